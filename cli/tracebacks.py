@@ -47,11 +47,11 @@ def with_position(error: Exception) -> AutoconvError | None:
 
     A failed assertion of this package is an internal error.
     """
-    from autoconv.runtime.recording.tracebacks import find_place, is_our_error
+    from autoconv.runtime.recording.tracebacks import find_place, is_package_error
 
     if isinstance(error, AutoconvError):
         return error
-    if isinstance(error, AssertionError) and is_our_error(error):
+    if isinstance(error, AssertionError) and is_package_error(error):
         return None
     trace = error.__traceback__
     error.__traceback__ = trace.tb_next if trace is not None else None  # without the frame of the command

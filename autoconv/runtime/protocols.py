@@ -108,7 +108,7 @@ class StandsForPlain(Protocol):
 class IsLeaf(Protocol):
     """A tuple that structure functions treat as a leaf."""
 
-    __autoconv_whole__: ClassVar[bool]
+    __autoconv_leaf__: ClassVar[bool]
 
 
 class HasHeap(Protocol):
@@ -219,7 +219,7 @@ class WatchesAttributes(Protocol):
 class ReplacesMethod(Protocol):
     """A converted special method, with the original."""
 
-    __autoconv_asked__: Callable[..., Any]
+    __autoconv_original__: Callable[..., Any]
 
 
 class IteratesInGraph(Protocol):

@@ -62,7 +62,7 @@ def _classify(function):
     """Return how a trace would treat a callable, without calling it."""
     contract = _RecordingContract()
     trace = new_trace("program", contract)
-    trace.owned = {}
+    trace.created_objects = {}
     with recording(trace.root):
         try:
             found = convert_callee(function, trace.root)

@@ -192,7 +192,7 @@ def _record_eager(vjp: _CustomVjp, arguments: Sequence[Any], tensors: Sequence[A
         )
 
     operands = [*arguments, *(v.storage for v in vjp.variables)]
-    tape_recorders.note(tape_recorders.Entry(vjp.name, operands, results, back))
+    tape_recorders.record_entry(tape_recorders.Entry(vjp.name, operands, results, back))
     return results
 
 

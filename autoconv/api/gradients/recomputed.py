@@ -30,7 +30,7 @@ def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
             with tape_recorders.pause_recorders(*tape_recorders.active()[:-1]):
                 result = call(f)(*arguments, **kwargs)
             for variable in tape_recorders.active()[-1].variables.values() if tape_recorders.active() else ():
-                tape_recorders.note_variable(variable)
+                tape_recorders.watch_used_variable(variable)
 
             def pull(*upstream: Any, variables: Sequence[Variable] = ()) -> Any:
                 leaves = flatten(arguments)[0]

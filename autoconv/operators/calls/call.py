@@ -199,7 +199,7 @@ def _refuse_staged_lists(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def _with_noted_calls(function: types.FunctionType, contract: Contract, region: Any) -> Callable[..., Any]:
     """Return the converted function; during a trace, wrap it so that recursive calls are detected."""
-    function = getattr(function, "__autoconv_asked__", function)
+    function = getattr(function, "__autoconv_original__", function)
     if is_noted(function):
         return function
     target = _convert_function(function, contract)
@@ -315,14 +315,14 @@ def _constructor(cls: Any, make: Callable[..., Any], init: Any, contract: Contra
 def _register(object_: Any) -> None:
     """Record that the trace created the object; writes to it are therefore not visible outside."""
     region = current_region()
-    owned = region.trace.owned if region is not None else None
+    owned = region.trace.created_objects if region is not None else None
     if region is not None and owned is not None:
         owned[id(object_)] = object_, region
         meet_class(region, type(object_), False)
 
 
 def _meet_object(region: Any, value: object) -> None:
-    meet_class(region, type(value), id(value) not in (region.trace.owned or ()))
+    meet_class(region, type(value), id(value) not in (region.trace.created_objects or ()))
 
 
 def meet_class(region: Any, cls: type, is_outer: bool = True) -> None:

@@ -75,7 +75,7 @@ def _read_once(subject: object, methods: Iterable[str], attributes: Iterable[str
 
 def _has_effects(method: Any) -> bool:
     """Return whether this is a method of the program's that may do more than read."""
-    method = getattr(method, "__autoconv_asked__", method)
+    method = getattr(method, "__autoconv_original__", method)
     return is_user_defined(method) and not only_reads(method)
 
 

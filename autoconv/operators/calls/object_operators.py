@@ -28,7 +28,7 @@ from autoconv.operators.values.class_inference import (
 from autoconv.operators.values.instances import dispatch_on_class, is_user_defined
 from autoconv.operators.values.not_implemented import resolve_not_implemented, unwrap_undecided
 from autoconv.runtime.objects import symbolic_objects
-from autoconv.runtime.objects.symbolic_objects import SymbolicObject, box, graph_object, record_raw
+from autoconv.runtime.objects.symbolic_objects import SymbolicObject, box, graph_object, record_without_hook
 from autoconv.runtime.recording.journal import MISSING
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.spans import current_place
@@ -81,22 +81,22 @@ def operation_by_class(op: str, operands: list[Any], attributes: dict[str, Any])
     if trace.patched:
         _refuse_writing(trace, op, operands, attributes)
     if op == "object_call":
-        return NotImplemented if not trace.classes_made else _call_by_class(operands[0], operands[1:], attributes)
+        return NotImplemented if not trace.created_classes else _call_by_class(operands[0], operands[1:], attributes)
     function = attributes.get("function", "") if op == "object_apply" else ""
     name = attributes.get("name", "") if op == "object_method" else function
-    if trace.owned:
+    if trace.created_objects:
         note_stored(trace, op, name, operands, attributes)
-    if not trace.classes_made:
+    if not trace.created_classes:
         return NotImplemented
     if op == "object_truth":
         return _operate_by_class(
-            operands[0], _TRUTH, lambda instance: _truth_value(instance), lambda: record_raw(op, operands)
+            operands[0], _TRUTH, lambda instance: _truth_value(instance), lambda: record_without_hook(op, operands)
         )
     if op == "object_length":
-        return _operate_by_class(operands[0], ("__len__",), _length, lambda: record_raw(op, operands))
+        return _operate_by_class(operands[0], ("__len__",), _length, lambda: record_without_hook(op, operands))
     if op in ("object_iterate", "object_unpack"):
         items = _as_items(operands[0], False)
-        return NotImplemented if items is operands[0] else record_raw(op, [items], **attributes)
+        return NotImplemented if items is operands[0] else record_without_hook(op, [items], **attributes)
     others = [operand for operand in operands if not _is_user_iterable(operand)]
     item_class = _item_class_with_effects(trace, name, others)
     if item_class is not None and function in ITEMWISE and not attributes.get("keywords"):
@@ -111,7 +111,7 @@ def operation_by_class(op: str, operands: list[Any], attributes: dict[str, Any])
     if function in _ITERATING:
         items_of_each = [_as_items(operand, function in _ITEM_METHODS) for operand in operands]
         if any(a is not b for a, b in zip(items_of_each, operands, strict=True)):
-            return record_raw(op, items_of_each, **attributes)
+            return record_without_hook(op, items_of_each, **attributes)
     return NotImplemented
 
 
@@ -159,7 +159,7 @@ def _refuse_writing(trace: Any, op: str, operands: Sequence[Any], attributes: di
     names = _item_methods(op, attributes) if any(map(_may_hold, operands)) else ()
     if any(map(_is_any, operands)):
         names = (*names, *_operand_methods(op, attributes))
-    for kind in filter((trace.outer_classes - trace.classes_made).__contains__, trace.patched if names else ()):
+    for kind in filter((trace.outer_classes - trace.created_classes).__contains__, trace.patched if names else ()):
         methods = [method for name in names if isinstance(method := trace.patched[kind].get(name), FunctionType)]
         writing_method = next((method for method in methods if may_write(method, trace.outer_classes)), None)
         if writing_method is not None:
@@ -175,13 +175,13 @@ def _call_by_class(function: Any, arguments: Sequence[Any], keywords: dict[str, 
     if not kinds:
         return NotImplemented
     call_instance = lambda instance: convert_callback(instance)(*arguments, **keywords)
-    not_called = functools.partial(record_raw, "object_apply", [function], function="not_called")
+    not_called = functools.partial(record_without_hook, "object_apply", [function], function="not_called")
     return dispatch_on_class(function, kinds, call_instance, not_called)
 
 
 def _apply_operator(function: str, operands: Sequence[Any], attributes: dict[str, Any]) -> Any:
     """Apply an operator: the first operand's method, then the second's, then Python's own operation."""
-    plain = lambda: record_raw("object_apply", operands, **attributes)
+    plain = lambda: record_without_hook("object_apply", operands, **attributes)
 
     mirrored = _REFLECTED_METHODS.get(function)
 
@@ -232,7 +232,7 @@ def _call_first_method(
 
 def second_operand(function: str, instance: Any, other: object) -> Any:
     """Evaluate `instance <operator> other` after the method of the first operand returned NotImplemented."""
-    plain = lambda: record_raw("object_apply", [instance, other], function=function, keywords=())
+    plain = lambda: record_without_hook("object_apply", [instance, other], function=function, keywords=())
     mirrored = _REFLECTED_METHODS[function]
     return _operate_by_class(
         other, (mirrored,), lambda one: _call_first_method(one, (mirrored,), (instance,), function, plain), plain
@@ -306,11 +306,11 @@ def _items_of(instance: Any, calls_item_methods: bool) -> Any:
 def _item_class_with_effects(trace: Any, name: str, operands: Sequence[Any]) -> type | None:
     """Return a class of items with special methods that do more than read and that Python may call, or None."""
     method_names = _ITEM_METHODS.get(name)
-    pairs = ((kind, method_name) for kind in trace.classes_made for method_name in method_names or ())
+    pairs = ((kind, method_name) for kind in trace.created_classes for method_name in method_names or ())
     kind = next((kind for kind, method_name in pairs if _may_do_more(trace, kind, method_name)), None)
     if kind is None:
         return None
-    of_items = ITEMS in trace.holders and any(map(_may_hold, operands))
+    of_items = ITEMS in trace.holding_attributes and any(map(_may_hold, operands))
     return kind if of_items or (name in _SEARCHES and any(map(may_be_graph_instance, operands[1:]))) else None
 
 

@@ -109,7 +109,7 @@ def _convert_special_method(name: str, method: types.FunctionType, convert: Call
             raise error
         return answer._iterator if type(answer) is HeldIterator else answer
 
-    run.__autoconv_asked__ = method  # type: ignore[attr-defined]
+    run.__autoconv_original__ = method  # type: ignore[attr-defined]
     if inspect.isgeneratorfunction(method):
         run.__autoconv_iterates__ = converted  # type: ignore[attr-defined]
     return run
@@ -135,7 +135,7 @@ def _convert_lazily(method: Callable[..., Any], convert: Callable[[Any], Any]) -
     def run(*args: Any, **kwargs: Any) -> Any:
         return (method if current_region() is None else converted())(*args, **kwargs)
 
-    run.__autoconv_asked__ = method  # type: ignore[attr-defined]
+    run.__autoconv_original__ = method  # type: ignore[attr-defined]
     return run
 
 

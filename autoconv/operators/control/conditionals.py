@@ -109,9 +109,9 @@ def _later_test(index: Any, test: Thunk, position: int) -> Any:
         raise
     trial.undo()
     value = probe.results[0]
-    if not is_staged(value) and not probe.diverges and not probe.region.graph.nodes and not probe.spots:
+    if not is_staged(value) and not probe.diverges and not probe.region.graph.nodes and not probe.locations:
         return bool(value)
-    if not probe.region.graph.effects and not probe.spots and not probe.diverges:
+    if not probe.region.graph.effects and not probe.locations and not probe.diverges:
         return dispatch.apply("select", (index < 0) & truth(test()), position, index)
     decided = lambda: (dispatch.apply("select", truth(test()), position, -1),)
     (result,) = stage_arms(index < 0, [decided, lambda: (index,)], [], ("elif",))
@@ -365,8 +365,8 @@ def note_cells(cells: Cells) -> None:
     region = current_region()
     if region is not None and (journal := region.journal) is not None:
         getter, _, names = cells
-        for spot in cell_locations(getter, names, region.trace.cells):
-            journal.note(spot)
+        for location in cell_locations(getter, names, region.trace.cells):
+            journal.record(location)
 
 
 __all__ = ["has_code", "if_stmt", "switch_stmt"]

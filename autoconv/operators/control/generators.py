@@ -57,9 +57,9 @@ class Consumer:
         self.is_held = is_held
         self.state = list(state)
         home = current_region()
-        self.spots = [self._spot(position, name, home) for position, name in enumerate(body.names)]
+        self.locations = [self._location(position, name, home) for position, name in enumerate(body.names)]
 
-    def _spot(self, position: int, name: str, home: object) -> Location:
+    def _location(self, position: int, name: str, home: object) -> Location:
         def write(value: object) -> None:
             self.state[position] = value
 
@@ -83,8 +83,8 @@ class Consumer:
             raise _refusal()
         journal = region.journal if region is not None else None
         if journal is not None:
-            for spot in self.spots:
-                journal.note(spot)
+            for location in self.locations:
+                journal.record(location)
         self.state[:] = after
         code = self.body.exit_code(after)
         if around and (is_staged(code) or code >= BREAK) and (around == "kept" or self.is_held()):

@@ -31,7 +31,7 @@ from autoconv.runtime.objects.symbolic_objects import (
     constant_object,
     graph_object,
     record_object,
-    record_raw,
+    record_without_hook,
 )
 from autoconv.runtime.recording.contracts import Contract
 from autoconv.runtime.recording.journal import MISSING
@@ -46,7 +46,7 @@ from autoconv.runtime.tensors.symbolic import SymbolicTensor
 def store_handler_value(frame: Any, position: int, value: object, name: str) -> None:
     """Record a store of `value`, of the variable called `name`, into the graph dict `frame`."""
     boxed = box_with_name(_boxable(value, name))
-    record_raw("object_apply", [frame, position, boxed], function="setitem", keywords=())
+    record_without_hook("object_apply", [frame, position, boxed], function="setitem", keywords=())
 
 
 def load_handler_value(
@@ -102,8 +102,8 @@ def store_parts(frame: Any, position: int, layouts: list[Layout], value: object,
         layouts.append(layout)
     parts = [SymbolicObject(v) if isinstance(v.type, ObjectType) else _boxable(SymbolicTensor(v), "")
              for v in emit(value, layout, region)]  # fmt: skip
-    whole = record_raw("object_build", [layouts.index(layout), *parts], kind="tuple")
-    record_raw("object_apply", [frame, position, whole], function="setitem", keywords=())
+    whole = record_without_hook("object_build", [layouts.index(layout), *parts], kind="tuple")
+    record_without_hook("object_apply", [frame, position, whole], function="setitem", keywords=())
 
 
 def load_parts(frame: Any, position: int, layouts: Sequence[Layout], name: str, before: object) -> Any:
@@ -188,7 +188,7 @@ def stored_layout(value: object, region: Region) -> Layout:
 
 def is_owned(value: object, region: Region) -> bool:
     """Return whether the value is an instance of a user-defined class that traced code created."""
-    owned = region.trace.owned
+    owned = region.trace.created_objects
     return owned is not None and id(value) in owned
 
 

@@ -382,7 +382,7 @@ class StagedIterator(Staged):
                 f"{kind}(…) in the for statement itself",
             )  # fmt: skip
         if region.journal is not None:
-            region.journal.note(attribute_location(self, "_is_begun", self._home))
+            region.journal.record(attribute_location(self, "_is_begun", self._home))
         self._is_begun = True
 
     def end(self, to_the_end: Any) -> None:

@@ -24,7 +24,7 @@ from autoconv.operators.regions.layout import NEVER, Grown, Layout, Leaf, Parts,
 from autoconv.operators.regions.layout_join import join_layouts, join_lists
 from autoconv.operators.regions.loop_aliases import join_state
 from autoconv.operators.regions.marshalling import emit
-from autoconv.operators.regions.region_body import Body, Recorded, as_tuple, record_body, unify_captures, write_spot
+from autoconv.operators.regions.region_body import Body, Recorded, as_tuple, record_body, unify_captures, write_location
 from autoconv.operators.regions.shared_identity import freeze_shared
 from autoconv.operators.regions.shared_lists import SharedLists, find_shared_lists
 from autoconv.operators.regions.value_layout import layout_of, state_layout
@@ -39,10 +39,10 @@ from autoconv.runtime.support.spans import current_place
 class LoopRecording:
     """A while loop, recorded once for each set of layouts until an iteration preserves them.
 
-    The state is that of the variables `names`, and behind it the contents of `spots`. Attributes of the last recording:
+    The state is that of the variables `names`, and behind it the contents of `locations`. Of the last recording:
     `checked` and `stepped` are the regions of test and body; `shared` are the places of the state that may hold one
     list; `initial` and `after` are the state before the loop and at
-    the end of an iteration. `new` are the spots that this recording was the first to write, `shown` its deferred
+    the end of an iteration. `new` are the locations that this recording was the first to write, `shown` its deferred
     prints.
     """
 
@@ -59,12 +59,13 @@ class LoopRecording:
         body: Body,
         state: Sequence[Any],
         names: Sequence[str],
-        spots: dict[tuple[Any, ...], Location],
+        locations: dict[tuple[Any, ...], Location],
     ) -> None:
         parent = current_region()
         assert parent is not None
         move_shared(parent, None, state)
-        self.parent, self.test, self.body, self.state, self.names, self.spots = parent, test, body, state, names, spots
+        self.parent, self.test, self.body, self.state = parent, test, body, state
+        self.names, self.locations = names, locations
         self.count = len(names)
         self.layouts: list[Layout] = [state_layout(value, parent) for value in state]
         self.shared = SharedLists()
@@ -74,19 +75,19 @@ class LoopRecording:
         """Record the test and the body for the present layouts."""
         parent = self.parent
         parent.trace.frozen = dict(self._frozen_before)  # this recording freezes objects anew
-        spots, known = list(self.spots.values()), len(self.layouts)
-        self.initial = [*self.state, *(spot.read() for spot in spots)]
-        new = zip(spots[known - self.count :], self.initial[known:], strict=True)
-        self.layouts += [contents_layout(spot.owner, value, parent) for spot, value in new]
+        locations, known = list(self.locations.values()), len(self.layouts)
+        self.initial = [*self.state, *(location.read() for location in locations)]
+        new = zip(locations[known - self.count :], self.initial[known:], strict=True)
+        self.layouts += [contents_layout(location.owner, value, parent) for location, value in new]
         for position, value in enumerate(self.state):
             # The list has moved into the graph since.
             if heap_of(value) is not None and not is_object_layout(self.layouts[position]):
                 self.layouts[position] = state_layout(value, parent)
         with refuse_unnoted_changes(self.body, self.state, current_place()):
             self._record_iteration()
-        written = {**self.checked.spots, **self.stepped.spots}
-        self.new = {key: spot for key, spot in written.items() if key not in self.spots}
-        self.after = [*self.stepped.results, *(self.stepped.value_of(spot) for spot in self.spots.values())]
+        written = {**self.checked.locations, **self.stepped.locations}
+        self.new = {key: location for key, location in written.items() if key not in self.locations}
+        self.after = [*self.stepped.results, *(self.stepped.value_of(location) for location in self.locations.values())]
 
     def _record_iteration(self) -> None:
         trace = self.parent.trace
@@ -95,7 +96,8 @@ class LoopRecording:
             bound: dict[Any, Any] = {}
             checked = record_body(self.parent, "while_cond", lambda region: [self._evaluate_test(region, bound)], 1)
             checked.changes_state = any(
-                key not in bound or not _have_same_contents(checked.written[key], bound[key]) for key in checked.spots
+                key not in bound or not _have_same_contents(checked.written[key], bound[key])
+                for key in checked.locations
             )
             steps = lambda region: as_tuple(self.body(*self._bind(region)))
             self.checked, self.stepped = checked, record_body(self.parent, "while_body", steps, self.count)
@@ -104,18 +106,18 @@ class LoopRecording:
         self.shown = shown or []
 
     def _bind(self, region: Region) -> list[Any]:
-        """Create parameters for the state, as Python values; write those of spots to them."""
+        """Create parameters for the state, as Python values; write those of locations to them."""
         name = f"{region.trace.scope}Placeholder"
         parameters = [region.graph.add_parameter(type_, name) for type_ in self.shared.types(self.layouts)]
         values = self.shared.rebuild(self.layouts, parameters, region)
-        for spot, value in zip(self.spots.values(), values[self.count :], strict=True):
-            write_spot(spot, value)
+        for location, value in zip(self.locations.values(), values[self.count :], strict=True):
+            write_location(location, value)
         return values[: self.count]
 
     def _evaluate_test(self, region: Region, bound: dict[Any, Any]) -> Any:
-        """Evaluate the test for state of the layouts; `bound` receives the contents of its spots before."""
+        """Evaluate the test for state of the layouts; `bound` receives the contents of its locations before."""
         values = self._bind(region)
-        bound.update((key, spot.read()) for key, spot in self.spots.items())
+        bound.update((key, location.read()) for key, location in self.locations.items())
         attributes = [(part, dict(vars(part))) for part in _objects_in(values)]
         decides = truth(self.test(*values), "while loop")
         if any(not _are_same(vars(part), before) for part, before in attributes):
@@ -128,29 +130,30 @@ class LoopRecording:
         """Return layouts that hold the state both before the loop and after the recorded iteration."""
         joined = self._join_variables()
         result = [joined[position] for position in range(self.count)]
-        contents = zip(self.spots.values(), self.layouts[self.count :], strict=True)
-        for position, (spot, layout) in enumerate(contents, self.count):
+        contents = zip(self.locations.values(), self.layouts[self.count :], strict=True)
+        for position, (location, layout) in enumerate(contents, self.count):
             if position in joined:
                 result.append(joined[position])
                 continue
             before = self.initial[position]
-            self.initial[position], self.after[position] = align_keys(spot, [before, self.after[position]], self.parent)
+            aligned = align_keys(location, [before, self.after[position]], self.parent)
+            self.initial[position], self.after[position] = aligned
             if self.initial[position] is not before:
-                layout = _add_keys(layout, contents_layout(spot.owner, self.initial[position], self.parent))
-            result.append(_widen_contents(spot, layout, self.after[position], self.stepped.region))
+                layout = _add_keys(layout, contents_layout(location.owner, self.initial[position], self.parent))
+            result.append(_widen_contents(location, layout, self.after[position], self.stepped.region))
         return result
 
     def _join_variables(self) -> dict[int, Layout]:
         """Return the joined layouts of variables, and under `compile` of attributes and cells, by position."""
-        spots = [*self.spots.values()]
+        locations = [*self.locations.values()]
         bound = [*range(self.count)]
         if not self.parent.contract.keeps_identity:
-            bound += [n for n, spot in enumerate(spots, self.count) if spot.kind in ("cell", "attribute")]
-        titles = [*self.names, *(spot.name for spot in spots)]
+            bound += [n for n, location in enumerate(locations, self.count) if location.kind in ("cell", "attribute")]
+        titles = [*self.names, *(location.name for location in locations)]
         layouts, first, last, names = (
             [column[n] for n in bound] for column in (self.layouts, self.initial, self.after, titles)
         )
-        state = join_state(self.parent, self.stepped.region, layouts, first, last, names, self.spots)
+        state = join_state(self.parent, self.stepped.region, layouts, first, last, names, self.locations)
         return dict(zip(bound, state, strict=True))
 
     def settle(self, widened: list[Layout], has_moved: bool) -> bool:
@@ -162,28 +165,28 @@ class LoopRecording:
         widened = freeze_shared(widened, [[value] for value in self.after], [self.stepped.region])
         columns = [[*pair] for pair in zip(self.initial[:count], self.after[:count], strict=True)]
         columns += [[value] for value in self.initial[count:]]
-        has_moved |= move_into_graph(parent, columns, widened, list(self.spots.values()), count)
+        has_moved |= move_into_graph(parent, columns, widened, list(self.locations.values()), count)
         has_moved |= move_new_into_graph(parent, self.stepped, list(self.new.values()))
         if has_moved:
-            self.spots = {key: spot for key, spot in self.spots.items() if not is_moved(spot.owner)}
-            self.new = {key: spot for key, spot in self.new.items() if not is_moved(spot.owner)}
+            self.locations = {key: location for key, location in self.locations.items() if not is_moved(location.owner)}
+            self.new = {key: location for key, location in self.new.items() if not is_moved(location.owner)}
             widened = widened[:count]
-        refuse_changed_copies(parent, [*self.spots.values(), *self.new.values()])
+        refuse_changed_copies(parent, [*self.locations.values(), *self.new.values()])
         shared = self.shared.widened(find_shared_lists([[x] for x in self.after], widened, [self.stepped.region]))
         if not self.new and not has_moved and widened == self.layouts and shared == self.shared:
             return True
         self.layouts, self.shared = widened, shared
-        self.spots.update(self.new)
+        self.locations.update(self.new)
         return False
 
     def move(self, container: Any) -> None:
         """Move a container into the graph, where the next recording finds it."""
         box(container)
-        self.spots = {key: spot for key, spot in self.spots.items() if spot.owner is not container}
+        self.locations = {key: location for key, location in self.locations.items() if location.owner is not container}
         self.layouts = self.layouts[: self.count]
 
     def finish(self) -> tuple[Any, ...]:
-        """Record the `while` node for the settled layouts; write the spots and return the variables after the loop."""
+        """Record the `while` node for the settled layouts; write the locations, and return the final variables."""
         first = self.shared.emit(self.initial, self.layouts, self.parent)
         with recording(self.checked.region):
             condition = emit(self.checked.results[0], Leaf(TensorType(bool_, (), True)), self.checked.region)
@@ -200,19 +203,19 @@ class LoopRecording:
             shown="while",
         )
         rebuilt = self.shared.rebuild(self.layouts, node.results, self.parent)
-        for spot, value in zip(self.spots.values(), rebuilt[self.count :], strict=True):
-            write_spot(spot, value)
+        for location, value in zip(self.locations.values(), rebuilt[self.count :], strict=True):
+            write_location(location, value)
         return tuple(rebuilt[: self.count])
 
 
-def _widen_contents(spot: Location, layout: Layout, value: object, region: Region) -> Layout:
-    """Join the layouts of a spot's contents before the loop and after an iteration."""
+def _widen_contents(location: Location, layout: Layout, value: object, region: Region) -> Layout:
+    """Join the layouts of a location's contents before the loop and after an iteration."""
     later = NEVER if value is NEVER else layout_of(value, region)
-    if type(spot.owner) is TracedList and not region.contract.objects_in_graph:
+    if type(location.owner) is TracedList and not region.contract.objects_in_graph:
         grown = isinstance(layout, Grown) or isinstance(later, Grown)
         if grown or (isinstance(value, tuple) and _length(layout) != len(value)):
-            return join_lists([x for x in (layout, later) if x is not NEVER], spot.name, region.contract)
-    return join_layouts(layout, later, spot.name, region.contract)
+            return join_lists([x for x in (layout, later) if x is not NEVER], location.name, region.contract)
+    return join_layouts(layout, later, location.name, region.contract)
 
 
 def _add_keys(layout: Layout, like: Layout) -> Layout:

@@ -32,7 +32,7 @@ from autoconv.operators.regions.recursive_signature import (
     join_arguments,
     layout_or_never,
 )
-from autoconv.operators.regions.region_body import Recorded, record_body, write_spot
+from autoconv.operators.regions.region_body import Recorded, record_body, write_location
 from autoconv.operators.regions.tracing_signals import Suspended
 from autoconv.operators.support.speculation import emit_output
 from autoconv.runtime.objects.symbolic_objects import record_object
@@ -82,8 +82,8 @@ class Call:
 class Recursion(Call):
     """A function recorded as a graph that calls itself.
 
-    Its parameters are the leaves of the arguments, those of the `spots` that it writes, and its captures; its outputs
-    are the leaves of the result and of the spots.
+    Its parameters are the leaves of the arguments, those of the `locations` that it writes, and its captures. Its
+    outputs are the leaves of the result and of the locations.
     """
 
     def __init__(self, call: Call, layouts: Sequence[Layout]) -> None:
@@ -95,11 +95,11 @@ class Recursion(Call):
         self.result: Layout = NEVER
         self.never_returns = False
         self.suspends = False
-        self.spots: dict[Any, Location] = {}
-        self.spot_layouts: list[Layout] = []
-        self.next_spot_layouts: list[Layout] = []
+        self.locations: dict[Any, Location] = {}
+        self.location_layouts: list[Layout] = []
+        self.next_location_layouts: list[Layout] = []
         self.captures: list[Value] = []
-        # Where a handler surrounds a call, a dict of the graph also keeps the contents of the spots.
+        # Where a handler surrounds a call, a dict of the graph also keeps the contents of the locations.
         self.frame: Any = None
         self.handled = False
         self.stored_layouts: dict[Any, Layout] = {}
@@ -114,14 +114,14 @@ class Recursion(Call):
     def _start_from(self, recursion: Recursion) -> None:
         """Start from the layouts of an earlier recording; the rounds check whether they hold here."""
         self.result, self.handled = recursion.result, recursion.handled
-        for (key, spot), layout in zip(recursion.spots.items(), recursion.spot_layouts, strict=True):
+        for (key, location), layout in zip(recursion.locations.items(), recursion.location_layouts, strict=True):
             try:
-                now = layout_or_never(spot.read(), self.region)
+                now = layout_or_never(location.read(), self.region)
             except InaccessibleTensorError:  # created by another call
                 continue
-            self.spots[key] = spot
-            self.spot_layouts.append(join_layouts(layout, now, spot.name, self.region.contract))
-        self.next_spot_layouts = list(self.spot_layouts)
+            self.locations[key] = location
+            self.location_layouts.append(join_layouts(layout, now, location.name, self.region.contract))
+        self.next_location_layouts = list(self.location_layouts)
 
     def widen(self, layouts: Sequence[Layout]) -> Recursion:
         """Widen the argument layouts of the next round."""
@@ -134,13 +134,13 @@ class Recursion(Call):
         if isinstance(self.result, Never) and not self.never_returns:
             self.suspends = True
             raise Suspended(region)
-        for position, spot in enumerate(self.spots.values()):
-            now = layout_or_never(spot.read(), region)
-            before = self.next_spot_layouts[position]
-            self.next_spot_layouts[position] = join_layouts(before, now, spot.name, region.contract)
+        for position, location in enumerate(self.locations.values()):
+            now = layout_or_never(location.read(), region)
+            before = self.next_location_layouts[position]
+            self.next_location_layouts[position] = join_layouts(before, now, location.name, region.contract)
         # The next round records the call.
-        if self.next_argument_layouts != self.argument_layouts or self.next_spot_layouts != self.spot_layouts:
-            layouts = [self.result, *self.spot_layouts]
+        if self.next_argument_layouts != self.argument_layouts or self.next_location_layouts != self.location_layouts:
+            layouts = [self.result, *self.location_layouts]
             leaves = iter([record_absent(leaf, region) for layout in layouts for leaf in layout.types()])
             return self._rebuild_results(leaves, region)
         return self._record_call(values, region)
@@ -159,9 +159,9 @@ class Recursion(Call):
                 recorded = trace_recursion(self)
             finally:
                 shown, trace.pending_output = trace.pending_output, outer_output
-            new = {key: spot for key, spot in recorded.spots.items() if key not in self.spots}
-            # Objects created by the body differ in every round: a spot met twice belongs to an object from before.
-            adopted = {key: spot for key, spot in new.items() if key in met}
+            new = {key: location for key, location in recorded.locations.items() if key not in self.locations}
+            # Objects created by the body differ in every round: a location met twice belongs to an object from before.
+            adopted = {key: location for key, location in new.items() if key in met}
             settled = self._settle(recorded, turn, adopted)
             if settled and (confirms or not new):
                 for show in shown or ():
@@ -183,39 +183,41 @@ class Recursion(Call):
         before = self._state()
         (value,) = recorded.results
         results = [NEVER if value is NEVER else argument_layout(value, inner, result=True)]
-        results += [layout_or_never(recorded.value_of(spot), inner) for spot in self.spots.values()]
-        layouts = [self.result, *self.next_spot_layouts]
-        titles = [f"what {self.function.__name__} gives", *(spot.name for spot in self.spots.values())]
+        results += [layout_or_never(recorded.value_of(location), inner) for location in self.locations.values()]
+        layouts = [self.result, *self.next_location_layouts]
+        titles = [f"what {self.function.__name__} gives", *(location.name for location in self.locations.values())]
         joined = [join_layouts(a, b, title, contract) for a, b, title in zip(layouts, results, titles, strict=True)]
         wanted = self.next_argument_layouts
         if contract.objects_in_graph and turn >= _GENERALISE_AFTER:
             joined = [a if a == b else join_objects(a, b) for a, b in zip(layouts, joined, strict=True)]
             wanted = [a if a == b else join_objects(a, b) for a, b in zip(self.argument_layouts, wanted, strict=True)]
-        columns = [[recorded.value_of(spot), spot.read()] for spot in (*self.spots.values(), *adopted.values())]
+        locations = (*self.locations.values(), *adopted.values())
+        columns = [[recorded.value_of(location), location.read()] for location in locations]
         either = [join_layouts(layout_or_never(a, inner), layout_or_never(b, parent), "", contract) for a, b in columns]
-        moved = move_into_graph(parent, columns, either, [*self.spots.values(), *adopted.values()], 0)
+        moved = move_into_graph(parent, columns, either, [*self.locations.values(), *adopted.values()], 0)
         self.argument_layouts = self.next_argument_layouts = list(wanted)
-        self.result, self.spot_layouts = joined[0], joined[1:]
+        self.result, self.location_layouts = joined[0], joined[1:]
         self.never_returns = isinstance(self.result, Never) and (self.suspends or self.never_returns)
-        outputs = [value, *(recorded.value_of(spot) for spot in self.spots.values())]
+        outputs = [value, *(recorded.value_of(location) for location in self.locations.values())]
         with_layouts = list(zip(outputs, joined, strict=True))
         self._set_outputs(recorded, with_layouts)
-        for key, spot in adopted.items():
-            self.spots[key] = spot
-            now, later = layout_or_never(spot.read(), parent), layout_or_never(recorded.value_of(spot), inner)
-            self.spot_layouts.append(join_layouts(now, later, spot.name, contract))
+        for key, location in adopted.items():
+            self.locations[key] = location
+            now, later = layout_or_never(location.read(), parent), layout_or_never(recorded.value_of(location), inner)
+            self.location_layouts.append(join_layouts(now, later, location.name, contract))
         if moved:
-            gone = [key for key, spot in self.spots.items() if is_moved(spot.owner)]
-            keys = list(self.spots)
-            self.spot_layouts = [layout for key, layout in zip(keys, self.spot_layouts, strict=True) if key not in gone]
+            gone = [key for key, location in self.locations.items() if is_moved(location.owner)]
+            keys = list(self.locations)
+            pairs = zip(keys, self.location_layouts, strict=True)
+            self.location_layouts = [layout for key, layout in pairs if key not in gone]
             for key in gone:
-                del self.spots[key]
-        self.next_spot_layouts = list(self.spot_layouts)
-        refuse_changed_copies(parent, self.spots.values())
+                del self.locations[key]
+        self.next_location_layouts = list(self.location_layouts)
+        refuse_changed_copies(parent, self.locations.values())
         return before == self._state() and not adopted and not moved and self.handled == (self.frame is not None)
 
     def _state(self) -> tuple[Any, ...]:
-        layouts = self.argument_layouts, self.result, [*self.spot_layouts], dict(self.stored_layouts)
+        layouts = self.argument_layouts, self.result, [*self.location_layouts], dict(self.stored_layouts)
         return *layouts, [*self.captures], self.never_returns
 
     def _set_outputs(self, recorded: Recorded, outputs: Sequence[tuple[Any, Layout]]) -> None:
@@ -229,14 +231,14 @@ class Recursion(Call):
         """Run the body with parameters of the assumed layouts."""
         self.graph, self.suspends = inner.graph, False
         values = []
-        for layout in (*self.argument_layouts, *self.spot_layouts):
+        for layout in (*self.argument_layouts, *self.location_layouts):
             leaves = [inner.graph.add_parameter(leaf, "argument") for leaf in layout.types()]
             values.append(rebuild(layout, iter(leaves)))
         for outer in self.captures:
             inner.lift(outer)
         count = len(self.argument_layouts)
-        for spot, value in zip(self.spots.values(), values[count:], strict=True):
-            write_spot(spot, value)
+        for location, value in zip(self.locations.values(), values[count:], strict=True):
+            write_location(location, value)
         running = inner.trace.calls
         running.append(self)
         stores = Stores(self._spots_to_store, self._store, outermost=inner)
@@ -251,35 +253,35 @@ class Recursion(Call):
             inner.trace.stores.remove(stores)
 
     def _spots_to_store(self, region: Region) -> list[Location]:
-        """The spots to keep before an op that may raise."""
-        return [] if self.frame is None else list(self.spots.values())
+        """The locations to keep before an op that may raise."""
+        return [] if self.frame is None else list(self.locations.values())
 
-    def _store(self, spot: Location, value: object, _before: object) -> None:
+    def _store(self, location: Location, value: object, _before: object) -> None:
         region = current_region()
         assert region is not None
         layout = stored_layout(value, region)
-        before = self.stored_layouts.get(spot.key, layout)
-        self.stored_layouts[spot.key] = join_layouts(before, layout, spot.name, region.contract)
-        store_handler_value(self.frame, list(self.spots).index(spot.key), value, spot.name)
+        before = self.stored_layouts.get(location.key, layout)
+        self.stored_layouts[location.key] = join_layouts(before, layout, location.name, region.contract)
+        store_handler_value(self.frame, list(self.locations).index(location.key), value, location.name)
 
-    def read_written(self, spot: Location) -> Any:
-        """Return the contents of the spot at the point where a call raised."""
-        before = spot.read()
+    def read_written(self, location: Location) -> Any:
+        """Return the contents of the location at the point where a call raised."""
+        before = location.read()
         self.handled = True
         if self.frame is None:
             return before
-        layouts = [self.spot_layouts[list(self.spots).index(spot.key)]]
-        layouts += [self.stored_layouts[spot.key]] if spot.key in self.stored_layouts else []
-        position = list(self.spots).index(spot.key)
-        return load_handler_value(self.frame, position, layouts, spot.name, before, self.region.contract)
+        layouts = [self.location_layouts[list(self.locations).index(location.key)]]
+        layouts += [self.stored_layouts[location.key]] if location.key in self.stored_layouts else []
+        position = list(self.locations).index(location.key)
+        return load_handler_value(self.frame, position, layouts, location.name, before, self.region.contract)
 
     def _record_call(self, values: Sequence[Any], region: Region) -> Any:
         inputs: list[Value] = []
-        given = [*values, *(spot.read() for spot in self.spots.values())]
-        for value, layout in zip(given, (*self.argument_layouts, *self.spot_layouts), strict=True):
+        given = [*values, *(location.read() for location in self.locations.values())]
+        for value, layout in zip(given, (*self.argument_layouts, *self.location_layouts), strict=True):
             inputs += emit(value, layout, region)
         inputs += [region.lift(outer) for outer in self.captures]
-        layouts = [self.result, *self.spot_layouts]
+        layouts = [self.result, *self.location_layouts]
         node = region.record(
             "call",
             inputs,
@@ -294,9 +296,9 @@ class Recursion(Call):
 
     def _rebuild_results(self, leaves: Iterator[Value], region: Region) -> Any:
         """Rebuild the result of a call, and write the state that it wrote."""
-        result, *written = [rebuild(layout, leaves) for layout in (self.result, *self.spot_layouts)]
-        for spot, value in zip(self.spots.values(), written, strict=True):
-            write_spot(spot, value)
+        result, *written = [rebuild(layout, leaves) for layout in (self.result, *self.location_layouts)]
+        for location, value in zip(self.locations.values(), written, strict=True):
+            write_location(location, value)
         if isinstance(self.result, Never):
             # a call that never returns: the raise keeps it alive although its result is unused
             record_raise(region, RecursionError("maximum recursion depth exceeded"))
@@ -305,14 +307,14 @@ class Recursion(Call):
 
 
 def spots_written_by_calls(region: Region) -> list[tuple[Location, Any]]:
-    """Return the spots that the active recursive functions write, with their values where a call raised."""
-    spots: dict[Any, tuple[Location, Any]] = {}
+    """Return the locations that the active recursive functions write, with their values where a call raised."""
+    locations: dict[Any, tuple[Location, Any]] = {}
     for recursion in region.trace.calls:
         if isinstance(recursion, Recursion):
-            for key, spot in recursion.spots.items():
-                if key not in spots:
-                    spots[key] = spot, recursion.read_written(spot)
-    return list(spots.values())
+            for key, location in recursion.locations.items():
+                if key not in locations:
+                    locations[key] = location, recursion.read_written(location)
+    return list(locations.values())
 
 
 def trace_recursion(recursion: Recursion) -> Recorded:

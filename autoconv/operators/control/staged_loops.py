@@ -33,7 +33,7 @@ def stage_loop(
     body: Body,
     state: Sequence[Any],
     names: Sequence[str],
-    spots: dict[tuple[Any, ...], Location] | None = None,
+    locations: dict[tuple[Any, ...], Location] | None = None,
     peel: bool = True,
     limited: bool = False,
 ) -> tuple[Any, ...]:
@@ -41,20 +41,20 @@ def stage_loop(
 
     Under `compile`, the first iteration is peeled if a Python number changes its class in it.
     """
-    loop = LoopRecording(test, body, state, names, dict(spots or {}))
+    loop = LoopRecording(test, body, state, names, dict(locations or {}))
     contract = loop.parent.contract
     for turn in range(_ROUNDS):
         loop.record()
         limit = loop.stepped.region.most_iterations
         if limit is not None and not limited:
-            return _record_limited(_hoist_limit(limit, loop.stepped.region), test, body, state, names, loop.spots)
+            return _record_limited(_hoist_limit(limit, loop.stepped.region), test, body, state, names, loop.locations)
         if loop.checked.changes_state:
             return _record_with_test_in_body(test, body, state, names)
         moved = move_shared(loop.parent, loop.stepped, loop.after)
         widened = loop.widen_layouts()
         may_peel = peel and contract.python_numbers and not loop.new
         if may_peel and any(map(_changes_kind, loop.layouts[: loop.count], widened)):
-            return _peel(test, body, state, names, loop.spots)
+            return _peel(test, body, state, names, loop.locations)
         if contract.objects_in_graph and turn >= _GENERALISE_AFTER:
             widened = [
                 layout if layout == wider else join_objects(layout, wider)
@@ -82,9 +82,9 @@ def _changes_kind(before: Layout, after: Layout) -> bool:
     return isinstance(before, (Static, Leaf)) and isinstance(after, Arms) and all(map(is_number_layout, after.arms))
 
 
-def _peel(test: Any, body: Body, state: Sequence[Any], names: Sequence[str], spots: Any) -> tuple[Any, ...]:
+def _peel(test: Any, body: Body, state: Sequence[Any], names: Sequence[str], locations: Any) -> tuple[Any, ...]:
     def first_and_rest(*values: Any) -> tuple[Any, ...]:
-        return stage_loop(test, body, as_tuple(body(*values)), names, spots, peel=False)
+        return stage_loop(test, body, as_tuple(body(*values)), names, locations, peel=False)
 
     first = test(*state)
     if not is_staged(first):
@@ -120,7 +120,7 @@ def _hoist_limit(limit: Any, region: Region) -> Any:
 
 
 def _record_limited(
-    limit: object, test: Any, body: Body, state: Sequence[Any], names: Sequence[str], spots: Any
+    limit: object, test: Any, body: Body, state: Sequence[Any], names: Sequence[str], locations: Any
 ) -> tuple[Any, ...]:
     """Record the loop with an upper bound of `limit` iterations."""
 
@@ -131,7 +131,7 @@ def _record_limited(
     def step(count: Any, *values: Any) -> tuple[Any, ...]:
         return (count + 1, *as_tuple(body(*values)))
 
-    return stage_loop(continues, step, (0, *state), ("number of iterations", *names), spots, limited=True)[1:]
+    return stage_loop(continues, step, (0, *state), ("number of iterations", *names), locations, limited=True)[1:]
 
 
 def _record_with_test_in_body(test: Any, body: Body, state: Sequence[Any], names: Sequence[str]) -> tuple[Any, ...]:

@@ -21,7 +21,14 @@ from autoconv.operators.regions.container_promotion import (
 from autoconv.operators.regions.layout import NEVER, Arms, Layout, Leaf, Static, Variant, is_container
 from autoconv.operators.regions.layout_join import join_layouts, join_lists
 from autoconv.operators.regions.marshalling import STAGE_ARMS
-from autoconv.operators.regions.region_body import Body, Recorded, apply_body, record_body, unify_captures, write_spot
+from autoconv.operators.regions.region_body import (
+    Body,
+    Recorded,
+    apply_body,
+    record_body,
+    unify_captures,
+    write_location,
+)
 from autoconv.operators.regions.shared_identity import find_shared_identities, freeze_shared
 from autoconv.operators.regions.shared_lists import SharedLists, find_shared_lists
 from autoconv.operators.regions.tracing_signals import Suspended
@@ -67,24 +74,24 @@ def stage_arms(
     for position, first in settled.same.items():
         rebuilt[position] = rebuilt[first]
     count = len(names)
-    for position, (spot, value) in enumerate(zip(settled.spots, rebuilt[count:], strict=True), count):
+    for position, (location, value) in enumerate(zip(settled.locations, rebuilt[count:], strict=True), count):
         if (
             settled.layouts[position] is not NEVER or position in settled.same
         ):  # else the code that follows is unreachable
-            write_spot(spot, value)
+            write_location(location, value)
     return tuple(rebuilt[:count])
 
 
 @dataclass(slots=True)
 class _Settled:
-    """The recorded arms of a condition, whose results and `spots` have layouts that hold those of every arm.
+    """The recorded arms of a condition, whose results and `locations` have layouts that hold those of every arm.
 
     `same` maps the position of a result to an earlier one that is the same object in every arm. `shared` are the places
     in the results that may hold one list.
     """
 
     recorded: list[Recorded]
-    spots: list[Location]
+    locations: list[Location]
     columns: list[list[Any]]
     layouts: list[Layout]
     same: dict[int, int]
@@ -98,24 +105,24 @@ def _emit_arm_outputs(
     count = len(names)
     recorded = _record_arms(parent, index, arms, inputs, count)
     regions = [arm.region for arm in recorded]
-    spots = list({key: spot for arm in recorded for key, spot in arm.spots.items()}.values())
+    locations = list({key: location for arm in recorded for key, location in arm.locations.items()}.values())
     columns = [[arm.results[i] for arm in recorded] for i in range(count)]
-    columns += [align_keys(spot, [arm.value_of(spot) for arm in recorded], parent) for spot in spots]
+    columns += [align_keys(location, [arm.value_of(location) for arm in recorded], parent) for location in locations]
     moved = [move_shared(parent, arm, [c[n] for c in columns]) for n, arm in enumerate(recorded)]
     raised = move_raised(parent, recorded)
     if any(moved) or raised or move_parts(parent, dict(zip(names, columns, strict=False))):
         return None
     before = set(parent.trace.frozen)
-    titles = [*names, *(spot.name for spot in spots)]
-    joined, changed_ids = _join_results(columns, recorded, titles, [*[None] * count, *spots])
+    titles = [*names, *(location.name for location in locations)]
+    joined, changed_ids = _join_results(columns, recorded, titles, [*[None] * count, *locations])
     layouts = list(joined)
     same = find_shared_identities(columns, regions)
     for position in same:
         layouts[position] = NEVER
     unshared_columns = [column if n not in same else [NEVER] * len(column) for n, column in enumerate(columns)]
     layouts = freeze_shared(layouts, unshared_columns, regions)
-    refuse_changed_copies(parent, spots, changed_ids - before)
-    if move_into_graph(parent, [*columns], layouts, spots, count):
+    refuse_changed_copies(parent, locations, changed_ids - before)
+    if move_into_graph(parent, [*columns], layouts, locations, count):
         return None
     if parent.contract.keeps_identity:
         for position, name in enumerate(names):
@@ -126,7 +133,7 @@ def _emit_arm_outputs(
     except UnmovedError as unmoved:
         box(unmoved.container)
         return None
-    return _Settled(recorded, spots, unshared_columns, layouts, same, shared)
+    return _Settled(recorded, locations, unshared_columns, layouts, same, shared)
 
 
 def emit_outputs(
@@ -171,14 +178,14 @@ def _join_results(
     columns: Sequence[list[Any]],
     recorded: list[Recorded],
     titles: Sequence[str],
-    spots: Sequence[Location | None],
+    locations: Sequence[Location | None],
 ) -> tuple[list[Layout], set[int]]:
-    """Return the layouts of results and spots, and the ids of objects that an arm changes and returns a copy of."""
+    """Return the layouts of results and locations, and the ids of objects that an arm changes and returns a copy of."""
     layouts: list[Layout] = []
     changed: set[int] = set()
     regions = [arm.region for arm in recorded]
-    for column, title, spot in zip(columns, titles, spots, strict=True):
-        contents = None if spot is None else _join_contents(spot, column, regions)
+    for column, title, location in zip(columns, titles, locations, strict=True):
+        contents = None if location is None else _join_contents(location, column, regions)
         if contents is not None:
             layouts.append(contents)
             continue
@@ -213,20 +220,20 @@ def _join_column(
     return joined
 
 
-def _join_contents(spot: Location, column: Sequence[Any], regions: Sequence[Region]) -> Layout | None:
+def _join_contents(location: Location, column: Sequence[Any], regions: Sequence[Region]) -> Layout | None:
     """Return the layout of a list's contents if its length is known only at run time; None for others."""
-    if type(spot.owner) is not TracedList or regions[0].contract.objects_in_graph:
+    if type(location.owner) is not TracedList or regions[0].contract.objects_in_graph:
         return None
     values = [(value, region) for value, region in zip(column, regions, strict=True) if value is not NEVER]
     lengths = {len(value) for value, _ in values if isinstance(value, tuple)}
     if len(lengths) < 2 and all(isinstance(value, tuple) for value, _ in values):
         return None
-    return join_lists([layout_of(value, region) for value, region in values], spot.name, regions[0].contract)
+    return join_lists([layout_of(value, region) for value, region in values], location.name, regions[0].contract)
 
 
-def align_keys(spot: Location, column: list[Any], region: Region) -> list[Any]:
+def align_keys(location: Location, column: list[Any], region: Region) -> list[Any]:
     """Return a dict's contents on several paths with all keys on each: MISSING marks one whose presence varies."""
-    if type(spot.owner) is not TracedDict or region.contract.objects_in_graph:
+    if type(location.owner) is not TracedDict or region.contract.objects_in_graph:
         return column
     dicts = [dict(value) if isinstance(value, tuple) else None for value in column]
     keys = list(dict.fromkeys(key for pairs in dicts if pairs is not None for key in pairs))

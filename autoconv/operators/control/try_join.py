@@ -20,7 +20,7 @@ from autoconv.operators.regions.container_promotion import (
 )
 from autoconv.operators.regions.layout import NEVER, Layout, Leaf, Never
 from autoconv.operators.regions.layout_join import join_layouts
-from autoconv.operators.regions.region_body import Recorded, refuse_missing, unify_captures, write_spot
+from autoconv.operators.regions.region_body import Recorded, refuse_missing, unify_captures, write_location
 from autoconv.operators.regions.shared_identity import find_shared_identities, freeze_shared
 from autoconv.operators.regions.tracing_signals import Suspended
 from autoconv.operators.regions.value_layout import layout_of
@@ -38,10 +38,10 @@ def join_ends(trial: Any, start: Node | None, written: Journal) -> bool:
     parent = trial.parent
     before = parent.journal
     arms = [trial.normal, *trial.ends]
-    spots, columns = _columns(trial, arms)
-    titles = [spot.name for spot in (*trial.cells, *spots)]
+    locations, columns = _columns(trial, arms)
+    titles = [location.name for location in (*trial.cells, *locations)]
     with recording(parent):
-        if _move_before_statement(trial, start, arms, columns, titles, spots, written):
+        if _move_before_statement(trial, start, arms, columns, titles, locations, written):
             return False
         layouts = [_join_column(column, arms, title) for column, title in zip(columns, titles, strict=True)]
         written.merge_into(before)
@@ -71,7 +71,7 @@ def join_ends(trial: Any, start: Node | None, written: Journal) -> bool:
         node = parent.record("try", captures, {}, regions=graphs, types=types, shown="try")
         values = shared.rebuild(layouts, node.results, parent)
         firsts = [earlier_positions.get(position, position) for position in range(len(titles))]
-        _write_results(trial.cells, spots, [values[i] for i in firsts], [layouts[i] for i in firsts])
+        _write_results(trial.cells, locations, [values[i] for i in firsts], [layouts[i] for i in firsts])
         if all(arm.diverges for arm in arms):  # the code that follows is unreachable
             raise Suspended(parent)
     return True
@@ -80,13 +80,13 @@ def join_ends(trial: Any, start: Node | None, written: Journal) -> bool:
 def _columns(trial: Any, arms: Sequence[Any]) -> tuple[list[Location], list[list[Any]]]:
     """Return the places beside the variables that arms change, and the values of both, for each arm."""
     keys = {cell.key for cell in trial.cells}
-    spots = [spot for spot in trial.spots.values() if spot.key not in keys]
+    locations = [location for location in trial.locations.values() if location.key not in keys]
     columns = [[_as_undefined(arm.results[i], cell.name) for arm in arms] for i, cell in enumerate(trial.cells)]
-    return spots, columns + [[arm.value_of(spot) for arm in arms] for spot in spots]
+    return locations, columns + [[arm.value_of(location) for arm in arms] for location in locations]
 
 
 def _write_results(
-    cells: Sequence[Location], spots: Sequence[Location], values: Sequence[Any], layouts: Sequence[Layout]
+    cells: Sequence[Location], locations: Sequence[Location], values: Sequence[Any], layouts: Sequence[Layout]
 ) -> None:
     """Write the results of the statement to its variables and to the other places that its arms change."""
     for cell, value, layout in zip(cells, values, layouts, strict=False):
@@ -96,18 +96,18 @@ def _write_results(
         if cell.kind == "global":
             refuse_missing(cell, value)
         cell.write(value)
-    for spot, value, layout in zip(spots, values[len(cells) :], layouts[len(cells) :], strict=True):
+    for location, value, layout in zip(locations, values[len(cells) :], layouts[len(cells) :], strict=True):
         if not isinstance(layout, Never):  # otherwise the code that follows is unreachable
-            write_spot(spot, value)
+            write_location(location, value)
 
 
 def _move_before_statement(
-    trial: Any, start: Node | None, arms: Any, columns: Any, titles: Any, spots: Any, written: Journal
+    trial: Any, start: Node | None, arms: Any, columns: Any, titles: Any, locations: Any, written: Journal
 ) -> bool:
     """Move containers whose state a tensor decides into the graph, before the statement."""
     before, trial.parent.journal = trial.parent.journal, Journal()
     try:
-        moved = _move_containers(trial, arms, columns, titles, spots)
+        moved = _move_containers(trial, arms, columns, titles, locations)
     finally:
         journal, trial.parent.journal = trial.parent.journal, before
     if not moved:
@@ -116,26 +116,26 @@ def _move_before_statement(
     # Graph objects created here may hold objects of the rounds, so they are created again after those are undone.
     journal.roll_back()
     undo_rounds(trial, start, written)
-    for spot in journal.spots.values():
-        box(spot.owner)
+    for location in journal.locations.values():
+        box(location.owner)
     return True
 
 
-def _move_containers(trial: Any, arms: Any, columns: Any, titles: Any, spots: Any) -> bool:
+def _move_containers(trial: Any, arms: Any, columns: Any, titles: Any, locations: Any) -> bool:
     """Move containers after the rounds, and return whether there were any."""
     values = list(zip(*columns, strict=True))
     shared = (
         [move_shared(trial.parent, arm, contents) for arm, contents in zip(arms, values, strict=True)] if values else []
     )
     layouts = [_join_column(column, arms, title) for column, title in zip(columns, titles, strict=True)]
-    refuse_changed_copies(trial.parent, spots)
+    refuse_changed_copies(trial.parent, locations)
     shared.append(move_raised(trial.parent, [trial.body, *arms]))
     shared.append(move_parts(trial.parent, dict(zip(titles, columns[: len(trial.cells)], strict=False))))
-    moved = any(shared) or move_into_graph(trial.parent, columns, layouts, spots, len(trial.cells))
-    for spot in spots if trial.parent.contract.keeps_identity else ():
+    moved = any(shared) or move_into_graph(trial.parent, columns, layouts, locations, len(trial.cells))
+    for location in locations if trial.parent.contract.keeps_identity else ():
         # A body that always raises has no end that would carry its change of a list, which the handlers observe.
-        if _changed_before_raising(trial, spot) and not is_moved(spot.owner):
-            materialise(spot.owner)
+        if _changed_before_raising(trial, location) and not is_moved(location.owner):
+            materialise(location.owner)
             moved = True
     return moved
 
@@ -146,9 +146,9 @@ def undo_rounds(trial: Any, start: Node | None, written: Journal) -> None:
     written.roll_back()
 
 
-def _changed_before_raising(trial: Any, spot: Location) -> bool:
+def _changed_before_raising(trial: Any, location: Location) -> bool:
     assert trial.body is not None
-    return trial.body.diverges and type(spot.owner) in PLAIN_OF and spot.key in trial.body.written
+    return trial.body.diverges and type(location.owner) in PLAIN_OF and location.key in trial.body.written
 
 
 def _join_handlers(trial: Any, types: Sequence[Any]) -> None:
@@ -158,15 +158,16 @@ def _join_handlers(trial: Any, types: Sequence[Any]) -> None:
     reraise_region.journal = Journal(reraise_region)
     with recording(reraise_region):
         # An outer handler must find the variables as the body left them.
-        trial.restore({spot.key for stores in reraise_region.trace.stores for spot in stores.spots(reraise_region)})
+        stored = (location for stores in reraise_region.trace.stores for location in stores.locations(reraise_region))
+        trial.restore({location.key for location in stored})
         reraise_region.record("object_raise", [reraise_region.lift(trial.error.value_in_graph)], {"again": True})
         placeholders = [reraise_region.record("absent", [], {"type": leaf}) for leaf in types]
         reraise_region.graph.outputs = [node.results[0] for node in placeholders]
     reraise_region.journal.roll_back()
     reraise_region.journal = None
-    for spot, value in trial.entry:
-        if spot.read() is not value:
-            spot.write(value)
+    for location, value in trial.entry:
+        if location.read() is not value:
+            location.write(value)
     regions = [*(end.region for end in trial.ends), reraise_region]
     with recording(handler):
         clauses = tuple(trial.clauses.get(number, ()) for number in range(trial.handlers))

@@ -31,7 +31,7 @@ from autoconv.operators.control.try_join import join_ends, undo_rounds
 from autoconv.operators.regions.container_promotion import is_moved, move_shared
 from autoconv.operators.regions.layout import NEVER, Layout, Leaf, Static
 from autoconv.operators.regions.raised_errors import passes_handlers, record_raise
-from autoconv.operators.regions.region_body import Recorded, refuse_missing, write_spot
+from autoconv.operators.regions.region_body import Recorded, refuse_missing, write_location
 from autoconv.operators.regions.shared_identity import find_shared_identities, freeze_shared, require_identity
 from autoconv.operators.regions.tracing_signals import AbandonTrace, Suspended
 from autoconv.operators.regions.value_layout import home_of, layout_of
@@ -58,8 +58,8 @@ class TryRecorder:
         self.others = cell_locations(read, tuple(others), parent.trace.cells) if others else []
         self.clauses: dict[int, Any] = {}
         self.entered: Any = None
-        self.around = sys.exc_info()[1]  # the exception being handled around the statement
-        self.moving: set[Any] = set()  # spots whose objects move into the graph before the body changes them
+        self.outer_exception = sys.exc_info()[1]  # the exception being handled around the statement
+        self.moving: set[Any] = set()  # locations whose objects move into the graph before the body changes them
         self._reset()
 
     def _reset(self) -> None:
@@ -71,7 +71,7 @@ class TryRecorder:
         self.body: Recorded | None = None
         self.normal: Recorded | None = None
         self.ends: list[Recorded] = []
-        self.spots: dict[Any, Location] = {}  # what handlers may read, by key
+        self.locations: dict[Any, Location] = {}  # what handlers may read, by key
         self.layouts_by_key: dict[Any, list[Layout]] = {}  # by key, the layouts of its stored values
         self.contents_before: list[tuple[Location, list[tuple[Any, Any]]]] = []
         self.outer_parts: list[Any] = []  # containers from before the statement, in stored tuples
@@ -84,7 +84,7 @@ class TryRecorder:
             outer, self.parent.journal = self.parent.journal, Journal()
             self._reset()
             completed = False
-            self.entry = [(spot, spot.read()) for spot in (*self.cells, *self.others)]
+            self.entry = [(location, location.read()) for location in (*self.cells, *self.others)]
             try:
                 yield self
                 self._end_first_round()
@@ -125,12 +125,13 @@ class TryRecorder:
     def finish_body(self) -> None:
         """Finish the body."""
         error = sys.exc_info()[1]
-        is_ours = error is not self.around and self.parent.contract.python_exceptions and passes_handlers(error)
+        is_new = error is not self.outer_exception
+        is_ours = is_new and self.parent.contract.python_exceptions and passes_handlers(error)
         if is_ours and isinstance(error, (Exception, AbandonTrace)):
             raise error  # nothing after it would be recorded
         if self.state != "body":
-            self.passing |= error is not None and error is not self.around and passes_handlers(error)
-        elif error is None or error is self.around:
+            self.passing |= error is not None and error is not self.outer_exception and passes_handlers(error)
+        elif error is None or error is self.outer_exception:
             self._finish_body(None)
         else:  # unwinding by an exception raised while tracing
             self.handle_exception()
@@ -175,14 +176,14 @@ class TryRecorder:
         """Return this round's region with the variables at its end; restore the state before it."""
         journal = self.region.journal
         assert journal is not None
-        results = [NEVER if diverges else spot.read() for spot in self.cells]
+        results = [NEVER if diverges else location.read() for location in self.cells]
         written = journal.roll_back()
         self.region.journal = None
-        for spot, value in self.entry:
-            if spot.read() is not value:
-                spot.write(value)
-        self.spots.update(journal.spots)
-        return Recorded(self.region, results, written, dict(journal.spots), diverges)
+        for location, value in self.entry:
+            if location.read() is not value:
+                location.write(value)
+        self.locations.update(journal.locations)
+        return Recorded(self.region, results, written, dict(journal.locations), diverges)
 
     def _finish_body(self, error: Exception | Suspended | None) -> None:
         """End the body: inline it if nothing in it can raise, else make its values parameters of the normal end."""
@@ -205,8 +206,8 @@ class TryRecorder:
         if error is not None:
             return
         body = self.body
-        spots = [*self.cells, *body.spots.values()]
-        values = [*body.results, *(body.written[key] for key in body.spots)]
+        locations = [*self.cells, *body.locations.values()]
+        values = [*body.results, *(body.written[key] for key in body.locations)]
         move_shared(self.region, body, values, hands_on=True)
         layouts = [layout_of(value, body.region) for value in values]
         earlier_positions = find_shared_identities([[value] for value in values], [body.region])
@@ -216,12 +217,12 @@ class TryRecorder:
         shared = emit_outputs([body], unshared_columns, layouts)
         parameters = [self.region.graph.add_parameter(type_, "try") for type_ in shared.types(layouts)]
         values = shared.rebuild(layouts, parameters, self.region)
-        for position, spot in enumerate(spots):
+        for position, location in enumerate(locations):
             value = values[earlier_positions.get(position, position)]
             if position >= len(self.cells):
-                write_spot(spot, value)
-            elif spot.read() is not value:
-                spot.write(value)
+                write_location(location, value)
+            elif location.read() is not value:
+                location.write(value)
 
     def _splice(self) -> None:
         """Inline the body into the surrounding region, since nothing in it can raise at run time."""
@@ -262,7 +263,9 @@ class TryRecorder:
         a handler would find copies of these.
         """
         keys = {
-            spot.key for spot, parts in self.contents_before if any(is_changed(part, before) for part, before in parts)
+            location.key
+            for location, parts in self.contents_before
+            if any(is_changed(part, before) for part, before in parts)
         }
         new = keys - self.moving if self.parent.contract.objects_in_graph else set()
         self.moving |= new
@@ -309,37 +312,37 @@ class TryRecorder:
     def _spots_to_store(self, region: Region) -> Iterator[Location]:
         yield from self.cells
         inside: Region | None = region
-        keys = {spot.key for spot in self.cells}
+        keys = {location.key for location in self.cells}
         while inside is not None and inside is not self.parent:
-            for key, spot in inside.journal.noted() if inside.journal is not None else ():
-                inside_body = spot.home is not None and spot.home.is_inside(self.region)
-                if key not in keys and type(spot.owner) not in PLAIN_OF and not inside_body:
+            for key, location in inside.journal.all_locations() if inside.journal is not None else ():
+                inside_body = location.home is not None and location.home.is_inside(self.region)
+                if key not in keys and type(location.owner) not in PLAIN_OF and not inside_body:
                     keys.add(key)
-                    yield spot
+                    yield location
             inside = inside.parent
 
-    def _store(self, spot: Location, value: object, _before: object) -> None:
+    def _store(self, location: Location, value: object, _before: object) -> None:
         region = current_region()
         assert region is not None
-        for part, _ in container_contents(value, self.region) if spot.key in self.moving else ():
+        for part, _ in container_contents(value, self.region) if location.key in self.moving else ():
             box(part)
         if region.contract.objects_in_graph and self._is_made_here(value, region):
             box(value)  # it would stay a Python object local to an arm or loop of the body, out of the handler's reach
         if region.contract.keeps_identity and isinstance(value, tuple):
             self.outer_parts += [part for part in mutable_parts(value) if self._is_made_before(part)]
-        layouts = self.layouts_by_key.setdefault(spot.key, [])
-        self.spots.setdefault(spot.key, spot)
-        position = list(self.layouts_by_key).index(spot.key)
+        layouts = self.layouts_by_key.setdefault(location.key, [])
+        self.locations.setdefault(location.key, location)
+        position = list(self.layouts_by_key).index(location.key)
         layout = self._stored_layout(value, region)
         if isinstance(layout, Static):
-            self.contents_before.append((spot, container_contents(value, self.region)))
+            self.contents_before.append((location, container_contents(value, self.region)))
         if not region.contract.objects_in_graph:
             store_parts(self.frame, position, layouts, value, region)
             return
         layouts.append(layout)
         if isinstance(layout, Static) and is_owned(value, region):
             return  # the same object as before the body, unless another one was stored too
-        store_handler_value(self.frame, position, value, spot.name)
+        store_handler_value(self.frame, position, value, location.name)
 
     def _stored_layout(self, value: object, region: Region) -> Layout:
         if graph_object(value) is not None and self._is_made_here(value, region):
@@ -364,33 +367,33 @@ class TryRecorder:
             self._restore_from_frame(keys)
 
     def _restore_from_frame(self, keys: Collection[Any] | None) -> None:
-        """Read the variables that the handlers need from the frame, and write them to their spots."""
-        spots = {spot.key: spot for spot in self.cells} | self.spots
+        """Read the variables that the handlers need from the frame, and write them to their locations."""
+        locations = {location.key: location for location in self.cells} | self.locations
         for held, parts in self.contents_before:
             refuse_changed(parts, held.name)
         for position, (key, layouts) in enumerate(self.layouts_by_key.items()):
             if keys is not None and key not in keys:
                 continue
-            spot = spots[key]
-            if spot.kind == "attribute" and is_moved(spot.owner):
-                require_identity(spot.owner)  # an attribute set before the object moved into the graph
-            before = spot.read()
-            is_cell = any(spot is cell for cell in self.cells)
+            location = locations[key]
+            if location.kind == "attribute" and is_moved(location.owner):
+                require_identity(location.owner)  # an attribute set before the object moved into the graph
+            before = location.read()
+            is_cell = any(location is cell for cell in self.cells)
             if not self.parent.contract.python_exceptions:  # variables are stored before each op that may raise
-                value = load_parts(self.frame, position, layouts, spot.name, NEVER if is_cell else before)
+                value = load_parts(self.frame, position, layouts, location.name, NEVER if is_cell else before)
             else:
-                initial_layouts = [stored_layout(before, self.parent)] if spot.kind == "attribute" else []
+                initial_layouts = [stored_layout(before, self.parent)] if location.kind == "attribute" else []
                 value = load_handler_value(
-                    self.frame, position, [*initial_layouts, *layouts], spot.name, before, self.parent.contract
+                    self.frame, position, [*initial_layouts, *layouts], location.name, before, self.parent.contract
                 )
-            if spot.kind == "attribute":
+            if location.kind == "attribute":
                 value = as_missing(value)
-            if spot.kind == "global":
-                refuse_missing(spot, value)
+            if location.kind == "global":
+                refuse_missing(location, value)
             if is_cell:
-                spot.write(value)
+                location.write(value)
             else:
-                write_spot(spot, value)
+                write_location(location, value)
         if self.stores is not None and self.stores.calls:
-            for spot, value in spots_written_by_calls(self.parent):
-                write_spot(spot, value)
+            for location, value in spots_written_by_calls(self.parent):
+                write_location(location, value)

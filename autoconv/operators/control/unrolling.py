@@ -273,7 +273,7 @@ def _exhaust(iterator: Any) -> list[Any]:
         raise
     effects = any(node.effects & ~Effects.READ for node in trial.region.graph.since(trial.mark))
     assert trial.region.journal is not None
-    if effects or trial.region.journal.spots or binds_outer_names(iterator):
+    if effects or trial.region.journal.locations or binds_outer_names(iterator):
         trial.undo()
         raise StagingError(
             "the end of this loop depends on a tensor, and its iterable has side effects",

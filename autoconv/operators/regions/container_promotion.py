@@ -39,7 +39,11 @@ from autoconv.runtime.support.structure import mutable_parts
 
 
 def move_into_graph(
-    parent: Region, columns: Sequence[Sequence[Any]], layouts: Sequence[Layout], spots: Sequence[Location], count: int
+    parent: Region,
+    columns: Sequence[Sequence[Any]],
+    layouts: Sequence[Layout],
+    locations: Sequence[Location],
+    count: int,
 ) -> bool:
     """Move tracked containers into the graph whose structure, not only the values of their items, depends on a tensor.
 
@@ -52,9 +56,9 @@ def move_into_graph(
         if is_object_layout(layout):  # it outlives the region, and each region would create an object of its own
             containers = [part for value in column for part in _containers(value)]
             moving += [part for part in containers if parent.is_inside(_home(part, parent))]
-    for spot, column, layout in zip(spots, columns[count:], layouts[count:], strict=True):
-        if spot.kind == "instance" or (type(spot.owner) in PLAIN_OF and not _keeps_shape(column, layout)):
-            moving.append(spot.owner)
+    for location, column, layout in zip(locations, columns[count:], layouts[count:], strict=True):
+        if location.kind == "instance" or (type(location.owner) in PLAIN_OF and not _keeps_shape(column, layout)):
+            moving.append(location.owner)
     result = False
     for container in moving:
         if not is_moved(container):
@@ -149,23 +153,24 @@ def move_raised(parent: Region, arms: Iterable[Recorded]) -> bool:
         return False
     result = False
     for arm in arms:
-        for key, spot in arm.spots.items() if arm.diverges else ():
-            is_kept = type(spot.owner) in PLAIN_OF or spot.kind == "instance"
-            if is_kept and type(arm.written.get(key)) is SymbolicObject and not is_moved(spot.owner):
-                box(spot.owner)
+        for key, location in arm.locations.items() if arm.diverges else ():
+            is_kept = type(location.owner) in PLAIN_OF or location.kind == "instance"
+            if is_kept and type(arm.written.get(key)) is SymbolicObject and not is_moved(location.owner):
+                box(location.owner)
                 result = True
     return result
 
 
-def move_new_into_graph(parent: Region, stepped: Recorded, spots: Sequence[Location]) -> bool:
-    """`move_into_graph` for spots that a loop's body writes for the first time."""
+def move_new_into_graph(parent: Region, stepped: Recorded, locations: Sequence[Location]) -> bool:
+    """`move_into_graph` for locations that a loop's body writes for the first time."""
     columns, layouts = [], []
-    for spot in spots:
-        before, after = spot.read(), stepped.value_of(spot)
+    for location in locations:
+        before, after = location.read(), stepped.value_of(location)
         later = NEVER if after is NEVER else layout_of(after, stepped.region)
         columns.append([before, after])
-        layouts.append(join_layouts(contents_layout(spot.owner, before, parent), later, spot.name, parent.contract))
-    return move_into_graph(parent, columns, layouts, spots, 0)
+        earlier = contents_layout(location.owner, before, parent)
+        layouts.append(join_layouts(earlier, later, location.name, parent.contract))
+    return move_into_graph(parent, columns, layouts, locations, 0)
 
 
 def contents_layout(owner: object, contents: Any, region: Region) -> Layout:
@@ -176,15 +181,16 @@ def contents_layout(owner: object, contents: Any, region: Region) -> Layout:
     return Parts(tuple, None, tuple(pairs))
 
 
-def refuse_changed_copies(region: Region, spots: Iterable[Location], copied_ids: Collection[int] = ()) -> None:
+def refuse_changed_copies(region: Region, locations: Iterable[Location], copied_ids: Collection[int] = ()) -> None:
     """Raise StagingError for an object that one path changes and another replaces: copies would not share the change.
 
     Those with ids in `copied_ids` were copied in the state at the path's end.
     """
-    for spot in spots:
-        if id(spot.owner) in region.trace.frozen and id(spot.owner) not in copied_ids:
-            require_identity(spot.owner)
-            raise StagingError(f"{spot.name} is changed, and which object that is depends on a tensor", current_place())
+    for location in locations:
+        if id(location.owner) in region.trace.frozen and id(location.owner) not in copied_ids:
+            require_identity(location.owner)
+            message = f"{location.name} is changed, and which object that is depends on a tensor"
+            raise StagingError(message, current_place())
 
 
 def _keeps_shape(column: Sequence[Any], layout: Layout) -> bool:
@@ -250,17 +256,17 @@ def refuse_unnoted_changes(body: Any, inputs: Any, place: Any) -> Iterator[None]
     """Raise StagingError if the body changes a list or dict without the journal, after undoing the change."""
     values = [*inputs, *_free_variable_values(body, "")]
     containers = [part for value in values for part in mutable_parts(value)]
-    spots = [container_location(part) for part in containers if isinstance(part, (list, dict))]
-    spots += [_queue_spot(value) for value in values if type(value) in (deque, bytearray)]
-    before = [spot.read() for spot in spots]
+    locations = [container_location(part) for part in containers if isinstance(part, (list, dict))]
+    locations += [_queue_location(value) for value in values if type(value) in (deque, bytearray)]
+    before = [location.read() for location in locations]
     changed = ""
     try:
         yield
     finally:
-        for spot, contents in zip(spots, before, strict=True):
-            if not have_same_items(spot.read(), contents):
-                spot.write(contents)
-                changed = spot.name
+        for location, contents in zip(locations, before, strict=True):
+            if not have_same_items(location.read(), contents):
+                location.write(contents)
+                changed = location.name
     if changed:
         raise StagingError(
             f"{changed} is changed in place under a condition on a tensor",
@@ -269,7 +275,7 @@ def refuse_unnoted_changes(body: Any, inputs: Any, place: Any) -> Iterator[None]
         )
 
 
-def _queue_spot(queue: deque[Any] | bytearray) -> Location:
+def _queue_location(queue: deque[Any] | bytearray) -> Location:
     """The contents of a deque or bytearray as a location that regions write."""
 
     def write(items: Any) -> None:

@@ -15,10 +15,10 @@ from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 
 
-def note_outside_write(region: Region, spot: Location, value: object) -> None:
+def note_outside_write(region: Region, location: Location, value: object) -> None:
     """Note a write of the outermost region to a location from before the trace, if it may leave such a value."""
-    if region.parent is None and spot.home is None and not region.contract.keeps_identity and _choices(value):
-        region.trace.left_outside.setdefault(spot.key, (spot, spot.read(), current_place()))
+    if region.parent is None and location.home is None and not region.contract.keeps_identity and _choices(value):
+        region.trace.left_outside.setdefault(location.key, (location, location.read(), current_place()))
 
 
 def settle_outside_writes(trace: Trace) -> None:
@@ -28,17 +28,17 @@ def settle_outside_writes(trace: Trace) -> None:
     """
     noted = list(trace.left_outside.values())
     trace.left_outside.clear()
-    for spot, before, place in noted:
-        now = spot.read()
+    for location, before, place in noted:
+        now = location.read()
         if not _choices(now):
             continue
         if any(_tensor_of(choice) is None for choice in _choices(now)):
-            spot.write(before)
+            location.write(before)
             raise StagingError(
-                f"{spot.name} existed before the call, and a tensor decides which value is left in it", place,
+                f"{location.name} existed before the call, and a tensor decides which value is left in it", place,
                 "a value that the function returns, or an autoconv.Variable",
             )  # fmt: skip
-        spot.write(_with_tensors(now))
+        location.write(_with_tensors(now))
 
 
 def _choices(value: object) -> list[Variant]:

@@ -344,8 +344,8 @@ def _rebuild_instance(layout: Instance, values: Iterator[Any]) -> Any:
         object.__setattr__(result, "__dict__", GraphAttributes(attributes))
     else:
         set_attributes(result, attributes)
-    if region is not None and region.trace.owned is not None:
-        region.trace.owned[id(result)] = result, region
+    if region is not None and region.trace.created_objects is not None:
+        region.trace.created_objects[id(result)] = result, region
         if layout.shared and layout.keys != (HEAP,):
             region.trace.frozen[id(result)] = result
     return result

@@ -30,7 +30,7 @@ from autoconv.runtime.objects.staged_exceptions import StagedException
 from autoconv.runtime.objects.symbol_search import holds_created_objects, holds_symbols, varies_by_call
 from autoconv.runtime.objects.symbolic_objects import apply_object, box, record_object
 from autoconv.runtime.recording.regions import Region, current_region, recording
-from autoconv.runtime.recording.tracebacks import is_our_error, walk_links
+from autoconv.runtime.recording.tracebacks import is_package_error, walk_links
 from autoconv.runtime.support.spans import is_own_file, place_of, span_of_error
 from autoconv.runtime.support.structure import is_structure, mutable_parts
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
@@ -101,7 +101,7 @@ def is_about_program(error: BaseException) -> bool:
         return False
     if getattr(error, "_autoconv_run_time", False) or isinstance(error, SystemExit):
         return False
-    return is_our_error(error) and not isinstance(error, _RUN_TIME_ERRORS)
+    return is_package_error(error) and not isinstance(error, _RUN_TIME_ERRORS)
 
 
 def passes_handlers(error: BaseException | None) -> bool:

@@ -39,7 +39,7 @@ class Recorded:
     region: Region
     results: Sequence[Any]
     written: dict[tuple[Any, ...], Any] = field(default_factory=dict)
-    spots: dict[tuple[Any, ...], Location] = field(default_factory=dict)
+    locations: dict[tuple[Any, ...], Location] = field(default_factory=dict)
     diverges: bool = False
     suspended: bool = False
     changes_state: bool = False  # for the test of a loop: whether it changes any state
@@ -47,17 +47,19 @@ class Recorded:
     @contextmanager
     def restored_end_state(self) -> Iterator[None]:
         """Inside the block, restore the state of Python objects as of the end of the arm."""
-        before = {key: spot.read() for key, spot in self.spots.items()}
-        for key, spot in self.spots.items():
-            spot.write(self.written[key])
+        before = {key: location.read() for key, location in self.locations.items()}
+        for key, location in self.locations.items():
+            location.write(self.written[key])
         try:
             yield
         finally:
-            for key, spot in self.spots.items():
-                spot.write(before[key])
+            for key, location in self.locations.items():
+                location.write(before[key])
 
-    def value_of(self, spot: Location) -> Any:
-        return NEVER if self.diverges else self.written[spot.key] if spot.key in self.written else spot.read()
+    def value_of(self, location: Location) -> Any:
+        if self.diverges:
+            return NEVER
+        return self.written[location.key] if location.key in self.written else location.read()
 
 
 def record_body(parent: Region, name: str, body: Callable[[Region], Sequence[Any]], count: int) -> Recorded:
@@ -94,8 +96,8 @@ def record_body(parent: Region, name: str, body: Callable[[Region], Sequence[Any
             except AutoconvError as refusal:
                 raise refusal from None  # without a context: the user's error has not been raised yet
             results, diverges = [NEVER] * count, True
-        spots = dict(region.journal.spots)
-        changed = {id(spot.owner) for spot in spots.values()}
+        locations = dict(region.journal.locations)
+        changed = {id(location.owner) for location in locations.values()}
         end_values = [_copy_if_changed(value, changed) for value in results]
         written = region.journal.roll_back()
         results = [
@@ -103,7 +105,7 @@ def record_body(parent: Region, name: str, body: Callable[[Region], Sequence[Any
             for value, now in zip(results, end_values, strict=True)
         ]
     region.journal = None
-    return Recorded(region, results, written, spots, diverges, suspends)
+    return Recorded(region, results, written, locations, diverges, suspends)
 
 
 def _copy_if_changed(value: object, changed: set[int]) -> Any:
@@ -153,47 +155,47 @@ def unify_captures(regions: Sequence[Region], leading: int | Sequence[int] = 0) 
     return list(union)
 
 
-def write_spot(spot: Location, value: Any) -> None:
+def write_location(location: Location, value: Any) -> None:
     """Write a value and note the write in the journal of the region being recorded."""
     region = current_region()
     journal = nearest_journal(region)
     if journal is not None:
-        journal.note(spot)
-    if spot.kind == "global":
-        refuse_missing(spot, value)
-    elif isinstance(spot.owner, (list, dict, set)) and type(value).__name__ == "Variant":
-        is_list = isinstance(spot.owner, list)
+        journal.record(location)
+    if location.kind == "global":
+        refuse_missing(location, value)
+    elif isinstance(location.owner, (list, dict, set)) and type(value).__name__ == "Variant":
+        is_list = isinstance(location.owner, list)
         raise StagingError(
-            f"{spot.name} existed before the call, and its length or keys depend on a tensor",
+            f"{location.name} existed before the call, and its length or keys depend on a tensor",
             current_place(),
             "a list made in the function, and returned"
             if is_list
             else "all keys from the start, with None where there is no value yet",
         )
     if region is not None:
-        note_outside_write(region, spot, value)
-    if may_be_missing(value) and spot.kind:
-        value = _as_location_value(spot, value)
-    spot.write(value)
+        note_outside_write(region, location, value)
+    if may_be_missing(value) and location.kind:
+        value = _as_location_value(location, value)
+    location.write(value)
 
 
-def refuse_missing(spot: Location, value: object) -> None:
+def refuse_missing(location: Location, value: object) -> None:
     """Raise StagingError for a global name that may be unbound: reads of globals have no check for it."""
     values = value.values if type(value) is Variant else (value,)
     if any(isinstance(arm, Undefined) or (arm is MISSING and len(values) > 1) for arm in values):
         raise StagingError(
-            f"whether the global name {spot.name!r} exists depends on a tensor", current_place(),
+            f"whether the global name {location.name!r} exists depends on a tensor", current_place(),
             "a value for it on every path, such as None",
         )  # fmt: skip
 
 
-def _as_location_value(spot: Location, value: Variant) -> Variant:
+def _as_location_value(location: Location, value: Variant) -> Variant:
     """Convert a possibly missing value to the form that reads of its location expect."""
     region = current_region()
-    if spot.kind == "attribute" and region is not None:
-        expect_missing(region, spot.owner, spot.key[1])
+    if location.kind == "attribute" and region is not None:
+        expect_missing(region, location.owner, location.key[1])
         return value
-    arms = [Undefined(spot.name) if arm is MISSING else arm for arm in value.values]
+    arms = [Undefined(location.name) if arm is MISSING else arm for arm in value.values]
     return Variant(value.tag, [Static(arm) if isinstance(arm, Undefined) else layout
                                for arm, layout in zip(arms, value.layouts, strict=True)], arms)  # fmt: skip
 

@@ -89,7 +89,7 @@ def check_identity(a: object, b: object) -> None:
     region = current_region()
     if region is None or a is b or type(a) is not type(b):
         return
-    frozen, owned = region.trace.frozen, region.trace.owned or {}
+    frozen, owned = region.trace.frozen, region.trace.created_objects or {}
     if (id(a) in frozen or id(b) in frozen) and id(a) in owned and id(b) in owned:
         require_identity(a)
         raise StagingError(

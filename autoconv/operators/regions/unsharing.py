@@ -41,7 +41,7 @@ def copied_objects(value: object, layout: Layout, region: Region | None = None) 
 
 def changed_copies(arm: Recorded, value: object, layout: Layout) -> set[int]:
     """Return the ids of copied objects that the arm changes: their copies have to show the state at the arm's end."""
-    owners = {id(spot.owner) for spot in arm.spots.values()}
+    owners = {id(location.owner) for location in arm.locations.values()}
     return {id(part) for part in copied_objects(value, layout, arm.region)} & owners
 
 

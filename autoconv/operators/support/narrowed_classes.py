@@ -31,12 +31,12 @@ _possible: Callable[[Value, Region], Sequence[type]] = lambda value, region: ()
 def note_results(node: Node, arms: Sequence[Region]) -> None:
     """Register the possible classes of the results of a cond, which are known best inside its arms."""
     trace = arms[0].trace
-    if not trace.classes_made:
+    if not trace.created_classes:
         return
     for position, result in enumerate(node.results):
         if isinstance(result.type, ObjectType):
             kinds = [kind for arm in arms for kind in _possible(arm.graph.outputs[position], arm)]
-            trace.classes_of_results[result] = frozenset(trace.classes_made), frozenset(kinds)
+            trace.classes_of_results[result] = frozenset(trace.created_classes), frozenset(kinds)
 
 
 def origin(value: Value, region: Region) -> Value:

@@ -55,8 +55,8 @@ def set_attr(owner: object, attribute: str, value: object) -> None:
 
 def _is_outside(region: Any, owner: object) -> bool:
     """Return whether a write has to happen when the graph runs: to an object that existed before the trace."""
-    trace = region.trace
-    return trace.contract.effects_each_call and trace.owned is not None and id(owner) not in trace.owned
+    created_objects = region.trace.created_objects
+    return region.contract.effects_each_call and created_objects is not None and id(owner) not in created_objects
 
 
 def del_attr(owner: object, attribute: str) -> None:
@@ -94,9 +94,9 @@ def note_attribute(owner: object, attribute: str) -> None:
     if id(owner) in region.trace.frozen:
         refuse_change(owner, attribute)
     if region.journal is not None:
-        owned = region.trace.owned
+        owned = region.trace.created_objects
         home = owned[id(owner)][1] if owned is not None and id(owner) in owned else None
-        region.journal.note(attribute_location(owner, attribute, home))
+        region.journal.record(attribute_location(owner, attribute, home))
     if region.contract.effects_each_call:
         what = f"the attribute {attribute!r} of a {type(owner).__name__} is written"
         region.contract.before_write(owner, what, [attribute_location(owner, attribute)])

@@ -37,7 +37,7 @@ def kinds_of(operand: Any, names: Sequence[str]) -> list[type]:
     region = current_region()
     if type(operand) is not SymbolicObject or region is None:
         return []
-    classes = region.trace.classes_made
+    classes = region.trace.created_classes
     kinds = [kind for kind in classes if any(is_user_defined(getattr(kind, name, None)) for name in names)]
     kinds = _possible(operand.value_in_graph, kinds, region) if kinds else []
     return sorted(kinds, key=lambda kind: (-len(kind.__mro__), kind.__qualname__))
@@ -62,7 +62,7 @@ def may_be_graph_instance(operand: object) -> bool:
     region = current_region()
     if type(operand) is not SymbolicObject or region is None:
         return graph_object(operand) is not None
-    return bool(_possible(operand.value_in_graph, list(region.trace.classes_made), region))
+    return bool(_possible(operand.value_in_graph, list(region.trace.created_classes), region))
 
 
 def note_stored(trace: Trace, op: str, name: str, operands: list[Any], attributes: dict[str, Any]) -> None:
@@ -82,8 +82,8 @@ def note_stored(trace: Trace, op: str, name: str, operands: list[Any], attribute
     for position in range(first, len(operands)):
         if may_be_graph_instance(operands[position]):
             holders.add(_holder(op, position, attributes))
-    for holder in holders - trace.holders:
-        trace.holders.add(holder)
+    for holder in holders - trace.holding_attributes:
+        trace.holding_attributes.add(holder)
         if holder in trace.assumed_free:
             trace.contract.restart("holder", holder)
 
@@ -119,14 +119,16 @@ def _may_be_instance(value: Value, trace: Trace) -> bool:
     if not isinstance(value.type, ObjectType):
         return False
     if value.type.kind != "any":
-        return any(value.type.kind == base.__name__ for kind in trace.classes_made for base in kind.__mro__[:-1])
+        return any(value.type.kind == base.__name__ for kind in trace.created_classes for base in kind.__mro__[:-1])
     node = value.node
     if node is None:
         return value in trace.root.graph.parameters or _is_holder(trace, NAMES)
     op = node.op.name
     if op == "object_get_attribute":
         name = node.attributes["name"]
-        return _is_holder(trace, name) or any(not _is_plain(getattr(kind, name, None)) for kind in trace.classes_made)
+        if _is_holder(trace, name):
+            return True
+        return any(not _is_plain(getattr(kind, name, None)) for kind in trace.created_classes)
     if op == "object_apply":
         if node.attributes["function"] not in _ITEM_RETURNING:
             return False
@@ -166,9 +168,9 @@ def _is_holder(trace: Trace, name: str) -> bool:
     if name == ITEMS and any(isinstance(parameter.type, ObjectType) for parameter in trace.root.graph.parameters):
         return True  # an object argument may hold anything
     trace.assumed_free.add(name)
-    return name in trace.holders
+    return name in trace.holding_attributes
 
 
-install_class_lookup(lambda value, region: _possible(value, list(region.trace.classes_made), region))
+install_class_lookup(lambda value, region: _possible(value, list(region.trace.created_classes), region))
 
 __all__ = ["ITEMS", "kinds_of", "may_be_graph_instance", "may_call_unseen_method", "note_stored"]

@@ -47,8 +47,8 @@ def move_instance_into_graph(value: object) -> SymbolicObject:
             f"another name refers to the __dict__ of a {type(value).__name__}, and the object becomes part of the "
             "graph", current_place(), "the attributes by their names",
         )  # fmt: skip
-    assert region.trace.owned is not None
-    home = region.trace.owned[id(value)][1]
+    assert region.trace.created_objects is not None
+    home = region.trace.created_objects[id(value)][1]
     is_inner = region.journal is None and region.parent is not None and region.is_inside(home)
     if is_inner and home.merged_region is not region:
         raise UnmovedError(value)
@@ -59,7 +59,7 @@ def move_instance_into_graph(value: object) -> SymbolicObject:
             "tensor", current_place(), "an attribute that is None where there is no value",
         )  # fmt: skip
     if region.journal is not None:
-        region.journal.note(instance_spot(value, region.trace))
+        region.journal.record(instance_location(value, region.trace))
     heap: SymbolicObject = record_object(
         "object_make", list(attributes.values()), kind=type(value), names=tuple(attributes)
     )
@@ -73,17 +73,17 @@ def move_instance_into_graph(value: object) -> SymbolicObject:
 
 def _note_class_in_graph(trace: Trace, kind: type, names: tuple[str, ...]) -> None:
     """Restart the trace if it has recorded what might be an operation on an instance of that class."""
-    is_new = kind not in trace.classes_made
+    is_new = kind not in trace.created_classes
     if is_new and trace.dispatched_on_class and trace.contract.objects_in_graph and _has_operators(kind):
         if any(
-            class_name(other_kind) == class_name(kind) for other_kind in trace.classes_made
+            class_name(other_kind) == class_name(kind) for other_kind in trace.created_classes
         ):  # each trace creates a new class
             raise StagingError(
                 f"the class {kind.__name__} is defined in the function itself and has special methods, and objects of "
                 "it become part of a value known only at run time", current_place(), "a class outside of the function",
             )  # fmt: skip
         trace.contract.restart("made", (kind, names))
-    trace.classes_made.add(kind)
+    trace.created_classes.add(kind)
 
 
 def expect_class_in_graph(region: Region, kind: type, names: Sequence[str]) -> None:
@@ -92,7 +92,7 @@ def expect_class_in_graph(region: Region, kind: type, names: Sequence[str]) -> N
     for name in names:
         expect_missing(region, sample, name)
     redirect_attributes(region, kind)
-    region.trace.classes_made.add(kind)
+    region.trace.created_classes.add(kind)
 
 
 def _has_operators(kind: type) -> bool:
@@ -111,7 +111,7 @@ def move_eagerly(instance: Any) -> None:
         move_instance_into_graph(instance)
 
 
-def instance_spot(value: object, trace: Trace) -> Location:
+def instance_location(value: object, trace: Trace) -> Location:
     """The state of an object, its attributes or its graph object, as a location that regions write."""
 
     def read() -> Any:
@@ -123,7 +123,7 @@ def instance_spot(value: object, trace: Trace) -> Location:
             value, GraphAttributes({HEAP: contents}) if type(contents) is SymbolicObject else dict(contents)
         )
 
-    home = trace.owned[id(value)][1] if trace.owned is not None else None
+    home = trace.created_objects[id(value)][1] if trace.created_objects is not None else None
     return Location((id(value), HEAP), f"a {type(value).__name__}", read, write, value, home, "instance")
 
 
@@ -131,8 +131,8 @@ def create_stand_in(kind: type, heap: SymbolicObject, region: Region) -> Any:
     """Create Python's stand-in for an instance of that class in the graph."""
     result: Any = object.__new__(kind)
     _restore_attributes(result, GraphAttributes({HEAP: heap}))
-    assert region.trace.owned is not None
-    region.trace.owned[id(result)] = result, region
+    assert region.trace.created_objects is not None
+    region.trace.created_objects[id(result)] = result, region
     return result
 
 
@@ -157,7 +157,7 @@ class InstanceMethod(BoundSymbolicMethod):
 def user_class_attribute(value: SymbolicObject, name: str) -> Any:
     """`value.name` if a class with instances in the graph has a method or property of that name; or NotImplemented."""
     region = current_region()
-    classes = region.trace.classes_made if region is not None else ()
+    classes = region.trace.created_classes if region is not None else ()
     attributes = {kind: getattr(kind, name, None) for kind in classes}
     kinds = [kind for kind, attribute in attributes.items() if isinstance(attribute, (FunctionType, property))]
     if not kinds:
@@ -244,6 +244,6 @@ def is_user_defined(method: object) -> bool:
 symbolic_objects.register_object_hooks(move_instance_into_graph, user_class_attribute)
 
 __all__ = [
-    "create_stand_in", "dispatch_on_class", "expect_class_in_graph", "instance_spot", "is_user_defined", "move_eagerly",
-    "move_instance_into_graph",
+    "create_stand_in", "dispatch_on_class", "expect_class_in_graph", "instance_location", "is_user_defined",
+    "move_eagerly", "move_instance_into_graph",
 ]

@@ -343,7 +343,7 @@ def note_container_write(x: object) -> None:
         record_container_change(x)
         return
     if region.journal is not None and isinstance(x, (list, dict, set)):
-        region.journal.note(container_location(x))
+        region.journal.record(container_location(x))
     region.contract.before_write(x, f"a {type(x).__name__} is changed")
 
 
@@ -380,8 +380,8 @@ def outer_names(getter: Any, setter: Any, names: tuple[str, ...]) -> None:
         return
     note_cells((getter, setter, names))
     if region.contract.effects_each_call:
-        spots = cell_locations(getter, names, region.trace.cells)
-        region.contract.before_write(getter, f"the outer name {names[0]!r} is written", spots)
+        locations = cell_locations(getter, names, region.trace.cells)
+        region.contract.before_write(getter, f"the outer name {names[0]!r} is written", locations)
 
 
 def local_cells(read: Any) -> None:

@@ -200,7 +200,7 @@ def freeze(value: object) -> None:
     trace = require_region().trace
     for part in mutable_parts(value):
         trace.frozen[id(part)] = part
-    if trace.owned is not None and id(value) in trace.owned:
+    if trace.created_objects is not None and id(value) in trace.created_objects:
         trace.frozen[id(value)] = value
 
 

@@ -15,12 +15,12 @@ def record_complex_event(event: str) -> None:
     """
     region = current_region()
     assert region is not None
-    region.trace.complexes.add(event)
-    if len(region.trace.complexes) > 1:
+    region.trace.complex_events.add(event)
+    if len(region.trace.complex_events) > 1:
         region.contract.restart(*PARTS_ARE_VIEWS)
 
 
 def parts_are_views() -> bool:
     """Return whether parts have to be views: this trace has written a complex array, or an earlier trace did."""
     region = current_region()
-    return region is not None and "written" in region.trace.complexes
+    return region is not None and "written" in region.trace.complex_events

@@ -359,7 +359,7 @@ def record_container_change(container: object) -> None:
         )
     if journal is None or heap_of(container) is not None:
         return
-    journal.note(container_location(container))
+    journal.record(container_location(container))
 
 
 __all__ = [

@@ -42,7 +42,7 @@ def refuse_identity(a: object, b: object) -> None:
     region = current_region()
     if region is None or not region.trace.rebuilt:
         return
-    rebuilt, owned = region.trace.rebuilt, region.trace.owned or {}
+    rebuilt, owned = region.trace.rebuilt, region.trace.created_objects or {}
     for first, second in ((a, b), (b, a)):
         if id(first) not in rebuilt or type(first) is not type(second) or id(second) in owned:
             continue
@@ -56,7 +56,7 @@ def find_rebuilt(values: Iterable[Any]) -> Iterator[Any]:
     region = current_region()
     if region is None or not region.trace.rebuilt:
         return
-    rebuilt, owned = region.trace.rebuilt, region.trace.owned or {}
+    rebuilt, owned = region.trace.rebuilt, region.trace.created_objects or {}
     seen: set[int] = set()
     pending = list(values)
     while pending:

@@ -80,7 +80,7 @@ class RemoteStorage(Storage):
         self.task.set_cell(self.number, value)
 
 
-def storage_on(device: str, value: np.ndarray, shape: Shape, name: str) -> Storage:
+def create_storage(device: str, value: np.ndarray, shape: Shape, name: str) -> Storage:
     """Return the memory of a new variable on a device, which is given by its full name or is "" for the default one."""
     task = task_of(device) if device else None
     if not isinstance(task, HoldsVariables):

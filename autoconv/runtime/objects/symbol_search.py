@@ -65,7 +65,7 @@ def _belongs_to_trace(value: object) -> bool:
     if isinstance(value, (SymbolicTensor, RunTimeObject)) or hasattr(type(value), "__autoconv_box__"):
         return True
     region = current_region()
-    owned = region.trace.owned if region is not None else None
+    owned = region.trace.created_objects if region is not None else None
     if is_in_graph(value) or is_rebuilt(value):
         return True
     return bool(owned) and id(value) in owned  # type: ignore[operator]
@@ -79,7 +79,7 @@ def is_symbolic_slice(value: object) -> bool:
 def holds_created_objects(value: Any) -> bool:
     """Return whether a value is, or a container holds, a user's object made by the traced code."""
     region = current_region()
-    owned = region.trace.owned if region is not None else None
+    owned = region.trace.created_objects if region is not None else None
     if not owned or id(value) in owned:
         return bool(owned)
     items = [*value.keys(), *value.values()] if isinstance(value, dict) else value

@@ -196,7 +196,7 @@ def record_object(op: str, operands: Sequence[Any], **attributes: Any) -> Any:
         raise StagingError("a value that belongs to a graph is used after the graph was recorded", current_place())
     operands = list(operands)
     result = _operation(op, operands, attributes)
-    return record_raw(op, operands, **attributes) if result is NotImplemented else result
+    return record_without_hook(op, operands, **attributes) if result is NotImplemented else result
 
 
 def box_with_name(value: object) -> SymbolicObject:
@@ -206,12 +206,12 @@ def box_with_name(value: object) -> SymbolicObject:
     return result
 
 
-def record_raw(op: str, operands: Sequence[Any], **attributes: Any) -> Any:
+def record_without_hook(op: str, operands: Sequence[Any], **attributes: Any) -> Any:
     """Record a node as `record_object` does, without the registered `operation`: for operands of any class."""
     region = current_region()
     assert region is not None
     inputs = [region.lift(box(operand).value_in_graph) for operand in operands]
-    region.trace.identifies |= compares_identity(op, inputs, attributes)
+    region.trace.compares_identity |= compares_identity(op, inputs, attributes)
     results = [_wrap(value) for value in region.record(op, inputs, attributes).results]
     return results[0] if len(results) == 1 else tuple(results)
 
@@ -247,7 +247,7 @@ def box(value: Any) -> SymbolicObject:
     if isinstance(value, BaseException) and holds_graph_values(value):
         return _box_exception(value)
     _refuse_container(value)
-    if region.trace.owned is not None and id(value) in region.trace.owned:
+    if region.trace.created_objects is not None and id(value) in region.trace.created_objects:
         if hides_symbols(type(value)):
             raise StagingError(
                 "an object whose class holds values of the call becomes part of a value known only at run time",
@@ -259,7 +259,7 @@ def box(value: Any) -> SymbolicObject:
         value = NotAssigned(value.name)
     result = constant_object(value)
     if region.contract.keeps_identity and varies_by_call(value):
-        region.trace.hidden[result.value_in_graph] = hides_symbols(value)
+        region.trace.function_constants[result.value_in_graph] = hides_symbols(value)
     return result
 
 
@@ -371,14 +371,14 @@ def _comparison_method(name: str) -> Callable[[Any, Any], Any]:
     return apply
 
 
-for _name in (*(one.name for one in BINARY), "divmod"):
+for _name in (*(entry.name for entry in BINARY), "divmod"):
     setattr(SymbolicObject, f"__{_name}__", _binary_method(_name))
     setattr(SymbolicObject, f"__r{_name}__", _reflected_method(_name))
     if _name != "divmod":
         setattr(SymbolicObject, f"__i{_name}__", _binary_method(f"i{_name}"))
-for _name in (one.name for one in COMPARISONS):
+for _name in (entry.name for entry in COMPARISONS):
     setattr(SymbolicObject, f"__{_name}__", _comparison_method(_name))
-for _name in (*(one.name for one in UNARY), "pos"):
+for _name in (*(entry.name for entry in UNARY), "pos"):
     setattr(SymbolicObject, f"__{_name}__", lambda self, _function=_name: apply_object(_function, self))
 SymbolicObject.__getitem__ = _binary_method("getitem")  # type: ignore[attr-defined,misc]
 SymbolicObject.__round__ = lambda self, *digits: apply_object("round", self, *digits)  # type: ignore[attr-defined]

@@ -12,7 +12,7 @@ from autoconv.config.placement import DEFAULT_DEVICE, current_request, non_defau
 from autoconv.graph.dtypes import DType, as_dtype
 from autoconv.graph.types import Shape, TensorType
 from autoconv.runtime.annotations import ShapeLike, TensorLike
-from autoconv.runtime.objects.storage import Storage, storage_on
+from autoconv.runtime.objects.storage import Storage, create_storage
 from autoconv.runtime.objects.variable_updates import (
     Part,
     VariableAggregation,
@@ -42,8 +42,8 @@ class VariableType(type):
 
     def __call__(cls, /, *args: Any, **kwargs: Any) -> Any:
         contract = current_contract()
-        by_contract = type(contract).make_variable is not Contract.make_variable
-        if cls is not Variable or not (creators_in_scope() or by_contract):
+        creates_by_contract = type(contract).make_variable is not Contract.make_variable
+        if cls is not Variable or not (creators_in_scope() or creates_by_contract):
             return super().__call__(*args, **kwargs)
         bound = inspect.signature(cls.__init__).bind(None, *args, **kwargs)
         bound.apply_defaults()
@@ -106,7 +106,7 @@ class Variable(TensorMethods, VariableUpdates, metaclass=VariableType):
             )
         region = current_region()
         self._device = non_default_name(current_request() if region is None else region.trace.device)
-        self._storage = storage_on(self._device, array, declared, current_scope() + (name or "Variable"))
+        self._storage = create_storage(self._device, array, declared, current_scope() + (name or "Variable"))
         self._storage.variable = weakref.ref(self)
         self._trainable = is_trainable(trainable, synchronization)
         self.constraint = constraint
@@ -204,7 +204,7 @@ class Variable(TensorMethods, VariableUpdates, metaclass=VariableType):
     def read_value(self) -> Tensor:
         """Return the present value as `value` does, on the device of the enclosing block."""
         if tape_recorders.active():
-            tape_recorders.note_variable(self)
+            tape_recorders.watch_used_variable(self)
         return apply("read_variable", self._storage)
 
     def _on_its_device(self, tensor: Tensor) -> Tensor:
@@ -252,7 +252,7 @@ class Variable(TensorMethods, VariableUpdates, metaclass=VariableType):
                 f"{self.shape}, and the assigned value shape {tensor.shape} are incompatible."
             )
         if tape_recorders.active():
-            tape_recorders.note_variable(self)
+            tape_recorders.watch_used_variable(self)
         result = apply(op, self._storage, tensor)
         if not read_value:
             return None

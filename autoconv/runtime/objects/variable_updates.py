@@ -66,7 +66,7 @@ class IndexedSlices:
     values: Any
     indices: Any
     dense_shape: Any = None
-    whole: ClassVar[Any] = None  # of an object: the tensor that has these as rows, if it is known
+    whole: ClassVar[Any] = None  # set on an instance: the tensor with these rows, if it was computed already
 
     @property
     def dtype(self) -> Any:
@@ -272,7 +272,7 @@ def create_variable(make: Callable[..., Any], arguments: dict[str, Any]) -> Any:
 
 
 def creators_in_scope() -> tuple[Callable[..., Any], ...]:
-    """Return the creators of the blocks around, the outermost first."""
+    """Return the creators of the enclosing blocks, the outermost first."""
     return _STATE.creators
 
 

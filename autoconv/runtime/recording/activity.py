@@ -17,7 +17,7 @@ class _ThreadFlag(threading.local):
     untraced: bool = True
 
 
-HERE = _ThreadFlag()
+THREAD_FLAG = _ThreadFlag()
 
 
 class _IsUntraced:
@@ -27,7 +27,7 @@ class _IsUntraced:
     limit.
     """
 
-    __bool__ = staticmethod(functools.partial(getattr, HERE, "untraced"))
+    __bool__ = staticmethod(functools.partial(getattr, THREAD_FLAG, "untraced"))
 
 
 class _ThreadCounts(threading.local):
@@ -48,7 +48,7 @@ class _Activity:
         self.forced = 0
         self.tapes = 0
         self.lock = new_lock()
-        self.own = _ThreadCounts()
+        self.thread_counts = _ThreadCounts()
         self.is_untraced = _IsUntraced()
         self.on_change: Callable[[object], None] = lambda untraced: None
 
@@ -56,20 +56,21 @@ class _Activity:
         with self.lock:
             self.count += change
             self.forced += forced
-            self.own.count += change
-            self.own.forced += forced
+            self.thread_counts.count += change
+            self.thread_counts.forced += forced
             BUSY.value = self.count + self.forced + self.tapes
             self.on_change(not self.forced and (self.is_untraced if self.count else True))
 
     def add_tape(self, change: int) -> None:
         with self.lock:
             self.tapes += change
-            self.own.tapes += change
+            self.thread_counts.tapes += change
             BUSY.value = self.count + self.forced + self.tapes
 
     def forget_others(self) -> None:
         """Drop the counts of other threads, in a forked child."""
-        self.count, self.forced, self.tapes = self.own.count, self.own.forced, self.own.tapes
+        counts = self.thread_counts
+        self.count, self.forced, self.tapes = counts.count, counts.forced, counts.tapes
         self.add(0)
 
 
@@ -100,4 +101,4 @@ def as_if_traced() -> Iterator[None]:
         ACTIVITY.add(0, -1)
 
 
-__all__ = ["ACTIVITY", "BUSY", "HERE", "as_if_traced", "register_listener", "count_tape"]
+__all__ = ["ACTIVITY", "BUSY", "THREAD_FLAG", "as_if_traced", "register_listener", "count_tape"]

@@ -60,24 +60,25 @@ class Contract:
     def before_call(self, function: object) -> None:
         """Raise for a function that is not converted and must not run while tracing."""
 
-    def before_write(self, owner: object, what: str, spots: Sequence[Location] = ()) -> None:
-        """Make an object that is about to change an input of the trace, or abandon the trace for the reason `what`."""
+    def before_write(self, owner: object, reason: str, locations: Sequence[Location] = ()) -> None:
+        """Make an object that is about to change an input of the trace, or abandon the trace for the reason."""
 
     def is_outside(self, array: np.ndarray) -> bool:
         """Return whether an array is, or is a view of, an array of the program that existed before the trace."""
         return False
 
-    def python_print(self, values: Sequence[Any], sep: object, end: object, file: Any, flush: bool) -> bool:
+    def record_print(self, values: Sequence[Any], sep: object, end: object, file: Any, flush: bool) -> bool:
         """Record a print in Python's words, and return True; False where tensors are printed as such."""
         return False
 
-    def concretise(self, tensor: Any, what: str) -> Any:
+    def concretise(self, tensor: Any, reason: str) -> Any:
         """Abandon the trace where Python needs a tensor's value; return where there is no other way to get it."""
 
     def specialise(self, *values: object) -> None:
-        """Abandon the trace where integer arguments decide values without which it cannot go on: it is made for them.
+        """Abandon the trace if integer arguments determine the `values`, without which it cannot continue.
 
-        Of a tensor or an array with open sizes, these are needed, else its value.
+        The function is traced again for these arguments. A tensor or array with open sizes stands for its sizes, every
+        other one for its value.
         """
 
     def attribute(self, tensor: Any, name: str) -> Any:
@@ -88,7 +89,7 @@ class Contract:
         """Return the value where NumPy gives an array without dimensions, not a scalar."""
         return tensor
 
-    def restart(self, how: str, what: Any) -> None:
+    def restart(self, kind: str, fact: Any) -> None:
         """Restart the trace with one more fact about the objects that it makes (see `Call.learned`)."""
 
     def on_converted(self, function: types.FunctionType) -> None:

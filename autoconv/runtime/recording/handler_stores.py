@@ -28,12 +28,12 @@ class Stores:
 
     def __init__(
         self,
-        spots: Callable[[Region], Iterable[Location]],
+        locations: Callable[[Region], Iterable[Location]],
         write: Callable[[Location, Any, Any], None],
         outermost: Region | None = None,
         includes_limits: bool = False,
     ) -> None:
-        self._spots = spots
+        self._locations = locations
         self._write = write
         self._outermost = outermost
         self._includes_limits = includes_limits
@@ -41,9 +41,9 @@ class Stores:
         self.is_suspended = False
         self.calls = False
 
-    def holds(self, region: Region, spot: Location) -> None:
+    def mark_stored(self, region: Region, location: Location) -> None:
         """Mark the location's present value as stored."""
-        self._last_stored[id(region), spot.key] = spot.read(), None, 0
+        self._last_stored[id(region), location.key] = location.read(), None, 0
 
     def before_node(self, region: Region, op: str, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> None:
         """Store changed values before a node that may raise; called before each node is recorded."""
@@ -52,48 +52,48 @@ class Stores:
         if may_raise(op, inputs, attributes) and (self._includes_limits or OPS[op].traits.limited != "only"):
             self.store(region)
 
-    def spots(self, region: Region) -> Iterable[Location]:
+    def locations(self, region: Region) -> Iterable[Location]:
         """Return the locations that are stored where the region raises."""
-        return () if self._outermost is not None and not region.is_inside(self._outermost) else self._spots(region)
+        return () if self._outermost is not None and not region.is_inside(self._outermost) else self._locations(region)
 
     def after_call(self, region: Region) -> None:
         """Invalidate the stored values after a call of a function being recorded, which may store; sets `calls`."""
         if self._outermost is not None and not region.is_inside(self._outermost):
             return
         self.calls = True
-        for spot in list(self._spots(region)):
+        for location in list(self._locations(region)):
             outer: Region | None = region
             while outer is not None:
-                self._last_stored[id(outer), spot.key] = UNKNOWN, None, 0
+                self._last_stored[id(outer), location.key] = UNKNOWN, None, 0
                 outer = outer.parent
 
     def store(self, region: Region) -> None:
         """Record stores of the values that changed since they were last stored."""
         self.is_suspended = True
         try:
-            for spot in list(self._spots(region)):
-                value = spot.read()
-                before = self._stored_value(region, spot)
+            for location in list(self._locations(region)):
+                value = location.read()
+                before = self._stored_value(region, location)
                 if before is value:
                     continue
                 nodes = region.graph.nodes
                 length = len(nodes)
                 with recording(region):
-                    self._write(spot, value, before)
+                    self._write(location, value, before)
                 stored = len(nodes) > length
-                self._last_stored[id(region), spot.key] = value, nodes[-1] if stored else None, len(nodes) - 1
+                self._last_stored[id(region), location.key] = value, nodes[-1] if stored else None, len(nodes) - 1
                 outer = region.parent
                 while outer is not None:
-                    self._last_stored[id(outer), spot.key] = UNKNOWN, None, 0
+                    self._last_stored[id(outer), location.key] = UNKNOWN, None, 0
                     outer = outer.parent
         finally:
             self.is_suspended = False
 
-    def _stored_value(self, region: Region, spot: Location) -> Any:
+    def _stored_value(self, region: Region, location: Location) -> Any:
         """Return the value last stored on the path to the region's present end, or `UNKNOWN`."""
         outer: Region | None = region
         while outer is not None:
-            entry = self._last_stored.get((id(outer), spot.key))
+            entry = self._last_stored.get((id(outer), location.key))
             if entry is not None:
                 value, node, position = entry
                 nodes = outer.graph.nodes

@@ -10,7 +10,7 @@ from autoconv.runtime.recording import tape_recorders
 
 
 class Interchange:
-    """Array protocols for a class whose elements are in `_array`. The arrays given out are read-only."""
+    """Array protocols for a class whose elements are in `_array`. The exported arrays are read-only."""
 
     __slots__ = ()
     _array: Any
@@ -22,7 +22,7 @@ class Interchange:
 
     def _read_only_view(self) -> np.ndarray:
         """Return a read-only view of the elements."""
-        tape_recorders.note_leaving(self)
+        tape_recorders.record_export(self)
         view = self._array.view()
         view.flags.writeable = False
         return view

@@ -1,6 +1,6 @@
 """The journal of Python mutations made while a region is traced.
 
-A write to an attribute, a container or a shared name is noted before it happens. At the end of the region, the new
+A write to an attribute, a container or a shared name is recorded before it happens. At the end of the region, the new
 value is collected and the old one restored, so that the region can return the new value as state.
 """
 
@@ -41,15 +41,15 @@ class Location:
     owner: Any = None
     home: Any = None
     kind: str = ""  # "attribute", "cell", "global", "item"
-    _look: Callable[[], Any] | None = None
+    _reader: Callable[[], Any] | None = None
 
     @property
-    def look(self) -> Callable[[], Any]:
+    def reader(self) -> Callable[[], Any]:
         """The reader for use outside of traces; a shorter one for an object's own attribute."""
-        if self._look is None:
-            object.__setattr__(self, "_look", _make_reader(self))
-        assert self._look is not None
-        return self._look
+        if self._reader is None:
+            object.__setattr__(self, "_reader", _make_reader(self))
+        assert self._reader is not None
+        return self._reader
 
 
 @dataclass(slots=True)
@@ -61,56 +61,56 @@ class Journal:
     """
 
     home: Any = None
-    spots: dict[tuple[Any, ...], Location] = field(default_factory=dict)
-    before: dict[tuple[Any, ...], Any] = field(default_factory=dict)
+    locations: dict[tuple[Any, ...], Location] = field(default_factory=dict)
+    old_values: dict[tuple[Any, ...], Any] = field(default_factory=dict)
     outer: Journal | None = None
     inherited: set[tuple[Any, ...]] = field(default_factory=set)  # attributes that only the owners' classes held before
 
-    def noted(self) -> Iterator[tuple[tuple[Any, ...], Location]]:
+    def all_locations(self) -> Iterator[tuple[tuple[Any, ...], Location]]:
         """Iterate over all locations written so far, here and in the enclosing journals."""
-        yield from self.spots.items()
+        yield from self.locations.items()
         if self.outer is not None:
-            yield from self.outer.noted()
+            yield from self.outer.all_locations()
 
-    def note(self, spot: Location) -> None:
-        if self._is_relevant(spot):
-            self.spots[spot.key] = spot
-            self.before[spot.key] = spot.read()
-            if _is_inherited(spot) and self.before[spot.key] is not MISSING:
-                self.inherited.add(spot.key)
+    def record(self, location: Location) -> None:
+        if self._is_relevant(location):
+            self.locations[location.key] = location
+            self.old_values[location.key] = location.read()
+            if _is_inherited(location) and self.old_values[location.key] is not MISSING:
+                self.inherited.add(location.key)
 
-    def _is_relevant(self, spot: Location) -> bool:
-        return spot.key not in self.spots and (
-            spot.home is None or self.home is None or not spot.home.is_inside(self.home)
+    def _is_relevant(self, location: Location) -> bool:
+        return location.key not in self.locations and (
+            location.home is None or self.home is None or not location.home.is_inside(self.home)
         )
 
     def merge_into(self, outer: Journal | None) -> None:
-        """Merge the notes into `outer`, the journal of the enclosing region."""
+        """Merge the records into `outer`, the journal of the enclosing region."""
         if outer is not None:
-            for key, spot in self.spots.items():
-                if outer._is_relevant(spot):
-                    outer.spots[key], outer.before[key] = spot, self.before[key]
+            for key, location in self.locations.items():
+                if outer._is_relevant(location):
+                    outer.locations[key], outer.old_values[key] = location, self.old_values[key]
                     outer.inherited |= {key} & self.inherited
 
     def roll_back(self) -> dict[tuple[Any, ...], Any]:
         """Restore the old values; return the new ones by key."""
-        after = {key: spot.read() for key, spot in self.spots.items()}
+        after = {key: location.read() for key, location in self.locations.items()}
         # Reversed: an object moved into the graph after its attributes changed.
-        for key, spot in reversed(self.spots.items()):
+        for key, location in reversed(self.locations.items()):
             if key in self.inherited:
-                if not _is_inherited(spot):
-                    _builtin_accessor(spot.owner, "__delattr__")(spot.owner, spot.key[-1])
-            elif after[key] is not self.before[key]:
-                spot.write(self.before[key])
+                if not _is_inherited(location):
+                    _builtin_accessor(location.owner, "__delattr__")(location.owner, location.key[-1])
+            elif after[key] is not self.old_values[key]:
+                location.write(self.old_values[key])
         return after
 
 
-def _is_inherited(spot: Location) -> bool:
-    attributes, name = dict_of(spot.owner), spot.key[-1]
-    if spot.kind != "attribute" or attributes is None or name in attributes:
+def _is_inherited(location: Location) -> bool:
+    attributes, name = dict_of(location.owner), location.key[-1]
+    if location.kind != "attribute" or attributes is None or name in attributes:
         return False
     # The descriptor of a slot has __set__.
-    return not hasattr(type(getattr_static(type(spot.owner), name, None)), "__set__")
+    return not hasattr(type(getattr_static(type(location.owner), name, None)), "__set__")
 
 
 def attribute_location(owner: object, name: str, home: object = None) -> Location:
@@ -122,7 +122,7 @@ def attribute_location(owner: object, name: str, home: object = None) -> Locatio
         if type(getattr(owner, "__dict__", None)) is GraphAttributes:
             return MISSING  # deleted before the object moved into the graph
         if hasattr(type(owner), "__getattr__") and getattr_static(owner, name, MISSING) is MISSING:
-            return MISSING  # the method of the program would answer
+            return MISSING  # the program's method would run, and compute a value
         return getattr(owner, name, MISSING)
 
     def write(value: object) -> None:
@@ -143,15 +143,15 @@ def _builtin_accessor(owner: object, method: str) -> Callable[..., Any]:
     return getattr(type if isinstance(owner, type) else object, method) if is_of_program else accessor
 
 
-def _make_reader(spot: Location) -> Callable[[], Any]:
-    attributes, name = dict_of(spot.owner), spot.key[-1]
+def _make_reader(location: Location) -> Callable[[], Any]:
+    attributes, name = dict_of(location.owner), location.key[-1]
     if (
-        spot.kind != "attribute"
+        location.kind != "attribute"
         or type(attributes) is not dict
-        or getattr_static(type(spot.owner), name, None) is not None
+        or getattr_static(type(location.owner), name, None) is not None
     ):
-        return spot.read
-    return functools.partial(_own_attribute, spot.owner, name)
+        return location.read
+    return functools.partial(_own_attribute, location.owner, name)
 
 
 def _own_attribute(owner: object, name: str) -> Any:
@@ -183,14 +183,14 @@ def cell_locations(
     `homes` are the cells of the functions being traced, by identity (`Trace.cells`).
     """
     cells = dict(zip(getter.__code__.co_freevars, getter.__closure__ or (), strict=True))
-    spots = []
+    locations = []
     for name in names:
         cell = cells.get(name)
         if cell is None:
-            spots.append(global_location(getter.__globals__, name))
+            locations.append(global_location(getter.__globals__, name))
         else:
-            spots.append(cell_location(cell, name, homes[id(cell)][1] if id(cell) in homes else None))
-    return spots
+            locations.append(cell_location(cell, name, homes[id(cell)][1] if id(cell) in homes else None))
+    return locations
 
 
 def cell_location(cell: Any, name: str, home: object = None) -> Location:

@@ -32,7 +32,7 @@ MUTATING: frozenset[Any] = frozenset(
 )
 
 # The ufuncs of Python's operators, which tensors implement themselves.
-_OPERATORS: dict[Any, Operator] = {getattr(np, one.ufunc): one for one in (*BINARY, *COMPARISONS)}
+_OPERATORS: dict[Any, Operator] = {getattr(np, operator.ufunc): operator for operator in (*BINARY, *COMPARISONS)}
 
 
 def implementation(function: Callable[..., Any]) -> Callable[..., Any] | None:
@@ -59,9 +59,9 @@ def array_ufunc(self: Any, ufunc: Callable[..., Any], method: str, *inputs: Any,
     if method == "__call__" and not kwargs and ufunc in _OPERATORS and _is_operator(sys._getframe(1)):
         return _apply_operator(_OPERATORS[ufunc], *inputs)
     out = kwargs.get("out", ())
-    called = ufunc if method == "__call__" else getattr(ufunc, method)
-    compute = implementation(called)
-    if compute is None or any(isinstance(x, np.ndarray) for x in out) or _runs_numpy(called, (*inputs, *out)):
+    numpy_function = ufunc if method == "__call__" else getattr(ufunc, method)
+    compute = implementation(numpy_function)
+    if compute is None or any(isinstance(x, np.ndarray) for x in out) or _runs_numpy(numpy_function, (*inputs, *out)):
         return call_numpy(ufunc, method, inputs, kwargs)
     if len(out) == 1:
         kwargs["out"] = out[0]
@@ -108,8 +108,8 @@ def call_numpy(function: Callable[..., Any], method: str, args: tuple[Any, ...],
     if current_region() is not None:
         name = qualified_name(function) + ("" if method == "__call__" else f".{method}")
         raise numpy_refusal(name)
-    called = function if method == "__call__" else getattr(function, method)
-    return called(*tensors_to_arrays(args), **tensors_to_arrays(kwargs))
+    numpy_function = function if method == "__call__" else getattr(function, method)
+    return numpy_function(*tensors_to_arrays(args), **tensors_to_arrays(kwargs))
 
 
 def qualified_name(function: Callable[..., Any]) -> str:

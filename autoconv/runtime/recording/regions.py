@@ -20,7 +20,7 @@ from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.types import TensorType, Type
 from autoconv.ops import OPS
-from autoconv.runtime.recording.activity import ACTIVITY, HERE
+from autoconv.runtime.recording.activity import ACTIVITY, THREAD_FLAG
 from autoconv.runtime.recording.contracts import EAGER, NODE, Contract
 from autoconv.runtime.recording.journal import Journal, Location
 from autoconv.runtime.recording.value_names import display_name, scope_message
@@ -38,7 +38,7 @@ class HandlerStores(Protocol):
     def after_call(self, region: Region) -> None:
         """Store what a call may have changed."""
 
-    def spots(self, region: Region) -> Iterable[Location]:
+    def locations(self, region: Region) -> Iterable[Location]:
         """Return the locations that are stored."""
 
 
@@ -54,8 +54,8 @@ class Trace:
     recursions: the functions recorded as graphs that call themselves
     arrays: True if NumPy arrays, which are mutable, are among the inputs
     memory: "apart" if arrays are traced as memory (see `symbolic_arrays.py`), "shared" if some inputs overlap, else ""
-    complexes: what was done to complex arrays: "written", "taken" apart into real numbers
-    owned: objects made by the traced code, with their regions
+    complex_events: what was done to complex arrays: "written", "taken" apart into real numbers
+    created_objects: objects made by the traced code, with their regions
     cells: local names shared with inner functions, with the regions in which their functions were called
     frozen: objects that must not change any more, because a path copied them
     rebuilt: reassembled arguments by identity (see `rebuilt_arguments.py`)
@@ -68,27 +68,29 @@ class Trace:
     refusal: an error that the traced code may have swallowed
     patched: classes whose special methods are replaced by converted ones for now, with the originals
     stand_ins: (class, attribute) -> the original of a class attribute that is replaced for now
-    classes_made: the user's classes whose instances were made in the graph
+    created_classes: the user's classes whose instances were made in the graph
     classes_of_results: the classes known when a cond was recorded, and those among them that its result may have
-    holders: names of attributes that hold objects of these classes
+    holding_attributes: names of attributes that hold objects of these classes
     assumed_free: names of attributes that the trace assumes not to hold such objects
     eagerly_created: names of the classes whose objects are all made in the graph
     dispatched_on_class: True if an operation was dispatched on an object's class
     called_by_python: True while a special method runs whose result Python itself takes
-    given_items: for arguments that are lists of numbers, the type of an item and the nesting depth
+    argument_list_items: for arguments that are lists of numbers, the type of an item and the nesting depth
     regions: all regions recorded, including those recorded again
     appended: lists with static items, and the values appended to them
-    hidden: functions among the trace's constants -> whether they capture its values (see `escape_check.py`)
+    function_constants: functions among the constants -> whether they capture the trace's values (see `escape_check.py`)
     left_outside: locations from before the trace to which it may leave a value of several kinds, with the value before
-    identifies: True if the graph compares objects by identity (see `support/identity.py`)
+    compares_identity: True if the graph compares objects by identity (see `support/identity.py`)
     read_only: values that NumPy returns read-only
-    inherited: name of a written attribute -> (classes written, owners that get their own in place of the class's)
+    inherited: name of a written attribute -> (classes written, owners that get it in place of the class's attribute)
     uses_tensors: True if functions of this package were called that return tensors outside of traces
     generators: weak references to the generators that the traced code made
     scope, device: the present name prefix and the requested device
     controls: the graph and the names of nodes that have to run before what is recorded into it
-    around: the exception that was handled around the trace
-    warns_of_constants: True if NumPy warns of a floating-point error in what the trace computed of plain values.
+    outer_exception: the exception that was being handled when the trace began
+    outer_classes: the patched classes that objects from before the trace may have
+    converts: True if the traced code is converted
+    warns_of_constants: True if NumPy warns of a floating-point error in a computation on plain values
     recorded_nodes: the number of nodes recorded so far, those of regions that were recorded again included
     raises_in_handlers: True if operations in handlers may raise: what they raise has to have the handled exception as
         its context
@@ -106,8 +108,8 @@ class Trace:
     recursions: dict[Any, Any] = field(default_factory=dict)
     arrays: bool = False
     memory: str = ""
-    complexes: set[str] = field(default_factory=set)
-    owned: dict[int, Any] | None = None
+    complex_events: set[str] = field(default_factory=set)
+    created_objects: dict[int, Any] | None = None
     cells: dict[int, tuple[Any, Region]] = field(default_factory=dict)
     frozen: dict[int, Any] = field(default_factory=dict)
     rebuilt: dict[int, Any] = field(default_factory=dict)
@@ -117,7 +119,7 @@ class Trace:
     reassembled: dict[int, Any] = field(default_factory=dict)
     leaf_positions: dict[Value, int] | None = None
     refusal: BaseException | None = None
-    around: BaseException | None = field(default_factory=lambda: sys.exc_info()[1])
+    outer_exception: BaseException | None = field(default_factory=lambda: sys.exc_info()[1])
     raises_in_handlers: bool = False
     catches_errors: bool = False
     inlines_handlers: bool = False
@@ -125,12 +127,11 @@ class Trace:
     warns_of_constants: bool = False
     sources: list[tuple[Node, Any]] | None = None
     patched: dict[type, dict[str, Any]] = field(default_factory=dict)
-    # The patched classes that objects from before the trace may have.
     outer_classes: set[type] = field(default_factory=set)
     stand_ins: dict[tuple[type, str], Any] = field(default_factory=dict)
-    classes_made: set[type] = field(default_factory=set)
+    created_classes: set[type] = field(default_factory=set)
     classes_of_results: dict[Value, tuple[frozenset[type], frozenset[type]]] = field(default_factory=dict)
-    holders: set[str] = field(default_factory=set)
+    holding_attributes: set[str] = field(default_factory=set)
     assumed_free: set[str] = field(default_factory=set)
     eagerly_created: frozenset[str] = frozenset()
     dispatched_on_class: bool = False
@@ -138,9 +139,9 @@ class Trace:
     argument_list_items: dict[Value, tuple[TensorType, int]] = field(default_factory=dict)
     regions: list[Region] = field(default_factory=list)
     appended: list[tuple[Any, Any]] = field(default_factory=list)
-    hidden: dict[Value, bool] = field(default_factory=dict)
+    function_constants: dict[Value, bool] = field(default_factory=dict)
     left_outside: dict[Any, tuple[Location, Any, Any]] = field(default_factory=dict)
-    identifies: bool = False
+    compares_identity: bool = False
     read_only: set[Value] = field(default_factory=set)
     inherited: dict[str, tuple[list[Any], list[Any]]] = field(default_factory=dict)
     generators: list[weakref.ref[Generator[Any, Any, Any]]] = field(default_factory=list)
@@ -153,11 +154,11 @@ class Trace:
 
     def capture(self, obj: object, type_: Type, name: str) -> Value:
         """Return the root parameter that stands for a Python object (a tensor, a variable's storage)."""
-        found = self.captures.get(id(obj))
-        if found is None:
-            found = obj, self.root.graph.add_parameter(type_, name)
-            self.captures[id(obj)] = found
-        return found[1]
+        entry = self.captures.get(id(obj))
+        if entry is None:
+            entry = obj, self.root.graph.add_parameter(type_, name)
+            self.captures[id(obj)] = entry
+        return entry[1]
 
 
 @dataclass(eq=False)
@@ -260,7 +261,7 @@ class Region:
         device = options.pop("device", self.trace.device)
         node = self.graph.add(OPS[name], lifted, attributes, name=self.trace.scope + shown, span=span, **options)
         node.device = device
-        if node.effects & Effects.RAISE and name != "raise" and sys.exc_info()[1] is not self.trace.around:
+        if node.effects & Effects.RAISE and name != "raise" and sys.exc_info()[1] is not self.trace.outer_exception:
             self.trace.raises_in_handlers = True
         graph, names = self.trace.controls
         if names and graph is self.graph:
@@ -288,7 +289,7 @@ def current_contract() -> Contract:
 
 def enter(region: Region | None) -> None:
     """Record ops of this thread into `region` from now on; the caller restores the previous region."""
-    _STACK.region, HERE.untraced = region, region is None
+    _STACK.region, THREAD_FLAG.untraced = region, region is None
 
 
 @contextmanager
@@ -298,18 +299,18 @@ def recording(region: Region | None) -> Iterator[Region | None]:
     starts = before is None and region is not None
     if starts:
         ACTIVITY.add(1)
-    _STACK.region, HERE.untraced = region, region is None
+    _STACK.region, THREAD_FLAG.untraced = region, region is None
     try:
         yield region
     finally:
-        _STACK.region, HERE.untraced = before, before is None
+        _STACK.region, THREAD_FLAG.untraced = before, before is None
         if starts:
             ACTIVITY.add(-1)
 
 
 def recording_state() -> tuple[Region | None, int]:
     """Return what `restore_recording` needs to undo what an interrupt leaves of blocks of `recording`."""
-    return _STACK.region, ACTIVITY.own.count
+    return _STACK.region, ACTIVITY.thread_counts.count
 
 
 def restore_recording(state: tuple[Region | None, int]) -> None:
@@ -319,8 +320,8 @@ def restore_recording(state: tuple[Region | None, int]) -> None:
     """
     region, count = state
     enter(region)
-    if ACTIVITY.own.count != count:
-        ACTIVITY.add(count - ACTIVITY.own.count)
+    if ACTIVITY.thread_counts.count != count:
+        ACTIVITY.add(count - ACTIVITY.thread_counts.count)
 
 
 def new_trace(name: str, contract: Contract = EAGER, converts: bool = True) -> Trace:

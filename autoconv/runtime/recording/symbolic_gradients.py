@@ -20,11 +20,10 @@ def symbolic_gradients(
     region: Region, targets: Sequence[Value], values: Sequence[Value], sources: Sequence[Value],
     nodes_of: NodeFilter, recompute_every: int | None = None,
 ) -> list[Value | None]:  # fmt: skip
-    """Return the cotangents of the sources, None where nothing connects, as values of `region`.
+    """Return the cotangents of the sources as values of `region`; None for a source on which no target depends.
 
     Targets and sources belong to that region or to enclosing ones; `values` are the cotangents of the targets.
-    `nodes_of`
-    returns the nodes of a graph to differentiate, or None for all.
+    `nodes_of` returns the nodes of a graph to differentiate, or None for all.
     """
     regions = _enclosing_regions(region)
     heap = Heap()

@@ -71,7 +71,7 @@ class Recorder:
         return self._lost or bool(self._unread_substitutes)
 
     def mark_lost(self) -> None:
-        """Note that a followed value is converted to a Python number or NumPy array."""
+        """Record that a followed value is converted to a Python number or NumPy array."""
         self._lost = True
 
     def substitute_for(self, array: TensorLike) -> Any:
@@ -93,7 +93,7 @@ class Recorder:
     def follows(self, value: object) -> bool:
         return id(value) in self._dependent
 
-    def note(self, entry: Entry) -> None:
+    def record(self, entry: Entry) -> None:
         """Keep an entry that depends on a followed value, and follow its results."""
         if any(id(value) in self._dependent for value in entry.inputs):
             self.entries.append(entry)
@@ -153,26 +153,26 @@ def tensor_for(array: TensorLike) -> Any:
     return next((t for r in reversed(_ACTIVE.recorders) if (t := r.substitute_for(array)) is not None), None)
 
 
-def note(entry: Entry) -> None:
+def record_entry(entry: Entry) -> None:
     for recorder in _ACTIVE.recorders:
-        recorder.note(entry)
+        recorder.record(entry)
 
 
-def note_leaving(value: object) -> None:
-    """Note that a tensor was converted to a number or an array, which recorders cannot follow."""
+def record_export(value: object) -> None:
+    """Record that a tensor was converted to a number or an array, which recorders cannot follow."""
     for recorder in _ACTIVE.recorders:
         if recorder.follows(value):
             recorder.mark_lost()
 
 
-def note_variable(variable: Any) -> None:
+def watch_used_variable(variable: Any) -> None:
     """Watch a variable that is used, in the recorders that watch trainable variables."""
     for recorder in _ACTIVE.recorders:
         if recorder.watches_variables and variable.trainable:
             recorder.watch_variable(variable)
 
 
-def note_op(
+def record_op(
     op: Op, values: Sequence[Any], attributes: dict[str, Any], output: object, wrap: Callable[[Any, bool], Any]
 ) -> None:
     """Record an op that ran; `values` are its operands as the kernel received them, `wrap` makes tensors of arrays."""
@@ -180,10 +180,9 @@ def note_op(
         return
     results = output if isinstance(output, tuple) else (output,)
     weak = op.name.startswith("python_")
-    typed = tuple(v if hasattr(v, "type") else wrap(v, weak) for v in values)
-    note(
-        Entry(op.name, typed, results, lambda cotangents: _pull(op, typed, results, attributes, cotangents), attributes)
-    )
+    inputs = tuple(v if hasattr(v, "type") else wrap(v, weak) for v in values)
+    pull: Pull = lambda cotangents: _pull(op, inputs, results, attributes, cotangents)
+    record_entry(Entry(op.name, inputs, results, pull, attributes))
 
 
 def _pull(
@@ -220,4 +219,7 @@ def add(first: Any, second: Any) -> Any:
     return (BUILDER.list_add if isinstance(first.type, ListType) else BUILDER.add)(first, second)
 
 
-__all__ = ["BUILDER", "Entry", "Recorder", "active", "follows", "note", "note_op", "pause_recorders", "start", "stop"]
+__all__ = [
+    "BUILDER", "Entry", "Recorder", "active", "follows", "pause_recorders", "record_entry", "record_op", "start",
+    "stop",
+]  # fmt: skip

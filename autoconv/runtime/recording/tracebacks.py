@@ -180,7 +180,7 @@ def _is_from_package(trace: TracebackType | None) -> bool:
     return trace is not None and is_own_file(trace.tb_frame.f_code.co_filename)
 
 
-def is_our_error(error: BaseException) -> bool:
+def is_package_error(error: BaseException) -> bool:
     """Return whether this package raised the error; `present` records it, as it removes the frames."""
     return "_autoconv_raised_by_us" in error.__dict__ or _is_from_package(error.__traceback__)
 

@@ -1,7 +1,7 @@
 """Objects whose class runs code of the program on each read of an attribute, `isinstance` included.
 
-Whoever examines such an object runs that code. They are therefore found by `type` and by the slots of Python's own
-classes alone, which read no attribute.
+An examination of such an object would run that code. These objects are therefore found by `type` and by the slots of
+Python's own classes alone, which read no attribute.
 """
 
 from __future__ import annotations

@@ -100,5 +100,5 @@ for _name in (
     "contains delitem eq getitem ior iter len ne or repr reversed ror setitem",
     "clear copy get items keys pop popitem setdefault update values",
 ):
-    for _one in _name.split():
-        setattr(GraphAttributes, f"__{_one}__" if _name.startswith("contains") else _one, _refuse)
+    for _method in _name.split():
+        setattr(GraphAttributes, f"__{_method}__" if _name.startswith("contains") else _method, _refuse)

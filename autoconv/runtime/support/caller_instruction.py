@@ -22,7 +22,7 @@ def merges_mapping(frame: Any) -> bool:
 
 _IN_PLACE = range(13, 26)  # arguments of BINARY_OP
 
-_SYMBOLS = {one.symbol: one.name for one in COMPARISONS if one.name not in ("eq", "ne")}
+_SYMBOLS = {entry.symbol: entry.name for entry in COMPARISONS if entry.name not in ("eq", "ne")}
 _COMPARE_SHIFT = 0 if sys.version_info < (3, 12) else 4 if sys.version_info < (3, 13) else 5
 
 

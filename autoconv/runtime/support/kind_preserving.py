@@ -1,4 +1,4 @@
-"""This package's functions whose results are of the kind of their arguments: arrays of arrays."""
+"""This package's functions whose results are of the kind of their arguments: arrays for arrays."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def kind_preserving(function: _Marked) -> _Marked:
 
 def is_kind_preserving(function: object) -> bool:
     """Return whether a function, or the one that it wraps, is marked."""
-    return any(getattr(one, "__code__", None) in _CODES for one in (function, getattr(function, "__wrapped__", None)))
+    return any(getattr(each, "__code__", None) in _CODES for each in (function, getattr(function, "__wrapped__", None)))
 
 
 __all__ = ["is_kind_preserving", "kind_preserving"]

@@ -19,7 +19,7 @@ class TensorShape(tuple):  # type: ignore[type-arg]
     (2, [3, 2])
     """
 
-    __autoconv_whole__ = True  # a leaf for structure functions, although a tuple
+    __autoconv_leaf__ = True  # a leaf for structure functions, although a tuple
     dims_tuple: Shape
 
     def __new__(cls, dims: object = None) -> TensorShape:
@@ -117,7 +117,7 @@ class TensorShape(tuple):  # type: ignore[type-arg]
         return TensorShape(None if self.dims_tuple is None or second is None else self.dims_tuple + second)
 
     def __iter__(self) -> Iterator[int | None]:
-        return iter(self.as_list()) if _SIZES.shown is None else map(_SIZES.shown, self.as_list())
+        return iter(self.as_list()) if _SIZES.present_size is None else map(_SIZES.present_size, self.as_list())
 
     def __len__(self) -> int:
         if self.dims_tuple is None:
@@ -132,7 +132,7 @@ class TensorShape(tuple):  # type: ignore[type-arg]
             size = None if isinstance(index, int) else TensorShape(None)
         else:
             size = TensorShape(self.dims_tuple[index]) if isinstance(index, slice) else self.as_list()[index]
-        return size if _SIZES.shown is None or isinstance(size, TensorShape) else _SIZES.shown(size)
+        return size if _SIZES.present_size is None or isinstance(size, TensorShape) else _SIZES.present_size(size)
 
     def __add__(self, other: object) -> TensorShape:
         return self.concatenate(other)
@@ -167,7 +167,7 @@ class TensorShape(tuple):  # type: ignore[type-arg]
 class _Sizes:
     """The form in which a shape presents its sizes: None for ints and None, or a function of the size."""
 
-    shown: Callable[[int | None], Any] | None = None
+    present_size: Callable[[int | None], Any] | None = None
 
 
 _SIZES = _Sizes()
@@ -175,13 +175,13 @@ _SIZES = _Sizes()
 
 def show_sizes_by(shown: Callable[[int | None], Any] | None) -> None:
     """Present sizes that are taken out of shapes by a function, in the whole process; None for ints and None."""
-    _SIZES.shown = shown
+    _SIZES.present_size = shown
 
 
 class ShapeLeaf:
     """A TensorShape that is no tuple, so that libraries of structures take it for one value.
 
-    It has the members of the shape, is equal to it, and stands wherever a shape is taken.
+    It has the members of the shape, equals it, and is accepted wherever a shape is.
     """
 
     __slots__ = ("shape",)

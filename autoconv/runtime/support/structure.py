@@ -89,7 +89,7 @@ def is_structure(value: object) -> bool:
     if plain_kind(value) in _PLAIN:  # but a container in the graph is a leaf
         return getattr(value, "_heap", None) is None and getattr(value, "_items", None) is None
     is_candidate = (
-        (isinstance(value, tuple) and not hasattr(kind, "__autoconv_whole__"))
+        (isinstance(value, tuple) and not hasattr(kind, "__autoconv_leaf__"))
         or (isinstance(value, (list, dict)) and kind.__module__ != "builtins" and _is_rebuildable(kind))
         or _is_pytree_dataclass(kind)
     )

@@ -63,7 +63,7 @@ def apply(op_name: str, *operands: Any, name: str | None = None, **attributes: A
     if region is None:
         output = _run(op, values, attributes)
         if tape_recorders.active():
-            tape_recorders.note_op(op, values, attributes, output, EagerTensor)
+            tape_recorders.record_op(op, values, attributes, output, EagerTensor)
     else:
         output = record(region, op, values, attributes, name)
     return _check_numerics(op, output) if SETTINGS.check_numerics else output

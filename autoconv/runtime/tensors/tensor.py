@@ -141,7 +141,7 @@ class EagerTensor(Interchange, Tensor):
 
         `np.asarray(tensor)` is the array itself, read-only.
         """
-        tape_recorders.note_leaving(self)
+        tape_recorders.record_export(self)
         return self._array[()] if self._array.ndim == 0 else self._array.copy()
 
     @property
@@ -172,7 +172,7 @@ class EagerTensor(Interchange, Tensor):
         return int(self._array)
 
     def __float__(self) -> float:
-        tape_recorders.note_leaving(self)
+        tape_recorders.record_export(self)
         return float(self._array)
 
     def __complex__(self) -> complex:

@@ -78,15 +78,15 @@ def make_call_form(
     constants, and choices between them. The form includes only guards by identity; the caller checks the others. `name`
     is the function's.
     """
-    key, donated, spots = arguments.key, arguments.donated, arguments.location_count
-    count = len(key.leaves) - spots
+    key, donated, locations = arguments.key, arguments.donated, arguments.location_count
+    count = len(key.leaves) - locations
     leaves = [leaf for i, leaf in enumerate(key.leaves) if _is_native_parameter(leaf, i >= count)]
     literals = {i: leaf.value for i, leaf in enumerate(key.leaves) if isinstance(leaf, Literal)}
     checked_literals = {i: value for i, value in literals.items() if _is_comparable(value)}
     has_structures = any(template is not None for _, template in key.templates)
     if has_structures or len(leaves) + len(checked_literals) < len(key.leaves):
         return None
-    if len(key.leaves) != len(key.templates) + spots or key.orders:
+    if len(key.leaves) != len(key.templates) + locations or key.orders:
         return None
     positions = iter(results.first_equal) if results.first_equal else itertools.count()
     result = _result_form(results.layout, positions, contract, results.returns_arrays)
@@ -121,13 +121,13 @@ def pass_locations(entry: Callable[..., Any], reads: Sequence[Callable[[], Any]]
     return lambda *arguments: entry(*arguments, *[read() for read in reads])
 
 
-def _is_native_parameter(leaf: Any, is_spot: bool) -> bool:
+def _is_native_parameter(leaf: Any, is_location: bool) -> bool:
     """Return whether a leaf is a parameter of a kind that native code accepts.
 
     A list that is a direct argument has to be one of numbers.
     """
     if isinstance(leaf, ObjectKey):
-        return bool(leaf.items) or (is_spot and leaf.kind in _OBJECT_KINDS)
+        return bool(leaf.items) or (is_location and leaf.kind in _OBJECT_KINDS)
     return isinstance(leaf, (TensorKey, ArrayKey))
 
 

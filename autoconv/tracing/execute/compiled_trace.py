@@ -93,7 +93,7 @@ class ConcreteFunction:
         self.output_specs: Any = None  # of a function that was loaded
         self._graphs_by_device: dict[str, PlacedGraph] = {}  # by the device of the block that encloses the call
         self._inspect_outputs(recording.arrays)
-        self._compile(recording.spots)
+        self._compile(recording.locations)
 
     def _inspect_outputs(self, arrays: bool) -> None:
         """Determine which outputs are equal, are arrays of the program, or are captured arrays or constants."""
@@ -110,11 +110,11 @@ class ConcreteFunction:
         constants = [node.results[0] for node in optimised.nodes if node.op.name == "constant"]
         self._returns_constants = self._returns_arrays and bool(aliased_outputs(optimised, constants))
 
-    def _compile(self, spots: Sequence[Location]) -> None:
+    def _compile(self, locations: Sequence[Location]) -> None:
         """Compile the graph, and wrap its entry for calls with the user's own arguments."""
         key, contract, owner, optimised = self.key, self.contract, self._owner, self.optimised
-        unpacking = make_unpacking(key, len(spots))
-        form_key, donated, location_count = key, self._donated, len(spots)
+        unpacking = make_unpacking(key, len(locations))
+        form_key, donated, location_count = key, self._donated, len(locations)
         if unpacking is not None:
             form_key = unpacking.key
             location_count = len(form_key.leaves) - len(form_key.templates)
@@ -134,9 +134,9 @@ class ConcreteFunction:
         self._copies = not self._compiled.holds_no_arguments  # whether arrays are copied: the program may change them
         self._is_native = (owner.backend or SETTINGS.backend) != "reference"
         self._run, self.entry = rollback.wrap(self._run, self.entry)
-        self._spot_reads = [spot.look for spot in spots]
-        if spots and self.entry is not None:
-            self.entry = pass_locations(self.entry, self._spot_reads)
+        self._location_readers = [location.reader for location in locations]
+        if locations and self.entry is not None:
+            self.entry = pass_locations(self.entry, self._location_readers)
         if unpacking is not None and self.entry is not None:
             self.entry = unpacking.entry(self.entry, self._are_disjoint)
 
@@ -150,7 +150,7 @@ class ConcreteFunction:
 
     def overlap_with_outside(self, leaves: Iterable[Any]) -> str:
         """Describe the argument that shares memory with a value that the trace assumed constant; "" if none does."""
-        return self.outside.find_overlap(leaves, self._spot_reads) if self.outside else ""
+        return self.outside.find_overlap(leaves, self._location_readers) if self.outside else ""
 
     def _are_disjoint(self, leaves: Sequence[Any]) -> bool:
         return not self.overlap_with_outside(leaves)
@@ -289,7 +289,7 @@ class ConcreteFunction:
         for value in inputs:
             variable = value.variable() if isinstance(value, Storage) else None
             if variable is not None:
-                tape_recorders.note_variable(variable)
+                tape_recorders.watch_used_variable(variable)
         if self._derivable is None:
             self._derivable = self._make_derivable(self.optimised, self._run)
         if self.contract.python_exceptions and (reason := self._derivable.refusal(inputs)):

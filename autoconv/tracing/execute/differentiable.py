@@ -50,7 +50,7 @@ class DifferentiableGraph:
         except StagingError as error:
             return self._call_without_gradient(inputs, error)
         if chain[0].split.has_lost_outputs:
-            tape_recorders.note_leaving(inputs[watched[0]])
+            tape_recorders.record_export(inputs[watched[0]])
         for _ in range(self._derivative_count() - 1):
             chain.append(chain[-1].forward.parts(watched))
         last = chain[-1].forward
@@ -64,7 +64,7 @@ class DifferentiableGraph:
                     return parts.pull(cotangents, saved, results, len(inputs))
             return last._rerun_for_derivative(watched, inputs, values_before, cotangents, results)
 
-        tape_recorders.note(tape_recorders.Entry(self.name, inputs, results, pull))
+        tape_recorders.record_entry(tape_recorders.Entry(self.name, inputs, results, pull))
         return results[: len(self.graph.outputs)]
 
     def refusal(self, inputs: Sequence[Any]) -> str:
@@ -83,7 +83,7 @@ class DifferentiableGraph:
         def refuse(cotangents: Sequence[Any]) -> list[Any]:
             raise error
 
-        tape_recorders.note(tape_recorders.Entry(self.name, inputs, results, refuse))
+        tape_recorders.record_entry(tape_recorders.Entry(self.name, inputs, results, refuse))
         return results
 
     def _derivative_count(self) -> int:

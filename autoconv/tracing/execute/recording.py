@@ -19,7 +19,7 @@ from autoconv.tracing.key.cache_key import Key, ObjectKey, SpecKey, TensorKey, V
 class Recording:
     """A finished trace: its graph as recorded and optimised, and what a call needs to use it.
 
-    `arrays` is true where the program sees NumPy's arrays in place of tensors; `spots` are the written locations;
+    `arrays` is true where the program sees NumPy's arrays in place of tensors; `locations` are the written locations;
     `warns` is true where NumPy warned of what the trace computed of plain values.
     """
 
@@ -32,7 +32,7 @@ class Recording:
     guards: Guards
     contract: type[Contract]
     arrays: bool = False
-    spots: Sequence[Location] = ()
+    locations: Sequence[Location] = ()
     warns: bool = False
 
 

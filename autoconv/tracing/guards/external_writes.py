@@ -36,14 +36,14 @@ from autoconv.tracing.key.call import Call
 class RestartTrace(AbandonTrace):
     """Restart the trace with more inputs or facts.
 
-    These are the `spots` (locations) or whole `arguments` that it writes; arguments whose `containers` it writes;
+    These are the `locations` or whole `arguments` that it writes; arguments whose `containers` it writes;
     `learned` facts about objects that it makes (see `Call.learned`); `memory`: arrays traced as memory; or `objects`:
     dataclasses passed as objects.
     """
 
     def __init__(
         self,
-        spots: Sequence[Location] = (),
+        locations: Sequence[Location] = (),
         arguments: Sequence[str] = (),
         learned: Sequence[tuple[str, Any]] = (),
         memory: bool = False,
@@ -52,18 +52,19 @@ class RestartTrace(AbandonTrace):
     ) -> None:
         self.memory = memory
         self.objects = objects
-        self.spots = tuple(spots)
+        self.locations = tuple(locations)
         self.arguments = frozenset(arguments)
         self.containers = frozenset(containers)
         self.learned = frozenset(learned)
-        super().__init__(", ".join((*arguments, *containers)) or ", ".join(spot.name for spot in spots))
+        super().__init__(", ".join((*arguments, *containers)) or ", ".join(location.name for location in locations))
 
-    def is_of_new_class(self, spots: Sequence[Location]) -> bool:
+    def is_of_new_class(self, locations: Sequence[Location]) -> bool:
         """Return whether an attribute belongs to a class that every trace creates anew, as the last one did."""
-        classes = {(spot.owner.__module__, spot.owner.__qualname__) for spot in spots if isinstance(spot.owner, type)}
-        owners = [spot.owner for spot in self.spots if isinstance(spot.owner, type)]
+        known_owners = [location.owner for location in locations if isinstance(location.owner, type)]
+        classes = {(owner.__module__, owner.__qualname__) for owner in known_owners}
+        owners = [location.owner for location in self.locations if isinstance(location.owner, type)]
         return any((owner.__module__, owner.__qualname__) in classes for owner in owners) and not any(
-            spot.owner is owner for spot in spots for owner in owners
+            location.owner is owner for location in locations for owner in owners
         )
 
 
@@ -73,48 +74,48 @@ class WriteMonitor:
     def __init__(self, trace: Trace, call: Call, guards: Guards) -> None:
         self.trace = trace
         self.guards = guards
-        self.spots = call.spots
-        self.spot_keys = {spot.key for spot in call.spots}
-        self.written_keys: set[Any] = set()  # keys of spots that this trace wrote
+        self.locations = call.locations
+        self.location_keys = {location.key for location in call.locations}
+        self.written_keys: set[Any] = set()  # keys of locations that this trace wrote
         self.call = call
         self.copies: dict[str, Any] = {}
         self.tensors = any(isinstance(key, TensorKey) and key.is_of_tensor for key in call.key.leaves)
         self.may_be_memory = not call.by_object and not self.tensors
         self.arrays = [name for name, key in zip(call.names, call.key.leaves, strict=True) if _is_array(key)]
         # Attributes are stored at once.
-        self.stored = [spot for spot in call.spots if spot.kind != "attribute"]
+        self.stored = [location for location in call.locations if location.kind != "attribute"]
         self._contents = ContainerStores(trace)
         self.stores = Stores(lambda _: self.stored, self._record_store, includes_limits=True)
 
     def begin(self, leaves: Sequence[Any]) -> None:
-        """Store the inputs of the trace in the spots where the traced code reads them."""
+        """Store the inputs of the trace in the locations where the traced code reads them."""
         root = self.trace.root
         assert root.journal is not None
         for name, copy in self.copies.items():
             self.trace.tuple_arguments.update((id(part), name) for part in tuple_parts(copy))
-        for spot in self._contents.locations():
-            self.stored.append(spot)
-            self.stores.holds(root, spot)
-        for spot, leaf in zip(self.spots, leaves, strict=True):
-            root.journal.note(spot)
+        for location in self._contents.locations():
+            self.stored.append(location)
+            self.stores.holds(root, location)
+        for location, leaf in zip(self.locations, leaves, strict=True):
+            root.journal.record(location)
             if leaf is not MISSING:
-                spot.write(leaf)
-            self.stores.holds(root, spot)
+                location.write(leaf)
+            self.stores.mark_stored(root, location)
 
-    def check_write(self, owner: Any, what: str, spots: Sequence[Location] = ()) -> None:
-        """Raise RestartTrace if `owner`, or the value of a spot, has to become an input; RunPlain if it cannot."""
-        assert self.trace.owned is not None
-        if id(owner) in self.trace.owned:
+    def check_write(self, owner: Any, what: str, locations: Sequence[Location] = ()) -> None:
+        """Raise RestartTrace if `owner`, or the value of a location, has to become an input; RunPlain if it cannot."""
+        assert self.trace.created_objects is not None
+        if id(owner) in self.trace.created_objects:
             return
-        if spots:
-            self._check_spots(spots)
+        if locations:
+            self._check_locations(locations)
             return
         if id(owner) in self.trace.rebuilt and dataclasses.is_dataclass(owner):
             raise RestartTrace(objects=True)
         if not self.trace.memory and self.may_be_memory and _may_be_array(owner):
             raise RestartTrace(memory=True)  # results computed from arrays change in place as arrays do
         if self.trace.memory and isinstance(owner, SymbolicTensor):
-            others = [s for s in self.guards.locations() if s.key not in self.spot_keys]
+            others = [s for s in self.guards.locations() if s.key not in self.location_keys]
             arrays = [s for s in others if isinstance(s.read(), np.ndarray)]
             if arrays:  # the tensor may be chosen from these arrays
                 raise RestartTrace(arrays)
@@ -133,24 +134,25 @@ class WriteMonitor:
             raise RestartTrace(arguments=self.arrays)
         self._run_plain(what)
 
-    def _check_spots(self, spots: Sequence[Location]) -> None:
-        """Raise RestartTrace if a spot has to become an input."""
-        self.written_keys.update(spot.key for spot in spots)
-        missing = [spot for spot in spots if spot.key not in self.spot_keys and not self._is_cell_of_trace(spot)]
+    def _check_locations(self, locations: Sequence[Location]) -> None:
+        """Raise RestartTrace if a location has to become an input."""
+        self.written_keys.update(location.key for location in locations)
+        new = [location for location in locations if location.key not in self.location_keys]
+        missing = [location for location in new if not self._is_cell_of_trace(location)]
         if missing:
             self._refuse_new_objects(missing)
-            if any(id(spot.owner) in self.trace.rebuilt for spot in missing):
+            if any(id(location.owner) in self.trace.rebuilt for location in missing):
                 raise RestartTrace(objects=True)
-            values = [spot.read() for spot in missing]
+            values = [location.read() for location in missing]
             owners = [value for value in values if isinstance(value, _MUTABLE_TYPES)]
             raise RestartTrace([*missing, *self._locations_of(owners, missing)])
 
     def _run_plain(self, what: str) -> NoReturn:
         raise RunPlain(f"{what}, which has to happen on every call")
 
-    def restart_with_inputs(self, spots: Sequence[Location]) -> NoReturn:
-        """Restart the trace with the values of the spots as inputs."""
-        raise RestartTrace(spots)
+    def restart_with_inputs(self, locations: Sequence[Location]) -> NoReturn:
+        """Restart the trace with the values of the locations as inputs."""
+        raise RestartTrace(locations)
 
     def handle_escaping_tuples(self, values: Sequence[Value]) -> None:
         """Restart the trace where tuples in arguments are stored: with these arguments as objects."""
@@ -192,40 +194,41 @@ class WriteMonitor:
 
     def _locations_of(self, owners: Sequence[Any], excluded: Sequence[Location] = ()) -> list[Location]:
         """Return all locations from which an owner is reachable: a write through one name is read through another."""
-        keys = self.spot_keys.union(spot.key for spot in excluded)
-        spots_by_key = {
+        keys = self.location_keys.union(location.key for location in excluded)
+        locations_by_key = {
             s.key: s for s in self.guards.locations() if any(_contains_container(s.read(), owner) for owner in owners)
         }
-        if any(not spot.kind for spot in spots_by_key.values()):  # an argument itself, such as a list of a user's class
+        # A location without a kind is an argument itself, such as a list of a user's class.
+        if not all(location.kind for location in locations_by_key.values()):
             self._run_plain("an argument is changed")
-        return [spot for key, spot in spots_by_key.items() if key not in keys]
+        return [location for key, location in locations_by_key.items() if key not in keys]
 
     def _refuse_new_objects(self, missing: Sequence[Location]) -> None:
         """Raise RunPlain if each trace writes an attribute of another object, which the call itself seems to make."""
-        for spot in missing:
-            unwritten = [other for other in self.spots if other.key not in self.written_keys]
-            same_attribute = [other for other in unwritten if _is_same_attribute(spot, other)]
+        for location in missing:
+            unwritten = [other for other in self.locations if other.key not in self.written_keys]
+            same_attribute = [other for other in unwritten if _is_same_attribute(location, other)]
             if len(same_attribute) >= _MAX_UNWRITTEN:
-                self._run_plain(f"{spot.name} is written, whose object the call itself seems to create")
+                self._run_plain(f"{location.name} is written, whose object the call itself seems to create")
 
-    def _record_store(self, spot: Location, value: Any, before: Any) -> None:
-        if spot.kind == "contents":
-            self._contents.record_store(spot, value, before)
+    def _record_store(self, location: Location, value: Any, before: Any) -> None:
+        if location.kind == "contents":
+            self._contents.record_store(location, value, before)
             return
-        owner = constant_object(spot.owner)
-        if spot.kind == "cell":
+        owner = constant_object(location.owner)
+        if location.kind == "cell":
             if value is MISSING:
                 record_object("object_delete_attribute", [owner], name="cell_contents")
             else:
                 record_object("object_set_attribute", [owner, value], name="cell_contents")
         elif value is MISSING:
-            apply_object("delitem", owner, spot.name)
+            apply_object("delitem", owner, location.name)
         else:
-            apply_object("setitem", owner, spot.key[-1], value)
+            apply_object("setitem", owner, location.key[-1], value)
 
-    def _is_cell_of_trace(self, spot: Location) -> bool:
-        """Return whether the spot is a cell of a function that the traced code itself called."""
-        return len(spot.key) == 1 and not self.guards.existed_before(spot.key)
+    def _is_cell_of_trace(self, location: Location) -> bool:
+        """Return whether the location is a cell of a function that the traced code itself called."""
+        return len(location.key) == 1 and not self.guards.existed_before(location.key)
 
 
 _MUTABLE_TYPES = (list, dict, set)

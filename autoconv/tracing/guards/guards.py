@@ -66,7 +66,7 @@ class Guards:
     _keys: set[Any] = field(default_factory=set)
     _pending: list[tuple[str, Callable[[], Any], Place | None]] = field(default_factory=list)
     _unexamined: list[tuple[str, Callable[[], Any]]] = field(default_factory=list)
-    _spots: list[journal.Location] = field(default_factory=list)
+    _locations: list[journal.Location] = field(default_factory=list)
     _others: list[Any] = field(default_factory=list)
     _single_elements: list[tuple[np.ndarray, np.ndarray]] = field(default_factory=list)
     # True if a frozenset is read, and a function is from a file without the word "frozenset" (see
@@ -112,7 +112,7 @@ class Guards:
             if name in changed and self._is_written(_cell_content(cell)):
                 continue
             if name not in ("ag__", "__class__"):
-                self._spots.append(journal.cell_location(cell, name))
+                self._locations.append(journal.cell_location(cell, name))
                 self._watch(name, functools.partial(_cell_content, cell), (id(cell),), (cell, None))
 
     def _is_written(self, value: Any) -> bool:
@@ -134,7 +134,7 @@ class Guards:
         """Guard the contents of an object (an argument, say) without keeping the object alive."""
         if self.python:
             refuse_hooks((value,))
-        self._spots.append(journal.Location((id(value), name), name, lambda: value, lambda _: None))
+        self._locations.append(journal.Location((id(value), name), name, lambda: value, lambda _: None))
         try:
             self._watch(name, weakref.ref(value), (id(value), name))
         except TypeError:
@@ -144,7 +144,7 @@ class Guards:
         """Guard a global name; an unbound name, or that of a builtin, must stay one."""
         value = namespace.get(name, journal.MISSING)
         if value is not journal.MISSING:
-            self._spots.append(journal.global_location(namespace, name))
+            self._locations.append(journal.global_location(namespace, name))
         read = functools.partial(namespace.get, name, journal.MISSING)
         self._watch(name, read, (id(namespace), name), (namespace, name))
         if isinstance(value, types.ModuleType) and is_user_module(value) and not self.python:
@@ -180,7 +180,8 @@ class Guards:
                 fingerprints.of(read())
             except Unguardable as what:
                 if not is_searched:  # once: nothing of the program runs in between
-                    large = [spot for spot in self.locations() if is_large(spot.read()) and spot.key not in self.skip]
+                    unskipped = (location for location in self.locations() if location.key not in self.skip)
+                    large = [location for location in unskipped if is_large(location.read())]
                     if large:
                         self.restart_with_inputs(large)
                     is_searched, reads = True, self.current_reads()
@@ -229,9 +230,9 @@ class Guards:
         These are the names and, in the objects and lists reachable from them, attributes and arrays that are items.
         """
         seen: set[int] = set()
-        for spot in self._spots:
-            yield spot
-            yield from _locations_in(spot.read(), seen, _SEARCH_DEPTH)
+        for location in self._locations:
+            yield location
+            yield from _locations_in(location.read(), seen, _SEARCH_DEPTH)
 
     def reachable_arrays(self) -> Iterable[np.ndarray]:
         """Return the arrays that are reachable from the names now; valid until `settle`."""
@@ -260,7 +261,7 @@ class Guards:
             except Unguardable as what:
                 self.unguarded.append(f"{name} ({what})")
         self._pending.clear()
-        self._spots.clear()
+        self._locations.clear()
 
     def restore_arrays(self) -> bool:
         """Undo in-place changes that tracing made to arrays of one element; return whether there were any.

@@ -260,7 +260,7 @@ def check_choices(graph: Graph, kinds: Iterable[type]) -> None:
                 )
 
 
-def python_print(values: Any, sep: Any, end: Any, file: Any, flush: bool) -> None:
+def record_print(values: Any, sep: Any, end: Any, file: Any, flush: bool) -> None:
     """Record a print as a node; a print to a file makes the call run plain."""
     if file is not None:
         raise RunPlain("print is given a file")
@@ -284,4 +284,4 @@ def python_print(values: Any, sep: Any, end: Any, file: Any, flush: bool) -> Non
     dispatch.apply("python_print", *data, template=tuple(template))
 
 
-__all__ = ["RunPlain", "Specialise", "python_print", "require_pure"]
+__all__ = ["RunPlain", "Specialise", "record_print", "require_pure"]

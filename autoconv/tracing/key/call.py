@@ -13,7 +13,7 @@ from autoconv.tracing.key.cache_key import Key
 class Call:
     """One call's arguments: names and leaves in order, and the key.
 
-    The last leaves are the contents of `spots`: the attributes and outer names that the traced code writes.
+    The last leaves are the contents of `locations`: the attributes and outer names that the traced code writes.
     `learned` are facts found by earlier traces:
 
     - ("holder", the name of an attribute that holds objects of the graph, or of all items);
@@ -28,7 +28,7 @@ class Call:
     arguments: dict[str, Any]
     args: tuple[Any, ...] = ()
     kwargs: dict[str, Any] = field(default_factory=dict)
-    spots: tuple[Location, ...] = ()
+    locations: tuple[Location, ...] = ()
     by_object: bool = False  # arrays are passed as objects, because they could not be traced as memory
     learned: frozenset[tuple[str, Any]] = frozenset()
     why: str = ""  # the reason for the trace, if known before it was bound again

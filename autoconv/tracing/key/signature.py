@@ -183,12 +183,12 @@ class Signature:
         items, depth = items_of(value) if self.keys_items and type(value) is list else ("", 0)
         return ObjectKey(type(value).__name__, items, depth)
 
-    def add_locations(self, call: Call, spots: Sequence[Location]) -> None:
+    def add_locations(self, call: Call, locations: Sequence[Location]) -> None:
         """Append the contents of the locations to the leaves and to the key."""
-        values = [spot.look() for spot in spots]
+        values = [location.reader() for location in locations]
         call.leaves += values
-        call.names += [spot.name for spot in spots]
-        call.spots = tuple(spots)
+        call.names += [location.name for location in locations]
+        call.locations = tuple(locations)
         memory = call.key.memory
         keys = (*call.key.leaves, *(self._location_key(value, memory) for value in values))
         arrays = [a for a, key in zip(call.leaves, keys, strict=True) if isinstance(key, ArrayKey)]

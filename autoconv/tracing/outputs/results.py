@@ -163,7 +163,7 @@ def _is_returned_as_object(trace: Trace, value: Any) -> bool:
 
 
 def _is_owned(trace: Trace, value: Any) -> bool:
-    return trace.owned is not None and id(value) in trace.owned
+    return trace.created_objects is not None and id(value) in trace.created_objects
 
 
 def _is_made_by_call(cls: type) -> bool:

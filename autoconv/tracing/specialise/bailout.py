@@ -189,4 +189,4 @@ def _exact_key(call: Call) -> Any:
 
 def _leaves(call: Call) -> tuple[LeafKey, ...]:
     """Return the keys of the arguments, without those of written locations, which only a trace finds."""
-    return call.key.leaves[: len(call.key.leaves) - len(call.spots)]
+    return call.key.leaves[: len(call.key.leaves) - len(call.locations)]

@@ -50,7 +50,7 @@ class CallProfile:
         self._memory = False  # whether arrays are traced as memory, because some trace changes one in place
         self._failed_open_keys: set[Key] = set()  # keys with open sizes for which tracing failed
         self._by_object: set[Key] = set()  # keys of calls whose arrays are passed as objects, not as memory
-        self._spots: Bounded[Key, list[Location]] = Bounded(MAX_KEYS)
+        self._locations: Bounded[Key, list[Location]] = Bounded(MAX_KEYS)
         self.sizes = ValueSpecialisation()
         # Locations made inputs because they change; False after a failed trace.
         self._changing_locations: dict[Any, bool] = {}
@@ -58,9 +58,9 @@ class CallProfile:
     def bind(self, args: Any, kwargs: Any) -> Call:
         """Flatten a call's arguments. Raises TypeError for arguments that do not fit the function."""
         call = self._bind_arguments(args, kwargs)
-        spots = self._spots.get(call.key)
-        if spots:
-            self._signature.add_locations(call, spots)
+        locations = self._locations.get(call.key)
+        if locations:
+            self._signature.add_locations(call, locations)
         call.learned = self._learned
         self.sizes.narrow(call)
         return call
@@ -78,7 +78,8 @@ class CallProfile:
     def _rebind(self, call: Call) -> None:
         """Bind the call again, with the facts learned since."""
         rebound = self.bind(call.args, call.kwargs)
-        call.key, call.leaves, call.names, call.spots = rebound.key, rebound.leaves, rebound.names, rebound.spots
+        call.key, call.leaves = rebound.key, rebound.leaves
+        call.names, call.locations = rebound.names, rebound.locations
         call.learned, call.by_object, call.wide = rebound.learned, rebound.by_object, rebound.wide
 
     # ---- changes after an abandoned trace
@@ -99,13 +100,13 @@ class CallProfile:
         """Return the reason why the call cannot be traced as `restart` requires; empty if it can."""
         if len(self._learned) > _MAX_FACTS:
             return "too many kinds of objects become part of a value known only at run time"
-        if len(call.spots) > _MAX_LOCATIONS:
+        if len(call.locations) > _MAX_LOCATIONS:
             return f"more than {_MAX_LOCATIONS} outer names and attributes are written, {restart} is one of them"
-        if restart.is_of_new_class(call.spots):
+        if restart.is_of_new_class(call.locations):
             return f"{restart} is written, and the call itself creates the class"
         if restart.arguments and restart.arguments <= self._unflattened:
             return f"{restart} is written, which has to happen on every call"
-        if restart.memory and self._memory and call.spots:
+        if restart.memory and self._memory and call.locations:
             return "an array of the program is written, which has to happen on every call"
         return ""
 
@@ -126,7 +127,7 @@ class CallProfile:
             self._unflattened |= restart.arguments
             self._keyed_by_value = frozenset()
         else:
-            self._add_inputs(call, restart.spots)
+            self._add_inputs(call, restart.locations)
             return
         self._rebind(call)
 
@@ -147,41 +148,41 @@ class CallProfile:
 
         An array becomes an input at its second value, a number at its third.
         """
-        if not traces or len(call.spots) >= _MAX_LOCATIONS:
+        if not traces or len(call.locations) >= _MAX_LOCATIONS:
             return False
         changed_inputs = [
-            {spot.key: (spot, value) for spot, value in trace.guards.changed_inputs()} for trace in traces
+            {location.key: (location, value) for location, value in trace.guards.changed_inputs()} for trace in traces
         ]
-        changing_spots = [
-            spot
-            for key, (spot, value) in changed_inputs[0].items()
+        changing_locations = [
+            location
+            for key, (location, value) in changed_inputs[0].items()
             if all(key in other for other in changed_inputs)
             and (isinstance(value, np.ndarray) or len(traces) > 1)
             and self._changing_locations.get(key, True)
         ]
-        if not changing_spots:
+        if not changing_locations:
             return False
-        self._changing_locations.update((spot.key, True) for spot in changing_spots)
-        self._add_inputs(call, changing_spots)
+        self._changing_locations.update((location.key, True) for location in changing_locations)
+        self._add_inputs(call, changing_locations)
         return True
 
     def undo_promotion(self, call: Call) -> bool:
         """Undo promoted inputs or settled numbers after a failed trace, and rebind; return whether there were any."""
         if self.sizes.widen(call):
             return True
-        tried = {spot.key for spot in call.spots if self._changing_locations.get(spot.key)}
+        tried = {location.key for location in call.locations if self._changing_locations.get(location.key)}
         if not tried:
             return False
         self._changing_locations.update(dict.fromkeys(tried, False))
-        for spots in self._spots.values():
-            spots[:] = [spot for spot in spots if spot.key not in tried]
+        for locations in self._locations.values():
+            locations[:] = [location for location in locations if location.key not in tried]
         self._rebind(call)
         return True
 
-    def _add_inputs(self, call: Call, spots: Sequence[Location]) -> None:
+    def _add_inputs(self, call: Call, locations: Sequence[Location]) -> None:
         base = self._bind_arguments(call.args, call.kwargs).key
-        known = self._spots.setdefault(base, [])
-        known += [spot for spot in spots if spot.key not in {other.key for other in known}]
+        known = self._locations.setdefault(base, [])
+        known += [location for location in locations if location.key not in {other.key for other in known}]
         self._rebind(call)
 
     # ---- sizes

@@ -24,7 +24,7 @@ from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
 from autoconv.runtime.objects.staged_exceptions import StagedException
 from autoconv.runtime.recording.journal import Journal
 from autoconv.runtime.recording.regions import Trace
-from autoconv.runtime.recording.tracebacks import is_our_error
+from autoconv.runtime.recording.tracebacks import is_package_error
 from autoconv.runtime.support.identity import insert_nan_checks
 from autoconv.runtime.support.structure import mutable_parts
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
@@ -80,8 +80,8 @@ class CompileContract(TracingContract):
         if key.memory:
             trace.memory = "shared" if key.overlaps else "apart"
         trace.stages_handlers = _STAGES_HANDLERS in call.learned
-        trace.complexes = {"written"} if PARTS_ARE_VIEWS in call.learned else set()
-        trace.holders = {name for how, name in call.learned if how == "holder"}
+        trace.complex_events = {"written"} if PARTS_ARE_VIEWS in call.learned else set()
+        trace.holding_attributes = {name for how, name in call.learned if how == "holder"}
         trace.eagerly_created = frozenset(name for how, name in call.learned if how == "class")
         call.work = call.work or Work(SETTINGS.tiers == "measured")
         call.work(ATTEMPT)
@@ -99,23 +99,23 @@ class CompileContract(TracingContract):
     def before_call(self, function: Any) -> None:
         python_contract.require_pure(self.trace, function)
 
-    def before_write(self, owner: Any, what: str, spots: Sequence[Location] = ()) -> None:
-        self.outside.check_write(owner, what, spots)
+    def before_write(self, owner: Any, reason: str, locations: Sequence[Location] = ()) -> None:
+        self.outside.check_write(owner, reason, locations)
 
     def is_outside(self, array: np.ndarray) -> bool:
         return self.outside.is_outside(array)
 
-    def python_print(self, values: Sequence[Any], sep: Any, end: Any, file: Any, flush: bool) -> bool:
-        python_contract.python_print(values, sep, end, file, flush)
+    def record_print(self, values: Sequence[Any], sep: Any, end: Any, file: Any, flush: bool) -> bool:
+        python_contract.record_print(values, sep, end, file, flush)
         return True
 
-    def concretise(self, tensor: SymbolicTensor, what: str) -> NoReturn:
+    def concretise(self, tensor: SymbolicTensor, reason: str) -> NoReturn:
         """Abandon the trace: the value becomes part of the key if it is an argument; otherwise the call runs plain."""
         position = self.positions.get(tensor.value_in_graph)
         if position is not None:
             raise Specialise(frozenset({position}))
         self.specialise(tensor)
-        raise RunPlain(f"Python needs {what} while tracing")
+        raise RunPlain(f"Python needs {reason} while tracing")
 
     def specialise(self, *values: object) -> None:
         deciding = DecidingArguments(self.positions, self.trace.regions)
@@ -130,8 +130,8 @@ class CompileContract(TracingContract):
     def without_dimensions(self, tensor: Any) -> Any:
         return self.outside.without_dimensions(tensor)
 
-    def restart(self, how: str, what: Any) -> NoReturn:
-        raise RestartTrace(learned=[(how, what)])
+    def restart(self, kind: str, fact: Any) -> NoReturn:
+        raise RestartTrace(learned=[(kind, fact)])
 
     def spend(self, unit: str) -> None:
         self._work(unit)
@@ -144,14 +144,14 @@ class CompileContract(TracingContract):
     def begin(self, arguments: Mapping[str, Any], leaves: Sequence[Any]) -> None:
         outside = self.outside
         outside.copies = dict(arguments)
-        outside.begin(leaves[len(leaves) - len(self.call.spots) :])
+        outside.begin(leaves[len(leaves) - len(self.call.locations) :])
         outside.check_dimensions(self.call)
 
     def records(self, error: BaseException) -> bool:
         """Return whether the program itself raised the error; this package's own errors may be about the trace."""
         if type(error) is StagedException:
             return True
-        is_ours = is_our_error(error) and not getattr(error, "_autoconv_run_time", False)
+        is_ours = is_package_error(error) and not getattr(error, "_autoconv_run_time", False)
         return not (is_ours or is_about_program(error))
 
     def refuse_modified(self, names: Sequence[str], signature: Signature, function: Any) -> NoReturn:
@@ -160,7 +160,7 @@ class CompileContract(TracingContract):
     def after_run(self, result: Any, arguments: Sequence[Any]) -> None:
         self._arguments = arguments
         # Attributes are stored when they are set.
-        written = [spot.read() for spot in self.outside.stored]
+        written = [location.read() for location in self.outside.stored]
         python_contract.check_identities(result, self._reachable_before_call(arguments), written)
         # Before the outputs: new objects stored in older ones are the same objects in the result.
         self.outside.stores.store(self.trace.root)
@@ -169,7 +169,8 @@ class CompileContract(TracingContract):
         """Iterate over the objects reachable from the arguments and the names read, without the trace's own writes."""
         reads = self.guards.current_reads()
         names = None if reads is None else reads.names_if_closed
-        return values_reached_by_names((*arguments, *self.guards.values()), names, frozenset(self.outside.spot_keys))
+        values = (*arguments, *self.guards.values())
+        return values_reached_by_names(values, names, frozenset(self.outside.location_keys))
 
     def after_outputs(self) -> None:
         graph = self.trace.root.graph
@@ -188,7 +189,7 @@ class CompileContract(TracingContract):
 
     def check_recorded(self, arguments: Sequence[Any]) -> None:
         graph, guards = self.trace.root.graph, self.guards
-        if self.trace.identifies:
+        if self.trace.compares_identity:
             insert_nan_checks(graph)
         self._record_tensor_use()
         self._check_writes(arguments)
@@ -215,7 +216,7 @@ class CompileContract(TracingContract):
     def _check_writes(self, arguments: Sequence[Any]) -> None:
         """Raise for writes to objects that may alias others which the trace read."""
         graph, call, guards = self.trace.root.graph, self.call, self.guards
-        count = len(call.leaves) - len(call.spots)
+        count = len(call.leaves) - len(call.locations)
         opaque_arguments = [call.leaves[i] for i in range(count) if isinstance(call.key.leaves[i], ObjectKey)]
         parts = [part for argument in arguments for part in mutable_parts(argument)]
         reached = list(values_reached_by_names(guards.reached, guards.reads.names_if_closed if guards.reads else None))
@@ -235,7 +236,7 @@ class CompileContract(TracingContract):
             if outside.arrays:
                 raise RestartTrace(arguments=outside.arrays)  # with arrays as objects, the result is the same array
             raise RunPlain(_RETURNED_OUTSIDE_ARRAY)
-        if trace.memory and "taken" in trace.complexes and returns_complex_parts(graph):
+        if trace.memory and "taken" in trace.complex_events and returns_complex_parts(graph):
             raise RestartTrace(learned=[PARTS_ARE_VIEWS])
         if outside.may_be_memory and not trace.memory and outputs_share_memory(graph):
             raise RestartTrace(memory=True)

@@ -99,7 +99,7 @@ class TraceSession:
         self.subject = subject
         self.call = call
         self.trace = new_trace(subject.signature.name, converts=subject.converts)
-        self.trace.owned = {}
+        self.trace.created_objects = {}
         self.trace.sources = []
         self.created: list[Variable] = []
         self.contract = self.trace.contract = subject.contract(self.trace, call, on_create or self.created.append)
@@ -193,8 +193,8 @@ class TraceSession:
         root = self.trace.root
         for kind in self.contract.kinds():
             meet_class(root, kind)
-        for spot in self.guards.locations():
-            meet_class(root, type(spot.read()))
+        for location in self.guards.locations():
+            meet_class(root, type(location.read()))
         for kind, names in (what for how, what in self.call.learned if how == "made"):
             meet_class(root, kind, False)
             expect_class_in_graph(root, kind, names)
@@ -226,8 +226,8 @@ class TraceSession:
         """Check that the recorded graph has the program's meaning, and settle the guards."""
         trace = self.trace
         restore_special_methods(trace)  # guards compare the user's own methods
-        if trace.hidden:
-            refuse_escapes(trace.root.graph, trace.hidden)
+        if trace.function_constants:
+            refuse_escapes(trace.root.graph, trace.function_constants)
         settle_outside_writes(trace)
         self.guards.settle()
         self.contract.check_recorded(self._copies)
@@ -259,7 +259,7 @@ class TraceSession:
         call, trace, subject = self.call, self.trace, self.subject
         recording = Recording(
             graph=trace.root.graph, optimised=optimised, key=call.key, names=call.names, captures=self._captures,
-            layout=layout, guards=self.guards, contract=subject.contract, arrays=trace.arrays, spots=call.spots,
+            layout=layout, guards=self.guards, contract=subject.contract, arrays=trace.arrays, locations=call.locations,
             warns=trace.warns_of_constants,
         )  # fmt: skip
         concrete = ConcreteFunction(recording, subject.owner, self._name)

@@ -33,7 +33,7 @@ class TracingContract(Contract):
 
     def __init__(self, trace: Trace, call: Call, on_create: Callable[[Any], None]) -> None:
         self.call = call
-        self.guards = Guards(python=self.runs_plain, skip=frozenset(spot.key for spot in call.spots))
+        self.guards = Guards(python=self.runs_plain, skip=frozenset(location.key for location in call.locations))
         self._on_create = on_create
         self._evaluate: _Evaluate | None = make_evaluator(trace, call, current_region())
 
