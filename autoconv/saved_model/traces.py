@@ -160,7 +160,7 @@ class LoadedTrace:
         types = [value.type for value in self._graph.outputs]
         stateful = bool(self._graph.effects)
         op_name = "StatefulPartitionedCall" if stateful else "PartitionedCall"
-        node = region.record("call", values, {"name": self.name}, regions=[self._graph], types=types, shown=op_name)
+        node = region.record("call", values, {"name": self.name}, regions=[self._graph], types=types, node_name=op_name)
 
         def output(stored: Mapping[str, Any]) -> Any:
             return SymbolicTensor(node.results[stored["output"]])

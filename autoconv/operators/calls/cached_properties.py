@@ -13,19 +13,19 @@ from autoconv.runtime.support.spans import current_place
 
 
 class CachedProperty:
-    """Replacement in the class for the property `before`, whose converted function is `run`."""
+    """Replacement in the class for the property `original`, whose converted function is `run`."""
 
     __autoconv_computes__ = True
 
-    def __init__(self, before: functools.cached_property[Any], run: Callable[[Any], Any]) -> None:
-        self.before = before
+    def __init__(self, original: functools.cached_property[Any], run: Callable[[Any], Any]) -> None:
+        self.original = original
         self.run = run
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         region = current_region()
         if instance is None or region is None:
-            return self.before.__get__(instance, owner)
-        name = self.before.attrname
+            return self.original.__get__(instance, owner)
+        name = self.original.attrname
         if region.parent is not None or name is None:
             raise StagingError(
                 f"the cached property {name!r} of a {type(instance).__name__} is read for the first time under a "

@@ -32,7 +32,7 @@ from autoconv.operators.calls.operator_functions import AS_STATEMENTS
 from autoconv.operators.calls.special_methods import convert_special_methods
 from autoconv.operators.control.coroutines import refuse_coroutine
 from autoconv.operators.control.generators import is_generator_function, wrap_generator_function
-from autoconv.operators.control.recursion_detection import is_noted, with_noted_calls
+from autoconv.operators.control.recursion_detection import is_tracked, track_calls
 from autoconv.operators.control.variants import distribute, is_absent, require_defined
 from autoconv.operators.numpy.arrays import array_function
 from autoconv.operators.numpy.calls import numpy_call, refuse_array_writes
@@ -43,7 +43,7 @@ from autoconv.operators.support.signature_check import require_fitting_arguments
 from autoconv.operators.support.warnings import WARN, warn
 from autoconv.operators.values.builtins import CALL, convert_callback, override_for
 from autoconv.operators.values.instances import DESCRIPTOR_METHODS, is_user_defined, move_eagerly
-from autoconv.operators.values.items import note_method_call
+from autoconv.operators.values.items import record_method_call
 from autoconv.ops.python.objects import LIBRARY
 from autoconv.runtime.objects.containers import PLAIN_OF, items_of
 from autoconv.runtime.objects.number_methods import refuse_number
@@ -89,7 +89,7 @@ def convert_callee(function: Any, region: Any = None) -> Any:
     contract = EAGER if region is None else region.contract
     if isinstance(function, types.FunctionType):
         in_library = contract.objects_in_graph and function in LIBRARY
-        return on_objects(function) if in_library else _with_noted_calls(function, contract, region)
+        return on_objects(function) if in_library else _convert_and_track(function, contract, region)
     if isinstance(function, types.MethodType):
         return _convert_method(function, contract, region)
     if type(function) is functools.partial:
@@ -103,8 +103,8 @@ def convert_callee(function: Any, region: Any = None) -> Any:
     method = getattr(type(function), "__call__", None)  # noqa: B004
     if isinstance(method, types.FunctionType):
         if region is not None:
-            _meet_object(region, function)
-        return types.MethodType(_with_noted_calls(method, contract, region), function)
+            _convert_members_of(region, function)
+        return types.MethodType(_convert_and_track(method, contract, region), function)
     contract.before_call(function)
     is_special = isinstance(function, types.WrapperDescriptorType)
     return refuse_graph_values(function) if is_special and contract.objects_in_graph else function
@@ -127,8 +127,8 @@ def _graph_equivalent(function: Callable[..., Any], region: Any) -> Any:
     if override is not None:
         form = on_objects(function, override) if compiles else _distribute_over_arms(function, override)
         return require_fitting_arguments(function, form)
-    copying = copy_function(function, region.contract.before_call) if compiles else None
-    return copying or (warn if function is WARN else numpy_call(function, region))
+    copy_form = copy_function(function, region.contract.before_call) if compiles else None
+    return copy_form or (warn if function is WARN else numpy_call(function, region))
 
 
 def _convert_method(method: types.MethodType, contract: Contract, region: Any) -> Any:
@@ -141,9 +141,9 @@ def _convert_method(method: types.MethodType, contract: Contract, region: Any) -
             return _sort_method(method)
         return wrap_extend(method) if method.__name__ == "extend" else method
     if region is not None:
-        _meet_object(region, owner)
+        _convert_members_of(region, owner)
     if isinstance(inner, types.FunctionType):
-        return types.MethodType(_with_noted_calls(inner, contract, region), owner)
+        return types.MethodType(_convert_and_track(inner, contract, region), owner)
     return functools.partial(convert_callee(inner, region), owner)  # e.g. np.random.rand
 
 
@@ -158,7 +158,7 @@ def _sort_method(method: types.MethodType) -> Callable[..., Any]:
 
 
 def _wrap_builtin(function: Callable[..., Any], contract: Contract, region: Any) -> Any:
-    note_method_call(function)
+    record_method_call(function)
     contract.before_call(function)
     if contract.numpy_arrays and isinstance(getattr(function, "__self__", None), np.ndarray):
         return on_objects(function, refuse_array_writes(function))
@@ -197,20 +197,20 @@ def _refuse_staged_lists(function: Callable[..., Any]) -> Callable[..., Any]:
     return run
 
 
-def _with_noted_calls(function: types.FunctionType, contract: Contract, region: Any) -> Callable[..., Any]:
+def _convert_and_track(function: types.FunctionType, contract: Contract, region: Any) -> Callable[..., Any]:
     """Return the converted function; during a trace, wrap it so that recursive calls are detected."""
     function = getattr(function, "__autoconv_original__", function)
-    if is_noted(function):
+    if is_tracked(function):
         return function
     target = _convert_function(function, contract)
     if region is not None and target is function and not contract.objects_in_graph and _is_package_function(function):
         return _distribute_over_arms(function, function)
     is_converted = target is not function or is_user_code(function)
-    return with_noted_calls(function, target) if region is not None and is_converted else target
+    return track_calls(function, target) if region is not None and is_converted else target
 
 
 def _is_package_function(function: types.FunctionType) -> bool:
-    """Return whether the function is one of this package, which takes tensors, and no list that a tensor chooses."""
+    """Return whether the function is one of this package, which takes tensors but no lists that a tensor selects."""
     return (function.__module__ or "").startswith("autoconv.") and not is_converted(function)
 
 
@@ -318,14 +318,14 @@ def _register(object_: Any) -> None:
     owned = region.trace.created_objects if region is not None else None
     if region is not None and owned is not None:
         owned[id(object_)] = object_, region
-        meet_class(region, type(object_), False)
+        convert_members(region, type(object_), False)
 
 
-def _meet_object(region: Any, value: object) -> None:
-    meet_class(region, type(value), id(value) not in (region.trace.created_objects or ()))
+def _convert_members_of(region: Any, value: object) -> None:
+    convert_members(region, type(value), id(value) not in (region.trace.created_objects or ()))
 
 
-def meet_class(region: Any, cls: type, is_outer: bool = True) -> None:
+def convert_members(region: Any, cls: type, is_outer: bool = True) -> None:
     """Convert the operators and properties of a user-defined class until the trace ends.
 
     An outer class may have instances that the trace did not create.
@@ -339,7 +339,7 @@ def meet_class(region: Any, cls: type, is_outer: bool = True) -> None:
         for base in cls.__mro__ if type(cls) is type else ():
             for value in list(vars(base).values()):
                 if any(map(is_user_defined, (getattr(type(value), name, None) for name in DESCRIPTOR_METHODS))):
-                    meet_class(region, type(value))
+                    convert_members(region, type(value))
 
 
 def _convert_special_method(function: Any, contract: Contract) -> Any:
@@ -356,7 +356,7 @@ def _is_convertible_module(name: str) -> bool:
 
 
 def is_user_code(function: object) -> bool:
-    """Return whether a function or class may be converted: not of Python's library or a package of _NOT_ENTERED."""
+    """Return whether a function or class may be converted: not one of Python's library or `_UNCONVERTED_PACKAGES`."""
     module = getattr(function, "__module__", None) or ""  # functions of an `exec` may have none
     if not isinstance(module, str):  # classes of C may have a descriptor for that of their objects
         module = "builtins"

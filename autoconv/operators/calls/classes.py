@@ -19,26 +19,26 @@ def class_of(x: object) -> Any:
     return x.__class__
 
 
-def class_statement(*called: Any) -> None:
-    """Check a class statement with these bases, metaclasses and decorators; no argument means that they are unknown.
+def class_statement(*parts: Any) -> None:
+    """Check a class statement; `parts` are its bases, metaclasses and decorators, none where they are unknown.
 
     Raises StagingError under `compile` if the statement runs user code, which must run on every call.
     """
     region = current_region()
     if region is None or not region.contract.runs_plain:
         return
-    if not called or any(map(_runs_code, called)):
+    if not parts or any(map(_runs_code, parts)):
         raise StagingError(
             "a class statement runs the program's code", current_place(), "the class outside of the function"
         )
 
 
-def _runs_code(called: Any) -> bool:
-    if not isinstance(called, type):
-        return is_user_code(called if isinstance(called, types.FunctionType) else type(called))
-    user_bases = [base for base in called.__mro__ if is_user_code(base)]
+def _runs_code(part: Any) -> bool:
+    if not isinstance(part, type):
+        return is_user_code(part if isinstance(part, types.FunctionType) else type(part))
+    user_bases = [base for base in part.__mro__ if is_user_code(base)]
     hooks = any(name in vars(base) for base in user_bases for name in ("__init_subclass__", "__set_name__"))
-    return hooks or is_user_code(type(called)) or bool(user_bases and issubclass(called, type))
+    return hooks or is_user_code(type(part)) or bool(user_bases and issubclass(part, type))
 
 
 _kind_of = OVERRIDES[type]

@@ -24,12 +24,12 @@ SPREAD = object()
 
 
 class Spread:
-    """Placeholder for a run of items known only at run time: `held` is a list of them in the graph."""
+    """Placeholder for several items known only at run time: `items` is a list of the graph that holds them."""
 
-    __slots__ = ("held",)
+    __slots__ = ("items",)
 
-    def __init__(self, heap: object) -> None:
-        self.held = heap
+    def __init__(self, items: object) -> None:
+        self.items = items
 
 
 def spread(iterable: object) -> Any:
@@ -54,22 +54,22 @@ def spread(iterable: object) -> Any:
 class _Elements:
     """Placeholder for the elements of a set or the keys of a dict, which a set takes over by their table."""
 
-    __slots__ = ("held",)
+    __slots__ = ("items",)
 
-    def __init__(self, heap: object) -> None:
-        self.held = heap
+    def __init__(self, items: object) -> None:
+        self.items = items
 
 
 def spread_in_set(iterable: object) -> Any:
-    """Return the operand of a star in the display of a set: one placeholder for a set, a dict, or such in the graph."""
+    """Return the operand of a star in the display of a set; a set or dict becomes one placeholder, in the graph too."""
     region = current_region()
     if region is None or not region.contract.objects_in_graph or type(iterable) is Variant:
         return spread(iterable)
     if type(iterable) is SymbolicObject:
-        by_items = getattr(iterable.value_in_graph.type, "kind", "") in ("list", "tuple", "str", "range")
+        is_item_by_item = getattr(iterable.value_in_graph.type, "kind", "") in ("list", "tuple", "str", "range")
     else:
-        by_items = not isinstance(iterable, (set, frozenset, dict))
-    return spread(iterable) if by_items else (_Elements(iterable),)
+        is_item_by_item = not isinstance(iterable, (set, frozenset, dict))
+    return spread(iterable) if is_item_by_item else (_Elements(iterable),)
 
 
 def _as_growing_list(iterable: Any) -> Any:
@@ -107,7 +107,7 @@ def _join_parts(parts: Any) -> Any:
             heap = built if heap is None else apply_object("iadd", heap, built)
             run = []
         if type(part) is Spread:
-            heap = apply_object("iadd", heap, part.held)
+            heap = apply_object("iadd", heap, part.items)
         else:
             run.append(part)
     return heap
@@ -117,7 +117,7 @@ def _concatenate(parts: Any) -> Any:
     """Return one list, under `function`, of items and Spreads of lists whose length is symbolic."""
     result: Any = items.new([])
     for part in parts:
-        result = result + (part.held if type(part) is Spread else items.new([part]))
+        result = result + (part.items if type(part) is Spread else items.new([part]))
     return result
 
 
@@ -128,8 +128,8 @@ def new_set(*parts: Any) -> Any:
         if any(type(part) is _Elements for part in parts):
             return _unite(parts)
         if any(type(part) is Spread for part in parts):
-            staged = region.contract.objects_in_graph
-            return apply_object("set", _join_parts(parts)) if staged else set(_concatenate(parts))
+            is_compiled = region.contract.objects_in_graph
+            return apply_object("set", _join_parts(parts)) if is_compiled else set(_concatenate(parts))
         if holds_symbols(parts):
             return build_object("set", parts)
     return items.new(set(parts))
@@ -140,7 +140,7 @@ def _unite(parts: tuple[Any, ...]) -> Any:
     result = items.new(set())
     for part in parts:
         if type(part) in (_Elements, Spread):
-            result.update(part.held)
+            result.update(part.items)
         else:
             result.add(part)
     return result
@@ -155,14 +155,14 @@ def new_dict(*parts: Any) -> Any:
     if variant_position is not None:
         before, after = parts[: 2 * variant_position + 1], parts[2 * variant_position + 2 :]
         return distribute(lambda mapping: new_dict(*before, mapping, *after), values[variant_position])
-    spreads = any(key is SPREAD for key in keys)
+    has_spreads = any(key is SPREAD for key in keys)
     graph_mappings = [v for k, v in zip(keys, values, strict=True) if k is SPREAD and is_in_graph(v)]
     if graph_mappings or holds_symbols([key for key in keys if key is not SPREAD]):
         for key in keys:
             if isinstance(key, (list, dict, set)):
                 hash(key)  # raises Python's own error
-        return _merge_in_graph(keys, values) if spreads else build_object("dict", zip(keys, values, strict=True))
-    return items.new(_merge(keys, values) if spreads else dict(zip(keys, values, strict=True)))
+        return _merge_in_graph(keys, values) if has_spreads else build_object("dict", zip(keys, values, strict=True))
+    return items.new(_merge(keys, values) if has_spreads else dict(zip(keys, values, strict=True)))
 
 
 def _merge(keys: Any, values: Any) -> dict[Any, Any]:
@@ -193,7 +193,7 @@ def unpacked(value: object, target: str) -> Any:
     if type(value) is Variant:
         return distribute(lambda iterable: unpacked(iterable, target), value)
     if items_of(value) is not None:
-        return _unpacked_items(value, target)
+        return _unpack_symbolic_list(value, target)
     if region.contract.objects_in_graph:
         if is_deferred(value):
             value = collect_list(value)
@@ -205,15 +205,15 @@ def unpacked(value: object, target: str) -> Any:
     return tuple(map(items.new, _unpacking_function(target)(value)))
 
 
-def _unpacked_items(value: Any, target: str) -> tuple[Any, ...]:
+def _unpack_symbolic_list(value: Any, target: str) -> tuple[Any, ...]:
     """Return the items of a list whose length is symbolic, for an assignment to `target`."""
     names = [name.strip() for name in target.split(",") if name.strip()]
     star = next(n for n, name in enumerate(names) if name.startswith("*"))
-    needed, size = len(names) - 1, items_of(value).length()
-    raise_if(size < needed, ValueError(f"not enough values to unpack (expected at least {needed})"))
-    after = needed - star
-    rest = value[star : size - after]
-    return (*(value[n] for n in range(star)), rest, *(value[n - after] for n in range(after)))
+    target_count, size = len(names) - 1, items_of(value).length()
+    raise_if(size < target_count, ValueError(f"not enough values to unpack (expected at least {target_count})"))
+    after = target_count - star
+    starred_items = value[star : size - after]
+    return (*(value[n] for n in range(star)), starred_items, *(value[n - after] for n in range(after)))
 
 
 @functools.cache

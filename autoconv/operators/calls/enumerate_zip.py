@@ -31,48 +31,48 @@ from autoconv.runtime.tensors.symbolic import SymbolicTensor
 _BY_POSITION = (str, bytes, list, tuple, range)
 
 
-class Enumerated:
-    """`enumerate(lazy, start)`"""
+class EnumerateLoop:
+    """The loop of `enumerate(generator, start)`."""
 
-    def __init__(self, lazy: GeneratorExpression, start: object) -> None:
-        self.lazy, self.start = lazy, start
+    def __init__(self, generator: GeneratorExpression, start: object) -> None:
+        self.generator, self.start = generator, start
 
     def loop(self, body: LoopBody) -> tuple[LoopBody, tuple[Any, ...]]:
-        """Return the body of the loop over `lazy`, and the initial values of its additional variables."""
+        """Return the body of the loop over `generator`, and the initial values of its additional variables."""
 
         def step(item: object, position: int, *values: Any) -> Any:
             return (position + 1, *body.step((position, item), values))
 
         return replace(body, run=step, names=("position of the loop", *body.names)), (self.start,)
 
-    def rest(self, position: int) -> Iterator[Any]:
+    def iterate_from(self, position: int) -> Iterator[Any]:
         """Iterator for Python from that position on."""
         if type(position) is SymbolicTensor and position.weak and position.dtype.is_integer:
-            return builtins.map(lambda item, number: (position + number, item), self.lazy, itertools.count())
-        return builtins.enumerate(self.lazy, position)
+            return builtins.map(lambda item, number: (position + number, item), self.generator, itertools.count())
+        return builtins.enumerate(self.generator, position)
 
     def is_over(self) -> bool:
         return False
 
 
-class Zipped:
-    """`zip(*before, lazy, *after)`, where all but the generator expression `lazy` are read by position.
+class ZipLoop:
+    """The loop of `zip(*before, generator, *after)`, where all but the generator expression are read by position.
 
-    As in Python, once a part of `before` ends, neither the parts after it nor `lazy` are advanced.
+    As in Python, once a part of `before` ends, neither the parts after it nor the generator are advanced.
     """
 
-    def __init__(self, before: Sequence[Any], lazy: GeneratorExpression, after: Sequence[Any]) -> None:
-        self.before, self.lazy, self.after = before, lazy, after
+    def __init__(self, before: Sequence[Any], generator: GeneratorExpression, after: Sequence[Any]) -> None:
+        self.before, self.generator, self.after = before, generator, after
 
     def loop(self, body: LoopBody) -> tuple[LoopBody, tuple[Any, ...]]:
-        """Return the body of the loop over `lazy`, and the initial values of its additional variables."""
+        """Return the body of the loop over `generator`, and the initial values of its additional variables."""
         state_names = ("position of the loop", "end of the zip", *body.names)
 
         def step(item: object, position: int, end: object, *values: Any) -> Any:
             def run_body(end: object, *values: Any) -> Any:
-                first = [get_item(part, position) for part in self.before]
-                last = [get_item(part, position) for part in self.after]
-                state = body.step((*first, item, *last), values)
+                items_before = [get_item(part, position) for part in self.before]
+                items_after = [get_item(part, position) for part in self.after]
+                state = body.step((*items_before, item, *items_after), values)
                 is_exhausted = _has_ended(self.before, position + 1)
                 is_left = or_(is_exhausted, lambda: body.exit_code(state) >= BREAK) if body.exit else is_exhausted
                 return (_exit_code(is_left), *state)
@@ -80,8 +80,8 @@ class Zipped:
             def stop(end: object, *values: Any) -> Any:
                 return (BREAK, *values)
 
-            short = _has_ended(self.after, position)
-            state = if_stmt(short, stop, run_body, (end, *values), state_names[1:], cells=body.cells)
+            after_has_ended = _has_ended(self.after, position)
+            state = if_stmt(after_has_ended, stop, run_body, (end, *values), state_names[1:], cells=body.cells)
             return (position + 1, *state)
 
         return replace(body, run=step, names=state_names, exit=state_names[1]), (0, _exit_code(self.is_over()))
@@ -90,33 +90,33 @@ class Zipped:
         """Return whether the zip ends before the generator expression is first advanced."""
         return _has_ended(self.before, 0)
 
-    def rest(self, position: int) -> Iterator[Any]:
+    def iterate_from(self, position: int) -> Iterator[Any]:
         """Iterator for Python from that position on."""
         if any(map(_is_in_graph, (*self.before, *self.after))):
             return _refuse_python_iteration()
-        first = [itertools.islice(part, position, None) for part in self.before]
-        last = [itertools.islice(part, position, None) for part in self.after]
-        return builtins.zip(*first, self.lazy, *last, strict=False)
+        iterators_before = [itertools.islice(part, position, None) for part in self.before]
+        iterators_after = [itertools.islice(part, position, None) for part in self.after]
+        return builtins.zip(*iterators_before, self.generator, *iterators_after, strict=False)
 
 
 def enumerate_lazy(iterable: object, start: Any = 0) -> HeldIterator | None:
     """`enumerate(iterable, start)` of a generator expression; None for other iterables."""
     if type(iterable) is not GeneratorExpression or current_region() is None:
         return None
-    counted = Enumerated(iterable, start)
-    return HeldIterator(counted.rest(start), counted)
+    loop = EnumerateLoop(iterable, start)
+    return HeldIterator(loop.iterate_from(start), loop)
 
 
 def zip_lazy(*iterables: Any) -> HeldIterator | None:
     """`zip(*iterables)` of one generator expression and iterables read by position; None for others."""
-    lazy = [n for n, iterable in enumerate(iterables) if type(iterable) is GeneratorExpression]
-    if len(lazy) != 1 or current_region() is None:
+    generator_positions = [n for n, iterable in enumerate(iterables) if type(iterable) is GeneratorExpression]
+    if len(generator_positions) != 1 or current_region() is None:
         return None
-    before, after = iterables[: lazy[0]], iterables[lazy[0] + 1 :]
+    before, after = iterables[: generator_positions[0]], iterables[generator_positions[0] + 1 :]
     if not all(map(_is_by_position, (*before, *after))):
         return None
-    counted = Zipped(before, iterables[lazy[0]], after)
-    return HeldIterator(counted.rest(0), counted)
+    loop = ZipLoop(before, iterables[generator_positions[0]], after)
+    return HeldIterator(loop.iterate_from(0), loop)
 
 
 def _is_by_position(part: object) -> bool:

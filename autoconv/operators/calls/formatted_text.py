@@ -27,11 +27,11 @@ def text(*parts: Any) -> Any:
     """Format the parts and concatenate them: an f-string."""
     if current_region() is None:
         return "".join([part if type(part) is str else format(part) for part in parts])
-    whole: Any = ""
+    result: Any = ""
     for part in parts:
         piece = formatted(part, "")
-        whole = piece if isinstance(whole, str) and not whole else whole + piece
-    return whole
+        result = piece if isinstance(result, str) and not result else result + piece
+    return result
 
 
 def formatted(value: object, spec: Any, conversion: str = "") -> Any:

@@ -152,8 +152,8 @@ def plain_call(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict
     try:
         return bind_iterator(traced_result(function(*args, **kwargs)))
     except Exception as error:
-        known = not holds_symbols((*args, *kwargs.values()))
-        if known and not isinstance(error, AutoconvError) and not passed_program(error):
+        is_known = not holds_symbols((*args, *kwargs.values()))
+        if is_known and not isinstance(error, AutoconvError) and not passed_program(error):
             error._autoconv_run_time = True  # type: ignore[attr-defined]
         raise
 
@@ -192,9 +192,9 @@ def _next(iterator: object, *default: Any) -> Any:
         result = _next_in_python(iterator, default)
         if result is not _TENSOR_DECIDES:
             return result
-    nothing = default[0] if default else Undefined("next")
+    default_value = default[0] if default else Undefined("next")
     names = ("next", "its end")
-    result, code = for_source(iterator, lambda item, *_: (item, BREAK), (nothing, NORMAL), names, exit="its end")
+    result, code = for_source(iterator, lambda item, *_: (item, BREAK), (default_value, NORMAL), names, exit="its end")
     if not default:
         if_stmt(code == NORMAL, _stop)
     return ld(result)
@@ -205,17 +205,17 @@ _TENSOR_DECIDES = object()  # result of `_next_in_python` if a tensor decides co
 
 def _next_in_python(iterator: GeneratorExpression, default: tuple[Any, ...]) -> Any:
     """Advance a generator function in Python; give up if a tensor decides control flow before its next value."""
-    begins = iterator.is_unstarted
+    is_first_step = iterator.is_unstarted
     trial = Attempt()
-    refused = trial.region.trace.refusal
+    refusal_before = trial.region.trace.refusal
     try:
         result = builtins.next(iterator, *default)
     except StagingError:
-        if not begins:
+        if not is_first_step:
             trial.keep()
             raise
         trial.undo()
-        trial.region.trace.refusal = refused
+        trial.region.trace.refusal = refusal_before
         iterator.reset()
         return _TENSOR_DECIDES
     except BaseException:
@@ -267,10 +267,10 @@ def _map(function: Callable[..., Any], *iterables: Any) -> Any:
     if any(type(iterable) is GeneratorExpression for iterable in iterables):
         return _python_map(function, *iterables)
     pairs = apply_object("zip", *iterables)
-    return generator(pairs, lambda *items: convert_callback(function)(*items), into=_names(len(iterables)))
+    return generator(pairs, lambda *items: convert_callback(function)(*items), into=_target_names(len(iterables)))
 
 
-def _names(count: int) -> str:
+def _target_names(count: int) -> str:
     return ", ".join(f"item_{number}" for number in range(count))
 
 
@@ -285,9 +285,9 @@ _staged_zip = OVERRIDES[builtins.zip]
 
 def _zip(*iterables: Any, strict: bool = False) -> Any:
     """zip() of a staged range with an iterable that has no items by position: a zip object of the graph."""
-    counted = None if strict else zip_lazy(*iterables)
-    if counted is not None:
-        return counted
+    zip_loop = None if strict else zip_lazy(*iterables)
+    if zip_loop is not None:
+        return zip_loop
     staged_ranges = [iterable for iterable in iterables if type(iterable) is StagedRange]
     others = [iterable for iterable in iterables if type(iterable) is not StagedRange]
     can_be_boxed = all(map(_can_be_boxed, others))

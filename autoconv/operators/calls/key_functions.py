@@ -45,7 +45,7 @@ def _items(iterable: Any) -> Any:
 
 def _extreme_by_key(name: str) -> Callable[..., Any]:
     """Return max() or min() with a key function."""
-    better = lt if name == "min" else gt
+    compare = lt if name == "min" else gt
 
     def extreme(*args: Any, key: Callable[[Any], Any], **default: Any) -> Any:
         iterable = args[0] if len(args) == 1 else args
@@ -65,10 +65,10 @@ def _extreme_by_key(name: str) -> Callable[..., Any]:
         return best[1]
 
     def _better(best: Any, other: Any) -> Any:
-        decides = better(other[0], best[0])
-        if not is_staged(decides):
-            return other if decides else best
-        return if_exp(decides, lambda: other, lambda: best)
+        is_better = compare(other[0], best[0])
+        if not is_staged(is_better):
+            return other if is_better else best
+        return if_exp(is_better, lambda: other, lambda: best)
 
     return extreme
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -87,13 +88,16 @@ def _shallow_copy(value: Any) -> Any:
         if items is None:
             raise _UnknownPartError
         return trace_container(dict(items) if type(value) is TracedDict else items)
-    return value if type(value) is tuple else _copied_leaf(value)
+    return value if type(value) is tuple else _copy_leaf(value)
 
 
 def _deep_copy(value: Any) -> Any:
-    """Copy a structure with its parts. Of several arrays must be known whether some are one, which has one copy."""
+    """Copy a structure with its parts.
+
+    If it holds several arrays, it must be known whether some of them are the same array, which has one copy.
+    """
     copies: dict[int, tuple[Any, Any]] = {}
-    result = _copied_part(value, copies)
+    result = _copy_part(value, copies)
     arrays = [part for part, other in copies.values() if part is not other and type(part) in _ARRAYS]
     region = current_region()
     if len(arrays) > 1 and region is not None:
@@ -105,7 +109,7 @@ def _deep_copy(value: Any) -> Any:
     return result
 
 
-def _copied_part(value: Any, copies: dict[int, tuple[Any, Any]]) -> Any:
+def _copy_part(value: Any, copies: dict[int, tuple[Any, Any]]) -> Any:
     """Return the copy of a part; `copies` holds each part with its copy, by the part's identity."""
     if id(value) in copies:
         return copies[id(value)][1]
@@ -117,28 +121,29 @@ def _copied_part(value: Any, copies: dict[int, tuple[Any, Any]]) -> Any:
             raise _UnknownPartError
         result = kind()
         copies[id(value)] = value, result
-        parts = [_copied_part(item, copies) for item in items]
+        parts = [_copy_part(item, copies) for item in items]
         if kind is TracedDict:
             dict.update(result, parts)
         else:
             list.extend(result, parts)
         return result
     if kind is tuple:
-        result = tuple([_copied_part(item, copies) for item in value])
-        if all(one is other for one, other in zip(result, value, strict=True)):
+        result = tuple([_copy_part(item, copies) for item in value])
+        if all(map(operator.is_, result, value)):
             result = value
     else:
-        result = _copied_leaf(value)
+        result = _copy_leaf(value)
     copies[id(value)] = value, result
     return result
 
 
-def _copied_leaf(value: Any) -> Any:
+def _copy_leaf(value: Any) -> Any:
     """Return a new array for an array, and a number or text itself."""
     if type(value) in ATOMS or (type(value) is SymbolicTensor and value.type.shape == ()):
         return value
     is_array = type(value) is SymbolicArray and value.type.rank and value.type.is_contiguous
-    method = getattr(value, "copy", None) if is_array or type(value) is SymbolicTensor else None  # of no tensor
+    # Tensors have no such method under `function`.
+    method = getattr(value, "copy", None) if is_array or type(value) is SymbolicTensor else None
     if method is None:
         raise _UnknownPartError
     return method()

@@ -93,10 +93,10 @@ def match_argument(subject: object, cls: Any, position: int) -> Any:
 
 def rest_of(subject: object, keys: tuple[Any, ...]) -> Any:
     """Return a dict of a mapping's items without those keys."""
-    rest = call(dict)(subject)
+    result = call(dict)(subject)
     for key in keys:
-        del rest[key]
-    return rest
+        del result[key]
+    return result
 
 
 def _is_not_text(subject: object) -> Any:

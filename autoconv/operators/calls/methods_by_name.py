@@ -65,7 +65,8 @@ def refuse_graph_values(function: types.WrapperDescriptorType) -> Callable[..., 
 _MUTABLE_TYPES = (list, dict, set, bytearray)
 _CONTAINER_OPERATORS = [BY_NAME[name] for name in ("add", "mul", "or", "and", "sub", "xor")]
 _BINARY = frozenset(
-    {one.method for one in (*COMPARISONS, *_CONTAINER_OPERATORS)} | {one.reflected for one in _CONTAINER_OPERATORS}
+    {entry.method for entry in (*COMPARISONS, *_CONTAINER_OPERATORS)}
+    | {entry.reflected for entry in _CONTAINER_OPERATORS}
 )
 
 

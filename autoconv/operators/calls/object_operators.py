@@ -34,13 +34,15 @@ from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.spans import current_place
 
 # Special methods that Python tries on the first operand, in this order, and the one that it tries on the second.
-_FORWARD_METHODS: dict[str, tuple[str, ...]] = {one.name: (one.method,) for one in (*BINARY, *COMPARISONS, *UNARY)}
-_FORWARD_METHODS.update({one.in_place: (f"__{one.in_place}__", one.method) for one in BINARY})
+_FORWARD_METHODS: dict[str, tuple[str, ...]] = {
+    entry.name: (entry.method,) for entry in (*BINARY, *COMPARISONS, *UNARY)
+}
+_FORWARD_METHODS.update({entry.in_place: (f"__{entry.in_place}__", entry.method) for entry in BINARY})
 _FORWARD_METHODS.update({name: (f"__{name}__",) for name in (
     "divmod", "pos", "round", "getitem", "setitem", "delitem", "contains")})  # fmt: skip
-_REFLECTED_METHODS: dict[str, str] = {one.name: one.reflected for one in (*BINARY, *COMPARISONS)}
+_REFLECTED_METHODS: dict[str, str] = {entry.name: entry.reflected for entry in (*BINARY, *COMPARISONS)}
 _REFLECTED_METHODS["divmod"] = "__rdivmod__"
-_REFLECTED_METHODS.update({one.in_place: one.reflected for one in BINARY})
+_REFLECTED_METHODS.update({entry.in_place: entry.reflected for entry in BINARY})
 _TRUTH = ("__bool__", "__len__")
 # Functions that iterate over their operands; below, those that also compare, add or test the items.
 _ITERATING = frozenset(
@@ -209,8 +211,8 @@ def _apply_operator(function: str, operands: Sequence[Any], attributes: dict[str
         call_override = lambda other: _call_first_method(other, (mirrored,), (instance,), function, forward)
         return dispatch_on_class(operands[1], overriding_classes, call_override, forward)
 
-    first_has = bool(kinds_of(operands[0], _FORWARD_METHODS[function]))
-    if not first_has and (mirrored is None or len(operands) < 2 or not kinds_of(operands[1], (mirrored,))):
+    first_has_method = bool(kinds_of(operands[0], _FORWARD_METHODS[function]))
+    if not first_has_method and (mirrored is None or len(operands) < 2 or not kinds_of(operands[1], (mirrored,))):
         return NotImplemented
     return _operate_by_class(operands[0], _FORWARD_METHODS[function], apply_to_first, apply_reflected)
 
@@ -224,19 +226,21 @@ def _call_first_method(
     method = getattr(type(instance), names[0], None)
     if not isinstance(method, FunctionType):
         return try_next()
-    answer = unwrap_undecided(method)(instance, *arguments)
-    if unwrap_undecided(method) is not method or answer is NotImplemented:
-        answer = resolve_not_implemented(answer, try_next)
-    return _python_truth(answer) if function == "contains" else answer
+    result = unwrap_undecided(method)(instance, *arguments)
+    if unwrap_undecided(method) is not method or result is NotImplemented:
+        result = resolve_not_implemented(result, try_next)
+    return _python_truth(result) if function == "contains" else result
 
 
 def second_operand(function: str, instance: Any, other: object) -> Any:
     """Evaluate `instance <operator> other` after the method of the first operand returned NotImplemented."""
     plain = lambda: record_without_hook("object_apply", [instance, other], function=function, keywords=())
     mirrored = _REFLECTED_METHODS[function]
-    return _operate_by_class(
-        other, (mirrored,), lambda one: _call_first_method(one, (mirrored,), (instance,), function, plain), plain
-    )
+
+    def call_reflected(other_instance: Any) -> Any:
+        return _call_first_method(other_instance, (mirrored,), (instance,), function, plain)
+
+    return _operate_by_class(other, (mirrored,), call_reflected, plain)
 
 
 def _python_truth(value: object) -> Any:
@@ -259,7 +263,7 @@ def _operate_by_class(
     return dispatch_on_class(operand, kinds_of(operand, names), call_method, otherwise)
 
 
-def _may_do_more(trace: Any, kind: type, name: str) -> bool:
+def _may_have_effects(trace: Any, kind: type, name: str) -> bool:
     """Return whether a class has a special method, as defined outside the trace, that may do more than read."""
     for base in kind.__mro__:
         method = {**vars(base), **trace.patched.get(base, {})}.get(name, MISSING)
@@ -298,8 +302,8 @@ def _items_of(instance: Any, calls_item_methods: bool) -> Any:
         )  # fmt: skip
     items = list(iterator)
     if calls_item_methods and any(map(may_be_graph_instance, items)):
-        what = f"a {type(instance).__name__} is iterated whose items are objects of the same class"
-        raise StagingError(what, current_place())
+        message = f"a {type(instance).__name__} is iterated whose items are objects of the same class"
+        raise StagingError(message, current_place())
     return box(items)
 
 
@@ -307,7 +311,7 @@ def _item_class_with_effects(trace: Any, name: str, operands: Sequence[Any]) -> 
     """Return a class of items with special methods that do more than read and that Python may call, or None."""
     method_names = _ITEM_METHODS.get(name)
     pairs = ((kind, method_name) for kind in trace.created_classes for method_name in method_names or ())
-    kind = next((kind for kind, method_name in pairs if _may_do_more(trace, kind, method_name)), None)
+    kind = next((kind for kind, method_name in pairs if _may_have_effects(trace, kind, method_name)), None)
     if kind is None:
         return None
     of_items = ITEMS in trace.holding_attributes and any(map(_may_hold, operands))

@@ -83,7 +83,7 @@ AS_STATEMENTS: dict[Any, Callable[..., Any]] = {
     operator.attrgetter: _attribute_getter, operator.methodcaller: _method_caller,
     builtins.iter: _iter, builtins.next: _next,
     operator.setitem: _set_item, operator.delitem: items.del_item,
-    **{one.in_place_function: getattr(in_place_operators, one.in_place) for one in BINARY},
+    **{entry.in_place_function: getattr(in_place_operators, entry.in_place) for entry in BINARY},
     operator.iconcat: in_place_operators.iadd,
     **{native: getattr(set_operators, name) for name, native in set_operators.NATIVE.items()},
 }  # fmt: skip

@@ -27,8 +27,8 @@ from autoconv.runtime.support.spans import current_place
 _NAMES = "pos divmod rdivmod getitem setitem delitem contains len bool round call post_init get set delete"
 _CALLED = frozenset(
     {f"__{name}__" for name in _NAMES.split()}
-    | {one.method for one in (*BINARY, *COMPARISONS, *UNARY)}
-    | {method for one in BINARY for method in (one.reflected, f"__{one.in_place}__")}
+    | {entry.method for entry in (*BINARY, *COMPARISONS, *UNARY)}
+    | {method for entry in BINARY for method in (entry.reflected, f"__{entry.in_place}__")}
 )
 # Methods that Python calls for a builtin and whose result must be known at trace time.
 _NAMES_NEEDED = "str repr format hash index int float complex bytes trunc floor ceil next getattr iter"
@@ -46,7 +46,7 @@ def convert_special_methods(
 ) -> None:
     """Replace the special methods of a class and its bases by converted ones for this trace."""
     for base in cls.__mro__:
-        if base in trace.patched or not is_user_code(base) or not _takes_methods(base):
+        if base in trace.patched or not is_user_code(base) or not _accepts_methods(base):
             continue
         replaced_values: dict[str, Any] = {}
         for name, value in list(vars(base).items()):
@@ -63,7 +63,7 @@ def convert_special_methods(
         trace.patched[base] = replaced_values
 
 
-def _takes_methods(cls: type) -> bool:
+def _accepts_methods(cls: type) -> bool:
     """Return whether methods of a class can be replaced: not where its metaclass comes from an extension module."""
     setter = type(cls).__setattr__
     return setter is type.__setattr__ or isinstance(setter, types.FunctionType)
@@ -96,18 +96,18 @@ def _convert_special_method(name: str, method: types.FunctionType, convert: Call
         mark = region.graph.mark()
         before, region.trace.called_by_python = region.trace.called_by_python, True
         try:
-            answer = converted()(self, *args, **kwargs)
+            result = converted()(self, *args, **kwargs)
         finally:
             region.trace.called_by_python = before
         raises = name in _RAISING and any(map(is_catchable, region.graph.since(mark)))
-        if raises or (name in _NEEDED_AT_TRACE_TIME and is_staged(answer)):
+        if raises or (name in _NEEDED_AT_TRACE_TIME and is_staged(result)):
             error = StagingError(
                 f"the result of {type(self).__name__}.{name} depends on a tensor, and Python itself calls it",
                 current_place(), "a method with a name of its own",
             )  # fmt: skip
             _register_refusal(error)
             raise error
-        return answer._iterator if type(answer) is HeldIterator else answer
+        return result._iterator if type(result) is HeldIterator else result
 
     run.__autoconv_original__ = method  # type: ignore[attr-defined]
     if inspect.isgeneratorfunction(method):
@@ -141,8 +141,8 @@ def _convert_lazily(method: Callable[..., Any], convert: Callable[[Any], Any]) -
 
 def _not_equal(self: Any, other: object) -> Any:
     equals: Any = type(self).__eq__
-    answer = equals(self, other)
-    return answer if answer is NotImplemented else not_(answer)
+    result = equals(self, other)
+    return result if result is NotImplemented else not_(result)
 
 
 def _refuse_iteration(method: types.FunctionType, convert: Callable[[Any], Any]) -> Any:

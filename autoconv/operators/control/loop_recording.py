@@ -41,14 +41,13 @@ class LoopRecording:
 
     The state is that of the variables `names`, and behind it the contents of `locations`. Of the last recording:
     `checked` and `stepped` are the regions of test and body; `shared` are the places of the state that may hold one
-    list; `initial` and `after` are the state before the loop and at
-    the end of an iteration. `new` are the locations that this recording was the first to write, `shown` its deferred
-    prints.
+    list; `initial` and `after` are the state before the loop and at the end of an iteration. `new` are the locations
+    that this recording was the first to write, `deferred_output` its prints.
     """
 
     checked: Recorded
     stepped: Recorded
-    shown: list[Callable[[], None]]
+    deferred_output: list[Callable[[], None]]
     initial: list[Any]
     after: list[Any]
     new: dict[tuple[Any, ...], Location]
@@ -102,8 +101,8 @@ class LoopRecording:
             steps = lambda region: as_tuple(self.body(*self._bind(region)))
             self.checked, self.stepped = checked, record_body(self.parent, "while_body", steps, self.count)
         finally:
-            shown, trace.pending_output = trace.pending_output, outer_output
-        self.shown = shown or []
+            deferred_output, trace.pending_output = trace.pending_output, outer_output
+        self.deferred_output = deferred_output or []
 
     def _bind(self, region: Region) -> list[Any]:
         """Create parameters for the state, as Python values; write those of locations to them."""
@@ -200,7 +199,7 @@ class LoopRecording:
             {"state": len(first)},
             regions=[self.checked.region.graph, self.stepped.region.graph],
             types=self.shared.types(self.layouts),
-            shown="while",
+            node_name="while",
         )
         rebuilt = self.shared.rebuild(self.layouts, node.results, self.parent)
         for location, value in zip(self.locations.values(), rebuilt[self.count :], strict=True):

@@ -228,7 +228,7 @@ def _over_range(numbers: Any, body: LoopBody, state: tuple[Any, ...]) -> tuple[A
 def _for_counted(iterator: HeldIterator, counted: Any, body: LoopBody, state: tuple[Any, ...]) -> tuple[Any, ...]:
     """Loop over `enumerate` or `zip` of a generator expression."""
     over = counted.is_over()
-    if is_staged(over) and counted.lazy.is_generated:
+    if is_staged(over) and counted.generator.is_generated:
         raise StagingError(
             "whether the generator in a zip() is iterated depends on a tensor", current_place(),
             "the generator as the first argument of zip()",
@@ -236,12 +236,12 @@ def _for_counted(iterator: HeldIterator, counted: Any, body: LoopBody, state: tu
     if not is_staged(over) and over:
         return tuple(state)
     loop, begin = counted.loop(body)
-    final = _for_source(counted.lazy, loop, (*begin, *state))
+    final = _for_source(counted.generator, loop, (*begin, *state))
     code = loop.exit_code(final)
     if is_staged(code) or (code >= BREAK and is_staged(final[0])):
         iterator.leave()
     else:
-        iterator.resume_with(iter(()) if code < BREAK else counted.rest(final[0]))
+        iterator.resume_with(iter(()) if code < BREAK else counted.iterate_from(final[0]))
     return final[len(begin) :]
 
 

@@ -158,13 +158,13 @@ class Recursion(Call):
             try:
                 recorded = trace_recursion(self)
             finally:
-                shown, trace.pending_output = trace.pending_output, outer_output
+                deferred_output, trace.pending_output = trace.pending_output, outer_output
             new = {key: location for key, location in recorded.locations.items() if key not in self.locations}
             # Objects created by the body differ in every round: a location met twice belongs to an object from before.
             adopted = {key: location for key, location in new.items() if key in met}
             settled = self._settle(recorded, turn, adopted)
             if settled and (confirms or not new):
-                for show in shown or ():
+                for show in deferred_output or ():
                     emit_output(parent, show)
                 compute_effects(self.graph)
                 trace.recursions[self.identity] = self
@@ -288,7 +288,7 @@ class Recursion(Call):
             {"name": self.name, "recursive": True},
             regions=[self.graph],
             types=[leaf for layout in layouts for leaf in layout.types()],
-            shown="StatefulPartitionedCall",
+            node_name="StatefulPartitionedCall",
         )
         for stores in region.trace.stores:
             stores.after_call(region)

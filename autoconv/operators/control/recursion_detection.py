@@ -37,7 +37,7 @@ class Restart(BaseException):
         self.layouts = layouts
 
 
-def with_noted_calls(function: FunctionType, target: Callable[..., Any]) -> Callable[..., Any]:
+def track_calls(function: FunctionType, target: Callable[..., Any]) -> Callable[..., Any]:
     """Wrap `target`, the converted form of the user's `function`, so that its calls are tracked while they run."""
     if function.__code__.co_flags & _LAZY_CODE or function.__code__ is _WRAPPER_CODE:
         return target
@@ -49,11 +49,11 @@ def with_noted_calls(function: FunctionType, target: Callable[..., Any]) -> Call
     return noted_call
 
 
-_WRAPPER_CODE = next(c for c in with_noted_calls.__code__.co_consts if getattr(c, "co_name", "") == "noted_call")
+_WRAPPER_CODE = next(c for c in track_calls.__code__.co_consts if getattr(c, "co_name", "") == "noted_call")
 
 
-def is_noted(function: FunctionType) -> bool:
-    """Return whether the function is the result of `with_noted_calls`."""
+def is_tracked(function: FunctionType) -> bool:
+    """Return whether the function is the result of `track_calls`."""
     return function.__code__ is _WRAPPER_CODE
 
 

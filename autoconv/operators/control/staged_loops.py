@@ -67,7 +67,7 @@ def stage_loop(
         except UnmovedError as unmoved:
             loop.move(unmoved.container)
             continue
-        for show in loop.shown:
+        for show in loop.deferred_output:
             emit_output(loop.parent, show)
         return final
     raise StagingError(

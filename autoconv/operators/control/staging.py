@@ -65,7 +65,7 @@ def stage_arms(
         {},
         regions=[region.graph for region in regions],
         types=settled.shared.types(settled.layouts),
-        shown="cond",
+        node_name="cond",
     )
     if all(arm.diverges for arm in settled.recorded) and any(arm.suspended for arm in settled.recorded):
         raise Suspended(parent)

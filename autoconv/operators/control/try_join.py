@@ -68,7 +68,7 @@ def join_ends(trial: Any, start: Node | None, written: Journal) -> bool:
         captures = unify_captures(regions, leading)
         graphs: list[Graph] = [region.graph for region in regions]
         parent.trace.catches_errors = True
-        node = parent.record("try", captures, {}, regions=graphs, types=types, shown="try")
+        node = parent.record("try", captures, {}, regions=graphs, types=types, node_name="try")
         values = shared.rebuild(layouts, node.results, parent)
         firsts = [earlier_positions.get(position, position) for position in range(len(titles))]
         _write_results(trial.cells, locations, [values[i] for i in firsts], [layouts[i] for i in firsts])
@@ -175,7 +175,7 @@ def _join_handlers(trial: Any, types: Sequence[Any]) -> None:
         captures = unify_captures(regions)
         node = handler.record(
             "cond", [index.value_in_graph, *captures], {}, regions=[r.graph for r in regions], types=list(types),
-            shown="cond",
+            node_name="cond",
         )  # fmt: skip
     handler.graph.outputs = list(node.results)
 

@@ -222,8 +222,8 @@ def check_alias(region: Region, body: Callable[..., Any], value: object, layout:
         return
     parts = {id(part) for part in mutable_parts(value)}
     if parts and any(id(part) in parts for other in _free_variable_values(body, name) for part in mutable_parts(other)):
-        shown = repr(name) if name.isidentifier() else f"the result of a {name}"
-        text = f"whether {shown} and another name are one list, dict or object depends on a number or array"
+        name_text = repr(name) if name.isidentifier() else f"the result of a {name}"
+        text = f"whether {name_text} and another name are one list, dict or object depends on a number or array"
         region.contract.before_write(region, text)
 
 

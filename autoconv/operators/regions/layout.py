@@ -67,7 +67,7 @@ class Static(Layout):
 class Leaf(Layout):
     """One graph value; `wrap` builds the Python object around it (None: a tensor).
 
-    A wrap is a hashable callable. Where two paths have different ones, `wrap.joined(other)` is the wrap that holds
+    A wrap is a hashable callable. Where two paths have different ones, `wrap.join(other)` is the wrap that holds
     both, or None when there is none.
     """
 

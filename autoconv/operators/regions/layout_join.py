@@ -340,7 +340,7 @@ def _common_wrap(a: Layout, b: Layout) -> Any:
         return None
     if a.wrap == b.wrap:
         return a.wrap
-    join_wraps = getattr(a.wrap, "joined", None)
+    join_wraps = getattr(a.wrap, "join", None)
     return join_wraps(b.wrap) if join_wraps is not None else None
 
 

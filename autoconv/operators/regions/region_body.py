@@ -119,11 +119,11 @@ def _copy_if_changed(value: object, changed: set[int]) -> Any:
 
 
 @contextmanager
-def _prefix_names(parent: Region, shown: str) -> Iterator[None]:
+def _prefix_names(parent: Region, prefix: str) -> Iterator[None]:
     """Prefix the names of nodes recorded inside with that of the node that will own their region: `cond/add`."""
     trace = parent.trace
     before = trace.scope
-    trace.scope = parent.graph.next_name(before + shown) + "/"
+    trace.scope = parent.graph.next_name(before + prefix) + "/"
     try:
         yield
     finally:

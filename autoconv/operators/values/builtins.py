@@ -368,8 +368,8 @@ def _print(*values: Any, sep: Any = None, end: Any = None, file: Any = None, flu
         if not (text is None or isinstance(text, str) or is_object(text)):
             raise mark_program_error(TypeError(f"{name} must be None or a string, not {kind_of(text).__name__}"))
     if not region.contract.record_print(values, sep, end, file, flush):
-        shown = [str(value) if isinstance(value, Tensor) else value for value in values]
-        emit_output(region, lambda: builtins.print(*shown, sep=sep, end=end, file=file, flush=flush))
+        printed_values = [str(value) if isinstance(value, Tensor) else value for value in values]
+        emit_output(region, lambda: builtins.print(*printed_values, sep=sep, end=end, file=file, flush=flush))
 
 
 __all__ = ["is_builtin", "override_for"]

@@ -357,7 +357,7 @@ def note_array_change(x: Any) -> None:
 _IMMUTABLE_TYPES = (type(None), bool, int, float, complex, str, bytes, tuple, frozenset, range)  # immutable
 
 
-def note_method_call(function: Callable[..., Any]) -> None:
+def record_method_call(function: Callable[..., Any]) -> None:
     """Journal the container that a builtin method mutates."""
     owner = getattr(function, "__self__", None)
     if isinstance(owner, (list, dict, set)) and getattr(function, "__name__", "") in _MUTATORS:

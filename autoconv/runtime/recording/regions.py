@@ -257,9 +257,9 @@ class Region:
         span = current_span(contract.python_exceptions) if own_span is None else own_span
         if own_span is not None and contract.python_exceptions:
             span = as_plain(own_span)
-        shown = options.pop("shown", None) or display_name(name)
+        node_name = options.pop("node_name", None) or display_name(name)
         device = options.pop("device", self.trace.device)
-        node = self.graph.add(OPS[name], lifted, attributes, name=self.trace.scope + shown, span=span, **options)
+        node = self.graph.add(OPS[name], lifted, attributes, name=self.trace.scope + node_name, span=span, **options)
         node.device = device
         if node.effects & Effects.RAISE and name != "raise" and sys.exc_info()[1] is not self.trace.outer_exception:
             self.trace.raises_in_handlers = True

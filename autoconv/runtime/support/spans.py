@@ -138,13 +138,13 @@ def is_own_file(filename: str) -> bool:
 def user_frames(codes: Sequence[CodeType]) -> list[bool]:
     """Return which frames, outermost first, are the user's: not of this package, nor of a library called by it."""
     result: list[bool] = []
-    hidden, caller_file = False, ""
+    is_hidden, caller_file = False, ""
     for code in codes:
         file = code.co_filename
         kind = _KINDS.get(file) or _KINDS.setdefault(file, _classify_file(file))
-        thunk = code.co_name == "<lambda>" and caller_file in _CALL_THUNKS and not is_region(code)
-        hidden = kind == "own" or thunk or (hidden and kind == "library")
-        result.append(not hidden)
+        is_thunk = code.co_name == "<lambda>" and caller_file in _CALL_THUNKS and not is_region(code)
+        is_hidden = kind == "own" or is_thunk or (is_hidden and kind == "library")
+        result.append(not is_hidden)
         caller_file = file
     return result
 
@@ -162,8 +162,8 @@ def _classify_file(filename: str) -> str:
     """Classify a file: "own", "library" (Python's own and NumPy), or "user"."""
     if is_own_file(filename):
         return "own"
-    installed = "-packages" in filename and not filename.startswith(_LIBRARIES[-1])
-    is_library = filename.startswith("<frozen ") or (filename.startswith(_LIBRARIES) and not installed)
+    is_installed = "-packages" in filename and not filename.startswith(_LIBRARIES[-1])
+    is_library = filename.startswith("<frozen ") or (filename.startswith(_LIBRARIES) and not is_installed)
     return "library" if is_library else "user"
 
 

@@ -195,13 +195,13 @@ def _flatten(value: object, leaves: list[Any], is_leaf: Callable[[Any], bool] | 
         children = tuple(_flatten(_item_of(value, key), leaves, is_leaf) for key in keys)
         return Template(plain_kind(value), keys, children, None if order == keys else order)
     if isinstance(value, (list, tuple)):
-        return Template(plain_kind(value), None, tuple(_flatten(item, leaves, is_leaf) for item in own_items(value)))
+        return Template(plain_kind(value), None, tuple(_flatten(item, leaves, is_leaf) for item in raw_items(value)))
     kind: Any = type(value)
     keys = fields_of(kind)
     return Template(plain_kind(value), keys, tuple(_flatten(getattr(value, key), leaves, is_leaf) for key in keys))
 
 
-def own_items(container: object) -> Iterator[Any]:
+def raw_items(container: object) -> Iterator[Any]:
     """Iterate over a list, tuple, set or frozenset without running methods of a user's subclass."""
     kind: Any = next(base for base in (list, tuple, set, frozenset) if isinstance(container, base))
     return kind.__iter__(container)  # type: ignore[no-any-return]
@@ -216,7 +216,7 @@ def structure_parts(structure: object) -> list[Any]:
     if isinstance(structure, Mapping):
         return list(structure.values())
     if isinstance(structure, (list, tuple)):
-        return list(own_items(structure))
+        return list(raw_items(structure))
     kind: Any = type(structure)
     try:
         return [getattr(structure, name) for name in fields_of(kind)]
@@ -228,7 +228,7 @@ def tuple_parts(value: object) -> Iterator[tuple[Any, ...]]:
     """Iterate over the tuples in a structure of tuples, the outer ones first."""
     if isinstance(value, tuple):
         yield value
-        for part in own_items(value):
+        for part in raw_items(value):
             yield from tuple_parts(part)
 
 

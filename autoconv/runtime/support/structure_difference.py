@@ -1,4 +1,4 @@
-"""The first difference of two structures, as TensorFlow's errors tell it."""
+"""The first difference of two structures, as TensorFlow's errors describe it."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ def check_same_structure(
     """Raise ValueError for a different nesting, length or set of keys, TypeError for containers of different types."""
     error = _difference(first, second, check_types, expand_composites)
     if error is not None:
-        kind, why = error
+        kind, reason = error
         raise kind(
             "The two structures don't have the same nested structure.\n\n"
             f"First structure: type={type(first).__name__} str={first}\n\n"
-            f"Second structure: type={type(second).__name__} str={second}\n\nMore specifically: {why}"
+            f"Second structure: type={type(second).__name__} str={second}\n\nMore specifically: {reason}"
         )
 
 

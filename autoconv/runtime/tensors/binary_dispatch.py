@@ -29,10 +29,10 @@ def binary(op_name: str, x: object, y: object) -> Any:
     """Apply an operator to two values, at least one of them a tensor; NotImplemented where one is not an operand."""
     if op_name == "multiply" and _is_repetition(x, y):
         return _repeat(x, y)
-    fresh = getattr(type(x), "__autoconv_binary__", None) or getattr(type(y), "__autoconv_binary__", None)
-    if fresh is not None:  # a result computed from a mutable array is a new array
+    apply_binary = getattr(type(x), "__autoconv_binary__", None) or getattr(type(y), "__autoconv_binary__", None)
+    if apply_binary is not None:  # a result computed from a mutable array is a new array
         operands = [as_tensor(v) if hasattr(type(v), "__autoconv_binary__") else v for v in (x, y)]
-        return fresh(x if hasattr(type(x), "__autoconv_binary__") else y, op_name, operands)
+        return apply_binary(x if hasattr(type(x), "__autoconv_binary__") else y, op_name, operands)
     return elementwise(op_name, x, _adapt_to_python_complex(op_name, x, y))
 
 
@@ -42,7 +42,7 @@ def elementwise(op_name: str, x: object, y: object) -> Any:
         return NotImplemented
     if op_name == "multiply" and _are_scalar_and_list(x, y):
         return NotImplemented  # the list repeats itself
-    _note_arrays(x, y)
+    _mark_trace_of_arrays(x, y)
     if _is_array_and_taped_number(x, y):
         x, y = (ArrayTensor(v) if isinstance(v, np.ndarray) else v for v in (x, y))
     if _are_arrays(x, y) and not _are_numbers(x, y):
@@ -86,7 +86,7 @@ def compare_with_none(op_name: str, x: object) -> bool:
 def refuse_elements(x: object, other: object, name: str, remedy: str = "np.equal(x, other)") -> None:
     """Raise StagingError for an array compared with a value that is no number; NumPy compares its elements.
 
-    So it does for a number of NumPy's and a sequence.
+    The same holds for a NumPy number that is compared with a sequence.
     """
     if not _traces_arrays() or getattr(x, "weak", False):
         return
@@ -104,8 +104,8 @@ def check_divisor(x: object, y: object) -> None:
     operands = [t for t in (as_tensor(x), as_tensor(y)) if t is not None and not t.weak]
     if not operands or not all(t.dtype.is_integer for t in operands):
         return
-    known = static_value(y)
-    if known is not None and np.all(known):
+    static_divisor = static_value(y)
+    if static_divisor is not None and np.all(static_divisor):
         return
     if current_region() is None:
         raise InvalidArgumentError("Integer division by zero")
@@ -155,15 +155,15 @@ def parse_program_index(index: object) -> tuple[Spec, list[Any]]:
             raise
         if error.plain is None:
             raise StagingError("a float known only at run time is used as an index", current_place()) from None
-        plain = error.plain
-    plain._autoconv_run_time = True  # type: ignore[attr-defined]
-    raise plain
+        numpy_error = error.plain
+    numpy_error._autoconv_run_time = True  # type: ignore[attr-defined]
+    raise numpy_error
 
 
 def _numpy_error(shape: Any, index: Any) -> Exception:
     """Return NumPy's error for an invalid index into an array of the shape.
 
-    Positions that only the run has decide which index NumPy reports, and with which number: then it is a StagingError.
+    If positions known only at run time decide which index NumPy reports, or its number, this is a StagingError.
     """
     errors = [_error_of_sample(shape, index, greatest) for greatest in (False, True)]
     if errors[0] is not None and str(errors[0]) == str(errors[1]):
@@ -262,7 +262,7 @@ def _is_array_and_taped_number(x: object, y: object) -> bool:
     )
 
 
-def _note_arrays(x: object, y: object) -> None:
+def _mark_trace_of_arrays(x: object, y: object) -> None:
     """Under `compile`, make the trace one of arrays where an operand is an array or scalar of NumPy's."""
     if isinstance(x, (np.ndarray, np.generic)) or isinstance(y, (np.ndarray, np.generic)):
         region = current_region()
@@ -324,8 +324,8 @@ def _true_division_operands(x: object, y: object) -> tuple[Any, Any]:
     """Cast integer operands of `/`: those of 8 and 16 bits to float32, wider ones to float64."""
     dtypes = [t.dtype for t in (as_tensor(x), as_tensor(y)) if t is not None and not t.weak]
     if dtypes and dtypes[0].is_integer:
-        wide = float32 if dtypes[0].size <= 2 else float64
-        return tuple(_cast_integer(v, wide) for v in (x, y))  # type: ignore[return-value]
+        float_dtype = float32 if dtypes[0].size <= 2 else float64
+        return tuple(_cast_integer(v, float_dtype) for v in (x, y))  # type: ignore[return-value]
     return x, y
 
 

@@ -79,13 +79,13 @@ def convert_to_tensor(
     if tensor is None:
         tensor = stack_symbolic_list(value)
     if tensor is None:
-        inner = _inner_dtype(value)
+        inner_dtype = _inner_dtype(value)
         if isinstance(value, (list, tuple)) and (any_symbolic(value) or _is_taped(value)):
             return _stack(value, target)
-        if isinstance(value, (list, tuple)) and inner is not None and target not in (None, inner):
+        if isinstance(value, (list, tuple)) and inner_dtype is not None and target not in (None, inner_dtype):
             return _stack(value, target)  # tensors in a list are cast
-        if target is None and inner is not None:
-            target = inner  # [a float64 tensor, 1.0] is not a list of float32, in a function neither
+        if target is None and inner_dtype is not None:
+            target = inner_dtype  # [a float64 tensor, 1.0] becomes float64, in functions too
         if target is None and dtype_hint is not None:
             try:
                 return constant(value, dtype_hint)
@@ -114,10 +114,10 @@ def _convert_by_ops(value: object, dtype: DType | None, shape: Any) -> Tensor:
         tensor = APPLY("cast", tensor, dtype=dtype)
     if shape is None or tensor.shape == shape:
         return tensor
-    repeated = tensor.shape.is_fully_defined() and tensor.shape.num_elements() == 1
-    if repeated:
+    is_repeated = tensor.shape.is_fully_defined() and tensor.shape.num_elements() == 1
+    if is_repeated:
         tensor = APPLY("reshape", tensor, shape=())
-    return APPLY("broadcast_to" if repeated else "reshape", tensor, shape=tuple(shape))  # type: ignore[no-any-return]
+    return APPLY("broadcast_to" if is_repeated else "reshape", tensor, shape=tuple(shape))  # type: ignore[no-any-return]
 
 
 def as_tensor(value: object) -> Tensor | None:
@@ -127,7 +127,7 @@ def as_tensor(value: object) -> Tensor | None:
     kind = type(value)
     reader = getattr(kind, "__autoconv_tensor__", None) or getattr(kind, "__tf_tensor__", None)
     if reader is None and _CONVERSIONS:
-        return _convert(value)
+        return _convert_registered(value)
     return reader(value) if reader is not None else None
 
 
@@ -158,7 +158,7 @@ def register_tensor_conversion_function(
     _CONVERSIONS.sort(key=lambda entry: entry[0])
 
 
-def _convert(value: object) -> Tensor | None:
+def _convert_registered(value: object) -> Tensor | None:
     for _, kinds, convert in _CONVERSIONS:
         if isinstance(value, kinds):
             converted = convert(value, dtype=None, name=None, as_ref=False)
@@ -233,7 +233,7 @@ def _unsupported_error(value: object) -> ValueError:
 def record_constant(region: Region, array: np.ndarray, weak: bool = False, name: str = "Const") -> SymbolicTensor:
     """Record a constant node in the region. An array is copied, as the program may change it during the trace."""
     copy = np.array(array) if region.trace.sources is not None and array.ndim else array
-    node = region.record("constant", [], {"value": copy, "weak": weak}, shown=name)
+    node = region.record("constant", [], {"value": copy, "weak": weak}, node_name=name)
     if copy is not array and region.trace.sources is not None:
         region.trace.sources.append((node, array))
         region.trace.arrays = region.trace.arrays or region.contract.numpy_arrays
@@ -245,7 +245,7 @@ def constant_table(values: object) -> Any:
     region, array = current_region(), np.array(values)
     if region is None:
         return array
-    return SymbolicTensor(region.record("constant", [], {"value": array, "weak": False}, shown="Const").results[0])
+    return SymbolicTensor(region.record("constant", [], {"value": array, "weak": False}, node_name="Const").results[0])
 
 
 def weak_constant(region: Region, value: bool | int | float | complex, name: str = "Const") -> SymbolicTensor:
@@ -318,14 +318,14 @@ def is_variable(value: object) -> bool:
 APPLY = Hook("autoconv.runtime.tensors.dispatch")  # applies an op by name; dispatch imports this module
 
 
-def _stack(values: Any, dtype: DType | None, inner: DType | None = None) -> Tensor:
+def _stack(values: Any, dtype: DType | None, inner_dtype: DType | None = None) -> Tensor:
     """Stack the values into one tensor; numbers take the dtype of the first tensor among them."""
-    inner = inner or _inner_dtype(values)
-    rows = [_stack(v, dtype, inner) if isinstance(v, (list, tuple)) else v for v in values]
+    inner_dtype = inner_dtype or _inner_dtype(values)
+    rows = [_stack(v, dtype, inner_dtype) if isinstance(v, (list, tuple)) else v for v in values]
     if dtype is not None:
         rows = [APPLY("cast", row, dtype=dtype) if is_tensor(row) else convert_to_tensor(row, dtype) for row in rows]
-    elif inner is not None:
-        rows = [row if is_tensor(row) else convert_to_tensor(row, inner) for row in rows]
+    elif inner_dtype is not None:
+        rows = [row if is_tensor(row) else convert_to_tensor(row, inner_dtype) for row in rows]
     return APPLY("stack", *rows, axis=0)
 
 

@@ -39,8 +39,8 @@ from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import ArrayTensor, EagerTensor, Tensor
 
 # Ops that have Python's meaning for operands that are all Python numbers: exact, checked ints and Python's errors.
-_PYTHON_OPS = {one.typed: one.number for one in OPERATORS if one.number is not None}
-_ARITHMETIC_OPS = frozenset(one.typed for one in ARITHMETIC)
+_PYTHON_OPS = {entry.typed: entry.number for entry in OPERATORS if entry.number is not None}
+_ARITHMETIC_OPS = frozenset(entry.typed for entry in ARITHMETIC)
 
 
 def apply(op_name: str, *operands: Any, name: str | None = None, **attributes: Any) -> Any:
@@ -80,7 +80,7 @@ def _convert_number_lists(op: Op, values: list[Any]) -> list[Any]:
     for position, value in enumerate(values):
         if isinstance(value, _NumberList):
             others = [v for i, v in enumerate(values) if i != position and i in unified]
-            result[position] = value.beside(others, position in unified)
+            result[position] = value.as_array(others, position in unified)
     return result
 
 
@@ -104,11 +104,11 @@ def _check_numerics(op: Op, output: object) -> Any:
 
 def record(region: Region, op: Op, values: Sequence[Any], attributes: dict[str, Any], name: str | None = None) -> Any:
     """Append a node for the op; `values` are tensors, constants and graph values."""
-    shown = name or display_name(op.name)
-    inputs = [graph_value(region, value, f"{shown}/{_OPERAND_NAMES[min(i, 3)]}") for i, value in enumerate(values)]
+    node_name = name or display_name(op.name)
+    inputs = [graph_value(region, value, f"{node_name}/{_OPERAND_NAMES[min(i, 3)]}") for i, value in enumerate(values)]
     home = home_of(values) if op.name in VARIABLE_OPS else ""
     try:
-        node = region.record(op.name, inputs, attributes, shown=shown, device=home or region.trace.device)
+        node = region.record(op.name, inputs, attributes, node_name=node_name, device=home or region.trace.device)
     except (TypeError, ValueError) as error:
         if isinstance(error, AutoconvError) and error.place is None:
             error.place = current_place()
@@ -179,17 +179,17 @@ class _NumberList:
         """The dtype without other operands."""
         return as_dtype(to_array(self.values).dtype)
 
-    def beside(self, others: Sequence[Any], is_unified: bool) -> np.ndarray:
+    def as_array(self, others: Sequence[Any], is_unified: bool) -> np.ndarray:
         """Return the list as an array, given the other operands of the op."""
         own_dtype = self.dtype
         if not is_unified:
             return to_array(self.values)
-        typed = [_dtype_of(other) for other in others if _is_typed(other)]
-        kinds = [weak_dtype(other) for other in others if isinstance(other, NUMBERS)]
-        kinds += [other.dtype for other in others if isinstance(other, _NumberList)]
-        if typed:
-            return to_array(self.values, typed[0] if weak_fits(own_dtype, typed[0]) else None)
-        widest = max(kinds, key=weak_rank, default=own_dtype)
+        typed_dtypes = [_dtype_of(other) for other in others if _is_typed(other)]
+        weak_dtypes = [weak_dtype(other) for other in others if isinstance(other, NUMBERS)]
+        weak_dtypes += [other.dtype for other in others if isinstance(other, _NumberList)]
+        if typed_dtypes:
+            return to_array(self.values, typed_dtypes[0] if weak_fits(own_dtype, typed_dtypes[0]) else None)
+        widest = max(weak_dtypes, key=weak_rank, default=own_dtype)
         if weak_rank(widest) <= weak_rank(own_dtype):
             return to_array(self.values)
         return to_array(self.values, as_dtype(to_array(np.zeros((), widest.numpy).item()).dtype))
@@ -210,10 +210,12 @@ def _are_python_numbers(values: Sequence[Any]) -> bool:
 
 def _large_ints_to_floats(values: list[Any]) -> list[Any]:
     """Convert ints beyond 64 bits to float as Python does, where another operand is a float or complex."""
-    long = list(map(_is_large_int, values))
-    if not any(long) or not any(weak_rank(weak_dtype(v) if isinstance(v, NUMBERS) else v.dtype) > 1 for v in values):
+    are_large = list(map(_is_large_int, values))
+    if not any(are_large):
         return values
-    return [float(v) if is_long else v for v, is_long in zip(values, long, strict=True)]
+    if not any(weak_rank(weak_dtype(v) if isinstance(v, NUMBERS) else v.dtype) > 1 for v in values):
+        return values
+    return [float(v) if is_long else v for v, is_long in zip(values, are_large, strict=True)]
 
 
 def _is_large_int(value: object) -> bool:
@@ -238,19 +240,20 @@ def _unify_dtypes(op: Op, values: list[Any], region: Region | None) -> list[Any]
 
 
 def _common_dtype(op: Op, values: list[Any], region: Region | None) -> tuple[DType | None, bool]:
-    typed = [_dtype_of(v) for v in values if _is_typed(v)]
-    if typed:
+    typed_dtypes = [_dtype_of(v) for v in values if _is_typed(v)]
+    if typed_dtypes:
         if region is not None and region.contract.numpy_arrays:
             return _numpy_result_dtype(values), False
         tensors = [v.dtype for v in values if isinstance(v, Tensor) and not v.weak]
-        target = (tensors or typed)[0]
+        target = (tensors or typed_dtypes)[0]
         for position, value in enumerate(values):
             if _is_typed(value) and not _is_convertible(value, target):
-                first = typed[0] if position else target
-                raise _mismatch_error(op, first, _dtype_of(value) if position else typed[-1], position or 1, region)
+                first = typed_dtypes[0] if position else target
+                second = _dtype_of(value) if position else typed_dtypes[-1]
+                raise _mismatch_error(op, first, second, position or 1, region)
         return target, False
-    weak = [v.type.dtype if isinstance(v, Tensor) else weak_dtype(v) for v in values]
-    return max(weak, key=weak_rank), True
+    weak_dtypes = [v.type.dtype if isinstance(v, Tensor) else weak_dtype(v) for v in values]
+    return max(weak_dtypes, key=weak_rank), True
 
 
 def _is_convertible(value: object, target: DType) -> bool:

@@ -12,7 +12,7 @@ from autoconv.graph.dtypes import as_dtype
 from autoconv.graph.types import TensorType
 from autoconv.ops.record import Op
 
-_ACCEPTED: set[tuple[Any, ...]] = set()  # names of ops with the dtypes of operands that their rules take
+_ACCEPTED: set[tuple[Any, ...]] = set()  # names of ops with dtypes of operands that their type rules accept
 
 
 def check_dtypes(op: Op, values: Sequence[Any], arrays: Sequence[Any], attributes: dict[str, Any]) -> None:
@@ -25,8 +25,10 @@ def check_dtypes(op: Op, values: Sequence[Any], arrays: Sequence[Any], attribute
         return
     if all(isinstance(array, (np.ndarray, np.generic)) for array in arrays):
         types = [
-            value.type if hasattr(value, "type") else TensorType(as_dtype(one.dtype), np.shape(one), _is_weak(value))
-            for value, one in zip(values, arrays, strict=True)
+            value.type
+            if hasattr(value, "type")
+            else TensorType(as_dtype(array.dtype), np.shape(array), _is_weak(value))
+            for value, array in zip(values, arrays, strict=True)
         ]
         try:
             op.result_types(types, attributes)

@@ -73,14 +73,14 @@ def computed_value(value: Value) -> Any:
     operands = []
     for position, operand in enumerate(node.inputs):
         if node.op.name == "rank" and operand.shape is not None:
-            mask = np.broadcast_to(np.zeros((), bool), (1,) * len(operand.shape))
+            operand_array = np.broadcast_to(np.zeros((), bool), (1,) * len(operand.shape))
         elif position in node.op.traits.shape_only:
-            mask = _shape_array(operand.type)
+            operand_array = _shape_array(operand.type)
         else:
-            mask = computed_value(operand)
-        if mask is None:
+            operand_array = computed_value(operand)
+        if operand_array is None:
             return None
-        operands.append(mask)
+        operands.append(operand_array)
     output = node.op.kernel(*operands, **node.attributes)
     return output if len(node.results) == 1 else output[node.results.index(value)]
 

@@ -138,8 +138,8 @@ class SymbolicTensor(Tensor):
             error._autoconv_run_time = True  # type: ignore[attr-defined]
             raise error
         result = super().__getitem__(index)
-        by_ellipsis = index is Ellipsis or (type(index) is tuple and any(part is Ellipsis for part in index))
-        if by_ellipsis and result.type.shape == () and region is not None and region.trace.arrays:
+        has_ellipsis = index is Ellipsis or (type(index) is tuple and any(part is Ellipsis for part in index))
+        if has_ellipsis and result.type.shape == () and region is not None and region.trace.arrays:
             return region.contract.without_dimensions(result)  # NumPy gives a view here, not a scalar
         return result
 

@@ -85,9 +85,9 @@ class Tensor(TensorMethods):
         name = full_name(str(device))
         if not isinstance(self, EagerTensor) or name == self.device:
             return self
-        moved = EagerTensor(self._array, self._weak)
-        moved._device = name
-        return moved
+        result = EagerTensor(self._array, self._weak)
+        result._device = name
+        return result
 
     def cpu(self) -> Tensor:
         """Return the tensor on the first device of the processor."""

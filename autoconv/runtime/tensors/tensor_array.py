@@ -48,7 +48,7 @@ class Kind:
         array._initialise(self, items)
         return array
 
-    def joined(self, other: object) -> Kind | None:
+    def join(self, other: object) -> Kind | None:
         """Return the join of two kinds; None when they differ in more than the written elements."""
         if not isinstance(other, Kind) or replace(self, shape=None, written=False) != replace(
             other, shape=None, written=False
@@ -274,9 +274,9 @@ class TensorArray:
             raise InvalidArgumentError(f"Expected lengths to be a vector, received shape: {sizes.shape.as_list()}")
         shape = tensor.type.shape
         constant = static_value(sizes)
-        equal = constant is not None and len(set(np.ravel(constant).tolist())) == 1
-        row = None if not shape else (int(np.ravel(constant)[0]) if equal else None, *shape[1:])
-        self._kind_holder.kind = self._kind.after_writing(row)
+        has_equal_lengths = constant is not None and len(set(np.ravel(constant).tolist())) == 1
+        row_shape = None if not shape else (int(np.ravel(constant)[0]) if has_equal_lengths else None, *shape[1:])
+        self._kind_holder.kind = self._kind.after_writing(row_shape)
         result = apply("list_split", tensor, sizes, name=name)
         if not self._is_eager:
             return self._with_elements(result)

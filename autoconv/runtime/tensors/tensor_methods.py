@@ -87,29 +87,29 @@ def refuse_iteration(number: object, frame: Any) -> None:
     """Raise Python's TypeError for iterating over a number, where the frame's current instruction does that."""
     kind = type(number).__name__
     instruction = opcode.opname[frame.f_code.co_code[frame.f_lasti]]
-    words = {
+    message = {
         "UNPACK_SEQUENCE": f"cannot unpack non-iterable {kind} object",
         "UNPACK_EX": f"cannot unpack non-iterable {kind} object",
         "LIST_EXTEND": f"Value after * must be an iterable, not {kind}",
         "GET_ITER": f"{kind!r} object is not iterable",
     }.get(instruction)
-    if words is not None:
-        error = TypeError(words)
+    if message is not None:
+        error = TypeError(message)
         error._autoconv_run_time = True  # type: ignore[attr-defined]
         raise error
 
 
 def refuse_as_dtype(frame: Any) -> None:
-    """Raise where a dtype of NumPy's in a comparison looks for the dtype of the other operand, to compare the two.
+    """Raise where NumPy compares a dtype with the `dtype` attribute of this operand.
 
-    It does not do so for arrays. After the error, which NumPy catches, the operand's own operator is called.
+    NumPy does not read that attribute of its own arrays. It catches the error, and calls the operand's operator.
     """
     if opcode.opname[frame.f_code.co_code[frame.f_lasti]] == "COMPARE_OP":
         raise TypeError("an array is no dtype")
 
 
 # Operators that Python's complex numbers do not support, and those that floats do not.
-_INTEGER_OPS = frozenset(one.typed for one in BITWISE)
+_INTEGER_OPS = frozenset(entry.typed for entry in BITWISE)
 _REAL_OPS = frozenset({"floor_divide", "modulo", "matmul"}) | _INTEGER_OPS
 
 
@@ -198,7 +198,7 @@ def _comparison_method(op: str) -> Callable[[Any, Any], Any]:
             return EXPRESSIONS().compare_with_none(op, self)
         try:
             result = EXPRESSIONS().binary(op, self, other)
-            if result is NotImplemented and isinstance(other, np.dtype):  # which would take the dtype of this
+            if result is NotImplemented and isinstance(other, np.dtype):  # its operator would compare with this dtype
                 raise StagingError("a number known only at run time is combined with a dtype", current_place())
             if result is NotImplemented and op in ("equal", "not_equal"):
                 EXPRESSIONS().refuse_elements(self, other, f"a {type(other).__name__}")

@@ -366,7 +366,7 @@ class ConcreteFunction:
             {"name": self._name},
             regions=[self.optimised],
             types=[value.type for value in self.optimised.outputs],
-            shown="StatefulPartitionedCall" if is_stateful else "PartitionedCall",
+            node_name="StatefulPartitionedCall" if is_stateful else "PartitionedCall",
         )
         return rebuild(self.layout, iter(node.results))
 

@@ -11,7 +11,7 @@ from typing import Any
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.types import ObjectType
 from autoconv.ops.python.undo_log import changes_container
-from autoconv.runtime.support.structure import own_items
+from autoconv.runtime.support.structure import raw_items
 
 _CHANGING_METHODS = frozenset(
     {
@@ -41,7 +41,7 @@ def containers_in(value: Any) -> Iterator[Any]:
         visited.add(id(part))
         if not isinstance(part, (tuple, frozenset)):
             yield part
-        pending += dict.values(part) if isinstance(part, dict) else own_items(part)
+        pending += dict.values(part) if isinstance(part, dict) else raw_items(part)
 
 
 def _may_change(graph: Graph, values: set[Value]) -> bool:

@@ -26,7 +26,7 @@ import numpy as np
 from autoconv.operators.calls.call import is_user_code
 from autoconv.runtime.support.attribute_hooks import hooks_attributes
 from autoconv.runtime.support.attributes import attributes_of
-from autoconv.runtime.support.structure import own_items
+from autoconv.runtime.support.structure import raw_items
 
 _MAX_VALUES = 2000  # values searched at most
 _MAX_FUNCTIONS = 300  # functions that are examined; with more, all attributes count
@@ -279,9 +279,9 @@ def reachable_values(values: Iterable[Any], skip: frozenset[Any] = frozenset()) 
         if isinstance(value, dict):
             pending += _parts_among((*dict.keys(value), *dict.values(value)))
         elif skip and isinstance(value, (list, tuple)):
-            pending += [item for position, item in enumerate(own_items(value)) if (id(value), position) not in skip]
+            pending += [item for position, item in enumerate(raw_items(value)) if (id(value), position) not in skip]
         elif isinstance(value, (list, tuple, set, frozenset)):
-            pending += _parts_among(own_items(value))
+            pending += _parts_among(raw_items(value))
         elif isinstance(value, functools.partial):
             pending += [value.func, *value.args, *value.keywords.values()]
         elif isinstance(value, types.MethodType):

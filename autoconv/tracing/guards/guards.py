@@ -19,7 +19,7 @@ from autoconv.config import SETTINGS
 from autoconv.operators.calls.call import is_user_code
 from autoconv.runtime.recording import journal
 from autoconv.runtime.support.attributes import attributes_of
-from autoconv.runtime.support.structure import own_items
+from autoconv.runtime.support.structure import raw_items
 from autoconv.tracing.guards.external_reads import Reads, names_in_code, reachable_classes
 from autoconv.tracing.guards.fingerprints import (
     DEPTH,
@@ -287,7 +287,7 @@ class Guards:
 
     def _changed_parts(self, value: Any, expected: Any, depth: int) -> Iterator[tuple[journal.Location, Any]]:
         """Iterate as `changed_inputs` over the parts of an object or a list; `expected` is its former fingerprint."""
-        parts = [*own_items(value)] if isinstance(value, (list, tuple)) else []
+        parts = [*raw_items(value)] if isinstance(value, (list, tuple)) else []
         if parts and expected[0] is type(value) and len(expected[1]) == len(parts):
             for position, (part, before) in enumerate(zip(parts, expected[1], strict=True)):
                 if isinstance(part, np.ndarray):
@@ -362,7 +362,7 @@ def _locations_in(value: Any, visited: set[int], depth: int) -> Iterator[journal
         return
     visited.add(id(value))
     if isinstance(value, (list, tuple, dict)):
-        items = list(dict.values(value) if isinstance(value, dict) else own_items(value))
+        items = list(dict.values(value) if isinstance(value, dict) else raw_items(value))
         for position, item in enumerate(items if len(items) <= _MAX_SEARCHED_ITEMS else ()):
             if type(value) is list and isinstance(item, np.ndarray):
                 yield journal.item_location(value, position)

@@ -33,7 +33,7 @@ from autoconv.runtime.recording.regions import Trace, current_region
 from autoconv.runtime.recording.tracebacks import place_at_definition
 from autoconv.runtime.support.closure_contents import BoundSymbolicMethod
 from autoconv.runtime.support.remedies import BY_COMPILE
-from autoconv.runtime.support.structure import flatten, is_structure, loses_state, mutable_parts, own_items, pack
+from autoconv.runtime.support.structure import flatten, is_structure, loses_state, mutable_parts, pack, raw_items
 from autoconv.runtime.tensors import dispatch
 from autoconv.runtime.tensors.conversion import as_tensor, convert_to_tensor
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
@@ -58,7 +58,7 @@ def outputs_of(result: Any, trace: Trace, function: Any) -> tuple[Layout, list[A
     outputs = []
     for value in values:
         if isinstance(value.type, TensorType):
-            node = region.record("identity", [value], {}, shown="Identity")
+            node = region.record("identity", [value], {}, node_name="Identity")
             outputs.append(node.results[0])
         else:
             outputs.append(value)
@@ -79,7 +79,7 @@ def _nested_values(value: Any, seen: set[int]) -> Iterator[Any]:
     if not isinstance(value, (tuple, list, dict, set, frozenset)) or id(value) in seen:
         return
     seen.add(id(value))
-    for part in (*dict.keys(value), *dict.values(value)) if isinstance(value, dict) else own_items(value):
+    for part in (*dict.keys(value), *dict.values(value)) if isinstance(value, dict) else raw_items(value):
         yield from _nested_values(part, seen)
 
 

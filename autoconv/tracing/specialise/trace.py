@@ -13,7 +13,7 @@ from autoconv.backends import get_backend
 from autoconv.emit.converted import BEFORE_CONVERSION
 from autoconv.forks import TRACE, new_lock, undo_in_children
 from autoconv.graph.graph import Graph
-from autoconv.operators.calls.call import convert_callee, meet_class
+from autoconv.operators.calls.call import convert_callee, convert_members
 from autoconv.operators.calls.special_methods import restore_special_methods
 from autoconv.operators.regions.layout import Layout
 from autoconv.operators.regions.left_outside import settle_outside_writes
@@ -167,10 +167,10 @@ class TraceSession:
     def _run_converted(self) -> Any:
         """Run the converted code, and return its result; None where the graph raises in place of a result."""
         function, root = self.subject.function, self.trace.root
-        self.guards.meet = functools.partial(meet_class, root)
+        self.guards.meet = functools.partial(convert_members, root)
         target = convert_callee(function, root) if self.subject.converts else function
         self.contract.watch(function)
-        self._meet_classes()
+        self._convert_members()
         self.contract.begin(self._arguments, self._leaves)
         result = None
         try:
@@ -188,15 +188,15 @@ class TraceSession:
             raise self.trace.refusal
         return result
 
-    def _meet_classes(self) -> None:
+    def _convert_members(self) -> None:
         """Convert the special methods of the classes whose objects the code may meet."""
         root = self.trace.root
         for kind in self.contract.kinds():
-            meet_class(root, kind)
+            convert_members(root, kind)
         for location in self.guards.locations():
-            meet_class(root, type(location.read()))
+            convert_members(root, type(location.read()))
         for kind, names in (what for how, what in self.call.learned if how == "made"):
-            meet_class(root, kind, False)
+            convert_members(root, kind, False)
             expect_class_in_graph(root, kind, names)
 
     def _settle_outputs(self, result: Any) -> Layout:
