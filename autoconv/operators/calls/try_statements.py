@@ -55,12 +55,12 @@ def entering(manager: object, read: Callable[[], Any] | None = None, names: tupl
 
 def caught(trial: TryRecorder | None, number: int, kinds: Any) -> Any:
     """Return the classes that the except clause of that number catches: `kinds`, or none in another's round."""
-    return kinds if trial is None else trial.caught(number, kinds)
+    return kinds if trial is None else trial.classes_of_clause(number, kinds)
 
 
 def unwound(trial: TryRecorder | None) -> Any:
     """Return the classes caught at the end of a round: none without a trace."""
-    return () if trial is None else trial.unwound()
+    return () if trial is None else trial.classes_of_unwinding()
 
 
 def exception(error: Any) -> Any:
@@ -126,8 +126,8 @@ def watched(mark: Any, value: object = None) -> Any:
     """Return `value`; raise StagingError if the body recorded ops that may raise at run time, which no handler sees."""
     if mark is None:
         return value
-    region, place, statement = mark
-    for node in region.graph.since(place):
+    region, position, statement = mark
+    for node in region.graph.since(position):
         if is_catchable(node):
             refusal = StagingError(
                 f"{node.op.name!r} may raise at run time, and {statement} around it catches only what is raised "
@@ -155,10 +155,10 @@ def watching(mark: Any, iterable: Any) -> Any:
 
 def managed(trial: TryRecorder | None, manager: object) -> Any:
     """Return the context manager for one round of a with statement."""
-    return manager if trial is None else _Managed(trial, manager)
+    return manager if trial is None else _ManagedRound(trial, manager)
 
 
-class _Managed:
+class _ManagedRound:
     """A user-defined context manager in one round."""
 
     def __init__(self, trial: TryRecorder, manager: Any) -> None:
@@ -168,8 +168,8 @@ class _Managed:
     def __enter__(self) -> Any:
         trial = self.trial
         if trial.state != "escape":
-            trial.entered = call(type(self.manager).__enter__)(self.manager)
-        return trial.entered
+            trial.entered_value = call(type(self.manager).__enter__)(self.manager)
+        return trial.entered_value
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> Any:
         trial, leave = self.trial, call(type(self.manager).__exit__)
@@ -179,22 +179,22 @@ class _Managed:
             return False
         if trial.state == "body":
             trial.handle_exception()
-        if trial.passing or passes_handlers(error):
+        if trial.is_passing or passes_handlers(error):
             return False
         if trial.state == "failed":
             return True
-        if trial.settled:
-            answer = leave(self.manager, kind, error, trace)
+        if trial.is_settled:
+            result = leave(self.manager, kind, error, trace)
         else:
             raised = exception(error)
-            answer = leave(self.manager, apply_object("type", raised), raised, None)
-        if not is_staged(answer):
-            return answer
+            result = leave(self.manager, apply_object("type", raised), raised, None)
+        if not is_staged(result):
+            return result
 
-        def again() -> tuple[()]:
+        def reraise() -> tuple[()]:
             raise error
 
-        stage_arms(truth(answer), [lambda: (), again], [], ())
+        stage_arms(truth(result), [lambda: (), reraise], [], ())
         return True
 
 

@@ -79,7 +79,7 @@ def _stage_switch(
     index: Any = dispatch.apply("select", truth(first), 0, -1)
     for test, body in zip(tests[1:], bodies[1:], strict=True):
         position = len(arms)
-        value = _later_test(index, test, position)
+        value = _add_test(index, test, position)
         if value is False:
             continue
         if value is True:
@@ -88,13 +88,13 @@ def _stage_switch(
         index = value
         arms.append(body)
     index = dispatch.apply("select", index < 0, len(arms), index)
-    staged = [with_cells(arm, cells) for arm in (*arms, last)]
-    if len(staged) == 2:
-        return stage_arms(truth(first), staged, inputs, names)
-    return stage_arms(index, staged, inputs, names)
+    staged_arms = [with_cells(arm, cells) for arm in (*arms, last)]
+    if len(staged_arms) == 2:
+        return stage_arms(truth(first), staged_arms, inputs, names)
+    return stage_arms(index, staged_arms, inputs, names)
 
 
-def _later_test(index: Any, test: Thunk, position: int) -> Any:
+def _add_test(index: Any, test: Thunk, position: int) -> Any:
     """Return the arm index after one more test, or the test's truth if that is known at trace time.
 
     The test is evaluated only if no earlier one held.
@@ -103,7 +103,7 @@ def _later_test(index: Any, test: Thunk, position: int) -> Any:
     assert region is not None
     trial = Attempt()
     try:
-        probe = record_body(region, "cond_test", lambda _: [_decide(test())], 1)
+        probe = record_body(region, "cond_test", lambda _: [_evaluate_condition(test())], 1)
     except BaseException:
         trial.keep()
         raise
@@ -113,12 +113,12 @@ def _later_test(index: Any, test: Thunk, position: int) -> Any:
         return bool(value)
     if not probe.region.graph.effects and not probe.locations and not probe.diverges:
         return dispatch.apply("select", (index < 0) & truth(test()), position, index)
-    decided = lambda: (dispatch.apply("select", truth(test()), position, -1),)
-    (result,) = stage_arms(index < 0, [decided, lambda: (index,)], [], ("elif",))
+    add_index = lambda: (dispatch.apply("select", truth(test()), position, -1),)
+    (result,) = stage_arms(index < 0, [add_index, lambda: (index,)], [], ("elif",))
     return result
 
 
-def _decide(value: object) -> Any:
+def _evaluate_condition(value: object) -> Any:
     """Return a test's value; for an object its truth, as that may run code or raise."""
     value = condition_value(value)
     return truth(value) if is_staged(value) and not isinstance(value, SymbolicTensor) else value
@@ -133,39 +133,39 @@ def if_exp(test: object, body: Thunk, orelse: Thunk) -> Any:
     return result
 
 
-def and_(first: object, *rest: Thunk) -> Any:
+def and_(first: object, *operands: Thunk) -> Any:
     """`first and rest[0]() and …`: each operand is evaluated only if all before it are true."""
     value = first
-    for position, thunk in enumerate(rest):
-        decides = condition_value(value)
-        if is_staged(decides):
-            return _choose_operand(decides, _continue(and_, rest[position:]), _constant_function(value), "and")
-        if not decides:
+    for position, thunk in enumerate(operands):
+        condition = condition_value(value)
+        if is_staged(condition):
+            return _choose_operand(condition, _continue(and_, operands[position:]), _constant_function(value), "and")
+        if not condition:
             return value
         value = thunk()
     return value
 
 
-def or_(first: object, *rest: Thunk) -> Any:
+def or_(first: object, *operands: Thunk) -> Any:
     """`first or rest[0]() or …`: each operand is evaluated only if none before it is true."""
     value = first
-    for position, thunk in enumerate(rest):
-        decides = condition_value(value)
-        if is_staged(decides):
-            return _choose_operand(decides, _constant_function(value), _continue(or_, rest[position:]), "or")
-        if decides:
+    for position, thunk in enumerate(operands):
+        condition = condition_value(value)
+        if is_staged(condition):
+            return _choose_operand(condition, _constant_function(value), _continue(or_, operands[position:]), "or")
+        if condition:
             return value
         value = thunk()
     return value
 
 
-def _choose_operand(decides: Any, body: Thunk, orelse: Thunk, name: str) -> Any:
-    (result,) = stage_arms(truth(decides), [lambda: (body(),), lambda: (orelse(),)], [], (name,))
+def _choose_operand(condition: Any, body: Thunk, orelse: Thunk, name: str) -> Any:
+    (result,) = stage_arms(truth(condition), [lambda: (body(),), lambda: (orelse(),)], [], (name,))
     return result
 
 
-def _continue(operator: Callable[..., Any], rest: tuple[Thunk, ...]) -> Thunk:
-    return lambda: operator(rest[0](), *rest[1:])
+def _continue(operator: Callable[..., Any], operands: tuple[Thunk, ...]) -> Thunk:
+    return lambda: operator(operands[0](), *operands[1:])
 
 
 def _constant_function(value: object) -> Thunk:
@@ -234,15 +234,15 @@ def condition_value(value: object) -> Any:
     method = user_defined_method(value, name)
     if method is None:
         return value
-    answer = method(value) if name == "__bool__" else length_of(value, method)
-    return answer if is_staged(answer) else bool(answer)
+    result = method(value) if name == "__bool__" else length_of(value, method)
+    return result if is_staged(result) else bool(result)
 
 
 def length_of(value: object, method: Callable[[Any], Any]) -> Any:
     """Apply the checks of `len` to the result of a user-defined `__len__`."""
     result = method(value)
     if not is_staged(result):
-        return builtins.len(_OfLength(result))
+        return builtins.len(_LengthCheck(result))
     negative = truth(result < 0)
 
     def fail() -> tuple[()]:
@@ -254,7 +254,7 @@ def length_of(value: object, method: Callable[[Any], Any]) -> Any:
     return result
 
 
-class _OfLength:
+class _LengthCheck:
     """Delegate the check of a length, and its error message, to Python's `len`."""
 
     def __init__(self, length: object) -> None:
@@ -324,8 +324,8 @@ def _truth_of_variant(value: Variant) -> Any:
             arms = [functools.partial(_truth_tuple, arm), functools.partial(_unchanged, result is not None and result)]
             (result,) = stage_arms(value.tag == index, arms, [], ("condition",))
             continue
-        decided = python_truth(arm) if is_assigned else False
-        result = decided if result is None else dispatch.apply("select", value.tag == index, decided, result)
+        arm_truth = python_truth(arm) if is_assigned else False
+        result = arm_truth if result is None else dispatch.apply("select", value.tag == index, arm_truth, result)
     return result
 
 
@@ -335,7 +335,7 @@ def has_code(value: object) -> bool:
 
 
 def _is_conditional(value: object) -> bool:
-    """Return whether the truth of an arm may raise, run code or read memory: of all but single numbers and statics."""
+    """Return whether the truth of an arm may raise, run code or read memory: not for single numbers and statics."""
     if isinstance(value, SymbolicTensor) and value.type.shape == ():
         return False
     return is_staged(value) or hasattr(type(value), "__autoconv_tensor__") or has_code(value)
@@ -350,18 +350,18 @@ def _unchanged(*inputs: Any) -> tuple[Any, ...]:
 
 
 def with_cells(arm: Callable[..., Any], cells: Cells | None) -> Callable[..., Any]:
-    """Wrap an arm so that its cells are noted in the journal first."""
+    """Wrap an arm so that its cells are recorded in the journal first."""
     if cells is None:
         return arm
 
     def run(*inputs: Any) -> Any:
-        note_cells(cells)
+        record_cells(cells)
         return arm(*inputs)
 
     return run
 
 
-def note_cells(cells: Cells) -> None:
+def record_cells(cells: Cells) -> None:
     region = current_region()
     if region is not None and (journal := region.journal) is not None:
         getter, _, names = cells

@@ -20,8 +20,8 @@ def stage_for(items: Staged, body: LoopBody, state: tuple[Any, ...]) -> tuple[An
     with_journal = body.with_journal()
 
     def continues(position: Any, *values: Any) -> Any:
-        inside = position < (items.length() if items.is_live else length)
-        return and_(inside, lambda: body.exit_code(values) < BREAK) if body.exit else inside
+        is_inside = position < (items.length() if items.is_live else length)
+        return and_(is_inside, lambda: body.exit_code(values) < BREAK) if body.exit else is_inside
 
     def step(position: int, *values: Any) -> tuple[Any, ...]:
         return (position + 1, *with_journal.step(items.item(position), values))

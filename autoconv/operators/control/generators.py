@@ -65,10 +65,10 @@ class Consumer:
 
         return Location((id(self), position), name, lambda: self.state[position], write, self, home)
 
-    def __call__(self, item: Any, around: str = "") -> Any:
+    def __call__(self, item: Any, statement: str = "") -> Any:
         """Run the body for one item and return whether the loop ends.
 
-        `around` names the statement around the yield: "tried" for a try statement, which would catch an exception of
+        `statement` names the statement around the yield: "tried" for a try statement, which would catch an exception of
         the loop's body; "kept" for one that also observes how the generator is left.
         """
         region = current_region()
@@ -76,10 +76,10 @@ class Consumer:
         try:
             after = self.body.step(item, tuple(self.state))
         except Exception as error:
-            if around and not is_about_program(error):
+            if statement and not is_about_program(error):
                 raise _refusal() from None
             raise
-        if around and region is not None and any(map(is_catchable, region.graph.since(mark))):
+        if statement and region is not None and any(map(is_catchable, region.graph.since(mark))):
             raise _refusal()
         journal = region.journal if region is not None else None
         if journal is not None:
@@ -87,7 +87,7 @@ class Consumer:
                 journal.record(location)
         self.state[:] = after
         code = self.body.exit_code(after)
-        if around and (is_staged(code) or code >= BREAK) and (around == "kept" or self.is_held()):
+        if statement and (is_staged(code) or code >= BREAK) and (statement == "kept" or self.is_held()):
             raise _refusal()
         return code >= BREAK if is_staged(code) else bool(code >= BREAK)
 

@@ -45,7 +45,7 @@ from autoconv.runtime.tensors.symbolic import SymbolicTensor
 
 def store_handler_value(frame: Any, position: int, value: object, name: str) -> None:
     """Record a store of `value`, of the variable called `name`, into the graph dict `frame`."""
-    boxed = box_with_name(_boxable(value, name))
+    boxed = box_with_name(_as_boxable(value, name))
     record_without_hook("object_apply", [frame, position, boxed], function="setitem", keywords=())
 
 
@@ -54,30 +54,30 @@ def load_handler_value(
 ) -> Any:
     """Return the last value stored, which has one of `layouts`; `before` if there was none."""
     layouts = [arm for layout in layouts for arm in layout.alternatives]
-    assigned = [layout for layout in layouts if not _is_undefined(layout)]
-    joined: Layout = NEVER
-    for layout in assigned or layouts:
-        joined = join_layouts(joined, layout, name, contract)
-    if isinstance(joined, Static) and len(assigned) in (0, len(layouts)):
-        return Undefined(name) if isinstance(joined.value, Undefined) else joined.value
+    assigned_layouts = [layout for layout in layouts if not _is_undefined(layout)]
+    joined_layout: Layout = NEVER
+    for layout in assigned_layouts or layouts:
+        joined_layout = join_layouts(joined_layout, layout, name, contract)
+    if isinstance(joined_layout, Static) and len(assigned_layouts) in (0, len(layouts)):
+        return Undefined(name) if isinstance(joined_layout.value, Undefined) else joined_layout.value
     region = current_region()
     for layout in layouts:
-        if isinstance(layout, Static) and region is not None and is_owned(layout.value, region):
+        if isinstance(layout, Static) and region is not None and is_created_by_trace(layout.value, region):
             box(layout.value)  # refuses objects that were not stored
-    stored = record_object("object_method", [frame, position, _boxable(before, name)], name="get")
-    number = _number_type(joined)
-    if len(assigned) == len(layouts):
-        return stored if number is None else unbox(stored, number)
+    stored = record_object("object_method", [frame, position, _as_boxable(before, name)], name="get")
+    number_type = _number_type(joined_layout)
+    if len(assigned_layouts) == len(layouts):
+        return stored if number_type is None else unbox(stored, number_type)
     absent = record_object("object_isinstance", [stored], kinds=NotAssigned)
     tag = record_object("object_index", [absent])
-    if number is not None:
-        arms = [lambda: (NEVER,), lambda: (unbox(stored, number),)]
+    if number_type is not None:
+        arms = [lambda: (NEVER,), lambda: (unbox(stored, number_type),)]
         (stored,) = stage_arms(absent, arms, [], (name,))
-    elif isinstance(joined, Static):
-        stored = joined.value
+    elif isinstance(joined_layout, Static):
+        stored = joined_layout.value
     else:
-        joined = Leaf(ObjectType(), as_object)
-    return Variant(tag, [joined, Static(Undefined(name))], [stored, Undefined(name)])
+        joined_layout = Leaf(ObjectType(), as_object)
+    return Variant(tag, [joined_layout, Static(Undefined(name))], [stored, Undefined(name)])
 
 
 def as_missing(value: object) -> Any:
@@ -100,10 +100,10 @@ def store_parts(frame: Any, position: int, layouts: list[Layout], value: object,
         layout = Leaf(ObjectType(), as_object)
     if layout not in layouts:
         layouts.append(layout)
-    parts = [SymbolicObject(v) if isinstance(v.type, ObjectType) else _boxable(SymbolicTensor(v), "")
+    parts = [SymbolicObject(v) if isinstance(v.type, ObjectType) else _as_boxable(SymbolicTensor(v), "")
              for v in emit(value, layout, region)]  # fmt: skip
-    whole = record_without_hook("object_build", [layouts.index(layout), *parts], kind="tuple")
-    record_without_hook("object_apply", [frame, position, whole], function="setitem", keywords=())
+    stored_tuple = record_without_hook("object_build", [layouts.index(layout), *parts], kind="tuple")
+    record_without_hook("object_apply", [frame, position, stored_tuple], function="setitem", keywords=())
 
 
 def load_parts(frame: Any, position: int, layouts: Sequence[Layout], name: str, before: object) -> Any:
@@ -113,9 +113,9 @@ def load_parts(frame: Any, position: int, layouts: Sequence[Layout], name: str, 
     """
     if before is NEVER and len(layouts) == 1 and isinstance(layouts[0], Static):
         return layouts[0].value
-    nothing = build_object("tuple", [-1])
-    result = record_object("object_method", [frame, position, nothing], name="get")
-    number = unbox(apply_object("getitem", result, 0), TensorType(int64, (), True))
+    no_parts = build_object("tuple", [-1])
+    result = record_object("object_method", [frame, position, no_parts], name="get")
+    layout_index = unbox(apply_object("getitem", result, 0), TensorType(int64, (), True))
 
     def read(layout: Layout) -> tuple[Any]:
         items = [apply_object("getitem", result, n + 1) for n, _ in enumerate(layout.types())]
@@ -126,7 +126,7 @@ def load_parts(frame: Any, position: int, layouts: Sequence[Layout], name: str, 
     value_before = Undefined(name) if before is MISSING else before
     arms: list[Callable[..., tuple[Any, ...]]] = [lambda: (value_before,)]
     arms += [functools.partial(read, layout) for layout in layouts]
-    return stage_arms(number + 1, arms, [], (name,))[0]
+    return stage_arms(layout_index + 1, arms, [], (name,))[0]
 
 
 def container_contents(value: Any, body: Region) -> list[tuple[Any, Any]]:
@@ -151,8 +151,8 @@ def container_contents(value: Any, body: Region) -> list[tuple[Any, Any]]:
 
 def is_changed(part: object, before: object) -> bool:
     """Return whether the contents of a list or object differ from `before`."""
-    now = tuple(attributes_of(part).items()) if type(part) not in PLAIN_OF else contents(part)
-    return not have_same_items(now, before)
+    present_contents = tuple(attributes_of(part).items()) if type(part) not in PLAIN_OF else contents(part)
+    return not have_same_items(present_contents, before)
 
 
 def refuse_changed(contents_before: Sequence[tuple[Any, Any]], name: str) -> None:
@@ -186,17 +186,17 @@ def stored_layout(value: object, region: Region) -> Layout:
     return Static(Undefined("")) if value is MISSING else layout_of(value, region)
 
 
-def is_owned(value: object, region: Region) -> bool:
+def is_created_by_trace(value: object, region: Region) -> bool:
     """Return whether the value is an instance of a user-defined class that traced code created."""
     owned = region.trace.created_objects
     return owned is not None and id(value) in owned
 
 
-def _boxable(value: object, name: str) -> Any:
+def _as_boxable(value: object, name: str) -> Any:
     if value is MISSING:
         return constant_object(NotAssigned(name))
     if type(value) is Variant:
-        arms = [lambda arm=arm: (box(_boxable(arm, name)),) for arm in value.values]
+        arms = [lambda arm=arm: (box(_as_boxable(arm, name)),) for arm in value.values]
         return stage_arms(value.tag, arms, [], (name,))[0]
     if type(value) is SymbolicArray:
         return value

@@ -30,7 +30,7 @@ from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import EagerTensor, Tensor
 
 _INTEGER = TensorType(int64, (), True)
-_A_RANGE = range(0)
+_SAMPLE_RANGE = range(0)
 
 
 class Staged:
@@ -65,8 +65,8 @@ class Staged:
         )
 
     def __length_hint__(self) -> int:
-        words = f"the number of items of {self} is known only at run time"
-        raise StagingError(words, current_place(), "len of what it goes over")
+        message = f"the number of items of {self} is known only at run time"
+        raise StagingError(message, current_place(), "len of what it goes over")
 
 
 class StagedRange(Staged):
@@ -135,7 +135,7 @@ class StagedRange(Staged):
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        getattr(_A_RANGE, name)  # raises Python's own error
+        getattr(_SAMPLE_RANGE, name)  # raises Python's own error
         return getattr(self.__autoconv_box__(), name)
 
 
@@ -281,7 +281,7 @@ class StagedSequence(Staged):
 
     def __init__(self, items: list[Any]) -> None:
         self.items = items
-        self.stacked: tuple[Any, Any] = None, None
+        self.stack_in_region: tuple[Any, Any] = None, None
 
     def length(self) -> Any:
         return len(self.items)
@@ -289,10 +289,10 @@ class StagedSequence(Staged):
     def item(self, position: int) -> Any:
         if not isinstance(position, Tensor):
             return self.items[position]
-        region, stacked = self.stacked
+        region, stacked = self.stack_in_region
         if stacked is None or region is not current_region():  # values of another recording are invalid here
             stacked = dispatch.apply("stack", *self.items, axis=0)
-            self.stacked = current_region(), stacked
+            self.stack_in_region = current_region(), stacked
         return binary_dispatch.get_item(stacked, position)
 
 
@@ -376,14 +376,14 @@ class StagedIterator(Staged):
         if region is None:
             return
         if self._is_begun or self._home is None or region is not self._home.merged_region:
-            who = "a second loop" if self._is_begun else "code under a condition on a tensor"
+            subject = "a second loop" if self._is_begun else "code under a condition on a tensor"
             raise StagingError(
-                f"{who} iterates over an iterator that was created before it ({kind})", current_place(),
+                f"{subject} iterates over an iterator that was created before it ({kind})", current_place(),
                 f"{kind}(…) in the for statement itself",
             )  # fmt: skip
         if region.journal is not None:
             region.journal.record(attribute_location(self, "_is_begun", self._home))
         self._is_begun = True
 
-    def end(self, to_the_end: Any) -> None:
-        """Finish a loop over it; `to_the_end` (may be symbolic): whether the loop was exhausted, not left early."""
+    def end(self, is_exhausted: Any) -> None:
+        """Finish a loop over it; `is_exhausted` (may be symbolic): whether the loop was exhausted, not left early."""

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
-from autoconv.operators.control.conditionals import Cells, and_, is_staged, note_cells
+from autoconv.operators.control.conditionals import Cells, and_, is_staged, record_cells
 from autoconv.operators.support.protected_names import BREAK, NORMAL
 
 
@@ -44,17 +44,17 @@ class LoopBody:
         return has_next() if self.code < 0 else and_(state[self.code] < BREAK, has_next)
 
     def with_run(self, run: Callable[..., Any]) -> LoopBody:
-        """Return this body with other code of the same state."""
+        """Return this body with other code for the same state."""
         return replace(self, run=run)
 
     def with_journal(self) -> LoopBody:
-        """Return this body with its cells noted in the journal before each iteration."""
+        """Return this body with its cells recorded in the journal before each iteration."""
         cells = self.cells
         if cells is None:
             return self
 
         def run(*values: Any) -> Any:
-            note_cells(cells)
+            record_cells(cells)
             return self.run(*values)
 
         return self.with_run(run)

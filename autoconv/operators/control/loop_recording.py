@@ -18,7 +18,7 @@ from autoconv.operators.regions.container_promotion import (
     move_new_into_graph,
     move_shared,
     refuse_changed_copies,
-    refuse_unnoted_changes,
+    refuse_unrecorded_changes,
 )
 from autoconv.operators.regions.layout import NEVER, Grown, Layout, Leaf, Parts, Static, Variant, is_object_layout
 from autoconv.operators.regions.layout_join import join_layouts, join_lists
@@ -40,13 +40,13 @@ class LoopRecording:
     """A while loop, recorded once for each set of layouts until an iteration preserves them.
 
     The state is that of the variables `names`, and behind it the contents of `locations`. Of the last recording:
-    `checked` and `stepped` are the regions of test and body; `shared` are the places of the state that may hold one
-    list; `initial` and `after` are the state before the loop and at the end of an iteration. `new` are the locations
-    that this recording was the first to write, `deferred_output` its prints.
+    `recorded_test` and `recorded_body` are its parts; `shared` are the places of the state that may hold one list;
+    `initial` and `after` are the state before the loop and at the end of an iteration. `new` are the locations that
+    this recording was the first to write, `deferred_output` its prints.
     """
 
-    checked: Recorded
-    stepped: Recorded
+    recorded_test: Recorded
+    recorded_body: Recorded
     deferred_output: list[Callable[[], None]]
     initial: list[Any]
     after: list[Any]
@@ -74,32 +74,34 @@ class LoopRecording:
         """Record the test and the body for the present layouts."""
         parent = self.parent
         parent.trace.frozen = dict(self._frozen_before)  # this recording freezes objects anew
-        locations, known = list(self.locations.values()), len(self.layouts)
+        locations, known_count = list(self.locations.values()), len(self.layouts)
         self.initial = [*self.state, *(location.read() for location in locations)]
-        new = zip(locations[known - self.count :], self.initial[known:], strict=True)
-        self.layouts += [contents_layout(location.owner, value, parent) for location, value in new]
+        new_contents = zip(locations[known_count - self.count :], self.initial[known_count:], strict=True)
+        self.layouts += [contents_layout(location.owner, value, parent) for location, value in new_contents]
         for position, value in enumerate(self.state):
             # The list has moved into the graph since.
             if heap_of(value) is not None and not is_object_layout(self.layouts[position]):
                 self.layouts[position] = state_layout(value, parent)
-        with refuse_unnoted_changes(self.body, self.state, current_place()):
+        with refuse_unrecorded_changes(self.body, self.state, current_place()):
             self._record_iteration()
-        written = {**self.checked.locations, **self.stepped.locations}
+        written = {**self.recorded_test.locations, **self.recorded_body.locations}
         self.new = {key: location for key, location in written.items() if key not in self.locations}
-        self.after = [*self.stepped.results, *(self.stepped.value_of(location) for location in self.locations.values())]
+        self.after = [*self.recorded_body.results, *map(self.recorded_body.value_of, self.locations.values())]
 
     def _record_iteration(self) -> None:
         trace = self.parent.trace
         outer_output, trace.pending_output = trace.pending_output, []
         try:
             bound: dict[Any, Any] = {}
-            checked = record_body(self.parent, "while_cond", lambda region: [self._evaluate_test(region, bound)], 1)
-            checked.changes_state = any(
-                key not in bound or not _have_same_contents(checked.written[key], bound[key])
-                for key in checked.locations
+            evaluate = lambda region: [self._evaluate_test(region, bound)]
+            recorded_test = record_body(self.parent, "while_cond", evaluate, 1)
+            recorded_test.changes_state = any(
+                key not in bound or not _have_same_contents(recorded_test.written[key], bound[key])
+                for key in recorded_test.locations
             )
             steps = lambda region: as_tuple(self.body(*self._bind(region)))
-            self.checked, self.stepped = checked, record_body(self.parent, "while_body", steps, self.count)
+            self.recorded_test = recorded_test
+            self.recorded_body = record_body(self.parent, "while_body", steps, self.count)
         finally:
             deferred_output, trace.pending_output = trace.pending_output, outer_output
         self.deferred_output = deferred_output or []
@@ -118,12 +120,12 @@ class LoopRecording:
         values = self._bind(region)
         bound.update((key, location.read()) for key, location in self.locations.items())
         attributes = [(part, dict(vars(part))) for part in _objects_in(values)]
-        decides = truth(self.test(*values), "while loop")
+        condition = truth(self.test(*values), "while loop")
         if any(not _are_same(vars(part), before) for part, before in attributes):
             raise StagingError(
                 "the test of a loop changes an object, and which one depends on a tensor", current_place()
             )
-        return decides
+        return condition
 
     def widen_layouts(self) -> list[Layout]:
         """Return layouts that hold the state both before the loop and after the recorded iteration."""
@@ -139,21 +141,22 @@ class LoopRecording:
             self.initial[position], self.after[position] = aligned
             if self.initial[position] is not before:
                 layout = _add_keys(layout, contents_layout(location.owner, self.initial[position], self.parent))
-            result.append(_widen_contents(location, layout, self.after[position], self.stepped.region))
+            result.append(_widen_contents(location, layout, self.after[position], self.recorded_body.region))
         return result
 
     def _join_variables(self) -> dict[int, Layout]:
         """Return the joined layouts of variables, and under `compile` of attributes and cells, by position."""
         locations = [*self.locations.values()]
-        bound = [*range(self.count)]
+        positions = [*range(self.count)]
         if not self.parent.contract.keeps_identity:
-            bound += [n for n, location in enumerate(locations, self.count) if location.kind in ("cell", "attribute")]
+            numbered = enumerate(locations, self.count)
+            positions += [position for position, location in numbered if location.kind in ("cell", "attribute")]
         titles = [*self.names, *(location.name for location in locations)]
         layouts, first, last, names = (
-            [column[n] for n in bound] for column in (self.layouts, self.initial, self.after, titles)
+            [column[n] for n in positions] for column in (self.layouts, self.initial, self.after, titles)
         )
-        state = join_state(self.parent, self.stepped.region, layouts, first, last, names, self.locations)
-        return dict(zip(bound, state, strict=True))
+        state = join_state(self.parent, self.recorded_body.region, layouts, first, last, names, self.locations)
+        return dict(zip(positions, state, strict=True))
 
     def settle(self, widened: list[Layout], has_moved: bool) -> bool:
         """Return whether the recorded iteration preserves its layouts; otherwise the next one uses the wider ones.
@@ -161,17 +164,17 @@ class LoopRecording:
         `has_moved`: a container has moved into the graph since the recording.
         """
         count, parent = self.count, self.parent
-        widened = freeze_shared(widened, [[value] for value in self.after], [self.stepped.region])
+        widened = freeze_shared(widened, [[value] for value in self.after], [self.recorded_body.region])
         columns = [[*pair] for pair in zip(self.initial[:count], self.after[:count], strict=True)]
         columns += [[value] for value in self.initial[count:]]
         has_moved |= move_into_graph(parent, columns, widened, list(self.locations.values()), count)
-        has_moved |= move_new_into_graph(parent, self.stepped, list(self.new.values()))
+        has_moved |= move_new_into_graph(parent, self.recorded_body, list(self.new.values()))
         if has_moved:
             self.locations = {key: location for key, location in self.locations.items() if not is_moved(location.owner)}
             self.new = {key: location for key, location in self.new.items() if not is_moved(location.owner)}
             widened = widened[:count]
         refuse_changed_copies(parent, [*self.locations.values(), *self.new.values()])
-        shared = self.shared.widened(find_shared_lists([[x] for x in self.after], widened, [self.stepped.region]))
+        shared = self.shared.widened(find_shared_lists([[x] for x in self.after], widened, [self.recorded_body.region]))
         if not self.new and not has_moved and widened == self.layouts and shared == self.shared:
             return True
         self.layouts, self.shared = widened, shared
@@ -187,17 +190,19 @@ class LoopRecording:
     def finish(self) -> tuple[Any, ...]:
         """Record the `while` node for the settled layouts; write the locations, and return the final variables."""
         first = self.shared.emit(self.initial, self.layouts, self.parent)
-        with recording(self.checked.region):
-            condition = emit(self.checked.results[0], Leaf(TensorType(bool_, (), True)), self.checked.region)
-            self.checked.region.graph.outputs = condition
-        with recording(self.stepped.region):
-            self.stepped.region.graph.outputs = self.shared.emit(self.after, self.layouts, self.stepped.region)
-        captures = unify_captures([self.checked.region, self.stepped.region], len(first))
+        with recording(self.recorded_test.region):
+            condition_layout = Leaf(TensorType(bool_, (), True))
+            condition = emit(self.recorded_test.results[0], condition_layout, self.recorded_test.region)
+            self.recorded_test.region.graph.outputs = condition
+        with recording(self.recorded_body.region):
+            region = self.recorded_body.region
+            region.graph.outputs = self.shared.emit(self.after, self.layouts, region)
+        captures = unify_captures([self.recorded_test.region, self.recorded_body.region], len(first))
         node = self.parent.record(
             "while",
             [*first, *captures],
             {"state": len(first)},
-            regions=[self.checked.region.graph, self.stepped.region.graph],
+            regions=[self.recorded_test.region.graph, self.recorded_body.region.graph],
             types=self.shared.types(self.layouts),
             node_name="while",
         )
@@ -211,8 +216,8 @@ def _widen_contents(location: Location, layout: Layout, value: object, region: R
     """Join the layouts of a location's contents before the loop and after an iteration."""
     later = NEVER if value is NEVER else layout_of(value, region)
     if type(location.owner) is TracedList and not region.contract.objects_in_graph:
-        grown = isinstance(layout, Grown) or isinstance(later, Grown)
-        if grown or (isinstance(value, tuple) and _length(layout) != len(value)):
+        is_grown = isinstance(layout, Grown) or isinstance(later, Grown)
+        if is_grown or (isinstance(value, tuple) and _length(layout) != len(value)):
             return join_lists([x for x in (layout, later) if x is not NEVER], location.name, region.contract)
     return join_layouts(layout, later, location.name, region.contract)
 

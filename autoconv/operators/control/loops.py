@@ -39,12 +39,12 @@ from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.spans import current_place
 
 # Iterations in Python (peeled) before a loop that records ops becomes a graph loop, under `compile`.
-_PEELED = 32
+_MAX_PEELED = 32
 # Longest range that is unrolled in a trace with memory arrays: its loops mostly work on single elements.
 _UNROLL_LIMIT = 4
 # Nodes that the peeled iterations of a loop in such a trace, or of a comprehension, may record, those of the loops in
 # them included.
-_PEELED_NODES = 250
+_MAX_PEELED_NODES = 250
 _RANGE_ITERATOR = type(iter(range(0)))
 
 
@@ -67,12 +67,12 @@ def while_stmt(
             return state
         if is_staged(loop.exit_code(state)):
             return _stage_while(test, loop, state)
-        over = peeling.is_over()
+        is_over = peeling.is_over()
         decision = attempt(
             lambda: condition_value(test(*state)),  # noqa: B023
-            lambda code: is_staged(code) or (over and bool(code)),  # noqa: B023
+            lambda code: is_staged(code) or (is_over and bool(code)),  # noqa: B023
         )
-        if is_staged(decision) or (decision and over):
+        if is_staged(decision) or (decision and is_over):
             return _stage_while(test, loop, state)
         if not decision:
             return state
@@ -88,7 +88,7 @@ def _stage_while(test: Callable[..., Any], body: LoopBody, state: tuple[Any, ...
 class _Peeling:
     """Count the iterations that a loop has run in Python while it recorded ops, and the nodes that these recorded.
 
-    Peeling ends after `_PEELED` iterations, in a trace with memory arrays also after `_PEELED_NODES` nodes.
+    Peeling ends after `_MAX_PEELED` iterations, in a trace with memory arrays also after `_MAX_PEELED_NODES` nodes.
     """
 
     def __init__(self) -> None:
@@ -104,8 +104,8 @@ class _Peeling:
         self.iterations += 1
         self.region.contract.spend(ITERATION)
         trace = self.region.trace
-        is_large = bool(trace.memory) and trace.recorded_nodes - self.recorded_before > _PEELED_NODES
-        return (is_large or self.iterations > _PEELED) and len(self.region.graph.nodes) > self.nodes
+        is_large = bool(trace.memory) and trace.recorded_nodes - self.recorded_before > _MAX_PEELED_NODES
+        return (is_large or self.iterations > _MAX_PEELED) and len(self.region.graph.nodes) > self.nodes
 
 
 def for_stmt(
@@ -170,19 +170,19 @@ def _is_long(iterable: object) -> bool:
     region = current_region()
     if not isinstance(iterable, range) or region is None or not region.contract.stages_long_loops:
         return False
-    return len(iterable) > (_UNROLL_LIMIT if region.trace.memory else _PEELED)
+    return len(iterable) > (_UNROLL_LIMIT if region.trace.memory else _MAX_PEELED)
 
 
 def _for_variant(iterable: Variant, body: LoopBody, state: tuple[Any, ...]) -> tuple[Any, ...]:
     """Loop over a variant: one loop for each alternative."""
-    known = require_defined(iterable)
-    if type(known) is not Variant:
-        return _for(known, body, state)
+    defined = require_defined(iterable)
+    if type(defined) is not Variant:
+        return _for(defined, body, state)
 
     def loop_over(value: object) -> Callable[..., Any]:
         return with_cells(lambda *values: _for(value, body, values), body.cells)
 
-    return stage_arms(known.tag, [loop_over(value) for value in known.values], state, body.names)
+    return stage_arms(defined.tag, [loop_over(value) for value in defined.values], state, body.names)
 
 
 def _for_source(source: Any, body: LoopBody, state: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -202,21 +202,21 @@ def _for_source(source: Any, body: LoopBody, state: tuple[Any, ...]) -> tuple[An
 
     step = body.with_run(run)
     if type(source.iterable) in (range, _RANGE_ITERATOR):
-        return _over_range(iter(source.iterable), step, state)
+        return _loop_over_range(iter(source.iterable), step, state)
     return _for(_as_python_items(source.iterable), step, state)
 
 
-def _over_range(numbers: Any, body: LoopBody, state: tuple[Any, ...]) -> tuple[Any, ...]:
+def _loop_over_range(numbers: Any, body: LoopBody, state: tuple[Any, ...]) -> tuple[Any, ...]:
     """Loop over a comprehension's range: a graph loop after some peeled iterations, if those record ops."""
     region = current_region()
-    if region is None or not region.contract.stages_long_loops or operator.length_hint(numbers) <= 2 * _PEELED:
+    if region is None or not region.contract.stages_long_loops or operator.length_hint(numbers) <= 2 * _MAX_PEELED:
         return _for(numbers, body, state)
     nodes, recorded = len(region.graph.nodes), region.trace.recorded_nodes
-    for _ in range(_PEELED):
+    for _ in range(_MAX_PEELED):
         state = _for(itertools.islice(numbers, 1), body, state)
         if body.has_left(state):
             return state
-        if is_staged(body.exit_code(state)) or region.trace.recorded_nodes - recorded > _PEELED_NODES:
+        if is_staged(body.exit_code(state)) or region.trace.recorded_nodes - recorded > _MAX_PEELED_NODES:
             break
     if is_staged(body.exit_code(state)) or len(region.graph.nodes) == nodes:
         return _for(numbers, body, state)
@@ -225,24 +225,24 @@ def _over_range(numbers: Any, body: LoopBody, state: tuple[Any, ...]) -> tuple[A
     return _for(full_range[position[0] or 0 :], body, state)
 
 
-def _for_counted(iterator: HeldIterator, counted: Any, body: LoopBody, state: tuple[Any, ...]) -> tuple[Any, ...]:
+def _for_counted(iterator: HeldIterator, counted_loop: Any, body: LoopBody, state: tuple[Any, ...]) -> tuple[Any, ...]:
     """Loop over `enumerate` or `zip` of a generator expression."""
-    over = counted.is_over()
-    if is_staged(over) and counted.generator.is_generated:
+    is_over = counted_loop.is_over()
+    if is_staged(is_over) and counted_loop.generator.is_generated:
         raise StagingError(
             "whether the generator in a zip() is iterated depends on a tensor", current_place(),
             "the generator as the first argument of zip()",
         )  # fmt: skip
-    if not is_staged(over) and over:
+    if not is_staged(is_over) and is_over:
         return tuple(state)
-    loop, begin = counted.loop(body)
-    final = _for_source(counted.generator, loop, (*begin, *state))
+    loop, initial_state = counted_loop.loop(body)
+    final = _for_source(counted_loop.generator, loop, (*initial_state, *state))
     code = loop.exit_code(final)
     if is_staged(code) or (code >= BREAK and is_staged(final[0])):
         iterator.leave()
     else:
-        iterator.resume_with(iter(()) if code < BREAK else counted.iterate_from(final[0]))
-    return final[len(begin) :]
+        iterator.resume_with(iter(()) if code < BREAK else counted_loop.iterate_from(final[0]))
+    return final[len(initial_state) :]
 
 
 def _run_if_conditions_hold(
@@ -256,8 +256,8 @@ def _run_if_conditions_hold(
     for number, condition in enumerate(conditions):
         value = condition(*parts)
         if is_staged(value):
-            rest = conditions[number + 1 :]
-            arm = lambda *values: _run_if_conditions_hold(source, rest, parts, body, values)  # noqa: B023
+            remaining_conditions = conditions[number + 1 :]
+            arm = lambda *values: _run_if_conditions_hold(source, remaining_conditions, parts, body, values)  # noqa: B023
             return tuple(if_stmt(value, arm, None, state, body.names, cells=body.cells))
         if not value:
             return state
@@ -287,7 +287,7 @@ def is_symbolic_iterable(iterable: object) -> bool:
     if staged is None or not is_staged_iterable(staged):
         return False
     length = staged.length()
-    return not isinstance(length, (int, np.integer)) or bool(length > _PEELED and region.contract.stages_long_loops)
+    return not isinstance(length, (int, np.integer)) or bool(length > _MAX_PEELED and region.contract.stages_long_loops)
 
 
 def iterate(iterable: object) -> Any:

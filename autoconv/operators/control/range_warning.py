@@ -16,7 +16,7 @@ _WARNED: set[tuple[str, int]] = set()  # file and line: one warning each
 
 
 def warn_of_unrolling(iterable: object, region: Region | None, nodes: int) -> None:
-    """Log a warning after a loop's first iteration, if that recorded ops and more than LONG iterations follow.
+    """Log a warning after a loop's first iteration, if that recorded ops and more than LONG_RANGE follow.
 
     `nodes` is the number of nodes in the graph before that iteration.
     """
@@ -26,10 +26,10 @@ def warn_of_unrolling(iterable: object, region: Region | None, nodes: int) -> No
     if iterations <= LONG_RANGE or len(region.graph.nodes) <= nodes:
         return
     place = current_place()
-    where = (place.file, place.line) if place is not None else ("", 0)
-    if where in _WARNED:
+    place_key = (place.file, place.line) if place is not None else ("", 0)
+    if place_key in _WARNED:
         return
-    _WARNED.add(where)
+    _WARNED.add(place_key)
     _LOGGER.warning(
         "%s: a loop over a range of %s turns is unrolled: under @autoconv.function each turn over a Python range "
         "becomes a part of the graph. Loop over autoconv.range(…), which is one loop of the graph, or: %s.",

@@ -18,7 +18,7 @@ from autoconv.operators.regions.container_promotion import (
     is_moved,
     move_into_graph,
     refuse_changed_copies,
-    refuse_unnoted_changes,
+    refuse_unrecorded_changes,
 )
 from autoconv.operators.regions.layout import NEVER, Layout, Never
 from autoconv.operators.regions.layout_join import join_layouts, join_objects
@@ -92,7 +92,7 @@ class Recursion(Call):
         self.argument_layouts = list(layouts)
         self.next_argument_layouts = list(layouts)
         self.name = call.region.trace.root.graph.unique_name(f"recursive_{call.function.__name__}")
-        self.result: Layout = NEVER
+        self.result_layout: Layout = NEVER
         self.never_returns = False
         self.suspends = False
         self.locations: dict[Any, Location] = {}
@@ -101,7 +101,7 @@ class Recursion(Call):
         self.captures: list[Value] = []
         # Where a handler surrounds a call, a dict of the graph also keeps the contents of the locations.
         self.frame: Any = None
-        self.handled = False
+        self.is_handled = False
         self.stored_layouts: dict[Any, Layout] = {}
         self.graph = Graph(self.name)
         recursion = call.region.trace.recursions.get(self.identity)
@@ -113,14 +113,14 @@ class Recursion(Call):
 
     def _start_from(self, recursion: Recursion) -> None:
         """Start from the layouts of an earlier recording; the rounds check whether they hold here."""
-        self.result, self.handled = recursion.result, recursion.handled
+        self.result_layout, self.is_handled = recursion.result_layout, recursion.is_handled
         for (key, location), layout in zip(recursion.locations.items(), recursion.location_layouts, strict=True):
             try:
-                now = layout_or_never(location.read(), self.region)
+                present_layout = layout_or_never(location.read(), self.region)
             except InaccessibleTensorError:  # created by another call
                 continue
             self.locations[key] = location
-            self.location_layouts.append(join_layouts(layout, now, location.name, self.region.contract))
+            self.location_layouts.append(join_layouts(layout, present_layout, location.name, self.region.contract))
         self.next_location_layouts = list(self.location_layouts)
 
     def widen(self, layouts: Sequence[Layout]) -> Recursion:
@@ -131,16 +131,16 @@ class Recursion(Call):
 
     def call(self, values: Sequence[Any], region: Region) -> Any:
         """Record a recursive call inside the function."""
-        if isinstance(self.result, Never) and not self.never_returns:
+        if isinstance(self.result_layout, Never) and not self.never_returns:
             self.suspends = True
             raise Suspended(region)
         for position, location in enumerate(self.locations.values()):
-            now = layout_or_never(location.read(), region)
+            present_layout = layout_or_never(location.read(), region)
             before = self.next_location_layouts[position]
-            self.next_location_layouts[position] = join_layouts(before, now, location.name, region.contract)
+            self.next_location_layouts[position] = join_layouts(before, present_layout, location.name, region.contract)
         # The next round records the call.
         if self.next_argument_layouts != self.argument_layouts or self.next_location_layouts != self.location_layouts:
-            layouts = [self.result, *self.location_layouts]
+            layouts = [self.result_layout, *self.location_layouts]
             leaves = iter([record_absent(leaf, region) for layout in layouts for leaf in layout.types()])
             return self._rebuild_results(leaves, region)
         return self._record_call(values, region)
@@ -149,10 +149,10 @@ class Recursion(Call):
         """Record the function and a call of it; return the result of the call."""
         parent = self.region
         trace = parent.trace
-        met: set[Any] = set()
-        confirms = False
+        keys_met: set[Any] = set()
+        is_confirming = False
         for turn in range(_ROUNDS):
-            if self.handled and self.frame is None:
+            if self.is_handled and self.frame is None:
                 self.frame = record_object("object_build", [], kind="dict")
             outer_output, trace.pending_output = trace.pending_output, []
             try:
@@ -161,15 +161,15 @@ class Recursion(Call):
                 deferred_output, trace.pending_output = trace.pending_output, outer_output
             new = {key: location for key, location in recorded.locations.items() if key not in self.locations}
             # Objects created by the body differ in every round: a location met twice belongs to an object from before.
-            adopted = {key: location for key, location in new.items() if key in met}
+            adopted = {key: location for key, location in new.items() if key in keys_met}
             settled = self._settle(recorded, turn, adopted)
-            if settled and (confirms or not new):
+            if settled and (is_confirming or not new):
                 for show in deferred_output or ():
                     emit_output(parent, show)
                 compute_effects(self.graph)
                 trace.recursions[self.identity] = self
                 return self._record_call(self.values, parent)
-            met, confirms = new.keys() - adopted.keys(), settled
+            keys_met, is_confirming = new.keys() - adopted.keys(), settled
         raise StagingError(
             f"the argument and result types of the recursive function {self.function.__name__} do not converge",
             current_place(),
@@ -184,40 +184,44 @@ class Recursion(Call):
         (value,) = recorded.results
         results = [NEVER if value is NEVER else argument_layout(value, inner, result=True)]
         results += [layout_or_never(recorded.value_of(location), inner) for location in self.locations.values()]
-        layouts = [self.result, *self.next_location_layouts]
+        layouts = [self.result_layout, *self.next_location_layouts]
         titles = [f"what {self.function.__name__} gives", *(location.name for location in self.locations.values())]
         joined = [join_layouts(a, b, title, contract) for a, b, title in zip(layouts, results, titles, strict=True)]
-        wanted = self.next_argument_layouts
+        argument_layouts = self.next_argument_layouts
         if contract.objects_in_graph and turn >= _GENERALISE_AFTER:
             joined = [a if a == b else join_objects(a, b) for a, b in zip(layouts, joined, strict=True)]
-            wanted = [a if a == b else join_objects(a, b) for a, b in zip(self.argument_layouts, wanted, strict=True)]
+            pairs = zip(self.argument_layouts, argument_layouts, strict=True)
+            argument_layouts = [a if a == b else join_objects(a, b) for a, b in pairs]
         locations = (*self.locations.values(), *adopted.values())
         columns = [[recorded.value_of(location), location.read()] for location in locations]
-        either = [join_layouts(layout_or_never(a, inner), layout_or_never(b, parent), "", contract) for a, b in columns]
-        moved = move_into_graph(parent, columns, either, [*self.locations.values(), *adopted.values()], 0)
-        self.argument_layouts = self.next_argument_layouts = list(wanted)
-        self.result, self.location_layouts = joined[0], joined[1:]
-        self.never_returns = isinstance(self.result, Never) and (self.suspends or self.never_returns)
+        contents_layouts = [
+            join_layouts(layout_or_never(a, inner), layout_or_never(b, parent), "", contract) for a, b in columns
+        ]
+        moved = move_into_graph(parent, columns, contents_layouts, [*self.locations.values(), *adopted.values()], 0)
+        self.argument_layouts = self.next_argument_layouts = list(argument_layouts)
+        self.result_layout, self.location_layouts = joined[0], joined[1:]
+        self.never_returns = isinstance(self.result_layout, Never) and (self.suspends or self.never_returns)
         outputs = [value, *(recorded.value_of(location) for location in self.locations.values())]
         with_layouts = list(zip(outputs, joined, strict=True))
         self._set_outputs(recorded, with_layouts)
         for key, location in adopted.items():
             self.locations[key] = location
-            now, later = layout_or_never(location.read(), parent), layout_or_never(recorded.value_of(location), inner)
-            self.location_layouts.append(join_layouts(now, later, location.name, contract))
+            present_layout = layout_or_never(location.read(), parent)
+            later_layout = layout_or_never(recorded.value_of(location), inner)
+            self.location_layouts.append(join_layouts(present_layout, later_layout, location.name, contract))
         if moved:
-            gone = [key for key, location in self.locations.items() if is_moved(location.owner)]
+            moved_keys = [key for key, location in self.locations.items() if is_moved(location.owner)]
             keys = list(self.locations)
             pairs = zip(keys, self.location_layouts, strict=True)
-            self.location_layouts = [layout for key, layout in pairs if key not in gone]
-            for key in gone:
+            self.location_layouts = [layout for key, layout in pairs if key not in moved_keys]
+            for key in moved_keys:
                 del self.locations[key]
         self.next_location_layouts = list(self.location_layouts)
         refuse_changed_copies(parent, self.locations.values())
-        return before == self._state() and not adopted and not moved and self.handled == (self.frame is not None)
+        return before == self._state() and not adopted and not moved and self.is_handled == (self.frame is not None)
 
     def _state(self) -> tuple[Any, ...]:
-        layouts = self.argument_layouts, self.result, [*self.location_layouts], dict(self.stored_layouts)
+        layouts = self.argument_layouts, self.result_layout, [*self.location_layouts], dict(self.stored_layouts)
         return *layouts, [*self.captures], self.never_returns
 
     def _set_outputs(self, recorded: Recorded, outputs: Sequence[tuple[Any, Layout]]) -> None:
@@ -241,18 +245,18 @@ class Recursion(Call):
             write_location(location, value)
         running = inner.trace.calls
         running.append(self)
-        stores = Stores(self._spots_to_store, self._store, outermost=inner)
+        stores = Stores(self._locations_to_store, self._store, outermost=inner)
         inner.trace.stores.append(stores)
         try:
             # Under `function` a list is rebuilt from its items, so a mutation of it would be lost.
             copies = [] if inner.contract.keeps_identity else values[:count]
-            with refuse_unnoted_changes(None, copies, current_place()):
+            with refuse_unrecorded_changes(None, copies, current_place()):
                 return [invoke(self.function, self.target, values[:count])]
         finally:
             running.remove(self)
             inner.trace.stores.remove(stores)
 
-    def _spots_to_store(self, region: Region) -> list[Location]:
+    def _locations_to_store(self, region: Region) -> list[Location]:
         """The locations to keep before an op that may raise."""
         return [] if self.frame is None else list(self.locations.values())
 
@@ -267,7 +271,7 @@ class Recursion(Call):
     def read_written(self, location: Location) -> Any:
         """Return the contents of the location at the point where a call raised."""
         before = location.read()
-        self.handled = True
+        self.is_handled = True
         if self.frame is None:
             return before
         layouts = [self.location_layouts[list(self.locations).index(location.key)]]
@@ -277,11 +281,11 @@ class Recursion(Call):
 
     def _record_call(self, values: Sequence[Any], region: Region) -> Any:
         inputs: list[Value] = []
-        given = [*values, *(location.read() for location in self.locations.values())]
-        for value, layout in zip(given, (*self.argument_layouts, *self.location_layouts), strict=True):
+        operands = [*values, *(location.read() for location in self.locations.values())]
+        for value, layout in zip(operands, (*self.argument_layouts, *self.location_layouts), strict=True):
             inputs += emit(value, layout, region)
         inputs += [region.lift(outer) for outer in self.captures]
-        layouts = [self.result, *self.location_layouts]
+        layouts = [self.result_layout, *self.location_layouts]
         node = region.record(
             "call",
             inputs,
@@ -296,17 +300,17 @@ class Recursion(Call):
 
     def _rebuild_results(self, leaves: Iterator[Value], region: Region) -> Any:
         """Rebuild the result of a call, and write the state that it wrote."""
-        result, *written = [rebuild(layout, leaves) for layout in (self.result, *self.location_layouts)]
+        result, *written = [rebuild(layout, leaves) for layout in (self.result_layout, *self.location_layouts)]
         for location, value in zip(self.locations.values(), written, strict=True):
             write_location(location, value)
-        if isinstance(self.result, Never):
+        if isinstance(self.result_layout, Never):
             # a call that never returns: the raise keeps it alive although its result is unused
             record_raise(region, RecursionError("maximum recursion depth exceeded"))
             raise Suspended(region)
         return result
 
 
-def spots_written_by_calls(region: Region) -> list[tuple[Location, Any]]:
+def locations_written_by_calls(region: Region) -> list[tuple[Location, Any]]:
     """Return the locations that the active recursive functions write, with their values where a call raised."""
     locations: dict[Any, tuple[Location, Any]] = {}
     for recursion in region.trace.calls:
@@ -319,5 +323,5 @@ def spots_written_by_calls(region: Region) -> list[tuple[Location, Any]]:
 
 def trace_recursion(recursion: Recursion) -> Recorded:
     """Record one round; its callers are excluded from the spans of the graph (see `spans`)."""
-    with refuse_unnoted_changes(recursion.target, recursion.values, current_place()):
+    with refuse_unrecorded_changes(recursion.target, recursion.values, current_place()):
         return record_body(recursion.region, recursion.name, recursion.run, 1)

@@ -42,14 +42,14 @@ def track_calls(function: FunctionType, target: Callable[..., Any]) -> Callable[
     if function.__code__.co_flags & _LAZY_CODE or function.__code__ is _WRAPPER_CODE:
         return target
 
-    def noted_call(*args: Any, **kwargs: Any) -> Any:
+    def tracked_call(*args: Any, **kwargs: Any) -> Any:
         region = current_region()
         return target(*args, **kwargs) if region is None else _record_call(function, target, args, kwargs, region)
 
-    return noted_call
+    return tracked_call
 
 
-_WRAPPER_CODE = next(c for c in track_calls.__code__.co_consts if getattr(c, "co_name", "") == "noted_call")
+_WRAPPER_CODE = next(c for c in track_calls.__code__.co_consts if getattr(c, "co_name", "") == "tracked_call")
 
 
 def is_tracked(function: FunctionType) -> bool:
@@ -73,11 +73,11 @@ def _record_call(function: FunctionType, target: Any, args: Any, kwargs: Any, re
         if isinstance(decision, Recursion):
             return decision.call(bound_arguments(function, args, kwargs), region)
         if decision is not None:
-            wider = decision.layouts
+            wider_layouts = decision.layouts
             if decision.call.may_restart:
                 region.trace.refusal = swallowed_signal_error()
                 raise decision
-            return Recursion(call, wider).record()
+            return Recursion(call, wider_layouts).record()
     recursion = region.trace.recursions.get(call.identity)
     if recursion is not None and not active_calls and call.is_like(recursion):
         return Recursion(call, recursion.layouts()).record()
@@ -97,7 +97,7 @@ def _record_inline(call: Call, running: list[Any]) -> Any:
         if restart.call is not call:
             raise
         call.region.trace.refusal = None
-        wider = restart.layouts
+        wider_layouts = restart.layouts
     except BaseException:
         if trial is not None:
             trial.keep()
@@ -108,28 +108,30 @@ def _record_inline(call: Call, running: list[Any]) -> Any:
         return result
     finally:
         running.remove(call)
-    return Recursion(call, wider).record()
+    return Recursion(call, wider_layouts).record()
 
 
 def _decide_recording(call: Call, enclosing_calls: Sequence[Call], layouts: list[Layout]) -> Recursion | Restart | None:
-    """Decide how to record a recursive call inside an arm or loop body of the calls `enclosing_calls` it.
+    """Decide how to record a recursive call inside an arm or loop body of one of `enclosing_calls`.
 
     Returns the recursive function to call, a Restart to create one, or None to record the call inline.
     """
     for recursion in reversed(enclosing_calls):
         if isinstance(recursion, Recursion) and _join_arguments(recursion, layouts, call) == recursion.layouts():
             return recursion
-    followed = enclosing_calls[0].inline_count = enclosing_calls[0].inline_count + 1
+    inline_count = enclosing_calls[0].inline_count = enclosing_calls[0].inline_count + 1
     for recursion in enclosing_calls:
-        wider = _join_arguments(recursion, layouts, call)
-        if wider is None:
+        wider_layouts = _join_arguments(recursion, layouts, call)
+        if wider_layouts is None:
             continue
-        if wider == recursion.layouts():
-            return Restart(recursion, wider)
+        if wider_layouts == recursion.layouts():
+            return Restart(recursion, wider_layouts)
         changed = [new for old, new in zip(recursion.layouts(), layouts, strict=True) if old != new]
         changes_static = any(type(layout) is Static for layout in changed)
-        if not changes_static or followed > _INLINE_LIMITS[call.region.contract.name]:
-            return recursion.widen(wider) if isinstance(recursion, Recursion) else Restart(recursion, wider)
+        if not changes_static or inline_count > _INLINE_LIMITS[call.region.contract.name]:
+            if isinstance(recursion, Recursion):
+                return recursion.widen(wider_layouts)
+            return Restart(recursion, wider_layouts)
     return None
 
 

@@ -33,20 +33,20 @@ class StagedZip(StagedIterator):
             self._refuse("given more than two iterables")
         self.checks_end = True
 
-    def _refuse(self, what: str) -> NoReturn:
+    def _refuse(self, reason: str) -> NoReturn:
         raise StagingError(
-            f"zip(strict=True) of lengths known only at run time is {what}", current_place(),
+            f"zip(strict=True) of lengths known only at run time is {reason}", current_place(),
             "zip() without strict",
         )  # fmt: skip
 
-    def end(self, to_the_end: Any) -> None:
+    def end(self, is_exhausted: Any) -> None:
         if len(self.parts) == 1 and isinstance(self.parts[0], StagedIterator):
-            self.parts[0].end(to_the_end)
+            self.parts[0].end(is_exhausted)
         elif self.checks_end and len(self.parts) > 1:
             first, second = (part.length() for part in self.parts)
-            for how, differs in (("shorter", second < first), ("longer", second > first)):
-                error = ValueError(f"zip() argument 2 is {how} than argument 1")
-                raise_if(dispatch.apply("logical_and", differs, to_the_end), error)
+            for comparison, differs in (("shorter", second < first), ("longer", second > first)):
+                error = ValueError(f"zip() argument 2 is {comparison} than argument 1")
+                raise_if(dispatch.apply("logical_and", differs, is_exhausted), error)
 
     def length(self) -> Any:
         lengths = [part.length() for part in self.parts]
@@ -73,9 +73,9 @@ class StagedEnumerate(StagedIterator):
         self.checks_end = isinstance(self.inner, StagedIterator) and self.inner.checks_end
         self.start = start
 
-    def end(self, to_the_end: Any) -> None:
+    def end(self, is_exhausted: Any) -> None:
         if isinstance(self.inner, StagedIterator):
-            self.inner.end(to_the_end)
+            self.inner.end(is_exhausted)
 
     def length(self) -> Any:
         return self.inner.length()
@@ -112,8 +112,8 @@ class StagedMap(StagedIterator):
         self.inner = StagedZip(*iterables)
         self.is_live, self.checks_end = self.inner.is_live, self.inner.checks_end
 
-    def end(self, to_the_end: Any) -> None:
-        self.inner.end(to_the_end)
+    def end(self, is_exhausted: Any) -> None:
+        self.inner.end(is_exhausted)
 
     def length(self) -> Any:
         return self.inner.length()

@@ -35,7 +35,7 @@ def stage_loop(
     names: Sequence[str],
     locations: dict[tuple[Any, ...], Location] | None = None,
     peel: bool = True,
-    limited: bool = False,
+    is_limited: bool = False,
 ) -> tuple[Any, ...]:
     """Record a while loop; widen the layouts of the state until an iteration preserves them.
 
@@ -45,12 +45,13 @@ def stage_loop(
     contract = loop.parent.contract
     for turn in range(_ROUNDS):
         loop.record()
-        limit = loop.stepped.region.most_iterations
-        if limit is not None and not limited:
-            return _record_limited(_hoist_limit(limit, loop.stepped.region), test, body, state, names, loop.locations)
-        if loop.checked.changes_state:
+        limit = loop.recorded_body.region.most_iterations
+        if limit is not None and not is_limited:
+            outer_limit = _hoist_limit(limit, loop.recorded_body.region)
+            return _record_limited(outer_limit, test, body, state, names, loop.locations)
+        if loop.recorded_test.changes_state:
             return _record_with_test_in_body(test, body, state, names)
-        moved = move_shared(loop.parent, loop.stepped, loop.after)
+        moved = move_shared(loop.parent, loop.recorded_body, loop.after)
         widened = loop.widen_layouts()
         may_peel = peel and contract.python_numbers and not loop.new
         if may_peel and any(map(_changes_kind, loop.layouts[: loop.count], widened)):
@@ -93,9 +94,9 @@ def _peel(test: Any, body: Body, state: Sequence[Any], names: Sequence[str], loc
 
 
 def _hoist_limit(limit: Any, region: Region) -> Any:
-    """Return a limit that the loop's body computes of values from outside, computed before the loop.
+    """Compute a limit before the loop that the loop's body computes from outer values.
 
-    Raises StagingError where the limit depends on what the loop changes.
+    Raises StagingError where the limit depends on values that the loop changes.
     """
     if not isinstance(limit, SymbolicTensor) or limit.value_in_graph.graph is not region.graph:
         return limit
@@ -131,7 +132,7 @@ def _record_limited(
     def step(count: Any, *values: Any) -> tuple[Any, ...]:
         return (count + 1, *as_tuple(body(*values)))
 
-    return stage_loop(continues, step, (0, *state), ("number of iterations", *names), locations, limited=True)[1:]
+    return stage_loop(continues, step, (0, *state), ("number of iterations", *names), locations, is_limited=True)[1:]
 
 
 def _record_with_test_in_body(test: Any, body: Body, state: Sequence[Any], names: Sequence[str]) -> tuple[Any, ...]:

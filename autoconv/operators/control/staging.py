@@ -16,7 +16,7 @@ from autoconv.operators.regions.container_promotion import (
     move_raised,
     move_shared,
     refuse_changed_copies,
-    refuse_unnoted_changes,
+    refuse_unrecorded_changes,
 )
 from autoconv.operators.regions.layout import NEVER, Arms, Layout, Leaf, Static, Variant, is_container
 from autoconv.operators.regions.layout_join import join_layouts, join_lists
@@ -71,12 +71,12 @@ def stage_arms(
         raise Suspended(parent)
     note_results(node, regions)
     rebuilt = settled.shared.rebuild(settled.layouts, node.results, parent)
-    for position, first in settled.same.items():
+    for position, first in settled.earlier_positions.items():
         rebuilt[position] = rebuilt[first]
     count = len(names)
     for position, (location, value) in enumerate(zip(settled.locations, rebuilt[count:], strict=True), count):
         if (
-            settled.layouts[position] is not NEVER or position in settled.same
+            settled.layouts[position] is not NEVER or position in settled.earlier_positions
         ):  # else the code that follows is unreachable
             write_location(location, value)
     return tuple(rebuilt[:count])
@@ -86,15 +86,15 @@ def stage_arms(
 class _Settled:
     """The recorded arms of a condition, whose results and `locations` have layouts that hold those of every arm.
 
-    `same` maps the position of a result to an earlier one that is the same object in every arm. `shared` are the places
-    in the results that may hold one list.
+    `earlier_positions` maps the position of a result to an earlier one that is the same object in every arm. `shared`
+    are the places in the results that may hold one list.
     """
 
     recorded: list[Recorded]
     locations: list[Location]
     columns: list[list[Any]]
     layouts: list[Layout]
-    same: dict[int, int]
+    earlier_positions: dict[int, int]
     shared: SharedLists
 
 
@@ -116,10 +116,13 @@ def _emit_arm_outputs(
     titles = [*names, *(location.name for location in locations)]
     joined, changed_ids = _join_results(columns, recorded, titles, [*[None] * count, *locations])
     layouts = list(joined)
-    same = find_shared_identities(columns, regions)
-    for position in same:
+    earlier_positions = find_shared_identities(columns, regions)
+    for position in earlier_positions:
         layouts[position] = NEVER
-    unshared_columns = [column if n not in same else [NEVER] * len(column) for n, column in enumerate(columns)]
+    unshared_columns = [
+        column if position not in earlier_positions else [NEVER] * len(column)
+        for position, column in enumerate(columns)
+    ]
     layouts = freeze_shared(layouts, unshared_columns, regions)
     refuse_changed_copies(parent, locations, changed_ids - before)
     if move_into_graph(parent, [*columns], layouts, locations, count):
@@ -133,13 +136,13 @@ def _emit_arm_outputs(
     except UnmovedError as unmoved:
         box(unmoved.container)
         return None
-    return _Settled(recorded, locations, unshared_columns, layouts, same, shared)
+    return _Settled(recorded, locations, unshared_columns, layouts, earlier_positions, shared)
 
 
 def emit_outputs(
     recorded: Sequence[Recorded], columns: Sequence[Sequence[Any]], layouts: Sequence[Layout], at_end: bool = False
 ) -> SharedLists:
-    """Emit the outputs of each arm in those layouts; `restored_end_state`: with the state of objects at the arm's end.
+    """Emit the outputs of each arm in those layouts; with `at_end`, for the state of objects at the arm's end.
 
     Returns the places in them that may hold one list, which have outputs of their own.
     """
@@ -159,7 +162,7 @@ def _record_arms(
         body = apply_body(branch, inputs)
         if len(arms) == 2:
             body = _with_implied_classes(index, kind == "true", body)
-        with refuse_unnoted_changes(branch, inputs, current_place()):
+        with refuse_unrecorded_changes(branch, inputs, current_place()):
             recorded.append(record_body(parent, f"cond_{kind}", body, count))
     return recorded
 

@@ -78,7 +78,7 @@ def join_ends(trial: Any, start: Node | None, written: Journal) -> bool:
 
 
 def _columns(trial: Any, arms: Sequence[Any]) -> tuple[list[Location], list[list[Any]]]:
-    """Return the places beside the variables that arms change, and the values of both, for each arm."""
+    """Return the locations other than variables that arms change, and the values of variables and locations by arm."""
     keys = {cell.key for cell in trial.cells}
     locations = [location for location in trial.locations.values() if location.key not in keys]
     columns = [[_as_undefined(arm.results[i], cell.name) for arm in arms] for i, cell in enumerate(trial.cells)]
@@ -199,7 +199,8 @@ def escapes(graph: Graph, value: Value) -> bool:
     """Return whether an exception has uses other than matching, reading, printing and raising it."""
     if any(value is output for output in graph.outputs):
         return True
-    return any(_escapes_through(graph, node, value) for node in graph.nodes if any(value is one for one in node.inputs))
+    users = (node for node in graph.nodes if any(value is operand for operand in node.inputs))
+    return any(_escapes_through(graph, node, value) for node in users)
 
 
 def _escapes_through(graph: Graph, node: Node, value: Value) -> bool:

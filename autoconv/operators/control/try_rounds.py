@@ -17,7 +17,7 @@ from autoconv.operators.control.handler_values import (
     as_missing,
     container_contents,
     is_changed,
-    is_owned,
+    is_created_by_trace,
     load_handler_value,
     load_parts,
     refuse_changed,
@@ -25,7 +25,7 @@ from autoconv.operators.control.handler_values import (
     store_parts,
     stored_layout,
 )
-from autoconv.operators.control.recursion import spots_written_by_calls
+from autoconv.operators.control.recursion import locations_written_by_calls
 from autoconv.operators.control.staging import emit_outputs
 from autoconv.operators.control.try_join import join_ends, undo_rounds
 from autoconv.operators.regions.container_promotion import is_moved, move_shared
@@ -57,7 +57,7 @@ class TryRecorder:
         others = sorted(set(read.__code__.co_freevars) - set(names)) if read is not None else []
         self.others = cell_locations(read, tuple(others), parent.trace.cells) if others else []
         self.clauses: dict[int, Any] = {}
-        self.entered: Any = None
+        self.entered_value: Any = None
         self.outer_exception = sys.exc_info()[1]  # the exception being handled around the statement
         self.moving: set[Any] = set()  # locations whose objects move into the graph before the body changes them
         self._reset()
@@ -65,8 +65,8 @@ class TryRecorder:
     def _reset(self) -> None:
         self.region = self.handler = self.parent
         self.state = ""
-        self.settled = False  # the statement needs no further round
-        self.passing = False  # an exception that no clause may catch leaves the body
+        self.is_settled = False  # the statement needs no further round
+        self.is_passing = False  # an exception that no clause may catch leaves the body
         self.suspended = False
         self.body: Recorded | None = None
         self.normal: Recorded | None = None
@@ -83,17 +83,17 @@ class TryRecorder:
             start = self.parent.graph.mark()
             outer, self.parent.journal = self.parent.journal, Journal()
             self._reset()
-            completed = False
+            is_completed = False
             self.entry = [(location, location.read()) for location in (*self.cells, *self.others)]
             try:
                 yield self
                 self._end_first_round()
-                if self.settled:
+                if self.is_settled:
                     return
                 needs_promotion = self._needs_promotion()
                 if not needs_promotion:
                     yield from self._handler_rounds()
-                completed = True
+                is_completed = True
             finally:
                 enter(self.parent)
                 self._stop_storing()
@@ -101,7 +101,7 @@ class TryRecorder:
                     if region is not self.parent and region.journal is not None:  # left other than by a round's end
                         region.journal.merge_into(self.parent.journal)
                 written, self.parent.journal = self.parent.journal, outer
-                if not completed:
+                if not is_completed:
                     written.merge_into(outer)
             if needs_promotion:
                 undo_rounds(self, start, written)
@@ -119,7 +119,7 @@ class TryRecorder:
             self.frame = record_object("object_build", [], kind="dict")
         self.region = self._open("try_body", self.parent)
         self.state = "body"
-        self.stores = Stores(self._spots_to_store, self._store, outermost=self.region)
+        self.stores = Stores(self._locations_to_store, self._store, outermost=self.region)
         self.parent.trace.stores.append(self.stores)
 
     def finish_body(self) -> None:
@@ -130,27 +130,27 @@ class TryRecorder:
         if is_ours and isinstance(error, (Exception, AbandonTrace)):
             raise error  # nothing after it would be recorded
         if self.state != "body":
-            self.passing |= error is not None and error is not self.outer_exception and passes_handlers(error)
+            self.is_passing |= error is not None and error is not self.outer_exception and passes_handlers(error)
         elif error is None or error is self.outer_exception:
             self._finish_body(None)
         else:  # unwinding by an exception raised while tracing
             self.handle_exception()
 
-    def caught(self, number: int, kinds: Any) -> Any:
+    def classes_of_clause(self, number: int, kinds: Any) -> Any:
         if self.state == "body":
             self.handle_exception()
-        if self.settled:
+        if self.is_settled:
             return kinds
         self.clauses[number] = kinds
         return StagedException if self.state == "handler" and number == self.number else ()
 
-    def unwound(self) -> Any:
+    def classes_of_unwinding(self) -> Any:
         error = sys.exc_info()[1]
-        if self.settled or self.passing or passes_handlers(error):
+        if self.is_settled or self.is_passing or passes_handlers(error):
             return ()
         if self.state == "body":
             self.handle_exception()
-            return () if self.settled or self.passing else BaseException
+            return () if self.is_settled or self.is_passing else BaseException
         if self.state == "failed":
             return BaseException
         assert isinstance(error, (Exception, Suspended))
@@ -161,7 +161,7 @@ class TryRecorder:
         """Handle an exception that the body raised while it was traced."""
         error = sys.exc_info()[1]
         if passes_handlers(error):
-            self.passing = True
+            self.is_passing = True
             return
         assert isinstance(error, (Exception, Suspended))
         self._finish_body(error)
@@ -188,7 +188,7 @@ class TryRecorder:
     def _finish_body(self, error: Exception | Suspended | None) -> None:
         """End the body: inline it if nothing in it can raise, else make its values parameters of the normal end."""
         if type(error) is Suspended:
-            error.caught()
+            error.mark_caught()
             self.suspended = True
         elif not any(map(is_catchable, self.region.graph.nodes)) and (
             error is None or not self.parent.trace.stages_handlers
@@ -208,7 +208,7 @@ class TryRecorder:
         body = self.body
         locations = [*self.cells, *body.locations.values()]
         values = [*body.results, *(body.written[key] for key in body.locations)]
-        move_shared(self.region, body, values, hands_on=True)
+        move_shared(self.region, body, values, passes_on=True)
         layouts = [layout_of(value, body.region) for value in values]
         earlier_positions = find_shared_identities([[value] for value in values], [body.region])
         unshared_columns = [[NEVER if n in earlier_positions else value] for n, value in enumerate(values)]
@@ -229,9 +229,11 @@ class TryRecorder:
         graph, outer = self.region.graph, self.parent
         frame = self.frame.value_in_graph.node
         outer.graph.nodes.remove(frame)
-        back = {inner: captured for captured, inner in self.region.captures.items()}
+        outer_by_inner = {inner: captured for captured, inner in self.region.captures.items()}
         for node in graph.nodes:
-            node.inputs = tuple(outer.lift(back[value]) if value in back else value for value in node.inputs)
+            node.inputs = tuple(
+                outer.lift(outer_by_inner[value]) if value in outer_by_inner else value for value in node.inputs
+            )
             node.name = outer.graph.unique_name(node.name)
             for result in node.results:
                 result.graph, result.name = outer.graph, node.name
@@ -240,17 +242,17 @@ class TryRecorder:
         assert journal is not None
         journal.merge_into(outer.journal)
         self.region.merged_into = outer
-        self.settled = True
+        self.is_settled = True
         self.state = "settled"  # every clause is evaluated: only the first one splices
         enter(outer)
 
     def _end_first_round(self) -> None:
-        if self.settled or self.passing:
-            self.settled = True
+        if self.is_settled or self.is_passing:
+            self.is_settled = True
             return
         if self.state == "body":
             self._finish_body(None)
-        if self.settled:
+        if self.is_settled:
             return
         if self.normal is None:
             self.normal = self._close(diverges=self.state == "failed")
@@ -293,7 +295,7 @@ class TryRecorder:
 
     def _diverge(self, error: Exception | Suspended) -> None:
         if type(error) is Suspended:
-            error.caught()
+            error.mark_caught()
             self.suspended = True
         else:
             record_raise(self.region, error)
@@ -309,7 +311,7 @@ class TryRecorder:
 
     # Variables at the point where the body raised
 
-    def _spots_to_store(self, region: Region) -> Iterator[Location]:
+    def _locations_to_store(self, region: Region) -> Iterator[Location]:
         yield from self.cells
         inside: Region | None = region
         keys = {location.key for location in self.cells}
@@ -340,7 +342,7 @@ class TryRecorder:
             store_parts(self.frame, position, layouts, value, region)
             return
         layouts.append(layout)
-        if isinstance(layout, Static) and is_owned(value, region):
+        if isinstance(layout, Static) and is_created_by_trace(value, region):
             return  # the same object as before the body, unless another one was stored too
         store_handler_value(self.frame, position, value, location.name)
 
@@ -369,8 +371,8 @@ class TryRecorder:
     def _restore_from_frame(self, keys: Collection[Any] | None) -> None:
         """Read the variables that the handlers need from the frame, and write them to their locations."""
         locations = {location.key: location for location in self.cells} | self.locations
-        for held, parts in self.contents_before:
-            refuse_changed(parts, held.name)
+        for holder, parts in self.contents_before:
+            refuse_changed(parts, holder.name)
         for position, (key, layouts) in enumerate(self.layouts_by_key.items()):
             if keys is not None and key not in keys:
                 continue
@@ -395,5 +397,5 @@ class TryRecorder:
             else:
                 write_location(location, value)
         if self.stores is not None and self.stores.calls:
-            for location, value in spots_written_by_calls(self.parent):
+            for location, value in locations_written_by_calls(self.parent):
                 write_location(location, value)

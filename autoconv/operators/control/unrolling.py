@@ -11,7 +11,7 @@ from typing import Any
 
 from autoconv.errors import StagingError
 from autoconv.graph.effects import Effects
-from autoconv.operators.control.conditionals import if_stmt, is_staged, note_cells
+from autoconv.operators.control.conditionals import if_stmt, is_staged, record_cells
 from autoconv.operators.control.for_loops import stage_for, stage_for_object
 from autoconv.operators.control.iterables import StagedList, as_staged
 from autoconv.operators.control.loop_body import LoopBody
@@ -78,7 +78,7 @@ def unroll(iterable: Iterable[Any], body: LoopBody, state: tuple[Any, ...]) -> t
     trial = Attempt()
     try:
         if body.cells is not None:
-            note_cells(body.cells)
+            record_cells(body.cells)
         result = _unroll_items(iterable, body, state)
     except _ChangedError:
         trial.undo()
@@ -110,22 +110,22 @@ def _unroll_items(iterable: Iterable[Any], body: LoopBody, state: tuple[Any, ...
     contract = current_contract()
     limit = _iteration_limit(iterable)
     nodes = 0 if region is None else len(region.graph.nodes)
-    for done, item in enumerate(iterator, 1):
+    for done_count, item in enumerate(iterator, 1):
         contract.spend(ITERATION)
-        if done == limit + 1:
+        if done_count == limit + 1:
             raise _ChangedError
-        if done > _GENERATOR_LIMIT and isinstance(iterable, types.GeneratorType) and current_region() is not None:
-            words = f"a generator gives more than {_GENERATOR_LIMIT} values while tracing, and may be endless"
-            raise StagingError(words, current_place())
+        if done_count > _GENERATOR_LIMIT and isinstance(iterable, types.GeneratorType) and current_region() is not None:
+            message = f"a generator gives more than {_GENERATOR_LIMIT} values while tracing, and may be endless"
+            raise StagingError(message, current_place())
         state = body.step(item, state)
-        if done == 1:
+        if done_count == 1:
             warn_of_unrolling(iterable, region, nodes)
         if heap_of(iterable) is not None and type(iterable) is TracedList and not body.has_left(state):
-            return stage_for_object(iterable, body, state, done)
+            return stage_for_object(iterable, body, state, done_count)
         if items_of(iterable) is not None and not body.has_left(state):
-            return stage_for(StagedList(iterable, done), body, state)
+            return stage_for(StagedList(iterable, done_count), body, state)
         if is_staged(body.exit_code(state)):
-            return _record_rest(iterable, iterator, done, body, state)
+            return _record_rest(iterable, iterator, done_count, body, state)
         if body.has_left(state):
             break
     return state
@@ -173,11 +173,11 @@ def _iterate_entries(owner: Any, view: str) -> Iterator[Any]:
         yield key if view in ("", "keys") else value if view == "values" else (key, value)
         if heap_of(owner) is not None:
             raise _ChangedError
-        now = list(plain_class.__iter__(owner))
-        if len(now) != len(keys):
+        present_keys = list(plain_class.__iter__(owner))
+        if len(present_keys) != len(keys):
             kind = "Set" if type(owner) is TracedSet else "dictionary"
             raise mark_program_error(RuntimeError(f"{kind} changed size during iteration"))
-        if not all(map(_is_same, now, keys)):
+        if not all(map(_is_same, present_keys, keys)):
             raise _ChangedError
 
 
@@ -186,12 +186,15 @@ def _is_same(a: object, b: object) -> bool:
 
 
 def _record_rest(
-    iterable: object, iterator: object, done: int, body: LoopBody, state: tuple[Any, ...]
+    iterable: object, iterator: object, done_count: int, body: LoopBody, state: tuple[Any, ...]
 ) -> tuple[Any, ...]:
-    """Record the rest of a Python iterable after a tensor decides whether the loop continues; `done` items are over."""
+    """Record the rest of a Python iterable, once a tensor decides whether the loop continues.
+
+    `done_count` items are over.
+    """
     region = current_region()
     if type(iterable) is TracedList and region is not None and not region.contract.objects_in_graph:
-        return _record_rest_of_list(iterable, done, body, state)
+        return _record_rest_of_list(iterable, done_count, body, state)
     sources = _source_containers(iterable)
     before = [contents(source) for source in sources]
     items = _exhaust(iterator)
@@ -219,14 +222,14 @@ def _record_iteration(body: LoopBody, state: tuple[Any, ...], item: Callable[[],
     )  # fmt: skip
 
 
-def _record_rest_of_list(owner: TracedList, done: int, body: LoopBody, state: tuple[Any, ...]) -> tuple[Any, ...]:
+def _record_rest_of_list(owner: TracedList, done_count: int, body: LoopBody, state: tuple[Any, ...]) -> tuple[Any, ...]:
     """Record the rest of a loop over a list, whose items are read when their turn comes."""
-    if items_of(owner) is None and list.__len__(owner) - done > _UNROLL_LIMIT:
-        staged = _record_as_one_loop(owner, done, body, state)
+    if items_of(owner) is None and list.__len__(owner) - done_count > _UNROLL_LIMIT:
+        staged = _record_as_one_loop(owner, done_count, body, state)
         if staged is not None:
             return staged
         TracedList.move_to_graph(owner)
-    position = done
+    position = done_count
     while items_of(owner) is None:
         if position >= list.__len__(owner):
             return state
@@ -238,10 +241,10 @@ def _record_rest_of_list(owner: TracedList, done: int, body: LoopBody, state: tu
 
 
 def _record_as_one_loop(
-    owner: TracedList, done: int, body: LoopBody, state: tuple[Any, ...]
+    owner: TracedList, done_count: int, body: LoopBody, state: tuple[Any, ...]
 ) -> tuple[Any, ...] | None:
     """Record the rest of a list as one loop over its items; None if they have no common type or the loop changes it."""
-    staged = as_staged(list(owner)[done:])
+    staged = as_staged(list(owner)[done_count:])
     if staged is None:
         return None
     trial, before = Attempt(), contents(owner)
@@ -271,9 +274,9 @@ def _exhaust(iterator: Any) -> list[Any]:
     except BaseException:
         trial.undo()
         raise
-    effects = any(node.effects & ~Effects.READ for node in trial.region.graph.since(trial.mark))
+    has_effects = any(node.effects & ~Effects.READ for node in trial.region.graph.since(trial.mark))
     assert trial.region.journal is not None
-    if effects or trial.region.journal.locations or binds_outer_names(iterator):
+    if has_effects or trial.region.journal.locations or binds_outer_names(iterator):
         trial.undo()
         raise StagingError(
             "the end of this loop depends on a tensor, and its iterable has side effects",
@@ -317,9 +320,9 @@ ITERATED[_unroll_items.__code__] = _source_containers
 
 def _check_unchanged(iterable: object, sources: list[Any], before: list[Any]) -> None:
     """Raise if a container has changed whose items were taken beforehand."""
-    for source, held in zip(sources, before, strict=True):
-        now = contents(source)
-        if _have_same_contents(now, held):
+    for source, contents_before in zip(sources, before, strict=True):
+        present_contents = contents(source)
+        if _have_same_contents(present_contents, contents_before):
             continue
         if _container_behind(iterable)[0] is source:
             raise _ChangedError

@@ -47,12 +47,12 @@ def raise_if(condition: Any, error: BaseException) -> None:
 
 def raise_all_but_last(variant: Variant, make_error: Callable[[Any], BaseException]) -> Any:
     """Raise `make_error(value)` where the graph chooses an alternative but the last; return the last value."""
-    known = require_defined(variant)
-    if type(known) is not Variant:
-        return known
-    for index, value in enumerate(known.values[:-1]):
-        stage_arms(known.tag == index, [functools.partial(_raise, make_error, value), lambda: ()], [], ())
-    return known.values[-1]
+    defined = require_defined(variant)
+    if type(defined) is not Variant:
+        return defined
+    for index, value in enumerate(defined.values[:-1]):
+        stage_arms(defined.tag == index, [functools.partial(_raise, make_error, value), lambda: ()], [], ())
+    return defined.values[-1]
 
 
 def _raise(make_error: Callable[[Any], BaseException], value: Any) -> tuple[()]:
@@ -100,18 +100,18 @@ def require_present(variant: Variant, absent: Any, error: BaseException) -> Any:
 
 def as_array_element(variant: Variant, dtype: DType) -> Any:
     """Return a variant of numbers as one element of an array of that dtype; None if an arm is no number."""
-    known = require_defined(variant)
-    if type(known) is not Variant:
-        return known
-    if not all(_is_number(value) for value in known.values):
+    defined = require_defined(variant)
+    if type(defined) is not Variant:
+        return defined
+    if not all(_is_number(value) for value in defined.values):
         return None
     shared = shared_number(known)
     if shared is not None and shared.type.dtype is dtype:
         return shared
     result: Any = None
-    for index, value in enumerate(known.values):
+    for index, value in enumerate(defined.values):
         number = convert_element(value, dtype)
-        result = number if result is None else dispatch.apply("select", known.tag == index, number, result)
+        result = number if result is None else dispatch.apply("select", defined.tag == index, number, result)
     return result
 
 
@@ -142,7 +142,7 @@ def distribute(function: Callable[..., Any], *operands: Any) -> Any:
             variant = require_defined(operand)
             if type(variant) is not Variant:
                 return distribute(function, *before, variant, *after)
-            arms = [_arm(function, before, value, after) for value in variant.values]
+            arms = [_make_arm(function, before, value, after) for value in variant.values]
             (result,) = stage_arms(variant.tag, arms, [], ("value",))
             return result
     return function(*operands)
@@ -181,7 +181,7 @@ def _call_with_keywords(function: Callable[..., Any], names: tuple[str, ...], *v
     return function(*values[:count], **dict(zip(names, values[count:], strict=True)))
 
 
-def _arm(function: Any, before: Any, value: Any, after: Any) -> Any:
+def _make_arm(function: Any, before: Any, value: Any, after: Any) -> Any:
     def arm() -> tuple[Any]:
         try:
             return (distribute(function, *before, value, *after),)
@@ -229,10 +229,10 @@ def _are_mergeable(a: Layout, b: Layout) -> bool:
 
 
 def _merge(tag: Any, values: Sequence[Any], group: Sequence[int]) -> Any:
-    def arm(value: Any) -> Any:
+    def make_arm(value: Any) -> Any:
         return lambda: (value.copy() if items_of(value) is not None else value,)
 
-    arms = [arm(values[i]) if i in group else lambda: (NEVER,) for i in range(len(values))]
+    arms = [make_arm(values[i]) if i in group else lambda: (NEVER,) for i in range(len(values))]
     (result,) = stage_arms(tag, arms, [], ("value",))
     return result
 
@@ -308,18 +308,18 @@ def _is_array(x: object) -> bool:
 
 
 def _checked_comparison(compare: Any) -> Any:
-    def ordered(x: object, y: object) -> Any:
+    def compare_numbers(x: object, y: object) -> Any:
         refuse_as_python(compare, x, y)
         return compare(x, y)
 
-    return ordered
+    return compare_numbers
 
 
 _COMPARISONS = frozenset(one.method for one in COMPARISONS)
 _FUNCTIONS: dict[str, Any] = {
-    **{one.method: one.function for one in (*BINARY, *COMPARISONS, *UNARY)},
-    **{one.method: _checked_comparison(one.function) for one in COMPARISONS if one.name not in ("eq", "ne")},
-    **{one.reflected: lambda x, y, f=one.function: f(y, x) for one in BINARY},
+    **{entry.method: entry.function for entry in (*BINARY, *COMPARISONS, *UNARY)},
+    **{entry.method: _checked_comparison(entry.function) for entry in COMPARISONS if entry.name not in ("eq", "ne")},
+    **{entry.reflected: lambda x, y, f=entry.function: f(y, x) for entry in BINARY},
     "__pos__": operator.pos, "__getitem__": operator.getitem, "__divmod__": divmod, "__round__": round,
 }  # fmt: skip
 

@@ -19,7 +19,7 @@ from autoconv.operators.inference import transfer_functions as _item_rules  # no
 from autoconv.operators.inference.points_to import Contents, Flow, root
 from autoconv.runtime.recording.regions import Region
 
-_DEEPEST = 8  # deepest nesting of lists that is examined; also ends cycles
+_MAX_DEPTH = 8  # deepest nesting of lists that is examined; also ends cycles
 
 
 def array_type(region: Region, value: Value) -> TensorType | None:
@@ -32,11 +32,12 @@ def array_type(region: Region, value: Value) -> TensorType | None:
     while enclosing_region is not None:
         open_regions.append(enclosing_region)
         enclosing_region = enclosing_region.parent
-    flow = Flow(region.trace, open_regions, (node for one in open_regions for node in one.graph.walk()))
+    flow = Flow(region.trace, open_regions, (node for open_region in open_regions for node in open_region.graph.walk()))
     if not flow.is_known(value):
         # A region recorded earlier and about to be recorded again, e.g. a loop's body, shows the items it will store.
         all_regions = [region.trace.root, *region.trace.regions]
-        flow = Flow(region.trace, all_regions, (node for one in all_regions for node in one.graph.nodes))
+        nodes = (node for each in all_regions for node in each.graph.nodes)
+        flow = Flow(region.trace, all_regions, nodes)
     return _array_type(flow, value)
 
 
@@ -44,41 +45,42 @@ def _array_type(flow: Flow, value: Value) -> TensorType | None:
     contents = flow.contents_of(value)
     if flow.is_known(value):
         return _as_type(_describe(contents, at_top=True))
-    if contents.numbers or contents.arrays or (contents.others and not contents.elsewhere):
+    if contents.numbers or contents.arrays or (contents.may_be_other and not contents.may_be_stored_list):
         return None
-    filled = {_describe(flow.contents_of(one), at_top=True) for one in flow.filled if flow.is_known(one)}
-    filled |= {_describe(one) for one in flow.appended.values()}
-    return _as_type(filled.pop()) if len(filled) == 1 else None
+    known_lists = [list_ for list_ in flow.lists_with_stores if flow.is_known(list_)]
+    descriptions = {_describe(flow.contents_of(list_), at_top=True) for list_ in known_lists}
+    descriptions |= set(map(_describe, flow.appended.values()))
+    return _as_type(descriptions.pop()) if len(descriptions) == 1 else None
 
 
-_Described = tuple[np.dtype[Any], tuple[Dimension, ...]]
+_Description = tuple[np.dtype[Any], tuple[Dimension, ...]]
 
 
-def _describe(contents: Contents, depth: int = 0, at_top: bool = False) -> _Described | None:
+def _describe(contents: Contents, depth: int = 0, at_top: bool = False) -> _Description | None:
     """Return the dtype and shape of the array that NumPy makes of the object; None if unknown."""
-    if depth > _DEEPEST or (contents.others and not at_top):
+    if depth > _MAX_DEPTH or (contents.may_be_other and not at_top):
         return None
-    descriptions: list[_Described | None] = [(np.asarray(example).dtype, ()) for example in contents.numbers.values()]
+    descriptions: list[_Description | None] = [(np.asarray(example).dtype, ()) for example in contents.numbers.values()]
     descriptions += contents.arrays
     if contents.items is not None:
         inner = _describe(root(contents.items), depth + 1)
         length = next(iter(contents.lengths)) if len(contents.lengths) == 1 else None
         descriptions.append(None if inner is None else (inner[0], (length, *inner[1])))
-    descriptions_known = [one for one in descriptions if one is not None]
-    if len(descriptions_known) < len(descriptions) or len({len(shape) for _, shape in descriptions_known}) != 1:
+    known_descriptions = [each for each in descriptions if each is not None]
+    if len(known_descriptions) < len(descriptions) or len({len(shape) for _, shape in known_descriptions}) != 1:
         return None
     try:
-        dtype = np.result_type(*(dtype for dtype, _ in descriptions_known))
+        dtype = np.result_type(*(dtype for dtype, _ in known_descriptions))
     except TypeError:
         return None
-    sizes = zip(*(shape for _, shape in descriptions_known), strict=True)
+    sizes = zip(*(shape for _, shape in known_descriptions), strict=True)
     return dtype, tuple(each[0] if len(set(each)) == 1 else None for each in sizes)
 
 
-def _as_type(described: _Described | None) -> TensorType | None:
-    if described is None or described[0].kind not in "biufc" or not described[1]:
+def _as_type(description: _Description | None) -> TensorType | None:
+    if description is None or description[0].kind not in "biufc" or not description[1]:
         return None
-    return TensorType(as_dtype(described[0]), described[1])
+    return TensorType(as_dtype(description[0]), description[1])
 
 
 __all__ = ["array_type"]

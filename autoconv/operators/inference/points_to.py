@@ -31,11 +31,11 @@ class Contents:
     """Possible contents of one object.
 
     `numbers`: an example of each class of number that it may be; `arrays`: dtypes and shapes; `items`: the contents of
-    its items; `parts`: of each item of a tuple; `lengths`: lengths of tuples, None for lists; `others`: whether it may
-    be anything else; `elsewhere`: whether that may be a list that is stored in some other object.
+    its items; `parts`: of each item of a tuple; `lengths`: lengths of tuples, None for lists; `may_be_other`: whether it
+    may be anything else; `may_be_stored_list`: whether that may be a list that is stored in some other object.
     """
 
-    __slots__ = ("arrays", "elsewhere", "items", "lengths", "numbers", "others", "parent", "parts")
+    __slots__ = ("arrays", "items", "lengths", "may_be_other", "may_be_stored_list", "numbers", "parent", "parts")
 
     def __init__(self) -> None:
         self.numbers: dict[type, Any] = {}
@@ -43,12 +43,12 @@ class Contents:
         self.items: Contents | None = None
         self.parts: dict[int, Contents] = {}
         self.lengths: set[int | None] = set()
-        self.others = self.elsewhere = False
+        self.may_be_other = self.may_be_stored_list = False
         self.parent: Contents | None = None
 
     @property
     def is_empty(self) -> bool:
-        return not (self.numbers or self.arrays or self.items or self.others)
+        return not (self.numbers or self.arrays or self.items or self.may_be_other)
 
 
 def root(contents: Contents) -> Contents:
@@ -62,15 +62,15 @@ class Flow:
 
     def __init__(self, trace: Trace, regions: Iterable[Region], nodes: Iterable[Node]) -> None:
         self._contents: dict[Value, Contents] = {}
-        self._edges: list[tuple[Value, Value]] = [pair for one in regions for pair in one.captures.items()]
+        self._edges: list[tuple[Value, Value]] = [pair for each in regions for pair in each.captures.items()]
         self._nodes: list[Node] = []
-        self.filled: list[Value] = []  # lists that items are stored in
+        self.lists_with_stores: list[Value] = []  # lists that items are stored in
         self._changed = True
         for value, (element, depth) in trace.argument_list_items.items():
-            self._add_given(value, element, depth)
+            self._add_argument_list(value, element, depth)
         for value in trace.root.graph.parameters:
             if isinstance(value.type, ObjectType) and value not in trace.argument_list_items:
-                self.add_unknown(self.contents_of(value), elsewhere=True)
+                self.add_unknown(self.contents_of(value), may_be_stored_list=True)
         for node in nodes:
             self._collect(node)
         self.appended: dict[int, Contents] = {}  # by id of the list: items appended while Python held it
@@ -118,8 +118,8 @@ class Flow:
         elif type_.shape != () or isinstance(type_, ArrayType):
             self.add_array(contents, type_.dtype.numpy, type_.shape)
         else:
-            one = np.ones((), type_.dtype.numpy)
-            self.add_example(contents, one.item() if type_.weak else one[()])
+            example = np.ones((), type_.dtype.numpy)
+            self.add_example(contents, example.item() if type_.weak else example[()])
 
     def add_array(self, contents: Contents, dtype: np.dtype[Any], shape: Sequence[Any]) -> None:
         description = dtype, tuple(size if isinstance(size, int) else None for size in shape)
@@ -127,10 +127,10 @@ class Flow:
             contents.arrays.add(description)
             self._changed = True
 
-    def add_unknown(self, contents: Contents, elsewhere: bool = False) -> None:
-        self._changed |= not contents.others or contents.elsewhere < elsewhere
-        contents.others = True
-        contents.elsewhere |= elsewhere
+    def add_unknown(self, contents: Contents, may_be_stored_list: bool = False) -> None:
+        self._changed |= not contents.may_be_other or contents.may_be_stored_list < may_be_stored_list
+        contents.may_be_other = True
+        contents.may_be_stored_list |= may_be_stored_list
 
     def items_of(self, contents: Contents, length: int | None) -> Contents:
         """Return the contents of the items of a tuple of that length, or of a list (None)."""
@@ -167,8 +167,8 @@ class Flow:
     def add_item_of(self, target: Contents, source: Contents) -> None:
         if source.items is not None:
             self.join(target, root(source.items))
-        elif source.others or source.arrays:
-            self.add_unknown(target, elsewhere=source.others)
+        elif source.may_be_other or source.arrays:
+            self.add_unknown(target, may_be_stored_list=source.may_be_other)
 
     def join(self, target: Contents, source: Contents) -> None:
         """Join the contents of `source` into those of `target`."""
@@ -182,8 +182,8 @@ class Flow:
             target.arrays |= source.arrays
             target.lengths |= source.lengths
             self._changed = True
-        if source.others:
-            self.add_unknown(target, source.elsewhere)
+        if source.may_be_other:
+            self.add_unknown(target, source.may_be_stored_list)
         for position, part in list(source.parts.items()):
             self.join(self.part(target, position), root(part))
         if source.items is not None:
@@ -200,7 +200,7 @@ class Flow:
 
     # ---- nodes
 
-    def _add_given(self, value: Value, element: TensorType, depth: int) -> None:
+    def _add_argument_list(self, value: Value, element: TensorType, depth: int) -> None:
         contents = self.contents_of(value)
         for _ in range(depth):
             contents = self.items_of(contents, None)
@@ -216,8 +216,8 @@ class Flow:
             self.add_type(contents, item.type)
         elif type(item) in (list, tuple, TracedList):
             items = self.items_of(contents, len(item) if type(item) is tuple else None)
-            for one in tuple.__iter__(item) if type(item) is tuple else list.__iter__(item):
-                self._add_traced(root(items), one)
+            for part in tuple.__iter__(item) if type(item) is tuple else list.__iter__(item):
+                self._add_traced(root(items), part)
         else:
             self.add_example(contents, item)
 
@@ -229,13 +229,13 @@ class Flow:
         elif name in RULES:
             self._nodes.append(node)
             if name == "object_method" and node.attributes["name"] in ("append", "insert", "extend"):
-                self.filled.append(node.inputs[0])
+                self.lists_with_stores.append(node.inputs[0])
         elif name == "object_constant":
             self.add_example(self.contents_of(node.results[0]), node.attributes["value"])
         else:
             for value in node.results:
                 if isinstance(value.type, ObjectType):
-                    self.add_unknown(self.contents_of(value), elsewhere=name == "object_get_attribute")
+                    self.add_unknown(self.contents_of(value), may_be_stored_list=name == "object_get_attribute")
 
 
 def _is_numeric(dtype: DType) -> bool:

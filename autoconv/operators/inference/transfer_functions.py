@@ -55,8 +55,8 @@ def _unpack(flow: Flow, node: Node) -> None:
         if position in source.parts and not has_star:
             flow.join(flow.contents_of(value), flow.part(source, position))
             continue
-        give = flow.add_list_of if position == node.attributes.get("star", -1) else flow.add_item_of
-        give(flow.contents_of(value), source)
+        add_contents = flow.add_list_of if position == node.attributes.get("star", -1) else flow.add_item_of
+        add_contents(flow.contents_of(value), source)
 
 
 def _method(flow: Flow, node: Node) -> None:
@@ -73,7 +73,7 @@ def _method(flow: Flow, node: Node) -> None:
     elif name in ("index", "count"):
         flow.add_example(result, 1)
     elif name not in ("append", "insert"):
-        flow.add_unknown(result, elsewhere=True)
+        flow.add_unknown(result, may_be_stored_list=True)
 
 
 def _apply(flow: Flow, node: Node) -> None:
@@ -83,45 +83,46 @@ def _apply(flow: Flow, node: Node) -> None:
     if first is None or (node.attributes["keywords"] and function != "sorted"):
         flow.add_unknown(result)
     elif function == "getitem" and first.items is not None:
-        if operands[1].others:  # a slice
+        if operands[1].may_be_other:  # a slice
             flow.add_list_of(result, first)
         elif operands[1].numbers:
             flow.add_item_of(result, first)
-    elif function == "getitem" and first.others:
-        flow.add_unknown(result, elsewhere=True)
+    elif function == "getitem" and first.may_be_other:
+        flow.add_unknown(result, may_be_stored_list=True)
     elif function == "setitem" and operands[1].numbers:
         flow.store_item(first, operands[2])
     elif function == "iadd" and first.items is not None:
         flow.alias_items(result, first)
         flow.add_list_of(first, operands[1])
-    elif function in ("zip", "enumerate") and all(one.items is not None for one in operands):
+    elif function in ("zip", "enumerate") and all(operand.items is not None for operand in operands):
         _pair(flow, result, operands, is_counted=function == "enumerate")
-    elif function in _LIST_FUNCTIONS and any(one.items is not None for one in operands):
-        for one in operands:
-            flow.add_list_of(result, one)
+    elif function in _LIST_FUNCTIONS and any(operand.items is not None for operand in operands):
+        for operand in operands:
+            flow.add_list_of(result, operand)
     else:
         _apply_to_examples(flow, result, FUNCTIONS[function], operands)
 
 
 def _pair(flow: Flow, result: Contents, contents: Sequence[Contents], is_counted: bool) -> None:
-    """Put the items of several lists, after a count where there is one, into the tuples that the result yields."""
+    """Put the items of several lists, after a count where there is operand, into the tuples that the result yields."""
     pair = flow.items_of(result, None)
     counts = [flow.part(pair, 0)] if is_counted else []
-    for place in counts:
-        flow.add_example(place, 1)
-    flow.add_tuple(pair, [*counts, *(root(one.items) for one in contents if one.items is not None)])
+    for count_contents in counts:
+        flow.add_example(count_contents, 1)
+    flow.add_tuple(pair, [*counts, *(root(operand.items) for operand in contents if operand.items is not None)])
 
 
 def _apply_to_examples(
     flow: Flow, result: Contents, function: Callable[..., Any], contents: Sequence[Contents]
 ) -> None:
     choices: list[list[Any]] = []
-    for one in contents:
-        items = None if one.items is None else root(one.items)
-        if any(x is not None and (x.others or x.arrays) for x in (one, items)) or (items and items.items):
+    for operand in contents:
+        items = None if operand.items is None else root(operand.items)
+        if any(x is not None and (x.may_be_other or x.arrays) for x in (operand, items)) or (items and items.items):
             flow.add_unknown(result)
             return
-        choices.append([*one.numbers.values(), *([x] for x in (items.numbers.values() if items is not None else ()))])
+        item_examples = () if items is None else items.numbers.values()
+        choices.append([*operand.numbers.values(), *([example] for example in item_examples)])
     count = 0
     for operands in itertools.islice(itertools.product(*choices), _EXAMPLE_LIMIT):
         try:

@@ -77,9 +77,9 @@ def _call_on_memory(function: Any, /, *args: Any, **kwargs: Any) -> Any:
     compute = numpy_call(function, region)
     if compute is None:
         raise numpy_refusal(qualified_name(function))
-    skipped = 1 if function in MUTATING else 0
+    kept_count = 1 if function in MUTATING else 0
     result = compute(
-        *args[:skipped], *map(load_elements, args[skipped:]),
+        *args[:kept_count], *map(load_elements, args[kept_count:]),
         **{key: value if key == "out" else load_elements(value) for key, value in kwargs.items()},
     )  # fmt: skip
     return result if type(result) is SymbolicArray else wrap_new_arrays(result, gives_array(function, args, kwargs))
@@ -198,19 +198,19 @@ def _array(value: Any, dtype: Any = None, copy: Any = True, **options: Any) -> A
             return array_member(value, "astype")(value.dtype if dtype is None else dtype)
         return value
     if dtype is None:
-        return wrap_new_arrays(_elements(value), scalars=True)
+        return wrap_new_arrays(_as_one_tensor(value), scalars=True)
     element_dtype = _dtype(dtype)
     array = cast_to(convert_elements(value, element_dtype), element_dtype)
     return wrap_new_arrays(array, scalars=True)
 
 
-def _elements(value: object) -> Tensor:
+def _as_one_tensor(value: object) -> Tensor:
     """Return numbers, arrays and nested lists of them as one tensor, of the dtype that NumPy would choose."""
     tensor = as_tensor(value)
     if tensor is not None:
         return _as_numpy_number(tensor) if tensor.type.weak else tensor  # type: ignore[no-any-return]
     if isinstance(value, (list, tuple)) and any(isinstance(v, (Tensor, SymbolicArray, list, tuple)) for v in value):
-        items = [_elements(item) for item in value]
+        items = [_as_one_tensor(item) for item in value]
         if any(isinstance(item, SymbolicTensor) for item in items):
             return stack_items(items)  # type: ignore[no-any-return]
         return EagerTensor(np.array([item.numpy() for item in items]))  # type: ignore[attr-defined]
@@ -220,7 +220,7 @@ def _elements(value: object) -> Tensor:
 
 
 def _ascontiguous(value: object, dtype: DTypeLike | None = None, **options: Any) -> Any:
-    if not (value.ndim if type(value) is SymbolicArray else _elements(value).type.rank):
+    if not (value.ndim if type(value) is SymbolicArray else _as_one_tensor(value).type.rank):
         return array_member(_array(value, dtype, copy=False, **options), "reshape")((1,))
     if type(value) is SymbolicArray and not value.type.is_dense:
         if None in value.type.shape or None in value.type.strides:
@@ -230,7 +230,7 @@ def _ascontiguous(value: object, dtype: DTypeLike | None = None, **options: Any)
 
 
 def _as_fortran(value: object, dtype: DTypeLike | None = None, **options: Any) -> Any:
-    rank = value.ndim if type(value) is SymbolicArray else _elements(value).type.rank
+    rank = value.ndim if type(value) is SymbolicArray else _as_one_tensor(value).type.rank
     if rank is None or rank > 1:
         raise StagingError("an array is created in a memory order other than 'C'", current_place())
     return _ascontiguous(value, dtype, **options)
@@ -271,7 +271,7 @@ def _arange(*bounds: Any, dtype: Any = None, **options: Any) -> Any:
     return wrap_new_arrays(result if dtype is None else dispatch.apply("cast", result, dtype=_dtype(dtype)))
 
 
-def _constant(function: Callable[..., Any]) -> Callable[..., Any]:
+def _constant_creator(function: Callable[..., Any]) -> Callable[..., Any]:
     """Wrap a function that creates an array; from plain values, the same elements in a new array on every call."""
 
     def make(*args: Any, **kwargs: Any) -> Any:
@@ -293,8 +293,8 @@ _CREATORS: dict[Any, Callable[..., Any]] = {
     np.ones_like: _creator_like(1), np.empty_like: _creator_like(None), np.full_like: _full_like, np.array: _array,
     np.asarray: _asarray, np.asanyarray: _asarray, np.ascontiguousarray: _ascontiguous,
     np.asfortranarray: _as_fortran, np.copy: _copy, np.arange: _arange, np.histogram: _histogram,
-    np.eye: _constant(np.eye),
-    np.identity: _constant(np.identity), np.linspace: _constant(np.linspace),
+    np.eye: _constant_creator(np.eye),
+    np.identity: _constant_creator(np.identity), np.linspace: _constant_creator(np.linspace),
 }  # fmt: skip
 
 # Functions whose results may share memory with their first argument.

@@ -82,8 +82,8 @@ class _ErrorState(np.errstate):
 def _error_state(**kinds: Any) -> Any:
     """np.errstate(…) that enables or disables warnings; a graph cannot raise, call or print there."""
     if not {"raise", "call", "print", "log"}.isdisjoint(map(str, kinds.values())):
-        what = "np.errstate or np.seterr asks for more than warnings"
-        raise StagingError(what, current_place(), 'np.errstate(…="warn"), or a test of the results')
+        message = "np.errstate or np.seterr asks for more than warnings"
+        raise StagingError(message, current_place(), 'np.errstate(…="warn"), or a test of the results')
     return _ErrorState(**kinds)
 
 
@@ -177,11 +177,11 @@ _CALLBACK_OBJECT = "an object whose methods it may call"
 
 
 class UnknownArgument:
-    """A call of a NumPy function with an argument that graphs cannot take; `what` describes the argument."""
+    """A call of a NumPy function with an argument that graphs cannot take."""
 
-    def __init__(self, function: Callable[..., Any], what: str) -> None:
+    def __init__(self, function: Callable[..., Any], description: str) -> None:
         self.name = f"{function.__module__}.{getattr(function, '__qualname__', function.__name__)}"
-        self.what = what
+        self.description = description
 
 
 def _convert_created(result: Any) -> Any:

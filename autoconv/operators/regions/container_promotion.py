@@ -88,11 +88,11 @@ def is_moved(value: object) -> bool:
     return heap_of(value) is not None or graph_object(value) is not None
 
 
-def move_shared(parent: Region, arm: Recorded | None, values: Sequence[Any], hands_on: bool = False) -> bool:
+def move_shared(parent: Region, arm: Recorded | None, values: Sequence[Any], passes_on: bool = False) -> bool:
     """Move containers that several of the values hold into the graph, where they keep their identity.
 
-    Returns whether any existed before the arm, which then has to be recorded again. Where the arm `hands_on` only to
-    the region after it, such a container stays as it is.
+    Returns whether any existed before the arm, which then has to be recorded again. With `passes_on`, the arm's values
+    go only to the region after it, and such a container stays as it is.
     """
     if not parent.contract.keeps_identity:
         return False
@@ -100,12 +100,12 @@ def move_shared(parent: Region, arm: Recorded | None, values: Sequence[Any], han
     result = False
     for part in [part for value in values for part in mutable_parts(value)]:
         if id(part) in seen and type(part) in PLAIN_OF and heap_of(part) is None:
-            before = arm is None or parent.is_inside(part._home)
-            if before and hands_on:
+            is_older = arm is None or parent.is_inside(part._home)
+            if is_older and passes_on:
                 continue
-            with recording(parent if arm is None or before else arm.region):
+            with recording(parent if arm is None or is_older else arm.region):
                 materialise(part)
-            result |= before
+            result |= is_older
         seen.add(id(part))
     return result
 
@@ -117,8 +117,8 @@ def is_alias_of_outer(column: Sequence[Any], parent: Region | None) -> bool:
         return False
     # Under `compile`, a container known at trace time with symbolic items would be rebuilt as a copy.
     first = outer_containers[0]
-    copied = first._home.contract.keeps_identity and heap_of(first) is None and holds_symbols(first)
-    return any(v is not first for v in column if not (v is NEVER or (_is_nothing(v) and not copied)))
+    is_copied = first._home.contract.keeps_identity and heap_of(first) is None and holds_symbols(first)
+    return any(v is not first for v in column if not (v is NEVER or (_is_nothing(v) and not is_copied)))
 
 
 def _is_nothing(value: object) -> bool:
@@ -252,7 +252,7 @@ def _function_of(value: Any) -> FunctionType | None:
 
 
 @contextmanager
-def refuse_unnoted_changes(body: Any, inputs: Any, place: Any) -> Iterator[None]:
+def refuse_unrecorded_changes(body: Any, inputs: Any, place: Any) -> Iterator[None]:
     """Raise StagingError if the body changes a list or dict without the journal, after undoing the change."""
     values = [*inputs, *_free_variable_values(body, "")]
     containers = [part for value in values for part in mutable_parts(value)]
@@ -285,13 +285,13 @@ def _queue_location(queue: deque[Any] | bytearray) -> Location:
     return Location((id(queue),), f"a {type(queue).__name__}", lambda: tuple(queue), write, queue)
 
 
-def have_same_items(now: Any, before: object) -> bool:
+def have_same_items(present: Any, before: object) -> bool:
     """Return whether two snapshots of a container hold the same objects."""
-    if not isinstance(now, (tuple, frozenset)) or not isinstance(before, (tuple, frozenset)):
-        return now is before
-    if len(now) != len(before):
+    if not isinstance(present, (tuple, frozenset)) or not isinstance(before, (tuple, frozenset)):
+        return present is before
+    if len(present) != len(before):
         return False
     return all(
         a is b or (type(a) is tuple and type(b) is tuple and len(a) == len(b) == 2 and a[0] is b[0] and a[1] is b[1])
-        for a, b in zip(now, before, strict=True)
+        for a, b in zip(present, before, strict=True)
     )

@@ -46,8 +46,8 @@ class Layout:
 
     def with_children(self, change: Callable[[Layout], Layout]) -> Layout:
         """Return the layout with each child changed."""
-        whole: Any = self
-        return dataclasses.replace(whole, **{self.field: tuple(map(change, self.children))}) if self.field else self
+        layout: Any = self
+        return dataclasses.replace(layout, **{self.field: tuple(map(change, self.children))}) if self.field else self
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,7 +77,7 @@ def record_body(parent: Region, name: str, body: Callable[[Region], Sequence[Any
             region.journal.roll_back()
             raise
         except Suspended as suspended:
-            suspended.caught()
+            suspended.mark_caught()
             results, diverges, suspends = [NEVER] * count, True, True
         except RecursionError:
             region.journal.roll_back()

@@ -34,7 +34,7 @@ class Suspended(BaseException):
         self.before = region.trace.refusal
         region.trace.refusal = swallowed_signal_error()
 
-    def caught(self) -> None:
+    def mark_caught(self) -> None:
         self.trace.refusal = self.before
 
 

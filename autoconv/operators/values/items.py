@@ -14,7 +14,7 @@ import numpy as np
 from autoconv.errors import AutoconvError, StagingError
 from autoconv.graph.dtypes import as_dtype, int64
 from autoconv.graph.types import TensorType
-from autoconv.operators.control.conditionals import if_exp, note_cells
+from autoconv.operators.control.conditionals import if_exp, record_cells
 from autoconv.operators.control.variants import as_array_element, as_index, distribute, is_absent, payload, raise_if
 from autoconv.operators.regions.layout import Variant
 from autoconv.operators.values.attributes import set_attr
@@ -378,7 +378,7 @@ def outer_names(getter: Any, setter: Any, names: tuple[str, ...]) -> None:
     region = current_region()
     if region is None:
         return
-    note_cells((getter, setter, names))
+    record_cells((getter, setter, names))
     if region.contract.effects_each_call:
         locations = cell_locations(getter, names, region.trace.cells)
         region.contract.before_write(getter, f"the outer name {names[0]!r} is written", locations)

@@ -114,7 +114,7 @@ class Specialise(AbandonTrace):
 def require_pure(trace: Trace, function: Any) -> None:
     """Raise RunPlain for a function that is not converted and not known to be pure."""
     if type(function) is UnknownArgument:
-        raise RunPlain(f"{function.name} is given {function.what}")
+        raise RunPlain(f"{function.name} is given {function.description}")
     module = getattr(function, "__module__", None) or ""
     is_own = module.partition(".")[0] == "autoconv"
     trace.uses_tensors |= is_own

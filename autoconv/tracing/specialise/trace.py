@@ -176,7 +176,7 @@ class TraceSession:
         try:
             result = invoke(target, self.subject.signature, self._arguments)
         except Suspended as signal:  # the code that follows is not reached
-            signal.caught()
+            signal.mark_caught()
         except BaseException as error:
             refusal = self.trace.refusal
             if isinstance(refusal, AbandonTrace) or (refusal is not None and type(error) is TypeError):
