@@ -31,8 +31,8 @@ class Contents:
     """Possible contents of one object.
 
     `numbers`: an example of each class of number that it may be; `arrays`: dtypes and shapes; `items`: the contents of
-    its items; `parts`: of each item of a tuple; `lengths`: lengths of tuples, None for lists; `may_be_other`: whether it
-    may be anything else; `may_be_stored_list`: whether that may be a list that is stored in some other object.
+    its items; `parts`: of each item of a tuple; `lengths`: lengths of tuples, None for lists; `may_be_other`: whether
+    it may be anything else; `may_be_stored_list`: whether that may be a list that is stored in some other object.
     """
 
     __slots__ = ("arrays", "items", "lengths", "may_be_other", "may_be_stored_list", "numbers", "parent", "parts")
