@@ -28,22 +28,22 @@ class ContainerStores:
     def locations(self) -> Iterator[Location]:
         """Iterate over the contents of the containers, as locations."""
         for container, _ in self._trace.argument_containers.values():
-            spot = container_location(container)
+            location = container_location(container)
 
-            def read(spot: Location = spot) -> Any:
-                return self._intern(spot)
+            def read(location: Location = location) -> Any:
+                return self._intern(location)
 
-            yield replace(spot, read=read, kind="contents")
+            yield replace(location, read=read, kind="contents")
 
-    def _intern(self, spot: Location) -> tuple[Any, ...]:
-        contents = spot.read()
-        assert is_known(spot.owner)
-        parts = [part for pair in contents for part in pair] if isinstance(spot.owner, dict) else contents
-        return self._interned.setdefault((id(spot.owner), *map(id, parts)), contents)
+    def _intern(self, location: Location) -> tuple[Any, ...]:
+        contents = location.read()
+        assert is_known(location.owner)
+        parts = [part for pair in contents for part in pair] if isinstance(location.owner, dict) else contents
+        return self._interned.setdefault((id(location.owner), *map(id, parts)), contents)
 
-    def record_store(self, spot: Location, contents: tuple[Any, ...], before: Any) -> None:
+    def record_store(self, location: Location, contents: tuple[Any, ...], before: Any) -> None:
         """Record the operations that turn the contents `before`, or unknown ones, into `contents`."""
-        container, target = self._trace.argument_containers[id(spot.owner)]
+        container, target = self._trace.argument_containers[id(location.owner)]
         if not isinstance(container, dict):
             self._check_length(container, len(contents))
             contents = tuple(enumerate(contents))

@@ -95,7 +95,7 @@ class WriteMonitor:
             self.trace.tuple_arguments.update((id(part), name) for part in tuple_parts(copy))
         for location in self._contents.locations():
             self.stored.append(location)
-            self.stores.holds(root, location)
+            self.stores.mark_stored(root, location)
         for location, leaf in zip(self.locations, leaves, strict=True):
             root.journal.record(location)
             if leaf is not MISSING:
