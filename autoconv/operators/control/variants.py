@@ -105,7 +105,7 @@ def as_array_element(variant: Variant, dtype: DType) -> Any:
         return defined
     if not all(_is_number(value) for value in defined.values):
         return None
-    shared = shared_number(known)
+    shared = shared_number(defined)
     if shared is not None and shared.type.dtype is dtype:
         return shared
     result: Any = None

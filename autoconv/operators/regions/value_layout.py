@@ -104,7 +104,7 @@ def _is_outer(container: Any, region: Region) -> bool:
 
 def home_of(value: object, region: Region) -> Region | None:
     """Return the region in which traced code created an object; None for others."""
-    owned = region.trace.owned
+    owned = region.trace.created_objects
     owner = owned.get(id(value)) if owned else None
     return owner[1] if owner is not None and owner[0] is value else None
 
