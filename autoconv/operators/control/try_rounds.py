@@ -1,8 +1,7 @@
 """Rounds of recording one try or with statement.
 
 The first round records the body, and is the only one if nothing in it can raise at run time. Otherwise each handler is
-recorded in a round of its own, which starts with the variables as stored before the ops that may raise. The ends are
-joined into one `try` node (`try_join`).
+recorded in a round of its own, from the variables stored before the ops that may raise. `try_join` joins the ends.
 """
 
 from __future__ import annotations
