@@ -22,14 +22,14 @@ _SPEC = importlib.util.spec_from_file_location("forked_python", Path(__file__).w
 forked_python = sys.modules["forked_python"] = importlib.util.module_from_spec(_SPEC)
 _SPEC.loader.exec_module(forked_python)
 
-_MOST_KEPT = 1 << 30  # bytes of machine code; above, the next run makes its own
+_MOST_KEPT = 1 << 30  # bytes of machine code; if there are more, the next run compiles anew
 _GENERATIONS = (50_000, 20, 50)
 _BEFORE = dict(os.environ)
 # Folders whose tests verify each graph after each optimisation. It takes a sixth of the time outside of LLVM.
 _VERIFIED = frozenset(("autodiff", "behaviours", "fuzz", "numpy", "optimise", "programs", "xp"))
-# The folder whose tests run machine code that LLVM has optimised, and the folders of which one test in so many does, as
-# those with the mark `optimised`. It takes some eight times as long to make, and the others run the same code of this
-# package without it. All do where the environment names a level.
+# The folder whose tests run optimised machine code, and folders in which one of so many tests does, besides those with
+# the mark `optimised`. Optimisation takes some eight times as long; the other tests run the same code of this package
+# without it. All tests run optimised code where the environment names a level.
 _OPTIMISED = "programs"
 _PARTLY_OPTIMISED, _ONE_IN = frozenset(("backends", "clibrary")), 4
 # Of the cases of a test with the mark `search`: one in so many, and the fewest that run.
@@ -44,7 +44,7 @@ def _xla_flags() -> Iterator[str]:
             yield "--xla_cpu_use_fusion_emitters=false"
 
 
-# Before other files of this kind import the package. Graphs run wherever there is one: which form of a function is
+# Set before other conftest files import the package. Graphs run wherever there is one: which form of a function is
 # quicker depends on the machine. Faults of this package fail, and are no reason to run as plain Python.
 os.environ.setdefault("AUTOCONV_TIERS", "native")
 os.environ.setdefault("AUTOCONV_STRICT", "1")
@@ -57,7 +57,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Gives the run a cache: machine code and conversions that one of its processes makes serve all.
+    """Give the run a cache, in which its processes share machine code and conversions.
 
     Conversions are made anew in each run. Machine code stays in pytest's own cache for the next run, as LLVM makes the
     same of the same text: it takes a third of the processor time of a run without it. `--cache-clear` forgets it.
@@ -80,7 +80,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if runs_tests and os.environ.pop("PYTHONDONTWRITEBYTECODE", ""):
         sys.pycache_prefix = os.environ["PYTHONPYCACHEPREFIX"] = bytecode
         sys.dont_write_bytecode = False
-    if not hasattr(config, "workerinput"):  # that of modules which tests have written
+    if not hasattr(config, "workerinput"):  # the bytecode of modules that tests have written
         config.add_cleanup(lambda: shutil.rmtree(bytecode + tempfile.gettempdir(), ignore_errors=True))
 
     def put_back() -> None:
@@ -91,12 +91,12 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def _with_machine_code_of_last_run(where: str, cache: str, config: pytest.Config) -> None:
-    """Moves the machine code that the last run left into the cache of this run, and back when it ends."""
+    """Move the machine code of the last run into the cache of this run, and back when it ends."""
     last, present = os.path.join(where, "native"), os.path.join(cache, "native")
     os.mkdir(cache)
     for left in os.listdir(where) if os.path.exists("/proc/self") else ():
         run = left.split("-")
-        if run[0] == "run" and not os.path.exists(f"/proc/{run[1]}"):  # it was killed
+        if run[0] == "run" and not os.path.exists(f"/proc/{run[1]}"):  # the last run was killed
             with contextlib.suppress(OSError):
                 os.rename(os.path.join(where, left, "cache", "native"), last)
             shutil.rmtree(os.path.join(where, left), ignore_errors=True)
@@ -108,22 +108,22 @@ def _with_machine_code_of_last_run(where: str, cache: str, config: pytest.Config
             if sum(file.stat().st_size for file in os.scandir(present)) < _MOST_KEPT:
                 os.rename(present, last)
 
-    config.add_cleanup(keep)  # before the folder is removed: the last one is called first
+    config.add_cleanup(keep)  # runs before the folder is removed: callbacks run in reverse order
 
 
 def pytest_collection(session: pytest.Session) -> None:
-    """Collects no garbage while tests are found: it takes a third of the time, and hardly anything becomes free."""
+    """Disable garbage collection while pytest collects tests: it takes a third of the time and frees little."""
     gc.disable()
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Draws cases of the tests that search, the same in each run, where more than one function is collected.
+    """Draw cases of tests with the mark `search`, the same in each run, if several functions are collected.
 
     Their cases are programs of one kind, of which most reach the same lines. A run of one test has them all. Where the
     mark names parameters, each combination of their values has a case.
     """
-    _leave_modules_to_themselves()
+    _disable_constants_of_modules()
     families: dict[str, list[pytest.Item]] = defaultdict(list)
     for item in items:
         families[item.nodeid.partition("[")[0]].append(item)
@@ -148,8 +148,8 @@ def _by_parameters(family: list[pytest.Item], names: Sequence[str]) -> Iterable[
     return groups.values()
 
 
-def _leave_modules_to_themselves() -> None:
-    """Keeps Hypothesis from reading all modules of the package and of the tests for constants to try.
+def _disable_constants_of_modules() -> None:
+    """Keep Hypothesis from reading all modules of the package and of the tests for constants to try.
 
     It takes each process four seconds, and the properties here are about other values.
     """
@@ -161,9 +161,9 @@ def _leave_modules_to_themselves() -> None:
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """Takes the tests themselves, some 20,000 objects with what they hold, out of what garbage collection looks at.
+    """Freeze the tests, some 20,000 objects with their contents, which garbage collections then skip.
 
-    What tests make is mostly garbage soon: larger generations look at less of it.
+    Objects of tests are mostly short-lived: with larger generations, collections examine fewer of them.
     """
     gc.enable()
     gc.collect()
@@ -171,12 +171,13 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     gc.set_threshold(*_GENERATIONS)
     from autoconv.code_cache import NATIVE
 
-    NATIVE.most, NATIVE.limit = 100_000, _MOST_KEPT  # all of a run, some 35,000 pieces, serves the next one
+    # All machine code of a run, some 35,000 pieces, is kept for the next one.
+    NATIVE.most, NATIVE.limit = 100_000, _MOST_KEPT
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Verifies graphs, and optimises machine code, for some of the tests; for all where the environment does."""
+    """Verify graphs and optimise machine code for some of the tests, or for all if the environment sets it."""
     folder = item.nodeid.split("/")[1:2]
     if "AUTOCONV_VERIFY" not in _BEFORE:
         if _VERIFIED.isdisjoint(folder):
@@ -194,7 +195,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 @pytest.fixture(scope="module", autouse=True)
 def _without_earlier_objects(request: pytest.FixtureRequest) -> None:
-    """Takes what earlier tests have left out of the garbage collections of modules that ask for some."""
+    """Exclude objects of earlier tests from garbage collections, in modules that collect."""
     if getattr(request.module, "gc", None) is gc:
         gc.collect()
         gc.freeze()
@@ -205,7 +206,7 @@ _RECURSION = sys.getrecursionlimit()
 
 @pytest.hookimpl(trylast=True)
 def pytest_runtest_teardown(item: pytest.Item) -> None:
-    """Fails where a test leaves another recursion limit: later tests of the worker would not meet theirs."""
+    """Fail where a test leaves another recursion limit, which would affect later tests of the worker."""
     found = sys.getrecursionlimit()
     if found != _RECURSION:
         sys.setrecursionlimit(_RECURSION)
@@ -214,7 +215,7 @@ def pytest_runtest_teardown(item: pytest.Item) -> None:
 
 @pytest.fixture(scope="session")
 def forker() -> Iterator[forked_python.Forker]:
-    """Starts programs in processes that are forked from one that has imported the package."""
+    """Start programs in processes that are forked from one that has imported the package."""
     made = forked_python.Forker()
     yield made
     made.close()
@@ -222,5 +223,5 @@ def forker() -> Iterator[forked_python.Forker]:
 
 @pytest.fixture
 def update(request: pytest.FixtureRequest) -> bool:
-    """Whether goldens are to be rewritten."""
+    """Return whether goldens are rewritten."""
     return bool(request.config.getoption("--update"))

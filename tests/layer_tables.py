@@ -1,4 +1,4 @@
-"""The parts of the package and what each may import, as tables; and the package's source, read for the tests."""
+"""Tables of the parts of the package and of their allowed imports, and helpers that read the package's source."""
 
 import ast
 import functools
@@ -20,26 +20,26 @@ MAY_IMPORT = {
     "hooks": set(),
     "paths": set(),
     "process_state": {"forks"},
-    # Python in, Python out
+    # the source tower, from Python to Python
     "syntax": {"errors", "process_state"},
     "analysis": {"errors", "syntax"},
     "passes": {"errors", "syntax", "analysis"},
     "emit": BASE | {"syntax", "analysis", "passes", "code_cache"},
     "conversion_cache": BASE | {"emit"},
     "importing": BASE | {"emit", "conversion_cache"},
-    # graphs in, results out
+    # the graph tower, from graphs to results
     "graph": {"errors", "hooks"},
     "ops": {"errors", "forks", "graph"},
     "autodiff": {"errors", "forks", "graph", "ops"},
     "optimise": {"errors", "graph", "ops"},
     "code_cache": {"config"},
     "backends": BASE | {"graph", "ops", "code_cache"},
-    # where they meet
+    # the layer that joins the towers
     "runtime": BASE | {"graph", "ops", "autodiff"},
     "operators": BASE | {"runtime", "graph", "ops", "emit"},
     "tracing": BASE | SOURCE | GRAPH | {"runtime", "operators"},
     "api": BASE | {"graph", "ops", "autodiff", "runtime", "operators", "tracing"},
-    # what users see beyond the core
+    # features for users, outside of the core
     "bench": {"errors"},
     "numpy": BASE | {"graph", "ops", "runtime"},
     "xp": {"graph", "numpy", "runtime"},
@@ -120,7 +120,7 @@ FILES = sorted((ROOT / "autoconv").rglob("*.py"))
 
 
 def part_of(path: Path) -> str:
-    """The part a file belongs to: its folder under autoconv, or its own name."""
+    """Return the part that a file belongs to: its folder under autoconv, or its own name."""
     return path.relative_to(ROOT / "autoconv").parts[0].removesuffix(".py")
 
 
@@ -130,7 +130,7 @@ def tree_of(path: Path) -> ast.Module:
 
 @functools.cache
 def _trees() -> dict[Path, ast.Module]:
-    """The trees of all source files, some millions of objects, which garbage collections then leave out."""
+    """Parse all source files, and exclude the trees, millions of objects, from garbage collections."""
     gc.disable()
     try:
         return {path: ast.parse(path.read_text(encoding="utf-8")) for path in (*FILES, *(ROOT / "cli").rglob("*.py"))}
@@ -145,7 +145,7 @@ def imports(path: Path) -> tuple[tuple[str, bool], ...]:
 
 
 def statements(tree: ast.AST) -> Iterator[ast.AST]:
-    """What stands in a tree apart from expressions."""
+    """Yield the nodes of a tree that are no expressions."""
     waiting = [tree]
     while waiting:
         node = waiting.pop()
@@ -154,7 +154,7 @@ def statements(tree: ast.AST) -> Iterator[ast.AST]:
 
 
 def _imports(path: Path) -> Iterator[tuple[str, bool]]:
-    """(module, whether it is imported inside a function) for what is imported when the program runs."""
+    """Yield (module, whether it is imported inside a function) for imports that run, not those for annotations."""
     waiting: list[tuple[ast.AST, bool]] = [(tree_of(path), False)]
     while waiting:
         node, inside = waiting.pop()
@@ -184,7 +184,7 @@ def module_of(path: Path) -> str:
 
 @functools.cache
 def edges() -> dict[str, set[str]]:
-    """The modules that each module imports, imports inside functions and for annotations included."""
+    """Return the modules that each module imports, with imports inside functions and for annotations."""
     known = {module_of(path) for path in FILES}
     found: dict[str, set[str]] = {}
     for path in FILES:

@@ -1,4 +1,4 @@
-"""Helpers of the command's tests: in this process through click's runner, or as a process of its own."""
+"""Fixtures of the command's tests, which run it in this process by click's runner or in a new process."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Solver:
 
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty folder that is the current one, with newton.py in it."""
+    """Make a folder with newton.py the current one, and return it."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "newton.py").write_text(NEWTON)
     return tmp_path
@@ -45,7 +45,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def cli() -> Callable[..., Result]:
-    """Runs a command line in this process; an exception that escapes fails the test."""
+    """Return a function that runs a command line in this process; an escaping exception fails the test."""
 
     def invoke(*arguments: object, stdin: str | bytes | None = None) -> Result:
         result = CliRunner().invoke(main, [str(each) for each in arguments], input=stdin)

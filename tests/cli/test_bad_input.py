@@ -1,4 +1,4 @@
-"""Whatever is wrong with the input is one clear message with a place, the right exit code, and no output."""
+"""Wrong input gives one message with a position, the right exit code, and no output file."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_files_that_are_not_python(here, cli, name):
 
 
 @pytest.mark.parametrize("name", REFUSED_BY_THE_COMPILER)
-def test_what_only_the_compiler_refuses(here, cli, name):
+def test_errors_that_only_the_compiler_finds(here, cli, name):
     text, line, words = REFUSED_BY_THE_COMPILER[name]
     Path("bad.py").write_text(text)
     for result in (cli("convert", "bad.py"), cli("show-code", "bad.py"), cli("convert", "-", stdin=text)):
@@ -145,7 +145,7 @@ def test_names_cannot_control_the_terminal(here, cli):
         ("1+1", "neither a file nor"),
     ],
 )
-def test_targets_that_are_not_there(here, cli, target, said):
+def test_missing_targets(here, cli, target, said):
     result = cli("show-code", target)
     assert result.exit_code == 2 and said in result.stderr and result.stdout == ""
 

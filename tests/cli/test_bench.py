@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-ONE = """
+WORKLOAD = """
 import os
 import numpy as np
 
@@ -31,8 +31,8 @@ def with_graph(tf):
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    (tmp_path / "first.py").write_text(ONE.format(suite="small"))
-    (tmp_path / "second.py").write_text(ONE.format(suite="other"))
+    (tmp_path / "first.py").write_text(WORKLOAD.format(suite="small"))
+    (tmp_path / "second.py").write_text(WORKLOAD.format(suite="other"))
     return tmp_path
 
 
@@ -57,7 +57,7 @@ def test_json_of_a_suite(cli, folder):
     assert set(data["workloads"]) == {"first"}
 
 
-def test_one_by_its_name(cli, folder):
+def test_a_workload_by_its_name(cli, folder):
     assert set(json.loads(run(cli, folder, "--json", "--only", "second").stdout)["workloads"]) == {"second"}
 
 
@@ -70,7 +70,7 @@ def test_one_by_its_name(cli, folder):
         (("--peers-python", "nowhere/python"), "nowhere/python is not an executable file"),
     ],
 )
-def test_what_is_not_there_is_named(cli, folder, options, message):
+def test_missing_items_are_named(cli, folder, options, message):
     result = run(cli, folder, *options)
     assert result.exit_code == 2
     assert message in result.stderr
@@ -103,7 +103,7 @@ def test_a_peer_that_is_not_installed_is_left_out_with_the_reason(cli, folder, t
     assert result.stdout.count("no numba here") == 1
 
 
-def test_wrong_results_and_ends_of_processes_are_notes(cli, folder):
+def test_wrong_results_and_crashes_are_notes(cli, folder):
     text = (folder / "first.py").read_text()
     (folder / "first.py").write_text(text.replace("return lambda x: x + 1.0", "return lambda x: x + 1.5"))
     (folder / "second.py").write_text(text.replace("return lambda x: x + 1.0", "os._exit(7)"))

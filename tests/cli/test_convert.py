@@ -20,11 +20,11 @@ def load(path: Path) -> dict:
 
 
 def _without_map(path):
-    """The converted text but for its last statement, which names the source as seen from there."""
+    """Return the converted text without its last statement, which has the path of the source."""
     return path.read_text().partition("__autoconv__.came_from")[0]
 
 
-def test_output_goes_beside_the_file_by_default(here, cli):
+def test_the_default_output_is_beside_the_file(here, cli):
     result = cli("convert", "newton.py")
     assert result.exit_code == 0, result.output
     assert "wrote newton_graph.py" in result.stderr and result.stdout == ""
@@ -76,7 +76,7 @@ def test_existing_output_is_kept_without_force(here, cli):
     assert (here / "newton_graph.py").read_text() != "mine\n"
 
 
-def test_check_says_what_is_missing_or_differs(here, cli):
+def test_check_names_missing_and_different_files(here, cli):
     missing = cli("convert", "newton.py", "--check")
     assert missing.exit_code == 1 and "would write newton_graph.py" in missing.stderr
     assert not (here / "newton_graph.py").exists()
@@ -154,7 +154,7 @@ def test_quiet_and_verbose(here, cli):
     assert "constructs rewritten" in cli("convert", "newton.py", "-v", "--force").stderr
 
 
-def test_what_was_converted_is_not_converted_again(here, cli):
+def test_converted_files_are_not_converted_again(here, cli):
     cli("convert", "newton.py")
     assert is_converted((here / "newton_graph.py").read_text())
     result = cli("convert", "newton_graph.py")
@@ -195,7 +195,7 @@ def test_an_empty_file_is_an_empty_module(here, cli):
     assert ast.parse((here / "empty_graph.py").read_text()) is not None
 
 
-def test_help_has_examples_and_says_what_is_lost(cli):
+def test_help_has_examples_and_limits(cli):
     text = cli("convert", "--help").stdout
     assert "Examples:" in text and "lost" in text and "Exit codes" in text
     assert "_AUTOCONV_COMPLETE=bash_source" in cli("--help").stdout

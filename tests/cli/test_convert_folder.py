@@ -16,7 +16,7 @@ from autoconv.errors import Place
 
 @pytest.fixture
 def package(here: Path) -> Path:
-    """A package with a sub-package, data, all kinds of imports of itself, and what tools leave behind."""
+    """Return a package with a sub-package, data, all kinds of imports of itself, and leftovers of tools."""
     files = {
         "pkg/__init__.py": "from .core import double\nfrom pkg.sub.more import triple\n",
         "pkg/core.py": "def double(x):\n    if x > 0:\n        return 2 * x\n    return x\n",
@@ -42,7 +42,7 @@ def names(folder: Path) -> list[str]:
 EXPECTED = ["__init__.py", "core.py", "data/table.txt", "sub/__init__.py", "sub/more.py"]
 
 
-def test_a_folder_goes_to_a_sibling_with_its_data(package, cli):
+def test_a_folder_is_converted_to_a_sibling_with_its_data(package, cli):
     result = cli("convert", "pkg/")
     assert result.exit_code == 0, result.output
     assert "wrote pkg_graph (5 files)" in result.stderr
@@ -103,7 +103,7 @@ def test_one_bad_file_stops_the_folder_unless_told_to_keep_going(package, cli):
 
 @pytest.fixture
 def unsupported(monkeypatch):
-    """A converter to which `double` is unsupported, twice."""
+    """Replace the converter by one that refuses `double` at two places."""
     outcomes = sys.modules["autoconv.cli.outcomes"]
     real = outcomes.convert_source
 
@@ -132,7 +132,7 @@ def test_an_unsupported_file_does_not_stop_other_files(package, cli, unsupported
     assert Path("newton_graph.py").exists() and not Path("pkg/core_graph.py").exists()
 
 
-def test_a_bug_of_ours_is_one_line_with_exit_code_4(here, cli, monkeypatch):
+def test_an_internal_error_is_one_line_with_exit_code_4(here, cli, monkeypatch):
     def broken(source, filename, options):
         raise KeyError("oops")
 
@@ -143,7 +143,7 @@ def test_a_bug_of_ours_is_one_line_with_exit_code_4(here, cli, monkeypatch):
     assert "newton.py" in line and "KeyError: 'oops'" in line and "AUTOCONV_TRACEBACK=1" in line
 
 
-def test_names_to_compile_are_looked_for_in_all_files(package, cli):
+def test_names_to_compile_are_searched_in_all_files(package, cli):
     assert cli("convert", "pkg", "--compile", "triple").exit_code == 0
     assert "compile" in Path("pkg_graph/sub/more.py").read_text()
     result = cli("convert", "pkg", "--compile", "tripel", "--force")
@@ -182,7 +182,7 @@ def test_a_folder_without_python(here, cli):
 
 @pytest.fixture
 def project(package: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The package's folder as the current one, in a project with builds, under git."""
+    """Make the package's folder the current one, in a project with builds, under git."""
     files = {
         "pyproject.toml": "",
         "build/lib/core.py": "x = 1\n",
@@ -205,26 +205,26 @@ OF_PROJECT = sorted([*EXPECTED, ".gitignore", "pyproject.toml", "sub/build/kept.
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
-def test_the_current_folder_goes_into_itself(project, cli):
+def test_the_current_folder_is_converted_into_itself(project, cli):
     around = names(project.parent)
     result = cli("convert", ".")
     assert result.exit_code == 0 and "wrote pkg_graph (8 files)" in result.stderr, result.output
     assert names(project / "pkg_graph") == OF_PROJECT
     assert {name for name in names(project.parent) if not name.startswith("pkg/pkg_graph/")} == set(around)
     assert cli("convert", ".", "--check").exit_code == 0
-    assert cli("convert", ".", "--force").exit_code == 0  # its own output is no input
+    assert cli("convert", ".", "--force").exit_code == 0  # its own output is not an input
     assert names(project / "pkg_graph") == OF_PROJECT
 
 
-def test_a_folder_around_the_current_one_goes_into_the_current_one(package, cli, monkeypatch):
+def test_an_enclosing_folder_is_converted_into_the_current_one(package, cli, monkeypatch):
     monkeypatch.chdir(package / "sub")
     assert cli("convert", "..").exit_code == 0
     assert names(package / "sub" / "pkg_graph") == EXPECTED
     assert sorted(path.name for path in package.parent.iterdir()) == ["newton.py", "pkg"]
 
 
-def test_files_that_were_converted_from_others_of_the_folder_are_left_out(package, cli):
-    """One that came from elsewhere is a source as it is."""
+def test_files_converted_from_others_of_the_folder_are_left_out(package, cli):
+    """A file that was converted from another folder is a source."""
     assert cli("convert", "newton.py", "-o", "pkg/sub/made.py").exit_code == 0
     assert cli("convert", "pkg/core.py").exit_code == 0
     assert cli("convert", "pkg/core.py", "-o", "pkg/out/other.py").exit_code == 0
@@ -233,7 +233,7 @@ def test_files_that_were_converted_from_others_of_the_folder_are_left_out(packag
     assert Path("pkg_graph/sub/made.py").read_text() == Path("pkg/sub/made.py").read_text()
 
 
-def test_nothing_goes_through_links_of_the_output(package, cli):
+def test_no_file_is_written_through_links_of_the_output(package, cli):
     outside = package.parent / "outside"
     outside.mkdir()
     (package.parent / "out").mkdir()

@@ -46,7 +46,7 @@ def program(tmp_path):
     return tmp_path
 
 
-def test_stablehlo_goes_to_standard_output(command, program):
+def test_stablehlo_is_written_to_standard_output(command, program):
     done = command("export", "model.py:halved", "--spec", "float32[?,3] int32[]", cwd=program)
     assert done.returncode == 0, done.stderr
     assert "@main(%arg0: tensor<?x3xf32>, %arg1: tensor<i32>) -> (tensor<?x3xf32>, tensor<i32>)" in done.stdout
@@ -102,7 +102,7 @@ def test_arrays_that_are_written_are_results(command, program):
 
 
 @pytest.mark.parametrize(("spec", "type_"), [("float64[4] 3.0", "tensor<4xf64>"), ("float64[?] 3", "tensor<?xf64>")])
-def test_numbers_that_are_given_are_part_of_the_module(command, program, spec, type_):
+def test_given_numbers_are_part_of_the_module(command, program, spec, type_):
     done = command("export", "model.py:scaled", "--spec", spec, cwd=program)
     assert done.returncode == 0, done.stderr
     assert f"@main(%arg0: {type_}) -> ({type_}, tensor<i32>)" in done.stdout

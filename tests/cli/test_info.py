@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 
-def test_info_says_versions_and_places(here, cli, monkeypatch):
+def test_info_prints_versions_and_paths(here, cli, monkeypatch):
     monkeypatch.setenv("AUTOCONV_CACHE", str(here / "cache"))
     (here / "cache/sub").mkdir(parents=True)
     (here / "cache/sub/x").write_bytes(b"12345")

@@ -1,4 +1,4 @@
-"""A closed pipe and ctrl-C: quiet, and never a half-written output."""
+"""Closed pipes and ctrl-C end the command without messages and without partial output."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_a_closed_pipe_is_quiet(here):
 
 
 def wait_for_a_reader(pipe: Path, process: subprocess.Popen[bytes]) -> int:
-    """The writing end of a named pipe, as soon as somebody has begun to read it."""
+    """Return the writing end of a named pipe, as soon as a process reads it."""
     while process.poll() is None:
         try:
             return os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
@@ -63,7 +63,7 @@ def test_an_interrupt_leaves_nothing_behind(here, jobs, number):
         start_new_session=True,
     )
     feeding = wait_for_a_reader(Path("fed.py"), process)
-    os.killpg(process.pid, number)  # as a terminal does: to the whole group
+    os.killpg(process.pid, number)  # to the whole process group, as a terminal does
     os.close(feeding)  # Python sees no signal that comes just before a read until the read has ended
     _, stderr = process.communicate(timeout=60)  # until nobody has its error output any more
     if number == signal.SIGINT:
@@ -89,7 +89,7 @@ def test_processes_that_convert_end_with_the_one_that_started_them(here, number)
     assert sorted(os.listdir()) == ["fed.py", "newton.py"]
 
 
-def test_what_was_staged_goes_away_on_an_error(here):
+def test_staged_output_is_removed_after_an_error(here):
     with pytest.raises(KeyboardInterrupt), Staging() as staging:
         staging.add_text(Path("one.py"), "x")
         staging.add_text(Path("new/two.py"), "x")
@@ -99,7 +99,7 @@ def test_what_was_staged_goes_away_on_an_error(here):
     assert os.listdir() == ["newton.py"]
 
 
-def test_an_output_is_private_until_it_is_there(here):
+def test_an_output_is_private_until_it_is_complete(here):
     with Staging() as staging:
         staging.add_text(Path("one.py"), "new", mode_of=Path("newton.py"))
         assert not Path("one.py").exists() and len(os.listdir()) == 2
@@ -108,8 +108,8 @@ def test_an_output_is_private_until_it_is_there(here):
     assert os.stat("one.py").st_mode == os.stat("newton.py").st_mode
 
 
-def test_an_interrupt_while_the_command_loads_ends_it_without_a_word(here):
-    """It comes when click is asked for, which nothing of Python itself does."""
+def test_an_interrupt_while_the_command_loads_ends_it_without_a_message(here):
+    """The interrupt comes at the import of click, which no module of Python imports."""
     Path("start").mkdir()
     Path("start/sitecustomize.py").write_text(
         "import os, signal, sys\n"

@@ -1,4 +1,4 @@
-"""The user's code is never imported or run: not what is converted, not what lies in the current folder."""
+"""The user's code is never imported or run, neither converted files nor other files of the current folder."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ HOSTILE = (
 
 @pytest.fixture
 def hostile(here: Path) -> Path:
-    """A folder full of modules that give themselves away when they are run."""
+    """Fill a folder with modules that leave a trace when they are run."""
     for name in HOSTILE:
         (here / f"{name}.py").write_text(f"open({str(here / 'EXECUTED')!r}, 'a').write({name!r})\n")
     (here / "EVIL.py").write_text("import os\n\n\ndef evil(x):\n    return x\n\n\nos._exit(77)\n")
@@ -43,13 +43,13 @@ MODULE = [sys.executable, "-m", "autoconv"]
 
 
 def script() -> list[str]:
-    """The console script, where it is installed beside this interpreter."""
+    """Return the console script, where it is installed beside this interpreter."""
     path = Path(sys.executable).with_name("autoconv")
     return [str(path)] if path.exists() else []
 
 
-def starts() -> list[tuple[list[str], list[str], str | None]]:
-    """Every command from the folder itself, and from the console script with the folder on Python's path.
+def command_starts() -> list[tuple[list[str], list[str], str | None]]:
+    """Yield every command, run in the folder itself, and by the console script with the folder on Python's path.
 
     The two other pairs differ before the command is read: one that converts in other processes, and one that runs code.
     """
@@ -57,7 +57,7 @@ def starts() -> list[tuple[list[str], list[str], str | None]]:
     return every + [(COMMANDS[i], *how) for i in (2, -1) for how in ((MODULE, "."), (script(), None))]
 
 
-@pytest.mark.parametrize(("arguments", "start", "python_path"), starts())
+@pytest.mark.parametrize(("arguments", "start", "python_path"), command_starts())
 def test_nothing_of_the_folder_is_run(hostile, arguments, start, python_path):
     if not start:
         pytest.skip("the console script is not installed")
@@ -96,7 +96,7 @@ def test_a_program_that_imports_autoconv_keeps_its_path(here):
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
-def test_a_repository_runs_nothing_when_its_ignored_files_are_asked_for(hostile):
+def test_listing_ignored_files_runs_nothing_of_a_repository(hostile):
     subprocess.run(["git", "init", "-q", str(hostile)], check=True)
     script = hostile / "monitor.sh"
     script.write_text(f"#!/bin/sh\ntouch {hostile / 'EXECUTED'}\n")

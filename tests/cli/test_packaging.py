@@ -1,4 +1,4 @@
-"""What pyproject.toml lists is what is there."""
+"""The packages and data that pyproject.toml lists exist, and are complete."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def settings() -> dict[str, Any]:
 
 
 def source_of(package: str) -> Path:
-    """The folder that is installed as a package: by package-dir, else by its name."""
+    """Return the folder that is installed as a package, by package-dir or by its name."""
     folders = settings()["package-dir"]
     parent, _, name = package.rpartition(".")
     if package in folders:
@@ -60,7 +60,7 @@ def source_of(package: str) -> Path:
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder laid out as an installation lays out the packages, and nothing else of the repository."""
+    """Return a folder with the packages as an installation lays them out, and nothing else of the repository."""
     site = tmp_path_factory.mktemp("site")
     for package in settings()["packages"]:
         folder = site.joinpath(*package.split("."))

@@ -93,7 +93,7 @@ def test_exit_codes_of_the_script(script, command, leave, code):
     assert done.stderr.strip() == ("sorry" if code == 1 else "")
 
 
-def test_the_scripts_own_hook_is_honoured(script, command):
+def test_the_scripts_own_excepthook_is_called(script, command):
     script.write_text("import sys\n\nsys.excepthook = lambda *e: print('mine', e[1])\nraise ValueError(3)\n")
     assert command("run", script).stdout == "mine 3\n"
 
@@ -119,7 +119,7 @@ def test_a_script_in_place_of_a_functions_name(script, command):
     assert run.returncode == 2 and f"write --compile NAME {script}" in " ".join(run.stderr.split())
 
 
-def test_scripts_that_are_not_there_or_not_python(script, command):
+def test_missing_scripts_and_files_that_are_not_python(script, command):
     for name, text, code in (("no.py", None, 2), ("bad.py", "def f(:\n", 3), ("late.py", "while 1: pass\nbreak\n", 3)):
         if text:
             (script.parent / name).write_text(text)

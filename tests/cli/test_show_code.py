@@ -1,4 +1,4 @@
-"""`autoconv show-code`: what a target is, what is cut out, and how it is laid out."""
+"""`autoconv show-code`: forms of targets, the printed part of the code, and its layout."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def outer(x):
     assert names(inner) == ["inner"] and inner.startswith("# about inner\ndef inner(y):")
 
 
-def test_only_the_target_has_to_be_fine(here, cli):
+def test_only_the_target_has_to_be_convertible(here, cli):
     assert names(cli("show-code", "newton.py:solve", "--compile").stdout) == ["solve"]
     assert "compile" in cli("show-code", "newton.py:solve", "--compile").stdout
     assert cli("show-code", "newton.py:Solver", "--compile").exit_code == 2

@@ -1,4 +1,4 @@
-"""`autoconv show-graph`: the stages of a graph, and what becomes of it natively."""
+"""`autoconv show-graph`: the stages of a graph, and its native plan."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_every_stage_is_a_graph(program, cli):
         assert ("sin(" in result.stdout) == (stage != "dead")
 
 
-def test_what_fused_and_what_runs_by_kernels(program, cli):
+def test_fused_loops_and_kernels_are_listed(program, cli):
     text = cli("show-graph", "program.py:chain", "--spec", "float32[8] int32[]", "--stage", "native").stdout
     first = text.splitlines()[0]
     assert first.startswith("loop over 8: ") and all(op in first for op in ("exp", "multiply", "add"))
@@ -65,7 +65,7 @@ def test_what_fused_and_what_runs_by_kernels(program, cli):
     assert kernels in ("sort", "nothing")
 
 
-def test_all_stages_say_which_changed_nothing(program, cli):
+def test_unchanged_stages_are_marked(program, cli):
     text = cli("show-graph", "program.py:chain", "--spec", "float32[8] int32[]").stdout
     headings = [line.partition(":")[0] for line in text.splitlines() if line.startswith("# ")]
     assert headings[0] == "# before" and headings[-1] == "# native"
@@ -86,7 +86,7 @@ def test_types_stand_for_arrays_of_numpy_under_compile(here, cli):
     assert "%x: float64[?]" in opened and "float32[?]" in opened
 
 
-def test_decorated_functions_and_modules_beside(program, cli):
+def test_decorated_functions_and_sibling_modules(program, cli):
     text = cli("show-graph", "program.py:Layer.call", "--spec", "float32[?,2]", "--stage", "dead").stdout
     assert "%x: float32[?,2]" in text and "multiply" in text
 
@@ -107,7 +107,7 @@ def test_spans(program, cli):
         (("program.py:missing",), "no function or class missing"),
     ],
 )
-def test_what_is_wrong_is_said(program, cli, arguments, message):
+def test_messages_for_wrong_arguments(program, cli, arguments, message):
     result = cli("show-graph", *arguments)
     assert result.exit_code == 2
     assert message in result.stderr
@@ -119,7 +119,7 @@ def test_a_module_that_cannot_be_imported(here, cli):
     assert result.exit_code == 2 and "bad.py cannot be imported: ValueError: not today" in result.stderr
 
 
-def test_a_function_without_a_graph_says_why(here, cli):
+def test_a_function_without_a_graph_has_a_reason(here, cli):
     (here / "effects.py").write_text("import random\n\n\ndef f(x):\n    return x + random.random()\n")
     result = cli("show-graph", "effects.py:f", "--spec", "1.0", "--compile")
     assert result.exit_code == 1 and "has no graph" in result.stderr
@@ -166,7 +166,7 @@ def pair(x):
         ("asserts", 23, "AssertionError: never"),
     ],
 )
-def test_what_the_program_raises_has_its_place(here, cli, name, line, message):
+def test_errors_of_the_program_have_their_line(here, cli, name, line, message):
     (here / "mistakes.py").write_text(MISTAKES)
     result = cli("show-graph", f"mistakes.py:{name}", "--spec", "float32[2]")
     assert result.exit_code == 1 and "bug" not in result.stderr
@@ -188,9 +188,9 @@ def test_specs_that_do_not_fit(here, cli, name, specs, message):
     assert result.exit_code == 2 and message in result.stderr
 
 
-def test_a_bug_of_the_package_stays_one(here, cli, monkeypatch):
+def test_an_internal_error_is_not_presented_as_an_error_of_the_program(here, cli, monkeypatch):
     import autoconv.tracing.api.stages as stages
 
-    monkeypatch.setattr(stages, "get_backend", [].index)  # raises without a frame of the program
+    monkeypatch.setattr(stages, "get_backend", [].index)  # the error has no frame of the program
     result = cli("show-graph", "solve", "--spec", "2.0")
     assert result.exit_code == 4 and "this is a bug in autoconv" in result.stderr

@@ -17,11 +17,11 @@ _DTYPES = {"bfloat16": "uint16", "float16": "uint16"}
 
 
 class LibraryError(Exception):
-    """An error of a library: the code that its function returned, and the message."""
+    """An error of a library, with the code that its function returned and the message."""
 
 
 class Caller:
-    """The function of a library, for arrays and numbers. Its result is a dict with the fields of the C structure."""
+    """The function of a library, for arrays and numbers; it returns a dict with the fields of the C structure."""
 
     def __init__(self, library: Any) -> None:
         text = Path(library.header).read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""The samples of all ops as functions of libraries."""
+"""Samples of all ops as graphs for C libraries."""
 
 from __future__ import annotations
 

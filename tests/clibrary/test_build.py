@@ -1,4 +1,4 @@
-"""C libraries of functions: what they compute, and what the system sees of them."""
+"""C libraries of functions: results, symbols, dependences, and errors."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_threads_at_the_same_time(library):
 
 
 @pytest.mark.skipif(shutil.which("nm") is None, reason="there is no nm")
-def test_needs_libc_and_libm_alone(library):
+def test_a_library_needs_only_libc_and_libm(library):
     listed = subprocess.run(["nm", "-D", library.shared], capture_output=True, text=True, check=True).stdout
     undefined = {line.split()[-1].partition("@")[0] for line in listed.splitlines() if " U " in line}
     assert undefined <= {"aligned_alloc", "calloc", "free", "malloc", "memcpy", "memmove", "memset", "realloc"}
@@ -187,10 +187,10 @@ def test_arrays_that_are_written_to(tmp_path):
     )
     call = Caller(library)
     for size in (3, 7, 100):
-        mine, its = RANDOM.normal(size=(2, size))
-        its[:] = mine
-        assert call(mine, 3)["value"] == autoconv.compile(smoothed)(its, 3)
-        assert np.array_equal(mine, its)
+        written_array, numpy_array = RANDOM.normal(size=(2, size))
+        numpy_array[:] = written_array
+        assert call(written_array, 3)["value"] == autoconv.compile(smoothed)(numpy_array, 3)
+        assert np.array_equal(written_array, numpy_array)
     assert "autoconv_float64_1 *values, int64_t rounds" in library.header.read_text()
     assert "const autoconv_float64_1 *values" not in library.header.read_text()
 
@@ -208,7 +208,7 @@ def test_products_by_code_of_its_own(tmp_path, dtype, cpu):
         call(np.ones((2, 3), dtype), np.ones((2, 3), dtype))
 
 
-def test_what_needs_python_is_refused_with_its_line(tmp_path):
+def test_functions_that_need_python_are_refused_with_their_line(tmp_path):
     line = named.__code__.co_firstlineno + 1
     with pytest.raises(UnsupportedError, match=rf"test_build\.py:{line}") as caught:
         autoconv.clibrary.build(named, "float64[3]", to=tmp_path / "named")
@@ -264,11 +264,11 @@ def test_sizes_that_cannot_differ_are_named(tmp_path):
         autoconv.clibrary.build(total, "float64[?] float64[?]", to=tmp_path / "total")
 
 
-def test_headers_say_the_same_for_every_hash_seed(library):
+def test_headers_do_not_depend_on_the_hash_seed(library):
     assert not re.search(r"0x[0-9a-f]{6}", library.header.read_text())
 
 
-def test_numbers_that_are_given_are_part_of_the_library(tmp_path):
+def test_given_numbers_are_part_of_the_library(tmp_path):
     def padded(values, more, by=0.5):
         found = np.zeros(values.shape[0] + more)
         found[more:] = values * by

@@ -1,4 +1,4 @@
-"""Programs of NumPy as C libraries: those of fixtures/numpy."""
+"""The programs of fixtures/numpy as C libraries."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ BINARY_FUNCTIONS = ["pow", "atan2", "fmod", "copysign", "log"]
 
 @pytest.fixture(scope="module")
 def functions_of_math(tmp_path_factory: pytest.TempPathFactory) -> Caller:
-    """A library whose first argument selects a function of math."""
+    """Build a library whose first argument selects a function of math."""
     calls = [f"math.{name}(x)" for name in UNARY_FUNCTIONS]
     calls += [f"math.{name}(x, y)" for name in BINARY_FUNCTIONS] + ["x**y"]
     branches = [f"    if which == {i}:\n        return float({call})\n" for i, call in enumerate(calls)]
@@ -97,7 +97,7 @@ def functions_of_math(tmp_path_factory: pytest.TempPathFactory) -> Caller:
 
 @pytest.mark.parametrize("name", [*UNARY_FUNCTIONS, *BINARY_FUNCTIONS, "**"])
 def test_math_of_any_operands(functions_of_math: Caller, name: str) -> None:
-    """Results for infinities and nan are Python's, and Python's errors are error codes with their messages."""
+    """Results for infinities and nan are Python's; Python's errors are codes with their messages."""
     which = [*UNARY_FUNCTIONS, *BINARY_FUNCTIONS, "**"].index(name)
     is_unary = which < len(UNARY_FUNCTIONS)
     for x, y in itertools.product(OPERANDS, (1.0,) if is_unary else OPERANDS):

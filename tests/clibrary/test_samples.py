@@ -68,7 +68,7 @@ def test_the_page_lists_the_ops_without_a_form() -> None:
 
 
 def ops_in_table(page: str) -> Iterator[Any]:
-    """The ops in the table of the page."""
+    """Return the ops in the table of the page."""
     table = page.partition("## What has no form")[2]
     for row in re.findall(r"^\| [^|`]+ \| (`.*) \|", table, flags=re.MULTILINE):
         yield from re.findall(r"`(\w+)`", row)

@@ -1,4 +1,4 @@
-"""A plugin of pytest: leaves out tests with an outcome, writes each outcome at once, and stops slow tests."""
+"""A plugin of pytest that skips tests with an outcome, writes each outcome at once, and stops slow tests."""
 
 from __future__ import annotations
 

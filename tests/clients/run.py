@@ -1,4 +1,4 @@
-"""Runs the tests of public TensorFlow libraries, unmodified, over autoconv and over TensorFlow; compares the outcomes.
+"""Run the tests of public TensorFlow libraries, unmodified, over autoconv and over TensorFlow; compare outcomes.
 
     python tests/clients/run.py [LIBRARY ...] [--tensorflow PYTHON] [--only PART] [--again] [--source LIBRARY=DIR]
 
@@ -28,7 +28,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-LIMIT = 600  # seconds for a library
+LIMIT = 600  # seconds for the tests of a library
 START = """
 import sys
 {setup}
@@ -49,7 +49,7 @@ class Library:
     tests: tuple[str, ...]
     needs: tuple[str, ...] = ()
     from_source: bool = False
-    old_numpy: tuple[str, ...] = ()  # names that NumPy has dropped, which are Python's own
+    old_numpy: tuple[str, ...] = ()  # names of Python's types that NumPy has dropped
     variables: tuple[tuple[str, str], ...] = ()
 
 
@@ -86,11 +86,11 @@ def main() -> None:
     for name in options.libraries or LIBRARIES:
         library = LIBRARIES[name]
         place = sources(name, library, options.folder, options.source.get(name))
-        ours = collect(name, library, place, "autoconv", sys.executable, options)
-        theirs = None
+        autoconv_outcomes = collect(name, library, place, "autoconv", sys.executable, options)
+        tensorflow_outcomes = None
         if options.tensorflow:
-            theirs = collect(name, library, place, "tensorflow", options.tensorflow, options)
-        rows.append((name, *compare(name, ours, theirs, options.reasons)))
+            tensorflow_outcomes = collect(name, library, place, "tensorflow", options.tensorflow, options)
+        rows.append((name, *compare(name, autoconv_outcomes, tensorflow_outcomes, options.reasons)))
     for name, passed, all_ in rows:
         print(f"{name:15} {passed:5} of {all_:5}  {100 * passed / max(all_, 1):5.1f} %")
 
@@ -178,7 +178,7 @@ def collect(
         except subprocess.TimeoutExpired:
             print(f"{name} over {over}: stopped after {LIMIT} s; run it again for the other tests", flush=True)
             break
-        if run.returncode in (0, 1, 2, 5):  # pytest came to its end
+        if run.returncode in (0, 1, 2, 5):  # pytest has ended by itself
             break
         if len(_outcomes(kept)) == before or time.monotonic() > end:
             print((run.stdout + run.stderr)[-2000:], flush=True)
@@ -213,14 +213,17 @@ def _forget(path: Path, options: argparse.Namespace) -> None:
     path.write_text("".join(json.dumps(row) + "\n" for row in found.items()), "utf-8")
 
 
-def compare(name: str, ours: dict[str, str], theirs: dict[str, str] | None, most: int) -> tuple[int, int]:
+def compare(
+    name: str, autoconv_outcomes: dict[str, str], tensorflow_outcomes: dict[str, str] | None, most: int
+) -> tuple[int, int]:
     """Print the reasons of failures; return how many tests pass, and how many of them there are."""
-    wanted = [test for test, outcome in (ours if theirs is None else theirs).items() if outcome == "passed"]
-    if theirs is None:
-        wanted = [test for test, outcome in ours.items() if outcome != "skipped"]
+    reference = autoconv_outcomes if tensorflow_outcomes is None else tensorflow_outcomes
+    wanted = [test for test, outcome in reference.items() if outcome == "passed"]
+    if tensorflow_outcomes is None:
+        wanted = [test for test, outcome in autoconv_outcomes.items() if outcome != "skipped"]
     reasons: dict[str, list[str]] = collections.defaultdict(list)
     for test in wanted:
-        outcome = ours.get(test) or ours.get(test.partition("::")[0], "failed: not run")
+        outcome = autoconv_outcomes.get(test) or autoconv_outcomes.get(test.partition("::")[0], "failed: not run")
         if outcome != "passed":
             reasons[outcome].append(test)
     print(f"{name}:")

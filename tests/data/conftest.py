@@ -1,4 +1,4 @@
-"""What the tests of datasets share."""
+"""Fixtures of the tests of datasets."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 
 def plain(value: Any) -> Any:
-    """An element in Python's own numbers, bytes and lists."""
+    """Return an element as Python numbers, bytes and lists."""
     if isinstance(value, dict):
         return {key: plain(part) for key, part in value.items()}
     if isinstance(value, tuple):
@@ -20,5 +20,5 @@ def plain(value: Any) -> Any:
 
 @pytest.fixture
 def elements() -> Callable[[Any], list[Any]]:
-    """The elements of a dataset as plain values."""
+    """Return a function that lists the elements of a dataset as plain values."""
     return lambda dataset: [plain(element) for element in dataset.as_numpy_iterator()]

@@ -49,7 +49,7 @@ def test_padded_batches_of_structures(elements):
     assert elements(padded) == [([[1, -1, -1], [1, 2, -1]], [b"a", b"bc"])]
 
 
-def test_what_does_not_fit():
+def test_shapes_that_do_not_fit():
     ragged = Dataset.range(1, 5).map(lambda x: tf.fill([x], x))
     with pytest.raises(tf.errors.InvalidArgumentError, match="smaller size than the input element"):
         list(ragged.padded_batch(4, padded_shapes=[2]))

@@ -1,4 +1,4 @@
-"""`enumerate`, `zip` and other builtins over datasets in functions, and what they refuse."""
+"""`enumerate`, `zip` and other builtins over datasets in functions, and their refusals."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def test_enumerate_counts_in_pythons_numbers():
     assert float(weighted(Dataset.from_tensor_slices([1.0, 2.0, 3.0]))) == 14.0
 
 
-def test_zip_with_what_has_rows():
+def test_zip_with_tensors_and_ranges():
     @tf.function
     def dot(dataset, weights):
         total = 0
@@ -72,7 +72,7 @@ def test_pairs_of_pairs():
     assert [int(x) for x in total(Dataset.range(4))] == [expected, 14]
 
 
-def test_what_cannot_be_zipped_with_a_dataset():
+def test_objects_that_cannot_be_zipped_with_a_dataset():
     @tf.function
     def words(dataset):
         for x, word in zip(dataset, {"a": 1}):  # noqa: B905

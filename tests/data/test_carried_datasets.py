@@ -1,4 +1,4 @@
-"""Datasets in functions that loops carry, generators make, errors leave and closures hold."""
+"""Datasets in functions: as loop state, from generators, after errors, and in closures."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import autoconv as tf
 Dataset = tf.data.Dataset
 
 
-def test_functions_of_a_dataset_read_what_the_loop_around_it_carries():
+def test_functions_of_a_dataset_read_the_state_of_the_enclosing_loop():
     dataset = Dataset.range(4)
 
     @tf.function
@@ -38,7 +38,7 @@ def test_a_dataset_is_carried_by_a_loop():
     assert [int(total(Dataset.range(4), tf.constant(n))) for n in (0, 1, 3)] == [6, 12, 48]
 
 
-def test_an_iterator_is_advanced_where_a_tensor_says():
+def test_an_iterator_is_advanced_in_a_branch_on_a_tensor():
     @tf.function
     def maybe(flag, iterator):
         return next(iterator) if flag else tf.constant(-1, tf.int64)

@@ -52,7 +52,7 @@ def test_functions_of_elements_take_and_return_composites():
     assert sorted(len(x) for x in kept) == [1, 1, 2, 2]
 
 
-def test_loops_of_functions_iterate_over_them():
+def test_loops_in_functions_iterate_over_composites():
     dataset = ac.data.Dataset.from_tensor_slices(ragged()).batch(2)
 
     @ac.function
@@ -77,7 +77,7 @@ def test_elements_of_different_sizes_become_ragged_or_sparse_batches():
     np.testing.assert_array_equal(ac.sparse.to_dense(batch), [[1, 0, 0, 0], [2, 2, 0, 0]])
 
 
-def test_generators_yield_what_their_signature_says():
+def test_elements_of_generators_are_checked_against_the_signature():
     spec = ac.RaggedTensorSpec([None, None], ac.float32)
     dataset = ac.data.Dataset.from_generator(lambda: iter([ragged()]), output_signature=spec)
     assert [x.to_list() for x in dataset] == [ROWS]

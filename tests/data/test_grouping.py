@@ -96,7 +96,7 @@ def test_buckets_are_padded_to_their_longest():
     assert [batch.numpy().tolist() for batch in data] == expected
 
 
-def test_a_function_goes_over_buckets():
+def test_a_function_iterates_over_buckets():
     @ac.function
     def total(data):
         found = 0

@@ -1,4 +1,4 @@
-"""Datasets in functions: one traced body, not an unrolled loop; iterators that go on where they were."""
+"""Datasets in functions: one traced body, not an unrolled loop; iterators that keep their position."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_a_dataset_from_outside_is_noticed_when_it_changes():
     assert box
 
 
-def test_iterators_go_on_where_they_were():
+def test_iterators_keep_their_position():
     @tf.function
     def up_to(iterator, stop):
         total = tf.constant(0, tf.int64)
@@ -255,7 +255,7 @@ def test_get_next_needs_no_conversion():
     assert [int(following(iterator)) for _ in range(2)] == [0, 1]
 
 
-def test_compile_leaves_datasets_to_python():
+def test_datasets_run_plain_under_compile():
     @tf.compile
     def total(dataset, factor):
         found = 0
@@ -297,7 +297,7 @@ def test_gradients_stop_at_datasets_or_flow_past_them():
     np.testing.assert_allclose(trained(Dataset.from_tensor_slices([1.0, 2.0])), expected, rtol=1e-6)
 
 
-def test_gradients_go_through_loops_over_datasets():
+def test_gradients_through_loops_over_datasets():
     weight, x = tf.Variable(2.0), tf.constant(3.0)
     dataset = Dataset.from_tensor_slices([1.0, 2.0, 3.0])
 

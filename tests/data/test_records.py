@@ -1,4 +1,4 @@
-"""TFRecord files, Examples, CSV fields and tensors as bytes, and what damage of them gives."""
+"""TFRecord files, Examples, CSV fields and tensors as bytes, and errors of damaged ones."""
 
 from __future__ import annotations
 
@@ -36,18 +36,18 @@ def sequence(*steps):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_files_of_tensorflow_are_read_and_ours_are_the_same(tmp_path, kind):
+def test_files_of_tensorflow_are_read_and_written_files_are_the_same(tmp_path, kind):
     path = str(WRITTEN / KINDS[kind])
     records = [record.numpy() for record in ac.data.TFRecordDataset(path, kind)]
     assert [len(record) for record in records[-2:]] == [0, 5000]
     assert list(ac.io.tf_record_iterator(path, ac.io.TFRecordOptions(kind))) == records
-    ours = tmp_path / "ours"
-    with ac.io.TFRecordWriter(str(ours), kind) as writer:
+    own_file = tmp_path / "ours"
+    with ac.io.TFRecordWriter(str(own_file), kind) as writer:
         for record in records:
             writer.write(record)
-    assert [record.numpy() for record in ac.data.TFRecordDataset(str(ours), kind)] == records
+    assert [record.numpy() for record in ac.data.TFRecordDataset(str(own_file), kind)] == records
     if not kind:
-        assert ours.read_bytes() == (WRITTEN / "records").read_bytes()
+        assert own_file.read_bytes() == (WRITTEN / "records").read_bytes()
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -79,7 +79,7 @@ def test_bad_arguments_of_a_writer(tmp_path):
     assert list(ac.io.tf_record_iterator(str(tmp_path / "records"))) == ["é".encode()]
 
 
-def damaged_files_raise(tmp_path, kind, trials, seed):
+def check_damaged_files(tmp_path, kind, trials, seed):
     """Change, cut or insert bytes: the records before the damage, then DataLossError, or all of them."""
     path = tmp_path / "records"
     records = list(ac.io.tf_record_iterator(str(WRITTEN / KINDS[kind]), kind))
@@ -110,22 +110,22 @@ def damaged_files_raise(tmp_path, kind, trials, seed):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_damaged_files(tmp_path, kind):
-    assert damaged_files_raise(tmp_path, kind, 25, 7) > 15
+    assert check_damaged_files(tmp_path, kind, 25, 7) > 15
 
 
-WANTED = {"x": Fixed([2], ac.float32), "n": Fixed([], ac.int64), "s": Fixed((), ac.string, "none")}
+FEATURES = {"x": Fixed([2], ac.float32), "n": Fixed([], ac.int64), "s": Fixed((), ac.string, "none")}
 
 
 @pytest.mark.parametrize("wrap", [lambda f: f, ac.function], ids=["eager", "graph"])
 def test_examples(wrap):
     records = [example(x=[1.0, 2.0], n=[3], s=[b"t\0"]), example(x=[4.0, 5.0], n=[-6])]
-    found = wrap(lambda r: ac.io.parse_example(r, WANTED))(ac.constant(records))
+    found = wrap(lambda r: ac.io.parse_example(r, FEATURES))(ac.constant(records))
     assert {name: value.numpy().tolist() for name, value in found.items()} == {
         "n": [3, -6],
         "s": [b"t\0", b"none"],
         "x": [[1.0, 2.0], [4.0, 5.0]],
     }
-    one = wrap(lambda r: ac.io.parse_single_example(r, WANTED))(ac.constant(records[0]))
+    one = wrap(lambda r: ac.io.parse_single_example(r, FEATURES))(ac.constant(records[0]))
     assert (one["n"].numpy(), one["s"].numpy(), one["x"].numpy().tolist()) == (3, b"t\0", [1.0, 2.0])
 
 
@@ -173,7 +173,7 @@ def test_examples_that_do_not_fit(wanted, message):
         ({"x": ac.io.VarLenFeature(None)}, ValueError, "Missing type for feature x"),
     ],
 )
-def test_features_that_nothing_can_have(wanted, error, message):
+def test_invalid_features(wanted, error, message):
     with pytest.raises(error, match=message):
         ac.io.parse_example([example(x=[1.0])], wanted)
 
@@ -184,7 +184,7 @@ def test_random_bytes_are_no_crash():
         data = bytearray(whole)
         data[draw.randrange(len(data))] = draw.randrange(256)
         try:
-            found = ac.io.parse_single_example(bytes(data), WANTED)
+            found = ac.io.parse_single_example(bytes(data), FEATURES)
         except InvalidArgument:
             continue
         assert [found[name].dtype for name in ("n", "s", "x")] == [ac.int64, ac.string, ac.float32]
@@ -192,17 +192,17 @@ def test_random_bytes_are_no_crash():
 
 def test_a_pipeline_of_records():
     dataset = ac.data.TFRecordDataset(str(WRITTEN / "records")).take(4)
-    rows = list(dataset.map(lambda record: ac.io.parse_single_example(record, WANTED)).batch(4))
+    rows = list(dataset.map(lambda record: ac.io.parse_single_example(record, FEATURES)).batch(4))
     assert rows[0]["n"].numpy().tolist() == [0, -1, -2, -3]
     assert rows[0]["s"].numpy().tolist() == [b"t0\0", b"t1\0", b"t2\0", b"t3\0"]
     assert rows[0]["x"].shape == (4, 2)
 
 
-def test_what_parses_records_can_be_saved(tmp_path):
+def test_functions_that_parse_records_can_be_saved(tmp_path):
     pytest.importorskip("safetensors")
     module = ac.Module()
     spec = [ac.TensorSpec([None], ac.string)]
-    module.parse = ac.function(lambda r: ac.io.parse_example(r, WANTED), input_signature=spec)
+    module.parse = ac.function(lambda r: ac.io.parse_example(r, FEATURES), input_signature=spec)
     module.raw = ac.function(lambda r: ac.io.decode_raw(r, ac.int16), input_signature=spec)
     ac.saved_model.save(module, tmp_path)
     loaded = ac.saved_model.load(tmp_path)
@@ -263,7 +263,7 @@ def test_bytes_that_are_no_tensor():
             assert ac.io.parse_tensor(bytes(changed), ac.int32).dtype is ac.int32
 
 
-def test_texts_of_numpy_functions_keep_zeros_at_their_end():
+def test_strings_of_numpy_functions_keep_trailing_zeros():
     assert ac.numpy_function(lambda: b"a\0\0", [], ac.string).numpy() == b"a\0\0"
     assert ac.numpy_function(lambda: ["a\0", b"b"], [], ac.string).numpy().tolist() == [b"a\0", b"b"]
     given = [ac.constant("a\0"), np.bytes_(b"b")]

@@ -36,7 +36,7 @@ def test_saved_ragged_and_sparse_elements(tmp_path):
     assert found == [[0, 0], [1, 0], [2, 0]]
 
 
-def test_what_is_damaged_or_fails_is_not_loaded(tmp_path):
+def test_damaged_and_failed_saves_are_not_loaded(tmp_path):
     folder = tmp_path / "set"
     with pytest.raises(tf.errors.NotFoundError, match="no such saved dataset"):
         Dataset.load(str(folder))
@@ -60,7 +60,7 @@ def test_what_is_damaged_or_fails_is_not_loaded(tmp_path):
 
 @pytest.mark.parametrize("kept", ["saved", "cached"])
 def test_random_damage_of_elements_is_found(tmp_path, kept):
-    """Elements before the damage are right, and then there is an error, or all are right."""
+    """Elements before the damage are right and an error follows, or all elements are right."""
     path = str(tmp_path / "set")
     texts = [str(n) * (n % 3) for n in range(12)]
     made = Dataset.from_tensor_slices((np.arange(24.0).reshape(12, 2), texts, tf.cast(tf.range(12), tf.bfloat16)))

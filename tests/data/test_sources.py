@@ -1,4 +1,4 @@
-"""Where elements come from: tensors, rows, ranges, generators, arrays on disk."""
+"""Sources of elements: tensors, rows, ranges, generators, arrays on disk."""
 
 from __future__ import annotations
 
@@ -111,11 +111,11 @@ def test_arrays_on_disk(tmp_path, elements):
 def test_mapped_arrays_are_read_row_by_row(tmp_path):
     mapped = np.lib.format.open_memmap(tmp_path / "big.npy", "w+", np.int64, (4, 2))
     dataset = Dataset.from_tensor_slices(mapped[1:])
-    mapped[2] = [7, 8]  # a copy would not see this
+    mapped[2] = [7, 8]  # a copy would not show this write
     rows = list(dataset.as_numpy_iterator())
     assert [row.tolist() for row in rows] == [[0, 0], [7, 8], [0, 0]]
     mapped[2] = 0
-    assert rows[1].tolist() == [7, 8]  # read when it was asked for
+    assert rows[1].tolist() == [7, 8]  # read when the element was requested
 
 
 def test_counter(elements):
@@ -144,7 +144,7 @@ def test_lists_are_tensors_and_tuples_structures(elements):
         (lambda: Dataset(3), TypeError, "a Dataset is created by"),
     ],
 )
-def test_what_makes_no_dataset(make, kind, message):
+def test_invalid_arguments(make, kind, message):
     with pytest.raises(kind, match=message):
         make()
 
@@ -166,7 +166,7 @@ def test_values_that_do_not_fit_the_signature(value, message):
     assert int(next(iterator)) == 1
     with pytest.raises(TypeError, match=message):
         next(iterator)
-    with pytest.raises(TypeError, match=message):  # not a quiet end
+    with pytest.raises(TypeError, match=message):  # an error, not the end of the iteration
         next(iterator)
 
 

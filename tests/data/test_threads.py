@@ -1,4 +1,4 @@
-"""Threads that work ahead: real ones, in order, and none left behind."""
+"""Threads that work ahead: concurrency, order, and their end."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_prefetch_works_ahead():
     while len(made) < 5 and time.monotonic() < end:
         time.sleep(0.005)
     time.sleep(0.05)
-    assert made == [0, 1, 2, 3, 4]  # one taken, three waiting, one in the thread's hands
+    assert made == [0, 1, 2, 3, 4]  # one was taken, three are buffered, the thread holds one
     assert threads() == ["autoconv-prefetch"]
     del iterator
     assert threads() == []
@@ -73,7 +73,7 @@ def pipeline():
     return Dataset.range(10_000).map(lambda x: x + 1, num_parallel_calls=3).prefetch(4).batch(2).prefetch(2)
 
 
-def test_no_thread_outlives_a_loop_that_is_left():
+def test_no_thread_outlives_a_loop_with_break():
     for batch in pipeline():
         if int(batch[0]) > 20:
             break
@@ -113,7 +113,7 @@ def test_no_thread_outlives_an_error():
 
 @pytest.mark.parametrize("calls", [None, 2])
 @pytest.mark.parametrize("ahead", [0, 2])
-def test_errors_arrive_after_what_came_before_them(calls, ahead):
+def test_errors_arrive_after_earlier_elements(calls, ahead):
     def fails(x):
         if x == 3:
             raise KeyError("three")

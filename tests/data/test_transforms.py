@@ -1,4 +1,4 @@
-"""What is done to elements, against plain Python."""
+"""Transformations of elements, against plain Python."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_functions_read_variables_and_change_them():
     assert int(seen) == 6
 
 
-def test_what_functions_give(elements):
+def test_results_of_functions(elements):
     assert elements(Dataset.range(2).map(lambda x: {"x": x, "l": [x, x + 1], "n": 1.5, "s": "t"})) == [
         {"x": 0, "l": [0, 1], "n": 1.5, "s": b"t"},
         {"x": 1, "l": [1, 2], "n": 1.5, "s": b"t"},
@@ -63,16 +63,16 @@ def test_take_skip_shard(elements):
     assert elements(dataset.take_while(lambda x: x < 4)) == [0, 1, 2, 3]
 
 
-def test_take_asks_for_no_more_than_it_gives():
-    asked = []
+def test_take_reads_no_more_than_it_returns():
+    read_elements = []
 
     def generate():
         for i in itertools.count():
-            asked.append(i)
+            read_elements.append(i)
             yield i
 
     list(Dataset.from_generator(generate, output_signature=tf.TensorSpec((), tf.int32)).take(2))
-    assert asked == [0, 1]
+    assert read_elements == [0, 1]
 
 
 def test_repeat_concatenate_enumerate_zip(elements):
@@ -138,7 +138,7 @@ def test_reduce_scan_unique(elements):
     assert int(Dataset.from_tensors(7).get_single_element()) == 7
 
 
-def test_reduce_stops_nowhere_early_and_converts():
+def test_reduce_reads_all_elements_and_converts_its_function():
     def longest(best, word):
         if tf.strings.length(word) > tf.strings.length(best):
             best = word
@@ -236,7 +236,7 @@ def test_cardinality(make, count):
         (lambda d: d.apply(lambda d: 3), TypeError, "apply takes datasets"),
     ],
 )  # fmt: skip
-def test_what_makes_no_dataset(make, kind, message):
+def test_invalid_arguments(make, kind, message):
     with pytest.raises(kind, match=message):
         make(Dataset.range(3))
 
@@ -248,7 +248,7 @@ def test_known_cardinality_is_checked(elements):
     assert elements(Made(KnownCount(Dataset.range(3).node, 3))) == [0, 1, 2]
 
 
-def test_numpy_iterator_gives_numpy():
+def test_numpy_iterator_yields_arrays():
     one, two = Dataset.from_tensor_slices(([1, 2], [[1.5], [2.5]])).as_numpy_iterator()
     assert type(one[0]) is np.int32 and isinstance(two[1], np.ndarray)
 

@@ -1,4 +1,4 @@
-"""Programs with three virtual devices, each in a process of its own: devices are fixed once they are used."""
+"""Run programs with three virtual devices in new processes, as devices are fixed once they are used."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ needs_ray = pytest.mark.skipif(not HAS_RAY, reason="needs Ray")
 
 
 def test_specifications() -> None:
-    """The answers are TensorFlow 2.21's."""
+    """The expected values are TensorFlow 2.21's."""
     cluster = tf.train.ClusterSpec({"w": ["a:1", "b:2"], "ps": {1: "c:3"}})
     assert repr(cluster) == "ClusterSpec({'w': ['a:1', 'b:2'], 'ps': {1: 'c:3'}})" and bool(cluster)
     assert cluster.job_tasks("ps") == [None, "c:3"] and cluster.as_dict() == {"w": ["a:1", "b:2"], "ps": {1: "c:3"}}
@@ -34,7 +34,7 @@ def test_specifications() -> None:
 
 
 @needs_ray
-def test_addresses_that_cannot_be(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_invalid_addresses(monkeypatch: pytest.MonkeyPatch) -> None:
     with socket.socket() as closed:
         closed.bind(("localhost", 0))
         nowhere = f"localhost:{closed.getsockname()[1]}"

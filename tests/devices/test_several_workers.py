@@ -1,6 +1,6 @@
 """MultiWorkerMirroredStrategy: processes that train together, beside one process on the whole batch.
 
-Workers that are lost, messages that are damaged, a program that goes on from its checkpoints, and processes of mpiexec.
+Lost workers, damaged messages, a program that continues from its checkpoints, and processes of mpiexec.
 """
 
 from __future__ import annotations
@@ -139,7 +139,7 @@ def test_values_of_several_workers(start: Start) -> None:
     assert found[0] == found[1] == FOUND
 
 
-def test_workers_that_make_different_calls_are_told(start: Start) -> None:
+def test_workers_that_make_different_calls_raise(start: Start) -> None:
     found = lines_of(start("""
     size = 2 + strategy._group.rank
     print(error_of(lambda: strategy.reduce("SUM", tf.zeros([size]), axis=None)))
@@ -165,8 +165,8 @@ def test_a_lost_worker_is_named(start: Start) -> None:
         assert out.startswith("UnavailableError: the worker /job:worker/task:1 at localhost:")
 
 
-def test_a_program_goes_on_from_its_checkpoints(start: Start, tmp_path: Path) -> None:
-    """A worker is killed in a step; all processes are started again, and end with the weights of a run without that."""
+def test_a_program_continues_from_its_checkpoints(start: Start, tmp_path: Path) -> None:
+    """After a worker is killed, restarted processes end with the weights of an undisturbed run."""
     program = TRAINING.replace("WIDTH", "20_000").replace("FIRST", "1").rpartition("losses = ")[0] + """
 import os, sys
 at, folder, slow = tf.Variable(0, dtype=tf.int64), sys.argv[1], sys.argv[2] == "slow"
@@ -207,11 +207,11 @@ print(w.numpy().tobytes().hex())
 
 def test_damaged_messages_are_found() -> None:
     draw, array = random.Random(0), np.arange(6.0).reshape(2, 3)
-    mine, its = socket.socketpair()
-    messages.send(mine, {"call": "sum", "number": 3}, array)
-    mine.close()
-    whole = its.recv(1000)
-    its.close()
+    own_socket, peer_socket = socket.socketpair()
+    messages.send(own_socket, {"call": "sum", "number": 3}, array)
+    own_socket.close()
+    whole = peer_socket.recv(1000)
+    peer_socket.close()
     outcomes = set()
     for _ in range(1000):
         data = bytearray(whole)
@@ -227,14 +227,14 @@ def test_damaged_messages_are_found() -> None:
             data[at : at + 8] = bytes(len(data[at : at + 8]))
         else:
             data[at:at] = data[at : at + draw.randint(1, 9)]
-        mine, its = socket.socketpair()
-        its.settimeout(5.0)
-        with mine, its:
-            mine.sendall(data)  # the connection stays open: no size may be trusted that would wait for more
+        own_socket, peer_socket = socket.socketpair()
+        peer_socket.settimeout(5.0)
+        with own_socket, peer_socket:
+            own_socket.sendall(data)  # the connection stays open: no size may be trusted that would wait for more
             if kind in ("cut", "twice"):
-                mine.close()
+                own_socket.close()
             try:
-                told, found = messages.receive(its)
+                told, found = messages.receive(peer_socket)
             except (messages.DamagedMessage, EOFError) as error:
                 outcomes.add(type(error).__name__)
             else:
@@ -257,7 +257,7 @@ def test_a_damaged_message_ends_the_step_of_all_workers(start: Start) -> None:
 
 
 def mpiexec() -> str | None:
-    """Return the command that starts processes, where MPI's library is installed, too."""
+    """Return the command that starts processes, if it and MPI's library are installed."""
     found = shutil.which("mpiexec", path=os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]))
     if found is None or subprocess.run([sys.executable, "-c", "import mpi4py.MPI"], capture_output=True).returncode:
         return None

@@ -37,7 +37,7 @@ def test_tensors_and_variables_are_on_the_device_of_their_block(run: Run) -> Non
 
 
 def test_forms_of_devices(run: Run) -> None:
-    """Devices are named by texts, specs and logical devices; the answers are those of TensorFlow 2.21."""
+    """Devices are named by strings, specs and logical devices; expected values are those of TensorFlow 2.21."""
     found = run("""
         first, second, third = tf.config.list_logical_devices("CPU")
         again = tf.device(tf.DeviceSpec(device_type="CPU", device_index=2))
@@ -153,7 +153,7 @@ def test_regions_run_on_the_devices_of_their_nodes(run: Run) -> None:
 
 
 def test_unknown_devices(run: Run) -> None:
-    """The classes are TensorFlow's, and the texts of eager ops too."""
+    """Error classes are TensorFlow's, and so are the messages of eager ops."""
     known = ", ".join(f"{HOST}{i}" for i in range(3))
     found = run("""
         def at(name):
@@ -209,7 +209,7 @@ def test_devices_have_pools_of_their_own(run: Run) -> None:
 
 @pytest.fixture
 def graph() -> Graph:
-    """A graph with a chain from one device to another and back, and a constant."""
+    """Return a graph with a chain from one device to another and back, and a constant."""
 
     @tf.function
     def f(x: tf.Tensor, y: tf.Tensor) -> tf.Tensor:

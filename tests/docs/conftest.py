@@ -1,4 +1,4 @@
-"""Makes the package site_generator of docs/ importable."""
+"""Make the package site_generator of docs/ importable."""
 
 import sys
 from pathlib import Path

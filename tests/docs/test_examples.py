@@ -1,4 +1,4 @@
-"""Every code block of README and docs runs and prints what stands behind it.
+"""Every code block of README and docs runs and prints the output block after it.
 
 The Python blocks of a page are one program in one namespace, in a folder of the page's own; a block with a title is
 a file there; one of Python runs by itself. A `console` block runs the lines behind `$` there. `...` in an output
@@ -41,7 +41,7 @@ PAGES = [str(path.relative_to(ROOT)) for path in written_pages()]
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_blocks_print_what_stands_behind_them(page, tmp_path, monkeypatch, update):
+def test_blocks_print_the_output_after_them(page, tmp_path, monkeypatch, update):
     for package in NEEDS.get(page, ()):
         pytest.importorskip(package)
     monkeypatch.chdir(tmp_path)
@@ -82,7 +82,7 @@ def _message(page: str, block: Block, printed: str) -> str:
 
 
 def _updated(text: str, printed: dict[Block, str]) -> str:
-    """The page with what its blocks print; an output that is right, by its `...`, stays."""
+    """Return the page with the outputs of its blocks; outputs that match, with `...` for any text, do not change."""
     for block in sorted(printed, key=lambda block: block.end, reverse=True):
         if not _same(block, printed[block]):
             assert block.output is not None, f"line {block.line} prints something, and no `text` block follows it"
@@ -111,7 +111,7 @@ class _Script:
         self.file.write_text(text)
 
     def run(self, block: Block) -> str:
-        """What the block prints."""
+        """Run a block, and return what it prints."""
         out = io.StringIO()
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
             if block.language == "console":
@@ -129,7 +129,7 @@ class _Script:
 
 
 class _Shell:
-    """As much of IPython's shell as the extension uses; tests/errors/test_notebook.py has the real one."""
+    """A stand-in for the parts of IPython's shell that the extension uses; test_notebook.py uses the real one."""
 
     def __init__(self, names: dict[str, object]) -> None:
         self.names = names
@@ -170,13 +170,13 @@ def _python(source: str, file: str, names: dict[str, object], out: io.StringIO) 
 
 
 def _prompt(text: str, out: io.StringIO) -> None:
-    """Runs lines at Python's prompt; writes those whose output is another one."""
+    """Run lines at Python's prompt, and write those whose output differs."""
     test = doctest.DocTestParser().get_doctest(textwrap.dedent(text), {"autoconv": autoconv}, "block", None, 0)
     doctest.DocTestRunner().run(test, out=out.write)
 
 
 def _commands(text: str, out: io.StringIO) -> None:
-    """Runs the lines behind `$`, autoconv's in this process, and writes them with their output as a terminal shows."""
+    """Run the lines after `$`, autoconv's in this process, and write them with their output as in a terminal."""
     for line in re.findall(r"^\$ (.*)$", text, re.MULTILINE):
         out.write(f"$ {line}\n")
         if line.startswith("autoconv ") and "|" not in line and ">" not in line:

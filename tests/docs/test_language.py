@@ -1,4 +1,4 @@
-"""The prose of pages, docstrings and comments keeps rules of docs/style.md: short sentences, no personified values."""
+"""Pages, docstrings and comments follow rules of docs/style.md: short sentences, no personified values."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PERSONIFIED = re.compile(r"\b(knows?|wants?|lets? go of|gone over|goes over|nobo
 
 
 def sentences(text: str) -> list[str]:
-    """The sentences outside of code blocks and tables; a span of code counts as a word."""
+    """Return the sentences outside of code blocks and tables; a span of code counts as a word."""
     text = re.sub(r"^ *(```+).*?^ *\1$", "", text, flags=re.MULTILINE | re.DOTALL)
     text = re.sub(r"^\|.*$", "", text, flags=re.MULTILINE)
     text = re.sub(r"\]\([^)]*\)", "]", re.sub(r"`[^`]*`", "code", text))
@@ -60,7 +60,7 @@ def test_docstrings_begin_with_an_imperative_or_a_noun_phrase_and_personify_noth
 
 
 def prose(text: str) -> str:
-    """The paragraphs of a docstring without examples, tables and indented parts."""
+    """Return the paragraphs of a docstring without examples, tables and indented parts."""
     text = re.sub(r"^\s*>>>.*?(?=\n\s*\n|\Z)", "", text, flags=re.MULTILINE | re.DOTALL)
     parts = re.split(r"\n\s*\n", text)
     return "\n\n".join(part for part in parts if not re.search(r"\S {2,}\S|^ {2}", part, flags=re.MULTILINE))

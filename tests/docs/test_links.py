@@ -1,4 +1,4 @@
-"""Links between the pages lead somewhere, and paths of the repository that a page names are there."""
+"""Links between the pages have targets, and paths of the repository that pages name exist."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ PAGES = [str(path.relative_to(ROOT)) for path in written_pages()]
 
 @functools.cache
 def site() -> dict[str, str]:
-    """The text of each page of the site by its path under docs/."""
+    """Return the text of each page of the site by its path under docs/."""
     folder = ROOT / "docs"
     pages = {str(path.relative_to(folder)): path.read_text(encoding="utf-8") for path in folder.rglob("*.md")}
     return pages | generated_pages(ROOT)
 
 
 def anchors(text: str) -> set[str]:
-    """The anchors of the headings, as mkdocs and GitHub make them."""
+    """Return the anchors of the headings, as mkdocs and GitHub make them."""
     headings = re.findall(r"^#+ (.*)$", FENCED.sub("", text), re.MULTILINE)
     plain = (re.sub(r"[^\w\s-]", "", heading.replace("\\", "")).strip().lower() for heading in headings)
     return {re.sub(r"[-\s]+", "-", heading) for heading in plain}
@@ -50,18 +50,18 @@ def test_links_of_the_site_lead_to_pages_and_headings():
 
 @pytest.mark.parametrize("page", [page for page in PAGES if not page.startswith("docs/")])
 def test_links_of_files_outside_of_docs_lead_to_files(page):
-    """These are read where they lie: their links lead to files of the repository as well."""
+    """Links of files outside of the site refer to files of the repository."""
     links = [link.partition("#")[0] for link in LINK.findall((ROOT / page).read_text()) if "://" not in link]
     assert [link for link in links if link and not (ROOT / link).exists()] == []
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_paths_of_the_repository_are_there(page):
+def test_paths_of_the_repository_exist(page):
     named = set(PATH.findall((ROOT / page).read_text(encoding="utf-8")))
     assert sorted(path for path in named if not (ROOT / path).exists()) == []
 
 
-def test_names_of_the_code_map_are_in_the_files_beside_them():
+def test_names_in_the_code_map_are_in_the_named_files():
     """| topic (`name`) | `autoconv/file.py` |"""
     table = (ROOT / "docs" / "architecture.md").read_text().partition("### Files by topic")[2].partition("\n## ")[0]
     for row in re.findall(r"^\| (.*\.py.*) \|$", table, re.MULTILINE):
@@ -76,26 +76,26 @@ def test_every_page_is_in_the_menu():
     assert menu == set(site())
 
 
-def test_the_files_that_the_site_includes_are_there():
+def test_files_that_the_site_includes_exist():
     assert set(INCLUDED) <= set(PAGES)
     assert {path.name for path in ROOT.glob("*.md")} == set(INCLUDED)
 
 
 FILE = re.compile(r"(?<![\w/.<*{])([a-z_]+(?:/[a-z_]+)*\.(?:py|ll))\b")
-INVENTED = {  # of a user or a library
+INVENTED = {  # names of files of a user or a library
     "gast.py", "numpy.py", "newton.py", "newton_graph.py", "model.py", "simulate.py", "softmax.py",
     "softmax_upgraded.py", "file.py",
 }
 
 
 def prose(path) -> str:
-    """The docstrings and comments of a Python file."""
+    """Return the docstrings and comments of a Python file."""
     tokens = tokenize.generate_tokens(io.StringIO(path.read_text(encoding="utf-8")).readline)
     is_prose = (t.string for t in tokens if t.type == tokenize.COMMENT or t.string.startswith(('"""', 'f"""', 'r"""')))
     return "\n".join(is_prose)
 
 
-def test_files_that_docstrings_and_comments_name_are_there():
+def test_files_that_docstrings_and_comments_name_exist():
     sources = [path for folder in ("autoconv", "cli") for path in sorted((ROOT / folder).rglob("*.py"))]
     places = [p.relative_to(ROOT).parts for p in (*sources, *(ROOT / "autoconv").rglob("*.ll"), *ROOT.glob("*.py"))]
     known = {"/".join(parts[i:]) for parts in (*places, *_tests()) for i in range(len(parts))} | INVENTED

@@ -10,10 +10,10 @@ import pytest
 from site_generator.reference import items
 
 ITEMS = items()
-WITH = [item for item in ITEMS if item.example]
+WITH_EXAMPLES = [item for item in ITEMS if item.example]
 
 
-@pytest.mark.parametrize("item", WITH, ids=lambda item: f"{item.namespace}.{item.name}")
+@pytest.mark.parametrize("item", WITH_EXAMPLES, ids=lambda item: f"{item.namespace}.{item.name}")
 def test_the_example_runs(item):
     names = {"autoconv": importlib.import_module("autoconv"), "np": importlib.import_module("numpy")}
     test = doctest.DocTestParser().get_doctest(inspect.getdoc(item.value), names, item.name, None, 0)

@@ -56,7 +56,7 @@ class Report:
 
     @property
     def rewritten_share(self) -> float:
-        """The share of the control-flow statements in functions that became a region or an operator call."""
+        """Return the share of control-flow statements in functions that became a region or an operator call."""
         counts = Counter[str]()
         for (kind, form), count in self.forms.items():
             if kind in STATEMENTS:
@@ -86,7 +86,7 @@ def convert_file(path: Path) -> Report:
             report.unreadable.append(f"{name}: {error}")
             return report
         report.lines = source.count("\n")
-        if not prints_back(source):
+        if not has_same_tree_when_printed(source):
             report.misprinted.append(name)
         start = time.process_time()
         try:
@@ -107,7 +107,7 @@ def convert_file(path: Path) -> Report:
     return report
 
 
-def prints_back(source: str) -> bool:
+def has_same_tree_when_printed(source: str) -> bool:
     """Return whether the printed source of a text's tree has the same tree, and an origin for each line."""
     tree = ast.parse(source)
     printed = print_tree(tree)

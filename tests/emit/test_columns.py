@@ -1,4 +1,4 @@
-"""Which part of the user's line a part of an emitted line was."""
+"""Columns of emitted lines are mapped to columns of the user's lines."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from autoconv.emit.columns import match_columns
 
 
 def part(emitted, piece, source):
-    """The part of the source line that a piece of the emitted line stands for, as text."""
+    """Return the text of the source line that a piece of the emitted line comes from."""
     start = emitted.index(piece)
     found = match_columns(emitted, start, start + len(piece), source)
     return None if found is None else source[slice(*found)]

@@ -1,4 +1,4 @@
-"""A few files of the standard library convert; `python tests/emit/library.py` does the whole of it."""
+"""A few files of the standard library convert; `python tests/emit/library.py` converts the whole library."""
 
 from pathlib import Path
 
@@ -24,7 +24,7 @@ def test_nothing_crashes(report):
     assert report.crashes == report.misprinted == []
 
 
-def test_most_is_read(report):
+def test_most_lines_are_read(report):
     assert report.files > 40 and len(report.unreadable) <= report.files // 10
 
 
@@ -44,7 +44,7 @@ def test_most_statements_become_regions(report):
     assert functional > 5 * statement
 
 
-def test_plain_statements_say_why():
+def test_plain_statements_have_a_reason():
     text = "async def f(xs):\n    async for x in xs:\n        pass\n    return [x async for x in xs]\n"
     constructs = library.convert_source(text, "example.py").constructs
     assert all(construct.reason for construct in constructs if construct.form == "plain")

@@ -9,7 +9,7 @@ import pytest
 from autoconv.emit.function import locate_source
 from autoconv.errors import ConversionError
 
-BEHIND_A_BACKSLASH = "a = 1; \\\n  f = lambda x: x + a\n"
+AFTER_A_BACKSLASH = "a = 1; \\\n  f = lambda x: x + a\n"
 OLD_LINES = "a = 1\rdef f(x):\r    return x + a\r"
 ON_ONE_LINE = "a = [\n1]; f = lambda x: (\n  x)\nb = 2\n"
 DECORATED = "\n\n@staticmethod\n# why\n@staticmethod\ndef f(x):\n    return x\nf = f.__func__.__func__\n"
@@ -23,8 +23,8 @@ def define(source: str):
     return namespace["f"]
 
 
-@pytest.mark.parametrize("source", [BEHIND_A_BACKSLASH, OLD_LINES, ON_ONE_LINE, DECORATED])
-def test_it_is_the_node_of_the_whole_file(source):
+@pytest.mark.parametrize("source", [AFTER_A_BACKSLASH, OLD_LINES, ON_ONE_LINE, DECORATED])
+def test_the_node_is_that_of_the_whole_file(source):
     node, class_name, _, lines = locate_source(define(source))
     every = [ast.dump(one, include_attributes=True) for one in ast.walk(ast.parse(source))]
     assert ast.dump(node, include_attributes=True) in every
@@ -58,7 +58,7 @@ def test_a_file_that_was_changed(now):
         locate_source(f)
 
 
-def test_a_lack_of_memory_is_no_deep_nesting(monkeypatch):
+def test_a_memory_error_is_not_reported_as_deep_nesting(monkeypatch):
     def doubled(x):
         return x * 2
 

@@ -1,4 +1,4 @@
-"""Whole modules: what is kept, what is renamed, what is put under a decorator, and that the text is stable."""
+"""Whole modules: unchanged parts, renamed imports, added decorators, and a stable text."""
 
 import gc
 import os
@@ -53,7 +53,7 @@ class Holder:
 '''
 
 
-def test_what_is_around_the_code_is_kept():
+def test_text_around_the_code_is_kept():
     text = convert_source(SOURCE, "module.py").text
     assert text.startswith(
         '#!/usr/bin/env python\n"""The module\'s docstring."""\nfrom __future__ import annotations\n'
@@ -86,7 +86,7 @@ def test_imports_are_renamed():
     assert "from autoconv.math import sin\n" in text
 
 
-def test_functions_are_put_under_compile():
+def test_functions_are_decorated_by_compile():
     text = convert_source(SOURCE, "module.py", Options(compile_names=frozenset({"f", "Holder.g"}))).text
     assert "@autoconv.compile\ndef f(" in text
     assert "    @staticmethod\n    @autoconv.compile\n    def g(x):" in text
@@ -136,7 +136,7 @@ def test_a_thousand_arms(tmp_path):
         assert [function(x) for x in (0, 250, last, last + 1)] == [0, 250, last, -1]
 
 
-def test_conversion_leaves_no_trees_to_the_collector() -> None:
+def test_conversion_leaves_no_trees_for_the_garbage_collector() -> None:
     part = """
     for y in ys:
         try:
@@ -145,7 +145,7 @@ def test_conversion_leaves_no_trees_to_the_collector() -> None:
             return x
 """
     source = f"def f(x, ys):\n{part * 5}"
-    convert_source(source, "f.py")  # what is found out once
+    convert_source(source, "f.py")  # the first conversion fills caches
     gc.collect()
     gc.disable()
     try:

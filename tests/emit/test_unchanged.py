@@ -1,4 +1,4 @@
-"""Functions with nothing to convert are told by their text, and run as they are: the converter is not even imported."""
+"""Functions with nothing to convert are recognised by their text and run unchanged, without importing the converter."""
 
 import ast
 import inspect
@@ -20,7 +20,7 @@ WEIGHT = 2.0
 
 
 def arithmetic(x, y):
-    """Says what it does."""
+    """A docstring."""
     z = x * WEIGHT + y**2
     w = v = -z
     return w @ x.T, v
@@ -101,7 +101,7 @@ def generates(x):
 
 
 def without_call_marks(text):
-    """What is left of converted code where `ag__.call(f)` is f again."""
+    """Return converted code with each `ag__.call(f)` replaced by f."""
 
     class Unmarked(ast.NodeTransformer):
         def visit_Call(self, node):
@@ -112,7 +112,7 @@ def without_call_marks(text):
 
 
 @pytest.mark.parametrize("function", [arithmetic, nothing, calls])
-def test_conversion_would_change_nothing(function):
+def test_functions_that_conversion_would_not_change(function):
     assert is_unchanged(function, with_calls=True)
     assert is_unchanged(function, with_calls=False) == (function is not calls)
     text = textwrap.dedent(inspect.getsource(function))
@@ -126,11 +126,11 @@ def test_conversion_would_change_nothing(function):
         texts, collects, generates, lambda x: x,
     ],
 )  # fmt: skip
-def test_what_may_have_to_be_converted(function):
+def test_functions_that_may_need_conversion(function):
     assert not is_unchanged(function, with_calls=True)
 
 
-def test_a_name_that_is_bound_anew_is_asked_again():
+def test_a_name_that_is_rebound_is_examined_again():
     namespace = {"tool": ac.tanh}
     source = "def f(x):\n    return tool(x)\n"
     linecache.cache["<bound anew>"] = len(source), None, source.splitlines(True), "<bound anew>"

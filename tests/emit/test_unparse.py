@@ -144,7 +144,7 @@ while a := b():
 '''
 
 
-def dumped(source: str) -> str:
+def dump(source: str) -> str:
     return ast.dump(ast.parse(source))
 
 
@@ -164,7 +164,7 @@ def check_files(paths: list[Path]) -> None:
             except (SyntaxError, ValueError):
                 continue
             printed = print_tree(tree)
-            same = dumped(printed.text) == ast.dump(tree) and len(printed.origins) == printed.text.count("\n")
+            same = dump(printed.text) == ast.dump(tree) and len(printed.origins) == printed.text.count("\n")
             checked += 1
             if not same:
                 wrong.append(path)
@@ -176,7 +176,7 @@ def check_files(paths: list[Path]) -> None:
 def test_printed_text_parses_to_the_same_tree_and_is_stable(source):
     tree = ast.parse(source)
     text = unparse(tree)
-    assert dumped(text) == ast.dump(tree)
+    assert dump(text) == ast.dump(tree)
     assert unparse(ast.parse(text)) == text
     assert text.endswith("\n")
     assert not text.endswith("\n\n")
@@ -273,7 +273,7 @@ def test_statements_of_unknown_kinds_are_indented(monkeypatch):
     source = 'if a:\n    match b:\n        case 1:\n            """c\nd"""\ne\n'
     tree = ast.parse(source)
     printed = print_tree(tree)
-    assert dumped(printed.text) == ast.dump(tree)
+    assert dump(printed.text) == ast.dump(tree)
     assert printed.origins == (1, 2, 2, 2, 6)
 
 
@@ -296,6 +296,6 @@ def test_too_deep_expressions_raise_recursion_error():
 
 
 def test_part_of_the_standard_library():
-    """`python tests/emit/library.py` prints the whole of it."""
+    """Print a part of the library; `python tests/emit/library.py` prints all of it."""
     small = [path for path in library_files() if path.stat().st_size < 20_000]
     check_files(small[::20])

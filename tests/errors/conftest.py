@@ -1,4 +1,4 @@
-"""Runs the programs of fixtures/errors where they say they run, and gives what a user would see there."""
+"""Run the programs of fixtures/errors in the places that they name, and return what a user would see."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ SHOWN = "fixtures/errors"
 _PLACE = re.compile(r"^# run: (\w+) *(.*)$", re.MULTILINE)
 
 
-def see(program: Path, scratch: Path) -> str:
-    """What the program prints, standard output and then its traceback, with its folder called fixtures/errors."""
+def run_and_capture(program: Path, scratch: Path) -> str:
+    """Return what the program prints, standard output and then its traceback, with the folder named fixtures/errors."""
     place, arguments = (*_PLACE.findall(program.read_text()), ("script", ""))[0]
     out = io.StringIO()
     before, variables, hook = dataclasses.replace(SETTINGS), dict(os.environ), sys.excepthook
@@ -55,27 +55,27 @@ def see(program: Path, scratch: Path) -> str:
 
 
 def _script(program: Path, arguments: str, scratch: Path, out: io.StringIO) -> None:
-    """As `python program.py`, in this process."""
+    """Run it as `python program.py`, in this process."""
     with _traceback_shown(out):
         exec(compile(program.read_text(), str(program), "exec", dont_inherit=True), _names(str(program), scratch))
 
 
 def _process(program: Path, arguments: str, scratch: Path, out: io.StringIO) -> None:
-    """As `python program.py`, or what is behind `# run: process` instead of python."""
+    """Run `python program.py` in a new process, with the options after `# run: process`."""
     command = [sys.executable, *shlex.split(arguments), str(program)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     out.write(f"{done.stdout}{done.stderr}(exit code {done.returncode})\n")
 
 
 def _command(program: Path, arguments: str, scratch: Path, out: io.StringIO) -> None:
-    """As `autoconv ARGUMENTS`, in which FILE is the program."""
+    """Run `autoconv ARGUMENTS`, in which FILE is the program."""
     out.write(f"$ autoconv {arguments.replace('FILE', SHOWN + '/' + program.name)}\n")
     done = CliRunner().invoke(main, [part.replace("FILE", str(program)) for part in shlex.split(arguments)])
     out.write(f"{done.output}(exit code {done.exit_code})\n")
 
 
 def _commands(program: Path, arguments: str, scratch: Path, out: io.StringIO) -> None:
-    """Each line `# $ autoconv ARGUMENTS`, after the program itself, in a folder of their own."""
+    """Run the program, and then each line `# $ autoconv ARGUMENTS`, in a folder of their own."""
     with contextlib.chdir(scratch):
         exec(compile(program.read_text(), str(program), "exec", dont_inherit=True), _names(str(program), scratch))
         for command in re.findall(r"^# \$ autoconv (.*)$", program.read_text(), re.MULTILINE):
@@ -84,7 +84,7 @@ def _commands(program: Path, arguments: str, scratch: Path, out: io.StringIO) ->
 
 
 def _repl(program: Path, arguments: str, scratch: Path, out: io.StringIO) -> None:
-    """Line by line at Python's prompt, whose file is `<stdin>`."""
+    """Run it line by line at Python's prompt, whose file is `<stdin>`."""
     lines = iter([line for line in program.read_text().splitlines() if not line.startswith("#")])
 
     class Console(code.InteractiveConsole):
@@ -101,7 +101,7 @@ def _repl(program: Path, arguments: str, scratch: Path, out: io.StringIO) -> Non
 
 
 def _notebook(program: Path, arguments: str, scratch: Path, out: io.StringIO) -> None:
-    """Cell by cell, split at `# %%`, each compiled under a name of its own that linecache knows."""
+    """Run it cell by cell, split at `# %%`; each cell has a name of its own in linecache."""
     names = _names()
     for number, cell in enumerate(program.read_text().split("# %%\n")[1:], 1):
         name = f"<ipython-input-{number}-{program.stem}>"
@@ -111,7 +111,7 @@ def _notebook(program: Path, arguments: str, scratch: Path, out: io.StringIO) ->
 
 
 def _module(program: Path, arguments: str, scratch: Path, out: io.StringIO) -> None:
-    """Converted to a file beside a copy of the program, imported from there; its `main()` is called."""
+    """Convert a copy of the program to a file beside it, import that, and call its `main()`."""
     source = scratch / program.name
     source.write_text(program.read_text())
     converted = scratch / f"{program.stem}_graph.py"
@@ -121,7 +121,7 @@ def _module(program: Path, arguments: str, scratch: Path, out: io.StringIO) -> N
 
 
 def _imports(program: Path, arguments: str, scratch: Path, out: io.StringIO) -> None:
-    """Imported through the hook that converts; its `main()` is called."""
+    """Import the program through the hook that converts, and call its `main()`."""
     (scratch / program.name).write_text(program.read_text())
     sys.path.insert(0, str(scratch))
     try:
@@ -146,7 +146,7 @@ PLACES: dict[str, Callable[[Path, str, Path, io.StringIO], None]] = {
 
 @contextlib.contextmanager
 def _traceback_shown(out: io.StringIO) -> Iterator[None]:
-    """Prints what leaves the block as Python does at the end of a program, without the frames of this file."""
+    """Print an exception of the block as Python does at the end of a program, without the frames of this file."""
     try:
         yield
     except BaseException as error:
@@ -176,4 +176,4 @@ def _imported(path: Path) -> ModuleType:
 @pytest.fixture
 def seen() -> Callable[[Path, Path], str]:
     """What a program of fixtures/errors shows: `seen(program, scratch)`."""
-    return see
+    return run_and_capture

@@ -1,7 +1,7 @@
-"""Every place that refuses something has a program in fixtures/errors that shows its text.
+"""Every place that raises an error has a program in fixtures/errors that shows its text.
 
 A place is a call of one of the classes below, or a `raise` in the parts that meet the user's code. Its message, with
-anything where values are filled in, has to be in one of the texts."""
+wildcards for inserted values, has to be in one of the texts."""
 
 import ast
 import functools
@@ -25,7 +25,7 @@ ONLY_COMPILE = "met under `compile` alone, where the call runs as plain Python"
 
 DRAWS = "depends on whether matplotlib is installed; tests/bench and tests/cli/test_bench.py show it"
 
-# (file, how the message starts): why no program shows it.
+# (file, start of the message): the reason why no program shows it.
 BY_OBJECT = "the call runs as Python objects, or as plain Python, and explain() says so"
 OF_ONNX = "depends on the packages that are installed; tests/backends/test_onnx.py shows it"
 EXCEPTIONS: dict[tuple[str, str], str] = {
@@ -175,7 +175,7 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
 
 
 def places():
-    """(file, line, the call that makes the error, literals of its module by name)."""
+    """Yield (file, line, the call that makes the error, literals of its module by name)."""
     for folder in ("autoconv", "cli"):
         for path in sorted((ROOT / folder).rglob("*.py")):
             name = path.relative_to(ROOT).as_posix()
@@ -200,23 +200,23 @@ def class_of(call):
     return getattr(call.func, "attr", None) or getattr(call.func, "id", None)
 
 
-def pieces(node, known):
-    """The text of a message: strings, and None where something is filled in."""
+def message_pieces(node, known):
+    """Return the parts of a message: strings, and None for inserted values."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return [node.value]
     if isinstance(node, ast.JoinedStr):
-        return [piece for value in node.values for piece in pieces(value, known)]
+        return [piece for value in node.values for piece in message_pieces(value, known)]
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
-        return [*pieces(node.left, known), *pieces(node.right, known)]
+        return [*message_pieces(node.left, known), *message_pieces(node.right, known)]
     if isinstance(node, ast.Call) and class_of(node) == "place_at_definition":
-        return pieces(node.args[0].args[0], known)
+        return message_pieces(node.args[0].args[0], known)
     if isinstance(node, ast.Name) and node.id in known:
-        return pieces(known[node.id], {})
+        return message_pieces(known[node.id], {})
     return [None]
 
 
 def is_shown(message):
-    """Whether one of the texts has the words of a message, in order; not for one without words of its own."""
+    """Return whether a text has the words of the message in order; False for a message without words."""
     words = [piece for piece in message if piece]
     if len(re.findall(r"\w+", "".join(words))) < 2:
         return False
@@ -239,23 +239,23 @@ def start_of(message):
 
 
 @functools.cache
-def not_shown():
+def places_not_shown():
     found = []
     for name, line, call, known in places():
         text = call if class_of(call) == "place_at_definition" or not call.args else call.args[0]
-        message = pieces(text, known) if call.args else [None]
+        message = message_pieces(text, known) if call.args else [None]
         if not is_shown(message):
             found.append((name, start_of(message), line))
     return found
 
 
 def test_every_refusal_is_shown():
-    missing = [f"{name}:{line}: {start}" for name, start, line in not_shown() if (name, start) not in EXCEPTIONS]
+    missing = [f"{name}:{line}: {start}" for name, start, line in places_not_shown() if (name, start) not in EXCEPTIONS]
     assert not missing, "no program in fixtures/errors shows:\n" + "\n".join(missing)
 
 
 def test_exceptions_are_needed():
-    assert set(EXCEPTIONS) == {(name, start) for name, start, _ in not_shown()}
+    assert set(EXCEPTIONS) == {(name, start) for name, start, _ in places_not_shown()}
 
 
 @pytest.mark.parametrize("cls", sorted(REFUSALS - {"RunPlain", "AutoconvError", "NotInGraphError"}))

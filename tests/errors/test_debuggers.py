@@ -13,12 +13,12 @@ import autoconv
 from autoconv.emit.conversion import Options
 from autoconv.emit.module import convert_source
 
-# From 3.13 on pdb stops at the call of set_trace, before that at the line behind it.
+# From 3.13 on pdb stops at the call of set_trace, earlier at the line after it.
 AT_THE_CALL = sys.version_info >= (3, 13)
 
 
 def transcript(script, commands):
-    """What a script (or what follows `python`) that stops in pdb prints, given these commands."""
+    """Run a script (or `python` with a list of arguments) that stops in pdb, with these commands; return its output."""
     arguments = script if isinstance(script, list) else [script]
     typed = "".join(f"{command}\n" for command in commands)
     done = subprocess.run(
@@ -207,7 +207,7 @@ def test_converted_modules_stop_where_python_does(stopping, tmp_path):
 
 
 class Stops(bdb.Bdb):
-    """Notes where the breakpoints of one file are hit: (line, function, the local names asked for)."""
+    """A debugger that records hits of breakpoints in one file: (line, function, requested local names)."""
 
     def __init__(self, file, lines, names=()):
         super().__init__()
@@ -280,7 +280,7 @@ def test_breakpoints_in_a_converted_module_on_disk(walk_file, tmp_path):
     ]
 
 
-def test_breakpoints_behind_the_import_hook(walk_file, tmp_path, monkeypatch):
+def test_breakpoints_in_modules_of_the_import_hook(walk_file, tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(str(tmp_path))
     with autoconv.importing.converted("walk"):
         import walk
@@ -302,8 +302,8 @@ def test_breakpoints_set_at_the_prompt(tmp_path):
     assert "(Pdb) <autoconv.Tensor 'x:0' shape=(2,) dtype=int32>\n" in shown
 
 
-def test_post_mortem_of_what_a_graph_raised(tmp_path):
-    """The last frame is the user's line, whose source pdb shows."""
+def test_post_mortem_of_an_error_of_a_graph(tmp_path):
+    """The last frame is at the user's line, and pdb shows its source."""
     script = tmp_path / "dead.py"
     script.write_text(
         textwrap.dedent(

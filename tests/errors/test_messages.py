@@ -1,4 +1,4 @@
-"""What a user sees of every kind of error: fixtures/errors/NAME.py prints exactly what NAME.txt holds.
+"""Texts of errors: fixtures/errors/NAME.py prints exactly the content of NAME.txt.
 
 `pytest tests/errors --update` writes what was found; read the difference as a user would. A first line
 `# run: PLACE` says where the program runs (see conftest.py), as a script if there is none."""
@@ -31,13 +31,13 @@ def comparable(text):
     return re.sub(r"^ *[~^]+\n", "", text, flags=re.MULTILINE)
 
 
-def test_no_text_without_its_program():
+def test_every_text_has_a_program():
     assert [path.stem for path in sorted(FOLDER.glob("*.txt"))] == [path.stem for path in PROGRAMS]
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.stem)
 def test_only_the_users_files_are_shown(program):
-    """No frame of this package, no function that conversion made, nothing without a file."""
+    """Tracebacks have no frame of this package, no generated function, and no frame without a file."""
     text = program.with_suffix(".txt").read_text()
     for file, function in re.findall(r'^ *File "([^"]*)", line \d+(?:, in (.*))?$', text, re.MULTILINE):
         assert file.startswith(("fixtures/errors/", "<stdin>", "<ipython-input-")), file

@@ -1,4 +1,4 @@
-"""Warnings, profilers, inspect and linecache meet the user's lines; so does code that handles errors itself."""
+"""Warnings, profilers, inspect, linecache and code that handles errors see the user's lines."""
 
 import cProfile
 import importlib.util
@@ -110,7 +110,7 @@ def fails(x):
 
 
 def frames(error):
-    """(file, function) of the error and those it came from."""
+    """Return (file, function) of the frames of an error and of its causes and contexts."""
     found = []
     while error is not None:
         found += [(f.filename, f.name) for f in traceback.extract_tb(error.__traceback__)]

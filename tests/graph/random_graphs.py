@@ -37,7 +37,7 @@ APPLICATIONS = [
 
 
 def random_graph(random: Random, length: int = 12) -> tuple[Graph, list[Any]]:
-    """A graph of some `length` nodes, conds and loops among them, and the arguments for its parameters."""
+    """Return a graph of some `length` nodes, with conds and loops, and the arguments for its parameters."""
     graph = Graph("random")
     arguments = random.sample(PARAMETERS, random.randint(1, len(PARAMETERS)))
     known = {graph.add_parameter(type_of(x), "x"): x for x in arguments}
@@ -80,7 +80,7 @@ def _operand(graph: Graph, known: dict[Value, Any], random: Random, array: Any) 
 
 
 def _repeat(graph: Graph, known: dict[Value, Any], random: Random) -> Node | None:
-    """The same application once more, with a commutative op's inputs swapped."""
+    """Repeat an application of an op, with inputs of a commutative op swapped."""
     plain = [node for node in graph.nodes if not node.regions]
     if not plain:
         return None
@@ -97,7 +97,7 @@ def _cond(graph: Graph, known: dict[Value, Any], random: Random) -> Node:
 
 
 def _loop(graph: Graph, known: dict[Value, Any], random: Random) -> Node:
-    """Three rounds over some values, another one captured."""
+    """Add a loop of three iterations over some values, with another value captured."""
     counter = _operand(graph, known, random, np.array(0, np.int64))
     inputs = [counter, *random.choices(list(known), k=3)]
     test = Graph("test")
@@ -112,7 +112,7 @@ def _loop(graph: Graph, known: dict[Value, Any], random: Random) -> Node:
 
 
 def _region(name: str, inputs: list[Value], known: dict[Value, Any], random: Random) -> Graph:
-    """A region with an output of each input's type."""
+    """Return a region with an output of each input's type."""
     region = Graph(name)
     inner = {region.add_parameter(value.type, "x"): known[value] for value in inputs}
     parameters = list(inner)
@@ -124,7 +124,7 @@ def _region(name: str, inputs: list[Value], known: dict[Value, Any], random: Ran
 
 
 def _run(node: Node, known: dict[Value, Any]) -> None:
-    """Notes what a node gives; raises what it raises."""
+    """Run a node by its kernel and record its results; errors of the kernel are raised."""
     alone = Graph("alone")
     inputs = [alone.add_parameter(value.type) for value in node.inputs]
     copy = alone.add(

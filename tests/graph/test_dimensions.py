@@ -21,7 +21,7 @@ from autoconv.graph.types import Symbol
 N, M = Symbol("n"), Symbol("m")
 
 
-def test_what_is_equal_is_written_in_one_way():
+def test_equal_dimensions_have_one_form():
     assert plus(plus(N, -1), 1) == N
     assert plus(N, times(N, -1)) == 0
     assert times(plus(N, 1), plus(N, -1)) == plus(times(N, N), -1)
@@ -68,7 +68,7 @@ def test_shapes_with_as_many_elements():
     assert not has_same_count((None,), (None,))
 
 
-def test_nothing_is_known_of_what_is_computed_of_an_unknown_one():
+def test_results_of_an_unknown_dimension_are_unknown():
     assert plus(None, N) is times(N, None) is product([N, None]) is quotient(None, 2) is floor_quotient(None, 2) is None
 
 

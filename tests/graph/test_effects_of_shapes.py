@@ -1,4 +1,4 @@
-"""Elementwise ops of dimensions that only the run knows may raise; others do not."""
+"""Elementwise ops may raise if their dimensions are known at run time only."""
 
 from __future__ import annotations
 

@@ -20,23 +20,23 @@ def ids(one: Operator) -> str:
 @pytest.mark.parametrize("one", [*BINARY, *COMPARISONS], ids=ids)
 def test_operators_of_two(one: Operator) -> None:
     a, b = (np.eye(2), np.full((2, 2), 3.0)) if one.name == "matmul" else (X, Y)
-    wanted = one.function(a, b)
-    assert np.array_equal(eval(f"a {one.symbol} b"), wanted)
-    assert np.array_equal(getattr(np, one.ufunc)(a, b), wanted)
-    assert np.array_equal(getattr(a, one.method)(b), wanted)
-    assert np.array_equal(getattr(b, one.reflected)(a), wanted)
+    expected = one.function(a, b)
+    assert np.array_equal(eval(f"a {one.symbol} b"), expected)
+    assert np.array_equal(getattr(np, one.ufunc)(a, b), expected)
+    assert np.array_equal(getattr(a, one.method)(b), expected)
+    assert np.array_equal(getattr(b, one.reflected)(a), expected)
     typed = OPS[one.typed].kernel(a, b)
-    assert np.array_equal(typed[0] if isinstance(typed, tuple) else typed, wanted)
+    assert np.array_equal(typed[0] if isinstance(typed, tuple) else typed, expected)
     if one.number is not None:
         assert np.asarray(OPS[one.number].kernel(np.array(6), np.array(3))).item() == one.function(6, 3)
 
 
 @pytest.mark.parametrize("one", UNARY, ids=ids)
 def test_operators_of_one(one: Operator) -> None:
-    wanted = one.function(X)
-    assert np.array_equal(getattr(np, one.ufunc)(X), wanted)
-    assert np.array_equal(getattr(X, one.method)(), wanted)
-    assert np.array_equal(OPS[one.typed].kernel(X), wanted)
+    expected = one.function(X)
+    assert np.array_equal(getattr(np, one.ufunc)(X), expected)
+    assert np.array_equal(getattr(X, one.method)(), expected)
+    assert np.array_equal(OPS[one.typed].kernel(X), expected)
     assert one.number is not None
     assert np.asarray(OPS[one.number].kernel(np.array(6))).item() == one.function(6)
 
@@ -45,9 +45,9 @@ def test_operators_of_one(one: Operator) -> None:
 def test_augmented_assignments(one: Operator) -> None:
     x = np.eye(2) if one.name == "matmul" else X.astype(float if one.name == "truediv" else int)
     y = np.full((2, 2), 3.0) if one.name == "matmul" else Y
-    wanted = one.function(x, y)
+    expected = one.function(x, y)
     assert one.in_place_function is getattr(operator, one.in_place)
-    assert np.array_equal(one.in_place_function(x.copy(), y), wanted)
+    assert np.array_equal(one.in_place_function(x.copy(), y), expected)
 
 
 def test_c_api():

@@ -94,13 +94,13 @@ def text(request):
     return request.param
 
 
-def test_text_comes_back(text):
+def test_text_round_trips(text):
     graph = from_text(text, OPS)
     verify(graph)
     assert to_text(graph) == text
 
 
-def test_a_call_within_itself_has_the_graph_around_it():
+def test_a_recursive_call_refers_to_the_enclosing_graph():
     graph = from_text(FACTORIAL, OPS)
     outer = graph.nodes[0]
     calls = [node for node in graph.walk() if is_recursive(node)]
@@ -108,7 +108,7 @@ def test_a_call_within_itself_has_the_graph_around_it():
     assert calls[1].regions[0] is outer.regions[0]
 
 
-def test_effects_are_the_least_that_agree():
+def test_effects_are_the_least_fixed_point():
     graph = from_text(FACTORIAL, OPS)
     assert graph.effects == Effects.RAISE
     graph = from_text(EVEN, OPS)
@@ -126,7 +126,7 @@ def test_copies_call_themselves(text):
         assert copy is graph or before.isdisjoint(copy.walk())
 
 
-def test_unused_nodes_of_a_function_that_calls_itself_go():
+def test_unused_nodes_of_a_recursive_function_are_removed():
     graph = optimise(from_text(FACTORIAL, OPS))
     assert "unused" not in to_text(graph)
     verify(graph)

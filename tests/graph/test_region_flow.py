@@ -39,8 +39,8 @@ def named(pairs):
 def test_a_loop():
     (node,) = from_text(LOOP, OPS).nodes
     assert sorted(named(flow_edges(node))) == sorted([
-        ("x", "a"), ("c", "b"), ("mul", "a"),  # the test's parameters
-        ("x", "a"), ("c", "b"), ("mul", "a"),  # the body's
+        ("x", "a"), ("c", "b"), ("mul", "a"),  # parameters of the condition
+        ("x", "a"), ("c", "b"), ("mul", "a"),  # parameters of the body
         ("x", "while"), ("mul", "while"),
     ])  # fmt: skip
     assert [value.name for value in result_sources(node, 0)] == ["x", "mul"]
@@ -55,6 +55,6 @@ def test_a_choice():
     assert [value.name for value in result_sources(node, 0)] == ["a", "d"]
 
 
-def test_other_nodes_have_none():
+def test_other_nodes_have_no_edges():
     graph = from_text("graph f(%x: float64[]) {\n  %y = add(%x, %x): float64[]\n  return %y\n}\n", OPS)
     assert list(flow_edges(graph.nodes[0])) == [] == result_sources(graph.nodes[0], 0)

@@ -1,4 +1,4 @@
-"""Rewriters rebuild graphs node by node, regions by rewriters of their own, and never change what they read."""
+"""Rewriters rebuild graphs node by node, regions by further rewriters, and never change their input."""
 
 from autoconv.graph.graph import Graph, copy_node
 from autoconv.graph.rewriter import Rewriter
@@ -47,7 +47,7 @@ graph main(%n: weak int64[]) {
 
 
 class Doubling(Rewriter[list[str]]):
-    """Replaces sums of a value with itself by a product; notes the graphs."""
+    """A rewriter that replaces sums of a value with itself by a product, and records the graphs."""
 
     def node(self, node, inputs):
         if node.op.name != "add":
@@ -89,7 +89,7 @@ def test_a_region_that_calls_share_is_rewritten_once():
     assert len(seen) == 1
 
 
-def test_a_node_may_be_put_in_place_by_hand():
+def test_a_node_may_be_inserted_explicitly():
     class Keeping(Rewriter[None]):
         def node(self, node, inputs):
             return copy_node(self.copy, node, inputs, self.regions(node, inputs)).results

@@ -1,4 +1,4 @@
-"""Graphs as text: what is printed parses to the same graph, and what does not parse says where and why."""
+"""Graphs as text: printed text parses to the same graph, and errors of the parser have a line and a reason."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ from autoconv.ops.record import Op, no_gradient
 
 random_graph = run_path(str(Path(__file__).with_name("random_graphs.py")))["random_graph"]
 
-# An op that takes anything, so that every attribute and every type can stand in a graph.
+# An op that takes anything, so that graphs can have every attribute and every type.
 ANY = Op(name="any", graphdef="Any", result=lambda *_, **__: (), kernel=None, gradient=no_gradient("has no meaning"))
 
-WHOLE = """\
+EXAMPLE = """\
 graph halve(%x: float32[?,n,2], %n: weak int64[], %'odd name': resource<float32[*]>) {
   %half = constant(value=array(float32[], 0.5)): float32[]
   %while = while(%x, %n, %half, state=2): float32[*], weak int64[] {
@@ -57,26 +57,26 @@ graph halve(%x: float32[?,n,2], %n: weak int64[], %'odd name': resource<float32[
 """
 
 
-def around(value: Any) -> Graph:
+def graph_with_attribute(value: Any) -> Graph:
     graph = Graph("f")
     graph.add(ANY, (), {"value": value}, types=())
     return graph
 
 
-def back(value: Any) -> Any:
-    """The attribute after printing and parsing; printing it again gives the same text."""
-    text = to_text(around(value))
+def round_trip(value: Any) -> Any:
+    """Print and parse an attribute, check that it prints the same text again, and return it."""
+    text = to_text(graph_with_attribute(value))
     graph = from_text(text, {"any": ANY})
     assert to_text(graph) == text
     return graph.nodes[0].attributes["value"]
 
 
 def test_whole_graph_round_trips() -> None:
-    assert to_text(from_text(WHOLE, OPS)) == WHOLE
+    assert to_text(from_text(EXAMPLE, OPS)) == EXAMPLE
 
 
 def test_what_the_text_says() -> None:
-    graph = from_text(WHOLE, OPS)
+    graph = from_text(EXAMPLE, OPS)
     loop = graph.nodes[1]
     assert graph.name == "halve" and loop.op is OPS["while"] and loop.attributes == {"state": 2}
     assert graph.parameters[0].type == TensorType(float32, (None, Symbol("n"), 2))
@@ -89,8 +89,8 @@ def test_what_the_text_says() -> None:
 
 
 def test_space_and_comments_do_not_matter() -> None:
-    loose = WHOLE.replace("(", " (\n ").replace(", ", " ,  # a comment, with 'quotes' and {\n")
-    assert to_text(from_text(f"# first\n\n{loose}\n# last", OPS)) == WHOLE
+    loose = EXAMPLE.replace("(", " (\n ").replace(", ", " ,  # a comment, with 'quotes' and {\n")
+    assert to_text(from_text(f"# first\n\n{loose}\n# last", OPS)) == EXAMPLE
 
 
 @settings(deadline=None, max_examples=60)
@@ -104,7 +104,7 @@ def test_attributes_of_every_op_round_trip() -> None:
     for sample in (sample for op in OPS.values() for sample in op.samples):
         if not any(callable(value) for value in sample.attributes.values()):
             for value in sample.attributes.values():
-                assert repr(back(value)) == repr(value)
+                assert repr(round_trip(value)) == repr(value)
 
 
 scalars = st.one_of(
@@ -119,14 +119,14 @@ nested = st.recursive(
 @settings(deadline=None)
 @given(nested)
 def test_values_round_trip(value: Any) -> None:
-    found = back(value)
+    found = round_trip(value)
     assert type(found) is type(value) and repr(found) == repr(value)
 
 
 @given(st.integers(0, 2**64 - 1))
 def test_floats_keep_their_bits(bits: int) -> None:
     (value,) = struct.unpack("<d", struct.pack("<Q", bits))
-    assert struct.pack("<d", back(value)) == struct.pack("<d", value)
+    assert struct.pack("<d", round_trip(value)) == struct.pack("<d", value)
 
 
 numbers = st.sampled_from([name for name in DTYPES if name not in ("bfloat16", "string", "bool")])
@@ -137,7 +137,7 @@ numbers = st.sampled_from([name for name in DTYPES if name not in ("bfloat16", "
 def test_arrays_keep_their_bits(name: str, data: bytes) -> None:
     array = np.frombuffer(data, DTYPES[name].numpy)
     for value in (array, array.reshape(-1, 1), array[0], array[:0], array[:1].reshape(())):
-        found = back(value)
+        found = round_trip(value)
         assert type(found) is type(value) and found.dtype == value.dtype and found.shape == value.shape
         assert found.tobytes() == value.tobytes()
 
@@ -153,12 +153,12 @@ def test_arrays_keep_their_bits(name: str, data: bytes) -> None:
     ],
 )
 def test_other_arrays(value: np.ndarray) -> None:
-    found = back(value)
+    found = round_trip(value)
     assert found.dtype == value.dtype and found.shape == value.shape and found.tolist() == value.tolist()
 
 
 def test_special_floats_are_readable() -> None:
-    text = to_text(around((math.inf, -math.inf, math.nan, -0.0, 0.1, np.float32(0.1))))
+    text = to_text(graph_with_attribute((math.inf, -math.inf, math.nan, -0.0, 0.1, np.float32(0.1))))
     assert "(inf, -inf, nan, -0.0, 0.1, scalar(float32, 0.1))" in text
 
 
@@ -170,26 +170,26 @@ def test_types_are_attributes_too() -> None:
         IteratorType(TensorType(float32, (None, Symbol("n")), True)), IterableType(TupleType(())), TupleType(()),
         VariantType(()),
     ):  # fmt: skip
-        assert back(type_) == type_
+        assert round_trip(type_) == type_
         graph = Graph("f")
         graph.add_parameter(type_, "x")
         assert from_text(to_text(graph), {}).parameters[0].type == type_
 
 
 def test_exceptions_are_data() -> None:
-    assert back(KeyError) is KeyError
+    assert round_trip(KeyError) is KeyError
     for error in (KeyError("missing"), ValueError(), ZeroDivisionError("a", 1, (2.5, None)), SystemExit(3)):
-        found = back(error)
+        found = round_trip(error)
         assert type(found) is type(error) and found.args == error.args
 
 
-class Mine(KeyError):
-    """An exception that is not Python's own."""
+class UserError(KeyError):
+    """An exception class of the program."""
 
 
-@pytest.mark.parametrize("value", [len, lambda: 0, object(), np.array([None]), {1, 2}, Mine, Mine("x")])
+@pytest.mark.parametrize("value", [len, lambda: 0, object(), np.array([None]), {1, 2}, UserError, UserError("x")])
 def test_opaque_values_print_and_do_not_parse(value: Any) -> None:
-    text = to_text(around(value))
+    text = to_text(graph_with_attribute(value))
     assert "value=<opaque " in text
     with pytest.raises(GraphSyntaxError, match=r"line 2, column 20: an opaque object"):
         from_text(text, {"any": ANY})
@@ -244,19 +244,19 @@ def test_span_is_readable() -> None:
         ("graph f() {\n  %a = any(): ()\n  return %a\n}", "there is no value %a here"),
     ],
 )
-def test_errors_say_where(text: str, message: str) -> None:
+def test_errors_have_a_line(text: str, message: str) -> None:
     with pytest.raises(GraphSyntaxError) as caught:
         from_text(text, {"any": ANY})
     assert message in str(caught.value)
     assert str(caught.value).startswith(f"line {caught.value.line}, column {caught.value.column}: ")
 
 
-def test_regions_do_not_see_around_themselves() -> None:
-    text = WHOLE.replace("multiply(%x, %half)", "multiply(%x, %'odd name')")
+def test_regions_read_no_values_of_enclosing_graphs() -> None:
+    text = EXAMPLE.replace("multiply(%x, %half)", "multiply(%x, %'odd name')")
     with pytest.raises(GraphSyntaxError, match="line 9, column 32: there is no value %odd name here"):
         from_text(text, OPS)
 
 
 def test_effects_come_from_the_ops() -> None:
-    graph = from_text(WHOLE, OPS)
+    graph = from_text(EXAMPLE, OPS)
     assert graph.nodes[1].effects.text == "output"

@@ -1,4 +1,4 @@
-"""Joining types: the laws of a least upper bound, and what has none."""
+"""Joins of types: the laws of a least upper bound, and types without a common one."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ types: st.SearchStrategy[Any] = st.recursive(
 )
 
 
-def joined(first: Type, second: Type) -> Type | None:
+def join_or_none(first: Type, second: Type) -> Type | None:
     try:
         return join(first, second)
     except NoCommonType:
@@ -57,7 +57,7 @@ def joined(first: Type, second: Type) -> Type | None:
 
 
 def unordered(type_: Any) -> Any:
-    """The type with the arms of variants in no order."""
+    """Return the type with the arms of variants as sets, without an order."""
     if isinstance(type_, VariantType):
         return frozenset((tag, unordered(payload)) for tag, payload in type_.arms)
     if isinstance(type_, TupleType):
@@ -78,18 +78,18 @@ def test_join_is_idempotent(type_: Type) -> None:
 
 @given(types, types)
 def test_join_is_commutative(first: Type, second: Type) -> None:
-    assert unordered(joined(first, second)) == unordered(joined(second, first))
+    assert unordered(join_or_none(first, second)) == unordered(join_or_none(second, first))
 
 
 @given(tensors, tensors)
 def test_both_are_instances_of_the_join(first: Type, second: Type) -> None:
-    both = joined(first, second)
+    both = join_or_none(first, second)
     if both is not None:
         assert is_subtype(first, both) and is_subtype(second, both)
 
 
 @given(shapes, shapes)
-def test_what_a_join_is_of_is_compatible_with_it(first: Any, second: Any) -> None:
+def test_operands_of_a_join_are_compatible_with_it(first: Any, second: Any) -> None:
     both = join(TensorType(float32, first), TensorType(float32, second))
     assert isinstance(both, TensorType)
     assert shapes_compatible(first, both.shape) and shapes_compatible(second, both.shape)
@@ -128,7 +128,7 @@ def test_shapes_join_by_dimension(first: Any, second: Any, both: Any) -> None:
     ],
 )
 def test_dtypes_join_where_one_yields(first: Type, second: Type, both: Type | None) -> None:
-    assert joined(first, second) == both == joined(second, first)
+    assert join_or_none(first, second) == both == join_or_none(second, first)
 
 
 def test_variants_join_arm_by_arm() -> None:
@@ -146,7 +146,7 @@ def test_text_of_shapes() -> None:
     assert [shape_text(s) for s in (None, (), (2, None, Symbol("n")))] == ["*", "", "2,?,n"]
 
 
-def test_leaves_left_to_right() -> None:
+def test_leaves_are_in_order() -> None:
     a, b, c = TensorType(int32), TensorType(float32), TensorType(string)
     type_ = TupleType((ListType(a), VariantType((("x", b),)), MapType(c, ResourceType(IteratorType(a)))))
     assert list(leaves(type_)) == [a, b, c, a]

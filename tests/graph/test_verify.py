@@ -1,4 +1,4 @@
-"""The verifier takes what is right, and says what is wrong with the rest."""
+"""The verifier accepts valid graphs, and names the fault of invalid ones."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def line() -> Graph:
     return graph
 
 
-def refused(graph: Graph, message: str) -> None:
+def check_refused(graph: Graph, message: str) -> None:
     with pytest.raises(VerificationError, match=message):
         verify(graph)
 
@@ -85,58 +85,58 @@ def test_random_graphs_pass(seed: int) -> None:
     verify(random_graph(Random(seed))[0])
 
 
-def test_is_an_assertion_error() -> None:
+def test_the_error_is_an_assertion_error() -> None:
     assert issubclass(VerificationError, AssertionError)
 
 
 def test_use_before_definition() -> None:
     graph = line()
     graph.nodes.reverse()
-    refused(graph, r"f: node %sin \(sin\): input 0 is %add, which is not made before it")
+    check_refused(graph, r"f: node %sin \(sin\): input 0 is %add, which is not made before it")
 
 
 def test_output_that_nothing_makes() -> None:
     graph = line()
     graph.truncate(1)
-    refused(graph, "f: output 0 is %sin, which is not made before it")
+    check_refused(graph, "f: output 0 is %sin, which is not made before it")
 
 
 def test_value_of_another_graph() -> None:
     graph, other = line(), line()
     graph.outputs = other.outputs
-    refused(graph, "output 0 is %sin, which belongs to the graph 'f'")
+    check_refused(graph, "output 0 is %sin, which belongs to the graph 'f'")
 
 
 def test_region_that_reads_around_itself() -> None:
     graph = from_text(COND, OPS)
     graph.nodes[0].regions[0].outputs = [graph.parameters[1]]
-    refused(graph, r"f / %cond\[0\] yes: output 0 is %x, which belongs to the graph 'f'; .* through captures")
+    check_refused(graph, r"f / %cond\[0\] yes: output 0 is %x, which belongs to the graph 'f'; .* through captures")
 
 
 def test_parameter_of_another_graph() -> None:
     graph = line()
     graph.parameters.append(Value(Graph("g"), TensorType(int32), "y"))
-    refused(graph, r"parameter 1 \(%y\) belongs to the graph 'g'")
+    check_refused(graph, r"parameter 1 \(%y\) belongs to the graph 'g'")
 
 
 def test_names_are_unique() -> None:
     graph = line()
     graph.nodes[1].name = "add"
-    refused(graph, r"node %add \(sin\) has a name that another")
+    check_refused(graph, r"node %add \(sin\) has a name that another")
 
 
 def test_result_of_another_node() -> None:
     graph = line()
     graph.nodes[1].results[0].index = 1
-    refused(graph, "result 0 is recorded as result 1 of %sin")
+    check_refused(graph, "result 0 is recorded as result 1 of %sin")
 
 
 def test_result_type_against_the_rule() -> None:
     graph = line()
     graph.nodes[0].results[0].type = TensorType(float32, (3,))
-    refused(graph, r"declared to give \(float32\[3\]\), but by its rule \(float32\[2\]\)")
+    check_refused(graph, r"declared to give \(float32\[3\]\), but by its rule \(float32\[2\]\)")
     graph.nodes[0].results[0].type = TensorType(float64, (2,))
-    refused(graph, r"declared to give \(float64\[2\]\)")
+    check_refused(graph, r"declared to give \(float64\[2\]\)")
 
 
 def test_wider_and_narrower_results_are_fine() -> None:
@@ -152,27 +152,27 @@ def test_number_of_results() -> None:
     graph = line()
     graph.nodes[1].results = ()
     graph.outputs = []
-    refused(graph, r"declared to give \(\), but by its rule \(float32\[2\]\)")
+    check_refused(graph, r"declared to give \(\), but by its rule \(float32\[2\]\)")
 
 
 def test_inputs_that_the_rule_refuses() -> None:
     graph = line()
     graph.add_parameter(TensorType(int32, (2,)), "y")
     graph.nodes[0].inputs = tuple(graph.parameters)
-    refused(graph, r"its rule refuses \(float32\[2\], int32\[2\]\): .*does not match")
+    check_refused(graph, r"its rule refuses \(float32\[2\], int32\[2\]\): .*does not match")
 
 
 def test_effects() -> None:
     graph = line()
     graph.nodes[0].effects = Effects.RAISE
-    refused(graph, "its effects are raise, computed are pure")
+    check_refused(graph, "its effects are raise, computed are pure")
 
 
 def test_effects_of_regions_count() -> None:
     graph = from_text(LOOP, OPS)
     assert graph.nodes[0].effects == Effects.RAISE
     graph.nodes[0].effects = Effects.PURE
-    refused(graph, "its effects are pure, computed are raise")
+    check_refused(graph, "its effects are pure, computed are raise")
 
 
 @pytest.mark.parametrize(
@@ -186,13 +186,13 @@ def test_effects_of_regions_count() -> None:
     ],
 )
 def test_cond(old: str, new: str, message: str) -> None:
-    refused(from_text(COND.replace(old, new), OPS), message)
+    check_refused(from_text(COND.replace(old, new), OPS), message)
 
 
 def test_bool_cond_has_two_arms() -> None:
     graph = from_text(COND, OPS)
     graph.nodes[0].regions = graph.nodes[0].regions[:1]
-    refused(graph, "has 1 arms for a bool")
+    check_refused(graph, "has 1 arms for a bool")
 
 
 @pytest.mark.parametrize(
@@ -208,7 +208,7 @@ def test_bool_cond_has_two_arms() -> None:
     ],
 )
 def test_while(old: str, new: str, message: str) -> None:
-    refused(from_text(LOOP.replace(old, new), OPS), message)
+    check_refused(from_text(LOOP.replace(old, new), OPS), message)
 
 
 @pytest.mark.parametrize(
@@ -220,11 +220,11 @@ def test_while(old: str, new: str, message: str) -> None:
     ],
 )
 def test_call(old: str, new: str, message: str) -> None:
-    refused(from_text(CALL.replace(old, new), OPS), message)
+    check_refused(from_text(CALL.replace(old, new), OPS), message)
 
 
 def test_constants_in_graphs_are_checked() -> None:
     graph = Graph("f")
     node = graph.add(OPS["constant"], (), {"value": np.zeros(3, np.float32)})
     node.attributes["value"] = np.zeros(4, np.float32)
-    refused(graph, r"declared to give \(float32\[3\]\), but by its rule \(float32\[4\]\)")
+    check_refused(graph, r"declared to give \(float32\[3\]\), but by its rule \(float32\[4\]\)")

@@ -1,4 +1,4 @@
-"""Runs programs in the manner of TensorFlow's public guides over autoconv and over TensorFlow, cell by cell.
+"""Run programs in the manner of TensorFlow's public guides over autoconv and over TensorFlow, cell by cell.
 
     python tests/guides/run.py [PROGRAM ...] [--tensorflow PYTHON] [--show] [--keep]
 
@@ -41,7 +41,7 @@ def cells(path: Path) -> list[str]:
 
 
 def outputs(path: Path, library: str) -> list[dict[str, str]]:
-    """Run the cells over the library in this process: what each prints, and the error that ends it."""
+    """Run the cells over the library in this process; return what each prints, and the error that ends it."""
     names: dict[str, Any] = {"__name__": "__main__"}
     found = []
     for cell in cells(path):
@@ -57,7 +57,7 @@ def outputs(path: Path, library: str) -> list[dict[str, str]]:
 
 
 def run(path: Path, library: str, python: str = sys.executable) -> list[dict[str, str]]:
-    """`outputs` in a process of its own, by that interpreter."""
+    """Return the result of `outputs` in a new process of that interpreter."""
     environment = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "-1"}
     command = [python, str(Path(__file__).resolve()), "--child", library, str(path)]
     done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=LIMIT)
@@ -87,7 +87,7 @@ def _plain(text: str) -> str:
     text = re.sub(r"\b(?:autoconv|tensorflow|tf)\b(?:\.python(?:\.\w+)*\.)?", "tf", text)
     text = re.sub(r"0x[0-9a-f]+", "0x", text)
     text = re.sub(r'File "[^"]*/', 'File "', text)
-    text = re.sub(r"[ \n]+", " ", text)  # NumPy breaks lines by the width of what is before them
+    text = re.sub(r"[ \n]+", " ", text)  # NumPy breaks lines depending on the width of the text before them
     text = re.sub(r"(?<=\[) | (?=\])", "", text)  # and pads numbers to the width of the longest
     return re.sub(r"\d+(?:\.\d+)?m?s\b", "s", text).strip()
 
@@ -96,13 +96,14 @@ def compare(path: Path, expected: list[dict[str, str]], show: bool = False) -> t
     """Return how many cells run over TensorFlow, run over autoconv, and print the same."""
     found = run(path, "autoconv")
     counts = [0, 0, 0]
-    for number, (theirs, ours) in enumerate(zip(expected, found, strict=True), 1):
-        if theirs["error"]:
+    for number, (expected_output, own_output) in enumerate(zip(expected, found, strict=True), 1):
+        if expected_output["error"]:
             continue
-        same = not ours["error"] and agree(theirs["printed"], ours["printed"])
-        counts = [counts[0] + 1, counts[1] + (not ours["error"]), counts[2] + same]
+        same = not own_output["error"] and agree(expected_output["printed"], own_output["printed"])
+        counts = [counts[0] + 1, counts[1] + (not own_output["error"]), counts[2] + same]
         if show and not same:
-            print(f"--- {path.stem}, cell {number}\n{theirs['printed']}+++ {ours['error']}\n{ours['printed']}")
+            print(f"--- {path.stem}, cell {number}\n{expected_output['printed']}", end="")
+            print(f"+++ {own_output['error']}\n{own_output['printed']}")
     return counts[0], counts[1], counts[2]
 
 

@@ -11,8 +11,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import run
 
-# Cells that print something else, by program, and why.
-OTHERWISE = {
+# Cells that print something else, by program, with the reason.
+EXCEPTIONS = {
     "advanced_autodiff": {},
     "images": {},
     "texts": {},
@@ -45,12 +45,13 @@ OTHERWISE = {
 }
 
 
-@pytest.mark.parametrize("name", sorted(OTHERWISE))
+@pytest.mark.parametrize("name", sorted(EXCEPTIONS))
 def test_prints_what_tensorflow_prints(name: str) -> None:
     path = run.HERE / "programs" / f"{name}.py"
     differing = set()
-    for number, (theirs, ours) in enumerate(zip(run.kept(path), run.outputs(path, "autoconv"), strict=True), 1):
-        assert bool(ours["error"]) == bool(theirs["error"]), (number, ours["error"])
-        if not run.agree(theirs["printed"], ours["printed"]):
+    pairs = zip(run.kept(path), run.outputs(path, "autoconv"), strict=True)
+    for number, (expected_output, own_output) in enumerate(pairs, 1):
+        assert bool(own_output["error"]) == bool(expected_output["error"]), (number, own_output["error"])
+        if not run.agree(expected_output["printed"], own_output["printed"]):
             differing.add(number)
-    assert differing == set(OTHERWISE[name])
+    assert differing == set(EXCEPTIONS[name])

@@ -1,4 +1,4 @@
-"""Runs Keras' own tests, which its wheel has, over autoconv and over TensorFlow, and compares the outcomes.
+"""Run Keras' own tests, from its wheel, over autoconv and over TensorFlow, and compare the outcomes.
 
     python tests/keras/run.py [FILE-PART ...] [--tensorflow PYTHON] [--quick] [--folder out/keras-tests] [--again]
 
@@ -20,8 +20,8 @@ import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-LIMIT = 900  # seconds for a file
-LEFT_OUT = ("applications_test.py", "file_utils_test.py")  # they need a network
+LIMIT = 900  # seconds for the tests of a file
+LEFT_OUT = ("applications_test.py", "file_utils_test.py")  # tests that need a network
 START = """
 import sys
 {imports}
@@ -116,18 +116,19 @@ def main() -> None:
     parser.add_argument("--reasons", action="store_true", help="print the last line of each failure")
     options = parser.parse_args()
     step = 20 if options.quick else 1
-    ours = collect(sys.executable, "autoconv", options.files, options.folder, step, options.again)
-    theirs = None
+    autoconv_outcomes = collect(sys.executable, "autoconv", options.files, options.folder, step, options.again)
+    tensorflow_outcomes = None
     if options.tensorflow:
-        theirs = collect(options.tensorflow, "tensorflow", options.files, options.folder, step, False)
+        tensorflow_outcomes = collect(options.tensorflow, "tensorflow", options.files, options.folder, step, False)
     counts: dict[str, list[int]] = collections.defaultdict(lambda: [0, 0])
     reasons: collections.Counter[str] = collections.Counter()
-    for key, tests in (theirs if theirs is not None else ours).items():
+    for key, tests in (tensorflow_outcomes if tensorflow_outcomes is not None else autoconv_outcomes).items():
         part = "/".join(key.split("/")[1:3]).removesuffix(".py")
         for test, outcome in tests.items():
-            if outcome == "skipped" or (theirs is not None and outcome != "passed"):
+            if outcome == "skipped" or (tensorflow_outcomes is not None and outcome != "passed"):
                 continue
-            found = ours.get(key, {}).get(test, ours.get(key, {}).get("(file)", "failed: not run"))
+            of_file = autoconv_outcomes.get(key, {})
+            found = of_file.get(test, of_file.get("(file)", "failed: not run"))
             counts[part][0] += found == "passed"
             counts[part][1] += 1
             if found != "passed":

@@ -1,4 +1,4 @@
-"""A plugin of pytest: keeps one test of n, chosen by their names, and writes the outcome of each test by file."""
+"""A plugin of pytest that keeps one of n tests, chosen by their names, and writes the outcomes by file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What programs do with Keras: fit, evaluate, save, restore, train by hand; one graph serves all steps."""
+"""Programs with Keras: fit, evaluate, save, restore, custom training loops; one graph serves all steps."""
 
 import os
 import signal
@@ -76,7 +76,7 @@ def test_eager_steps_give_the_same_weights():
 
 
 def test_repeated_rows_of_an_embedding_have_their_own_squares():
-    """Adam takes squares of the gradients of rows before it adds those of one row: the weights are TensorFlow's."""
+    """Adam squares the gradients of repeated rows before it sums them, as in TensorFlow."""
     made = keras.Sequential([L.Input((3,), dtype="int32"), L.Embedding(5, 2), L.Flatten(), L.Dense(1)])
     rng = np.random.default_rng(0)
     made.set_weights([rng.normal(size=weight.shape).astype("float32") for weight in made.get_weights()])
@@ -136,7 +136,7 @@ def test_a_subclass_with_metrics_callbacks_and_validation():
     np.testing.assert_allclose(found["rmse"], np.sqrt((error**2).mean()), rtol=1e-5)
 
 
-def test_training_by_hand():
+def test_custom_training_loops():
     made, loss = model(), keras.losses.MeanSquaredError()
     made.optimizer.build(made.trainable_weights)
 
@@ -220,7 +220,7 @@ def test_the_environment_names_the_backend():
 
 
 def test_names_that_keras_keeps_for_tensorflow():
-    """Older names are there beside Keras' own, as attributes and as modules to import from; all are Keras' objects."""
+    """Older names exist beside Keras' own, as attributes and as modules; all refer to Keras' objects."""
     import autoconv.keras.preprocessing.text as texts
     from autoconv.keras.layers import Dense
     from autoconv.keras.losses import mean_squared_error, mse
@@ -292,7 +292,7 @@ for folder in (sys.argv[1], sys.argv[1] + "-whole")[: 1 if sys.argv[2] == "kille
 """
 
 
-def test_a_killed_training_goes_on_with_the_same_numbers(forker, tmp_path):
+def test_a_killed_training_continues_with_the_same_numbers(forker, tmp_path):
     (tmp_path / "trained.py").write_text(TRAINED)
 
     def run(how):

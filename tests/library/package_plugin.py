@@ -1,4 +1,4 @@
-"""What pytest loads in the environment of a package that `packages.py` tests.
+"""A plugin of pytest for the environment of a package that `packages.py` tests.
 
 It installs the import hook (`converted`), or records calls of the package's functions (`recorded`) and, once the tests
 are over, makes them again as plain Python and under `@autoconv.compile`.
@@ -28,12 +28,12 @@ def _names(variable: str) -> tuple[str, ...]:
 
 
 MODULES = _names("PACKAGE_MODULES")
-CALLS = 3  # of each function: recorded, and made in a row
-MOST_SECONDS = 5  # that one call may take
-MOST_SECONDS_OF_A_COPY = 0.3  # of the arguments of a call
+CALLS = 3  # calls of each function that are recorded, and calls made in a row
+MOST_SECONDS = 5  # seconds of one call
+MOST_SECONDS_OF_A_COPY = 0.3  # seconds for copying the arguments of a call
 MOST_SECONDS_OF_TESTS = float(os.environ.get("PACKAGE_SECONDS", "600"))
-RECORDING_SECONDS = MOST_SECONDS_OF_TESTS / 3  # after which no more tests are run for the sake of their calls
-# Functions that are not called again: what they do goes beyond the process, or ends it.
+RECORDING_SECONDS = MOST_SECONDS_OF_TESTS / 3  # seconds after which no more tests are run for recording calls
+# Functions that are not called again, as their effects leave the process or end it.
 LEFT_ALONE = re.compile(
     r"exit|main|system|fork|kill|exec|sleep|input|unlink|remove_file|rmtree|write_file|serve|urlopen"
 )
@@ -180,12 +180,12 @@ def _compare_all(file: Path) -> None:
 
 
 def _stands_alone(function: types.FunctionType) -> bool:
-    """Whether a function is closed over nothing but its class (for `super`)."""
+    """Return whether the only captured name of a function is its class (for `super`)."""
     return function.__code__.co_freevars in ((), ("__class__",))
 
 
 def _compare(function: types.FunctionType, calls: list[Any]) -> str:
-    """What became of the calls under `compile`, beside two rounds of plain ones."""
+    """Return the outcome of the calls under `compile`, compared with two rounds of plain calls."""
     import autoconv
 
     plain = [_outcomes(function, calls) for _ in range(2)]
@@ -208,7 +208,7 @@ def _compare(function: types.FunctionType, calls: list[Any]) -> str:
 
 
 def _outcomes(function: Callable[..., Any], calls: list[Any]) -> list[Any]:
-    """The result or error of each call, with its arguments as they are afterwards."""
+    """Return the result or error of each call, with its arguments after the call."""
     found: list[Any] = []
     for args, kwargs in calls:
         args, kwargs = copy.deepcopy((args, kwargs))
@@ -246,7 +246,7 @@ _ATOMS = (int, float, complex, str, bytes, bool, type(None), type, types.ModuleT
 
 
 def _same(left: Any, right: Any, seen: set[tuple[int, int]] | None = None) -> bool:
-    """Whether two values are of the same types and hold the same, however they refer to each other."""
+    """Return whether two values have the same types and contents, cycles included."""
     seen = set() if seen is None else seen
     if left is right or (id(left), id(right)) in seen:
         return True
@@ -268,8 +268,10 @@ def _same(left: Any, right: Any, seen: set[tuple[int, int]] | None = None) -> bo
         return _same_arrays(left, right, seen)
     if isinstance(left, types.FunctionType):
         return left.__qualname__ == right.__qualname__
-    mine, its = _state(left), _state(right)
-    return mine.keys() == its.keys() and all(_same(mine[name], its[name], seen) for name in mine)
+    left_state, right_state = _state(left), _state(right)
+    if left_state.keys() != right_state.keys():
+        return False
+    return all(_same(left_state[name], right_state[name], seen) for name in left_state)
 
 
 def _same_arrays(left: Any, right: Any, seen: set[tuple[int, int]]) -> bool:
@@ -300,7 +302,7 @@ def _slots(kind: type) -> list[str]:
 
 
 def _leaks(value: Any, seen: set[int]) -> bool:
-    """Whether a value of the package autoconv is somewhere in it."""
+    """Return whether a value of the package autoconv is anywhere in it."""
     if id(value) in seen or isinstance(value, _ATOMS):
         return False
     seen.add(id(value))

@@ -39,7 +39,7 @@ from rich.table import Table
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 PARTS = ("tests", "functions")
-MOST_DEATHS = 5  # of the process, while functions of a package are compared
+MOST_DEATHS = 5  # crashes of the process while functions of a package are compared
 WAITING = 20  # times as long as the seconds that a run may compute: others may want the processors as well
 CONVERTING = 3600  # seconds for a package to be converted, once
 GRACE = 60  # seconds for a run to come to its end by itself
@@ -159,7 +159,7 @@ PACKAGES = (
     ),
 )
 
-# Tests and functions that may differ: by package and a pattern of their names, why.
+# Reasons of tests and functions that may differ, by package and pattern of names.
 EXCEPTIONS: dict[tuple[str, str], str] = {
     ("boltons", r"ObjectInputType\.(guess_headers|get_entry)$"): (
         "lists `__weakref__` among the attributes of an object, which is None until something refers to it weakly"
@@ -174,12 +174,12 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
 
 
 def run_package(package: Package, folder: Path, part: str, seconds: int) -> dict:
-    """Return what a part ("tests" or "functions") of a package came to: what became of its tests and functions."""
+    """Run a part ("tests" or "functions") of a package; return the outcomes of its tests and functions."""
     place = folder / package.name
     begin = time.monotonic()
     found: dict = {}
     try:
-        python, tests = prepared(package, place)
+        python, tests = prepare(package, place)
     except (subprocess.CalledProcessError, subprocess.TimeoutExpired, LookupError) as error:
         output = getattr(error, "stderr", "") or str(error)
         return {"missing": str(output).strip().splitlines()[-1:]}
@@ -200,7 +200,7 @@ def run_package(package: Package, folder: Path, part: str, seconds: int) -> dict
     return found | {f"{part} seconds": round(time.monotonic() - begin)}
 
 
-def prepared(package: Package, place: Path) -> tuple[Path, list[Path]]:
+def prepare(package: Package, place: Path) -> tuple[Path, list[Path]]:
     """Install a package with what its tests need; return its Python and the folders and files of its tests."""
     python = place / "env" / "bin" / "python"
     common = common_environment(place.parent)
@@ -420,7 +420,7 @@ def main() -> int:
 
 
 def report_of(package: Package, folder: Path) -> dict:
-    """Return what all parts found."""
+    """Return the outcomes of all parts."""
     found: dict = {"package": package.name}
     for part in PARTS:
         kept = folder / f"{package.name}.{part}.json"

@@ -121,7 +121,7 @@ OWN_ENTRIES = {
 
 @dataclass
 class Report:
-    """What running a case came to. `passed` is by WAYS; `regressed` the tests that only the original passes;
+    """The outcome of running a case. `passed` is by WAYS; `regressed` the tests that only the original passes;
     `left_out` those that did not run through operators, and `expected` those that differ there by nature. `seconds`
     of processor time is what the tests took, by WAYS."""
 
@@ -142,7 +142,7 @@ class Report:
 
 
 def run_case(case: Case, quick: bool = False) -> Report:
-    """Converts the modules of a case and runs its tests every way."""
+    """Convert the modules of a case and run its tests every way."""
     report = Report(case)
     with tempfile.TemporaryDirectory() as folder:
         outputs = {name: Path(folder, f"{name}.py") for name in case.modules}
@@ -166,7 +166,7 @@ def run_case(case: Case, quick: bool = False) -> Report:
 
 
 def convert(name: str, output: Path) -> Iterator[str]:
-    """Converts a module by the command, and yields the form of each control-flow statement in its functions."""
+    """Convert a module by the command, and yield the form of each control-flow statement in its functions."""
     spec = importlib.util.find_spec(name)
     assert spec is not None and spec.origin is not None
     done = CliRunner().invoke(cli.main, ["convert", spec.origin, "-o", str(output), "--json"], catch_exceptions=False)

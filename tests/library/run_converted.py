@@ -1,4 +1,4 @@
-"""Runs tests of CPython with converted files in the place of some modules of the standard library.
+"""Run tests of CPython with converted files in place of some modules of the standard library.
 
     python tests/library/run_converted.py --module textwrap=converted.py --test test.test_textwrap [--rewritten]
 
@@ -23,11 +23,11 @@ import warnings
 from collections.abc import Iterator
 from types import ModuleType
 
-FRAMES = 10  # of Python's, through operators, for one of the original: those of the operator, and of the region
+FRAMES = 10  # Python frames through operators for one frame of the original: those of the operator and of the region
 
 
 class ConvertingFinder(importlib.abc.MetaPathFinder):
-    """Finds the modules of those names in the files they were converted to."""
+    """A finder that loads modules from the files to which they were converted."""
 
     def __init__(self, files: dict[str, str]) -> None:
         self.files = files
@@ -43,7 +43,7 @@ class ConvertingFinder(importlib.abc.MetaPathFinder):
 
 
 class ConvertedLoader(importlib.machinery.SourceFileLoader):
-    """Runs the text of one file as if it were another's."""
+    """A loader that runs the text of one file under the name of another."""
 
     def __init__(self, name: str, path: str, converted: str, loaded: set[str]) -> None:
         super().__init__(name, path)
@@ -96,7 +96,7 @@ def run(files: dict[str, str], tests: list[str], rewritten: bool, left_out: str 
 
 
 def tests_of(suite: unittest.TestSuite) -> Iterator[unittest.TestCase]:
-    """The tests of a suite and those of the suites in it, in order."""
+    """Yield the tests of a suite and of nested suites, in order."""
     for test in suite:
         if isinstance(test, unittest.TestSuite):
             yield from tests_of(test)
@@ -105,7 +105,7 @@ def tests_of(suite: unittest.TestSuite) -> Iterator[unittest.TestCase]:
 
 
 def count_regions_as_frames() -> None:
-    """Tests that fill Python's stack up to its limit find room for the frames of operators as well."""
+    """Raise the limits of tests that fill Python's stack, to leave room for the frames of operators."""
     support = importlib.import_module("test.support")
     if hasattr(support, "get_recursion_available"):
         limited, available = support.infinite_recursion, support.get_recursion_available

@@ -1,5 +1,5 @@
 """Converted modules of the standard library pass the tests that CPython has for them: a quick subset of
-`python tests/library/run.py`, which does many more."""
+`python tests/library/run.py`, which runs many more."""
 
 import importlib.util
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What `packages.py` says of functions, on functions whose fate is known."""
+"""Outcomes of `packages.py` for functions whose outcome is known."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ def test_the_same_results_and_changes():
     assert package_plugin._compare(grows, [(([1], 3), {}), (([], 0), {})]) == "same"
 
 
-def test_what_plain_python_answers_otherwise_each_time_is_not_compared():
+def test_functions_whose_plain_results_vary_are_not_compared():
     assert package_plugin._compare(counts, [(("a",), {})]) == "varies"
 
 
-def test_values_are_the_same_by_type_and_by_what_they_hold():
+def test_values_are_compared_by_type_and_contents():
     nan, loop, like = float("nan"), [], []
     loop.append(loop)
     like.append(like)
@@ -44,7 +44,7 @@ def test_values_are_the_same_by_type_and_by_what_they_hold():
     assert not package_plugin._same({"a": 1, "b": 2}, {"b": 2, "a": 1})
 
 
-def test_values_of_a_trace_are_found_wherever_they_are():
+def test_values_of_a_trace_are_found_at_any_depth():
     assert package_plugin._leaks([{"a": (autoconv.constant(1),)}], set())
     assert not package_plugin._leaks([{"a": (1, "b", None)}], set())
 
