@@ -8,7 +8,7 @@ from pathlib import Path
 from autoconv.ops import OPS
 from tests import layer_tables as tables
 
-MOST_MODULES = 25  # of a package
+MOST_MODULES = 25  # in a package
 MOST_LINES = 400  # of a file
 
 
@@ -35,7 +35,7 @@ def test_test_files_are_short():
     assert {path: lines for path, lines in lengths.items() if lines > MOST_LINES} == {}, "divide by concept"
 
 
-# Figures that only fall: who lowers one lowers it here.
+# Limits that only fall: a change that lowers a figure lowers its limit here.
 BUDGETS = {
     "functions over 60 lines": 0,
     "functions of a complexity over 25": 0,
@@ -61,7 +61,7 @@ _SIGNATURES_OF_PEERS = (*_OF_USERS, "compat", "data", "io", "linear_operators", 
 
 
 def tables_of_ops(path: Path) -> list[str]:
-    """The names of collections in a module that are mostly names of ops."""
+    """Return the names of collections in a module that consist mostly of names of ops."""
     inner = path.relative_to(tables.ROOT / "autoconv").as_posix()
     if "/" not in inner or inner.startswith((*_OF_RULES, *_OF_USERS)):
         return []
@@ -82,7 +82,7 @@ def functions_of(tree: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionD
 
 
 def complexity(function: ast.AST) -> int:
-    """McCabe's: one, and one more for each branch and each operand of `and` and `or` behind the first."""
+    """McCabe's complexity: one, plus one for each branch and each operand of `and` and `or` after the first."""
     return 1 + sum(
         len(node.values) - 1 if isinstance(node, ast.BoolOp) else isinstance(node, _BRANCHES)
         for node in ast.walk(function)
@@ -111,7 +111,7 @@ def test_budgets():
 
 
 def test_attributes_of_protocols():
-    """An attribute by which parts of the package recognise objects is declared once, with what it means."""
+    """An attribute by which parts of the package recognise objects is declared once, with its meaning."""
     used: dict[str, Path] = {}
     for path in tables.FILES:
         if path.name != "protocols.py":
@@ -123,7 +123,7 @@ def test_attributes_of_protocols():
         if name is not None and name.startswith("__autoconv_")
     }
     assert {name: path for name, path in used.items() if name not in declared} == {}, "not in runtime/protocols.py"
-    assert declared - used.keys() == set(), "of no use"
+    assert declared - used.keys() == set(), "unused"
 
 
 # Files that read the state of a loop's node, or compare an op's name with one of `CONTROL`, where the traits `control`,

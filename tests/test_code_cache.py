@@ -1,4 +1,4 @@
-"""Machine code on disk: used again by other processes, checked, bounded, and left alone where others could write."""
+"""Machine code on disk: reused by other processes, checked, bounded, and ignored where other users could write."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def cache(tmp_path, monkeypatch):
 
 @pytest.fixture
 def run(tmp_path: Path, forker: Any) -> Callable[[], str]:
-    """Return a function that runs the program in a process of its own, and returns what it prints."""
+    """Return a function that runs the program in a new process, and returns what it prints."""
 
     def printed() -> str:
         script = tmp_path / "program.py"
@@ -52,7 +52,7 @@ def run(tmp_path: Path, forker: Any) -> Callable[[], str]:
     return printed
 
 
-def test_another_process_uses_what_was_compiled(cache, run):
+def test_another_process_uses_the_compiled_code(cache, run):
     assert run() == "67.5 15.0\n"
     first = {path: path.stat().st_mtime_ns for path in cache.glob("*.o")}
     assert first
@@ -94,7 +94,7 @@ def test_broken_and_foreign_conversions_are_made_anew(cache, run):
 
 
 def content(entry: Path) -> object:
-    """What an entry says; its bytes differ with how often its parts were referred to when it was written."""
+    """Return the content of an entry; its bytes depend on the reference counts of its parts when it was written."""
     kept = FUNCTIONS.load(entry.stem)
     assert kept is not None
     return marshal.loads(kept)
@@ -138,7 +138,7 @@ def test_an_entry_that_others_could_have_written_is_not_loaded(cache):
     assert NATIVE.load("none") is None
 
 
-def test_entries_under_each_others_keys_are_none(cache):
+def test_entries_under_swapped_keys_are_ignored(cache):
     NATIVE.store("a", b"code")
     NATIVE.store("b", b"other")
     (cache / "a.o").rename(cache / "c.o")
@@ -153,7 +153,7 @@ def test_entries_under_each_others_keys_are_none(cache):
     assert NATIVE.load("a") == b"code"
 
 
-def test_what_is_no_file_in_the_place_of_an_entry_is_none(cache):
+def test_entries_that_are_no_regular_files_are_ignored(cache):
     NATIVE.store("a", b"code")
     (cache / "b.o").mkdir(mode=0o700)
     os.mkfifo(cache / "c.o", mode=0o600)
@@ -168,13 +168,13 @@ def test_what_is_no_file_in_the_place_of_an_entry_is_none(cache):
 
 
 @pytest.mark.parametrize("data", [b"", b"\xff", b"N", b"i\x01\x00\x00\x00"], ids=["nothing", "noise", "None", "int"])
-def test_a_conversion_of_another_form_is_none(cache, data):
+def test_a_conversion_of_another_format_is_ignored(cache, data):
     FUNCTIONS.store("key", data)
     assert FUNCTIONS.load("key") == data
     assert converted._load_code("key") is None
 
 
-def test_the_oldest_go_first(cache):
+def test_the_oldest_entries_are_removed_first(cache):
     small = CodeCache("native", "", limit=2 * 1100)
     for i in range(5):
         small.store(f"{i}", bytes(1000))

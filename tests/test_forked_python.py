@@ -27,7 +27,7 @@ def program(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("form", ["file", "text", "module"])
-def test_programs_see_what_they_are_given(forker, program, form):
+def test_programs_get_their_arguments_and_streams(forker, program, form):
     start = {"file": [program], "text": ["-c", PROGRAM], "module": ["-m", "program"]}[form]
     environment = {"PATH": "", "NAMED": "a b", "AUTOCONV_BACKEND": "reference"}
     given = {"cwd": program.parent, "env": environment, "input": "typed"}

@@ -1,4 +1,4 @@
-"""Processes that are forked while other threads trace, compile or compute: what they inherit works, or raises."""
+"""Processes that are forked while other threads trace, compile or compute: inherited state works or raises."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 def in_child(check: Callable[[], object], limit: float = 30.0) -> None:
-    """Runs the check in a forked process: it neither fails nor hangs."""
+    """Run the check in a forked process, and assert that it neither fails nor hangs."""
     reading, writing = os.pipe()
     child = os.fork()
     if not child:
@@ -50,7 +50,7 @@ def in_child(check: Callable[[], object], limit: float = 30.0) -> None:
 
 
 class Held:
-    """A thread that calls something, which tells where it is and waits there."""
+    """A thread whose call stops at `wait` until `go_on` is set."""
 
     def __init__(self, call: Callable[[], object]) -> None:
         self.inside, self.go_on = threading.Event(), threading.Event()
@@ -70,7 +70,7 @@ class Held:
         self.go_on.wait(20)
 
 
-def fresh():
+def new_function():
     @ac.compile
     def f(x, n):
         total = 0.0
@@ -81,8 +81,8 @@ def fresh():
     return f
 
 
-def check_fresh() -> None:
-    f = fresh()
+def check_new_function() -> None:
+    f = new_function()
     assert [f(1.5, 10), f(2.5, 4), f(1.5, 10)] == [67.5, 15.0, 67.5]
 
 
@@ -98,7 +98,7 @@ def test_a_fork_waits_until_no_thread_traces():
     held = Held(lambda: slow(1))
     with held:
         threading.Timer(0.3, held.go_on.set).start()
-        in_child(lambda: (check_fresh(), ended[0]))
+        in_child(lambda: (check_new_function(), ended[0]))
     assert ended == [True]
 
 
@@ -113,7 +113,7 @@ def test_a_fork_waits_until_no_thread_imports():
     held = Held(load)
     with held:
         threading.Timer(0.3, held.go_on.set).start()
-        in_child(lambda: (check_fresh(), ended[0]))
+        in_child(lambda: (check_new_function(), ended[0]))
 
 
 def test_a_fork_waits_longer_for_a_module_that_loads_slowly(monkeypatch, tmp_path):
@@ -177,7 +177,7 @@ def test_a_fork_in_the_middle_of_a_trace_leaves_the_programs_objects_as_they_wer
     def check() -> None:
         assert kept == [1.0] and counter.value == 1.0
         held.go_on.set()
-        check_fresh()
+        check_new_function()
         assert ac.compile(lambda x: x + len(kept))(1.0) == 2.0
 
     held = Held(lambda: slow(3.0))
@@ -189,7 +189,7 @@ def test_a_fork_in_the_middle_of_a_trace_leaves_the_programs_objects_as_they_wer
 def test_the_thread_that_traces_may_fork():
     @ac.function
     def forks_itself(x):
-        in_child(check_fresh)
+        in_child(check_new_function)
         return x + 1
 
     assert int(forks_itself(1)) == 2
@@ -297,8 +297,8 @@ def test_an_element_that_was_being_computed_is_an_error_in_a_child(monkeypatch):
 
 def test_children_of_children():
     def check() -> None:
-        check_fresh()
-        in_child(check_fresh)
+        check_new_function()
+        in_child(check_new_function)
 
     in_child(check)
 

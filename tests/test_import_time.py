@@ -1,7 +1,7 @@
 """Importing is quick, and brings in only what it needs. Loose guards, not benchmarks.
 
-The times are the process's own: what else the machine does would be measured otherwise. That of the first use is
-told in times of what NumPy takes to be imported, as machines differ.
+The times are the process's own: what else the machine does would be measured otherwise. The time of the first
+use is in multiples of the import time of NumPy, as machines differ.
 """
 
 from __future__ import annotations

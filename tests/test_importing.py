@@ -37,7 +37,7 @@ def fail(x):
 
 @pytest.fixture
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """A package `hooked` on the path; it, and every hook, are gone after the test."""
+    """Make a package `hooked` on the path; it and all hooks are removed after the test."""
     folder = tmp_path / "hooked"
     folder.mkdir()
     (folder / "__init__.py").write_text("from . import core\n")
@@ -137,8 +137,8 @@ def test_a_damaged_cache_is_not_trusted(package, damage):
     assert json.loads(path.read_text()) == entry
 
 
-def test_the_entry_of_another_version_is_none(package):
-    """Under the name of the present one."""
+def test_the_entry_of_another_version_is_ignored(package):
+    """The entry has the name of the present version."""
     with autoconv.importing.converted("hooked"):
         load()
         (first,) = entries(package)
@@ -159,7 +159,7 @@ def test_without_bytecode_there_is_no_cache(package, monkeypatch):
     assert not (package / "__pycache__").exists()
 
 
-def test_a_cache_that_cannot_be_written_is_none(package):
+def test_a_cache_that_cannot_be_written_is_ignored(package):
     (package / "__pycache__").write_text("a file in the way")
     with autoconv.importing.converted("hooked"):
         assert is_converted(load())
@@ -195,7 +195,7 @@ def test_a_syntax_error_is_pythons_own(package):
     assert caught.value.filename == str(package / "core.py") and caught.value.lineno == 2
 
 
-def test_a_module_that_is_there_already(package):
+def test_a_module_that_is_already_imported(package):
     load()
     with pytest.warns(UserWarning, match="hooked"), autoconv.importing.converted("hooked"):
         pass
@@ -213,7 +213,7 @@ def test_zip_archives(package, tmp_path, monkeypatch):
     assert inspect.getsource(core) == CORE
 
 
-def test_lines_without_an_origin_count_as_the_one_before():
+def test_lines_without_an_origin_have_that_of_the_previous_line():
     code = compile_with_origins("a = 1\nb = 2\nc = d\n", (4, 0, 9), "user.py")
     assert {line for _, _, line in code.co_lines() if line} == {4, 9}
     with pytest.raises(NameError) as caught:
@@ -249,19 +249,19 @@ match x:
     assert set(found) == {"f", "C", "C.m", "C.m.inner", "g", "h"} and len(found["f"]) == 2
 
 
-def test_what_converted_code_calls_says_where_it_is_from():
-    """`operator`'s own tests, and others, ask everything in a module's namespace for its module."""
+def test_operators_of_converted_code_have_a_module():
+    """Tests of `operator`, and others, read `__module__` of everything in a module's namespace."""
     assert autoconv.operators.__module__ == "autoconv.operators"
 
 
-def test_the_hook_is_there_with_the_package():
-    """As docs/guides/importing.md writes it, without an import of its own; neither needs NumPy."""
+def test_the_hook_needs_only_the_import_of_the_package():
+    """The hook of docs/guides/importing.md needs no further import, and no NumPy."""
     program = "import sys, autoconv\nautoconv.importing.install('solver')\nassert 'numpy' not in sys.modules\n"
     program += "assert 'importing' in dir(autoconv)\n"
     subprocess.run([sys.executable, "-c", program], check=True)
 
 
-def test_without_a_name_it_says_what_to_give():
+def test_the_error_without_a_name():
     with pytest.raises(ValueError, match=r"needs the name of at least one package, e\.g\. install\('solver'\)"):
         autoconv.importing.install()
 

@@ -1,4 +1,4 @@
-"""Calls that ctrl-C or the end of the process cuts short."""
+"""Calls that ctrl-C or the end of the process interrupts."""
 
 from __future__ import annotations
 
@@ -69,8 +69,8 @@ def test_a_call_that_is_interrupted_leaves_a_function_that_works():
             except KeyboardInterrupt:
                 pass
             for x, n in ((1.5, 10), (2.5, 4), (1.5, 3)):
-                ours, theirs = [1.0], [1.0]
-                assert (compiled(x, n, ours), ours) == (plain(x, n, theirs), theirs)
+                compiled_list, plain_list = [1.0], [1.0]
+                assert (compiled(x, n, compiled_list), compiled_list) == (plain(x, n, plain_list), plain_list)
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)

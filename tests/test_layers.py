@@ -1,5 +1,5 @@
-"""Who may import whom, read from the source: the source tower, the graph tower, and the storeys where they
-meet."""
+"""Imports between parts of the package, read from the source: the source tower, the graph tower, and the layers that
+join them."""
 
 import ast
 import subprocess
@@ -19,7 +19,7 @@ def test_layer():
 def check_layer(path: Path) -> None:
     part = tables.part_of(path)
     if part not in tables.MAY_IMPORT:
-        return  # a public name of its own: see test_nothing_inside_imports_the_public_names
+        return  # a public name: see test_nothing_inside_imports_the_public_names
     for module, _ in tables.imports(path):
         names = module.split(".")
         if names[0] == "autoconv":
@@ -47,7 +47,7 @@ def test_the_source_tower_never_imports_numpy_and_the_graph_tower_never_gast():
 
 
 @pytest.mark.parametrize("path", sorted((tables.ROOT / "cli").rglob("*.py")), ids=lambda path: path.name)
-def test_the_command_line_uses_what_stands_above(path):
+def test_the_command_line_uses_the_upper_layers(path):
     """The command line converts without numpy: it takes the public names, conversion and the errors. The runtime
     presents the errors of a program that ran."""
     allowed = {
@@ -116,8 +116,8 @@ assert "ag__.and_" in convert_source("def f(a, b): return a and b", "example.py"
 
 
 def circles(graph: dict[str, set[str]]) -> list[list[str]]:
-    """Strongly connected components of several modules, by removing what imports nothing that is left (Kahn), and
-    what nothing that is left imports."""
+    """Return the modules on import circles, by removing modules without imports among the rest (Kahn), and modules that
+    none of the rest imports."""
     left = {module: {target for target in targets if target != module} for module, targets in graph.items()}
     while True:
         ends = {module for module, targets in left.items() if not targets & left.keys()}

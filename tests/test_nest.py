@@ -1,4 +1,4 @@
-"""Structures taken apart and put together."""
+"""Structures are flattened and packed."""
 
 from __future__ import annotations
 
@@ -64,13 +64,13 @@ def test_ordered_dicts_are_structures() -> None:
     assert [(key, value.numpy()) for key, value in found.items()] == [("z", 1), ("y", 5)]
 
 
-def test_an_ordered_dict_that_comes_in_must_not_change() -> None:
+def test_an_ordered_dict_argument_must_not_change() -> None:
     @tf.function
     def extend(given: Any) -> Any:
         given["new"] = 1
         return given["old"]
 
-    mine = OrderedDict(old=tf.constant(1))
+    argument = OrderedDict(old=tf.constant(1))
     with pytest.raises(ValueError, match="should not modify its Python input arguments"):
-        extend(mine)
-    assert list(mine) == ["old"]
+        extend(argument)
+    assert list(argument) == ["old"]

@@ -14,11 +14,11 @@ import autoconv
 NAMES = (Path(__file__).parent / "public_names.txt").read_text(encoding="utf-8").split()
 
 
-def test_the_names_are_there() -> None:
-    assert [path for path in NAMES if not _is_there(path)] == []
+def test_the_names_exist() -> None:
+    assert [path for path in NAMES if not _exists(path)] == []
 
 
-def _is_there(path: str) -> bool:
+def _exists(path: str) -> bool:
     found: object = autoconv
     try:
         for part in path.split("."):
@@ -28,7 +28,7 @@ def _is_there(path: str) -> bool:
     return True
 
 
-def test_every_listed_name_is_there_once() -> None:
+def test_every_listed_name_exists_once() -> None:
     assert sorted(set(autoconv.__all__)) == sorted(autoconv.__all__)
     assert set(autoconv.__all__) <= set(dir(autoconv))
     for name in autoconv.__all__:

@@ -21,7 +21,7 @@ def test_every_folder_has_a_row():
 
 
 @pytest.mark.parametrize("folder", sorted(ROWS))
-def test_what_it_names_is_there(folder):
+def test_paths_in_the_table_exist(folder):
     assert ROWS[folder]
     for name in ROWS[folder]:
         path = ROOT / name

@@ -34,7 +34,7 @@ def events_of(folder, kind="logs"):
 
 
 def values_of(folder):
-    """(step, tag, plugin, value) of each summary, strings and arrays as lists."""
+    """Return (step, tag, plugin, value) of each summary, with strings and arrays as lists."""
     rows = []
     for event in events_of(folder):
         for value in event.summary.value:
@@ -130,7 +130,7 @@ def test_default_steps(tmp_path, writer):
     assert [row[0] for row in values_of(tmp_path)] == [5, 7, 9]
 
 
-def test_what_is_recorded(tmp_path, writer):
+def test_conditions_of_recording(tmp_path, writer):
     assert not summary.scalar("x", 1.0, step=1)
     assert not summary.should_record_summaries()
     wanted = ac.Variable(False)
@@ -191,7 +191,7 @@ def test_a_closed_writer(tmp_path, writer):
     assert len(values_of(tmp_path)) == 1
 
 
-def test_events_are_flushed_by_number_and_at_once_where_asked(tmp_path):
+def test_events_are_flushed_by_number_and_on_request(tmp_path):
     made = summary.create_file_writer(str(tmp_path / "logs"), max_queue=2, filename_suffix=".v2")
     made.set_as_default()
     try:

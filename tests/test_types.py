@@ -101,11 +101,11 @@ def test_a_program_keeps_its_types(tmp_path: Path) -> None:
     namespaces = ",".join(NAMESPACES)
     configuration.write_text(CONFIGURATION.format(root=ROOT, cache=tmp_path / "cache", namespaces=namespaces))
     limit = sys.getrecursionlimit()
-    told, faults, _ = api.run(["--config-file", str(configuration), "--no-error-summary", str(program)])
-    sys.setrecursionlimit(limit)  # which mypy raises
+    reported, faults, _ = api.run(["--config-file", str(configuration), "--no-error-summary", str(program)])
+    sys.setrecursionlimit(limit)  # a limit that mypy raises
     assert not faults
     found: dict[int, str] = {}
-    for line in told.splitlines():
+    for line in reported.splitlines():
         number, text = re.fullmatch(r".*?program\.py:(\d+): (.*)", line).groups()  # type: ignore[union-attr]
         if "defined in" not in text:
             found[int(number)] = found.get(int(number), "") + text
@@ -131,7 +131,7 @@ def test_stubs_list_the_real_names() -> None:
         names: set[str] = set()
         for node in ast.parse(stub.read_text(encoding="utf-8")).body:
             if isinstance(node, ast.ImportFrom):
-                names |= {alias.asname for alias in node.names if alias.asname}  # others are not exported
+                names |= {alias.asname for alias in node.names if alias.asname}  # other names are not exported
             elif isinstance(node, ast.AnnAssign):
                 names.add(ast.unparse(node.target))
             elif isinstance(node, ast.FunctionDef):

@@ -1,4 +1,4 @@
-"""What each pass makes of a text, as files under fixtures/passes/<pass>/<case>.py.
+"""Texts after each pass, as files under fixtures/passes/<pass>/<case>.py.
 
 A file is the Python before, `# call:` lines, a line `# becomes`, and the text after the passes up to and
 including the one that its folder is named after. `pytest --update` writes what was found. The example in a
@@ -34,7 +34,7 @@ CASES = sorted(FOLDER.glob("*/*.py"))
 BECOMES = "# becomes\n"
 HEADER = "import autoconv.operators as ag__\n__autoconv__ = ag__.module(__name__)\n"
 
-# Which regions keep their statement form is found out by `exits` and handed on.
+# The pass `exits` determines the regions that keep their statement form; later passes need its result.
 NEEDS = {"lifting": {"exits"}, "control_flow": {"exits"}}
 
 
@@ -57,14 +57,14 @@ def write(golden: Golden, after: str) -> str:
 
 
 def after_pass(before: str, name: str) -> str:
-    """The text after the passes up to and including `name`, without the import of the operators."""
+    """Return the text after the passes up to and including `name`, without the import of the operators."""
     text = convert_source(before, "case.py", Options(last_pass=name)).text
     assert HEADER in text
     return text.replace(HEADER, "").strip("\n") + "\n"
 
 
 def only_pass(text: str, name: str) -> str:
-    """What one pass alone makes of a text."""
+    """Return the text after one pass alone."""
     tree = parse(text, "case.py")
     context = Context("case.py", text.splitlines(), Namer(tree))
     for node in gast.walk(tree):  # the lambdas that passes made are known by identity, else
@@ -81,7 +81,7 @@ def only_pass(text: str, name: str) -> str:
 
 
 def outcome(text: str, call: str) -> tuple[str, str, list[str]]:
-    """What a call returns or raises, as text, and what it logged, in a fresh module."""
+    """Return the text of the result or error of a call in a new module, and its log."""
     events: list[str] = []
 
     def log(value):
@@ -148,7 +148,7 @@ class TestPass:
 
 
 def docstring_example(row) -> str:
-    """The example of a pass's module: what stands behind the first paragraph."""
+    """Return the example of a pass's module, the text after the first paragraph of its docstring."""
     text = sys.modules[row.transform.__module__].__doc__
     return textwrap.dedent(text.partition("\n\n")[2]).strip("\n") + "\n"
 
@@ -165,7 +165,7 @@ def test_skipped_pass_does_not_run():
 
 
 def test_passes_do_not_share_nodes():
-    """A node that stood in two places would be rewritten twice."""
+    """A node at two places of a tree would be rewritten twice."""
     for path in CASES:
         tree = parse(read(path.read_text()).before, "case.py")
         context = Context("case.py", [], Namer(tree))

@@ -71,7 +71,7 @@ def test_long_files(name):
     assert more < 2.1 * few
 
 
-def test_a_scope_is_asked_once_for_its_names(monkeypatch):
+def test_the_names_of_a_scope_are_computed_once(monkeypatch):
     """The free names of each of 30 nested lambdas are computed once."""
     function = parse(NESTED["lambdas"](30), "f.py").body[0]
     scopes = []

@@ -1,4 +1,4 @@
-"""Independent NumPy answers for the tensor programs in fixtures/programs.
+"""Independent NumPy solutions of the tensor programs in fixtures/programs.
 
 Each function has the name of a program's entry, takes one of its cases as plain Python values, and
 finds the same results by another road where there is one: a direct solver instead of an iteration,
@@ -57,7 +57,7 @@ def fit_decay(times, values, guess, max_steps):
 
 
 def nelder_mead(start, scale, steepness, tolerance, max_steps):
-    """The same rules on a sorted list of (height, point) pairs."""
+    """The rules of Nelder and Mead on a sorted list of (height, point) pairs."""
 
     def corner(point):
         return (1.0 - point[0]) ** 2 + steepness * (point[1] - point[0] ** 2) ** 2, tuple(point)
@@ -116,7 +116,7 @@ def kmeans(points, centres, max_rounds):
 
 
 def fit_mixture(samples, means, first_variance, least_gain, max_rounds):
-    """Densities multiplied out one number at a time."""
+    """Densities, computed one number at a time."""
     size, components = len(samples), len(means)
     weights, means, variances = [1.0 / components] * components, list(means), [first_variance] * components
     likelihood, rounds, collapsed = -1e300, 0, False
@@ -159,7 +159,7 @@ def pagerank(links, damping, tolerance, max_rounds):
 
 
 def viterbi(observations, initial, transition, emission):
-    """Every path there is, by its probability."""
+    """The most probable of all paths, by enumeration."""
 
     def probability(path):
         chance = initial[path[0]]
@@ -195,7 +195,7 @@ def run_network(inputs, lengths, inward, recurrent, limit):
 
 
 def play(board, max_generations):
-    """A set of living cells."""
+    """The rules of life on a set of living cells."""
     height, width = len(board), len(board[0])
     cells = frozenset((y, x) for y in range(height) for x in range(width) if board[y][x])
     around = [step for step in itertools.product((-1, 0, 1), repeat=2) if step != (0, 0)]
@@ -226,7 +226,7 @@ def play(board, max_generations):
 
 
 def run(program, registers, max_steps):
-    """A table of operations on a plain list."""
+    """An interpreter with a table of operations on a list of registers."""
     values, place, steps = list(registers), 0, 0
     arithmetic = {
         2: lambda a, b: a + b,
@@ -261,7 +261,7 @@ def run(program, registers, max_steps):
 
 
 def align(first, second, match, mismatch, gap, cutoff):
-    """The recursive definition."""
+    """The alignment by its recursive definition."""
 
     @cache
     def score(i, j):

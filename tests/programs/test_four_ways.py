@@ -23,7 +23,7 @@ def converted_text(path):
 
 
 def load(path, folder=None):
-    """The module at `path`, or its converted form, written to `folder` and imported from there."""
+    """Return the module at `path`, or its converted form, imported from `folder`."""
     if folder is not None:
         converted = folder / f"{path.stem}_graph.py"
         converted.write_text(converted_text(path))
@@ -32,7 +32,7 @@ def load(path, folder=None):
 
 
 def as_tensors(value):
-    """Numbers and nested lists as tensors: floats of 64 bits, ints of 64 bits."""
+    """Convert numbers and nested lists to tensors of 64 bits."""
     array = np.array(value)
     return ac.constant(
         array, ac.float64 if array.dtype.kind == "f" else ac.bool if array.dtype.kind == "b" else ac.int64
@@ -40,12 +40,12 @@ def as_tensors(value):
 
 
 def as_inputs(value):
-    """For programs over Python's numbers: lists become tensors, numbers stay numbers (and become inputs)."""
+    """Convert lists to tensors for programs over Python numbers; numbers stay numbers and become inputs."""
     return as_tensors(value) if isinstance(value, list) else value
 
 
 def as_weak_tensors(value):
-    """Numbers as the tensors that Python numbers become: they follow Python's arithmetic."""
+    """Convert numbers to weak tensors, which follow Python's arithmetic."""
     return as_tensors(value) if isinstance(value, list) else ac.python_number(value)
 
 
@@ -68,14 +68,14 @@ def assert_agree(found, expected, tolerance):
 
 @pytest.fixture(params=["untraced", "through the operators"])
 def form(request):
-    """Converted code runs as it was written while nothing is traced, and else by what it became."""
+    """Run converted code on its untraced path, and through operators as under trace."""
     with as_if_traced() if request.param != "untraced" else contextlib.nullcontext():
         yield
 
 
 @functools.cache
 def original_of(path):
-    """The module as it was written, and the results of its cases."""
+    """Return the original module, and the results of its cases."""
     original = load(path)
     return original, plain_results(original, to_argument_for(original))
 

@@ -22,11 +22,11 @@ def load(path):
 MODULES = {path.stem: load(path) for path in sorted(FOLDER.glob("*.py")) if "\nKERNELS = " in path.read_text()}
 
 
-def same(found, expected, tolerance):
+def assert_close(found, expected, tolerance):
     if isinstance(expected, tuple):
         assert type(found) is tuple and len(found) == len(expected)
         for one, other in zip(found, expected, strict=True):
-            same(one, other, tolerance)
+            assert_close(one, other, tolerance)
         return
     assert type(found) is type(expected)
     if isinstance(expected, np.ndarray):
@@ -36,7 +36,7 @@ def same(found, expected, tolerance):
 
 @pytest.mark.parametrize("name", MODULES)
 @pytest.mark.search
-def test_one_graph_does_what_numpy_does(name):
+def test_one_graph_has_the_results_of_numpy(name):
     module = MODULES[name]
     compiled = autoconv.compile(module.program)
     signatures = set()
@@ -44,10 +44,10 @@ def test_one_graph_does_what_numpy_does(name):
         arguments = module.make(seed)
         signatures.add(tuple((a.dtype, a.shape) if isinstance(a, np.ndarray) else type(a) for a in arguments))
         before = copy.deepcopy(arguments)
-        same(compiled(*arguments), module.program(*before), module.TOLERANCE)
-        same(arguments, before, 0.0)
-    told = compiled.explain()
-    assert "plain Python" not in told, told
-    assert compiled.experimental_get_tracing_count() == len(signatures), told
+        assert_close(compiled(*arguments), module.program(*before), module.TOLERANCE)
+        assert_close(arguments, before, 0.0)
+    report = compiled.explain()
+    assert "plain Python" not in report, report
+    assert compiled.experimental_get_tracing_count() == len(signatures), report
     kernels = {kernel for trace in compiled.concrete_functions for kernel in trace.kernels}
     assert kernels <= set(module.KERNELS), kernels

@@ -47,23 +47,23 @@ def _same(mine, its, tolerance):
 
 @pytest.mark.parametrize("name", MODULES)
 @pytest.mark.search
-def test_one_graph_does_what_numpy_does(name):
+def test_one_graph_has_the_results_of_numpy(name):
     module = MODULES[name]
     compiled = autoconv.compile(module.program)
     signatures = set()
     for seed in _SEEDS:
         arguments = module.make(seed)
         signatures.add(tuple((a.dtype, a.shape) if isinstance(a, np.ndarray) else type(a) for a in arguments))
-        mine, its = copy.deepcopy(arguments), copy.deepcopy(arguments)
-        expected, found = module.program(*its), compiled(*mine)
+        compiled_arguments, plain_arguments = copy.deepcopy(arguments), copy.deepcopy(arguments)
+        expected, found = module.program(*plain_arguments), compiled(*compiled_arguments)
         _same(found, expected, module.TOLERANCE)
-        for left, right in zip(mine, its, strict=True):
+        for left, right in zip(compiled_arguments, plain_arguments, strict=True):
             _same(left, right, module.TOLERANCE)
-        for result, wanted in zip(_arrays(found), _arrays(expected), strict=True):
-            assert [result is a for a in mine] == [wanted is a for a in its]
-    told = compiled.explain()
-    assert "plain Python" not in told and "as Python objects" not in told, told
-    assert "by kernels" not in told, told
+        for result, expected_array in zip(_arrays(found), _arrays(expected), strict=True):
+            assert [result is a for a in compiled_arguments] == [expected_array is a for a in plain_arguments]
+    report = compiled.explain()
+    assert "plain Python" not in report and "as Python objects" not in report, report
+    assert "by kernels" not in report, report
     assert compiled.experimental_get_tracing_count() == len(signatures)
 
 

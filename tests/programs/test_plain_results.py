@@ -18,7 +18,7 @@ def load(path):
 
 
 def kind_of(path):
-    """The kind a program declares, read without importing it."""
+    """Return the kind that a program declares, without importing it."""
     for line in path.read_text(encoding="utf-8").splitlines():
         if line.startswith("KIND = "):
             return line.split('"')[1]
@@ -36,12 +36,12 @@ def run_cases(program):
     return [(case, entry(*case)) for case in program.CASES]
 
 
-def close(value, expected, tolerance=1e-9):
+def is_close(value, expected, tolerance=1e-9):
     return math.isclose(value, expected, rel_tol=tolerance, abs_tol=tolerance)
 
 
 def signature(value):
-    """The types of a case, and the lengths of its lists."""
+    """Return the types of a case, and the lengths of its lists."""
     if isinstance(value, (list, tuple)):
         parts = [signature(each) for each in value]
         if isinstance(value, list):
@@ -51,7 +51,7 @@ def signature(value):
     return type(value)
 
 
-# --- what each plain program's results must be -------------------------------------------------------
+# --- checks of the results of each plain program -------------------------------------------------------
 
 
 def check_newton(start, shift, max_steps, result):
@@ -79,15 +79,15 @@ def check_brent(target, lower, upper, max_iterations, result):
         assert excess(lower) * excess(upper) > 0.0
     elif iterations < max_iterations:
         left, right = lower, upper
-        for _ in range(200):  # plain bisection
+        for _ in range(200):  # by bisection
             middle = 0.5 * (left + right)
             if (excess(middle) > 0.0) == (excess(right) > 0.0):
                 right = middle
             else:
                 left = middle
-        assert close(root, left)
+        assert is_close(root, left)
         if target == 1.0:
-            assert close(root, 0.567143290409783873)
+            assert is_close(root, 0.567143290409783873)
     else:
         assert lower < root < upper and abs(excess(root)) > 1e-6
     return iterations
@@ -116,7 +116,7 @@ def check_adaptive_simpson(left, right, centre, width, tolerance, result):
 
 def check_error_function(x, result):
     value, terms = result
-    assert close(value, math.erf(x), 1e-13)
+    assert is_close(value, math.erf(x), 1e-13)
     return abs(x) < 2.0, terms
 
 
@@ -130,7 +130,7 @@ def check_point_in_polygon(corners, x, y, result):
         assert result == (0, 0, 0)
     else:
         turns = np.sum(np.arctan2(cross, along)) / (2.0 * math.pi)
-        assert close(winding, turns) and place == (1 if round(turns) else -1)
+        assert is_close(winding, turns) and place == (1 if round(turns) else -1)
     return place, winding, crossings
 
 
@@ -174,9 +174,9 @@ def check_primality(number, result):
 
 def check_annealing(seed, start, temperature, cooling, max_steps, result):
     best, energy, accepted, steps = result
-    assert close(energy, 0.1 * (best**2 - 4.0) ** 2 + 0.25 * best)
+    assert is_close(energy, 0.1 * (best**2 - 4.0) ** 2 + 0.25 * best)
     assert accepted <= steps <= max_steps
-    stationary = np.roots([0.4, 0.0, -1.6, 0.25]).real  # where the slope of the energy vanishes
+    stationary = np.roots([0.4, 0.0, -1.6, 0.25]).real  # zeros of the derivative of the energy
     right, left = stationary.max(), stationary.min()
     assert energy >= 0.1 * (left**2 - 4.0) ** 2 + 0.25 * left
     if max_steps == 0:
@@ -192,21 +192,21 @@ def check_option_price(spot, strike, rate, volatility, maturity, wanted, seed, r
     spread = volatility * math.sqrt(maturity)
     if spread == 0.0:
         exact = max(spot - discounted, 0.0)
-        assert close(price, exact)
+        assert is_close(price, exact)
     else:
         upper = math.log(spot / discounted) / spread + 0.5 * spread
 
         def normal(x):
             return 0.5 * math.erfc(-x / math.sqrt(2.0))
 
-        exact = spot * normal(upper) - discounted * normal(upper - spread)  # Black and Scholes
+        exact = spot * normal(upper) - discounted * normal(upper - spread)  # by the formula of Black and Scholes
         assert abs(price - exact) < 3.0 * error
     assert error <= wanted or pairs == 200
     return pairs, spot > strike
 
 
 def check_kalman(times, readings, drift, noise, gate, result):
-    """Every estimate again, as the conditional mean of a joint normal distribution."""
+    """Compute every estimate as the conditional mean of a joint normal distribution."""
     level, variance, rejected, restarts = result
     used = [0]
     reject_count = restart_count = streak = 0
@@ -231,7 +231,7 @@ def check_kalman(times, readings, drift, noise, gate, result):
         streak = 0
         used.append(index)
     mean, spread = forecast(used, times[-1])
-    assert close(level, mean) and close(variance, spread)
+    assert is_close(level, mean) and is_close(variance, spread)
     assert (rejected, restarts) == (reject_count, restart_count)
     return rejected, restarts, level > 5.0
 
@@ -294,7 +294,7 @@ def test_python_and_ops_programs_are_all_there():
 
 
 def plain(value):
-    """A result as arrays and numbers of NumPy."""
+    """Return a result as NumPy arrays and numbers."""
     if isinstance(value, (tuple, list)):
         return [plain(each) for each in value]
     return np.asarray(value.numpy() if hasattr(value, "numpy") else value)

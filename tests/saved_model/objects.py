@@ -1,4 +1,4 @@
-"""A small object with most of what a saved one can hold: the fixtures and the search for damages save it."""
+"""A small object with most kinds of values of saved objects, which fixtures and tests of damage save."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Saved functions that take and return sparse and ragged tensors, or look something up in tables."""
+"""Saved functions that take and return sparse and ragged tensors, or look up values in tables."""
 
 from __future__ import annotations
 

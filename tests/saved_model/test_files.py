@@ -96,7 +96,7 @@ def test_a_killed_writer_leaves_the_old_object_or_the_new_one(forker, tmp_path):
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="folders have no locks there")
 def test_processes_and_threads_that_save_at_the_same_time(tmp_path):
-    """As workers do that all save: each save succeeds, each load gives one of the objects, whole."""
+    """Concurrent saves of several workers succeed, and each load returns one of the objects, complete."""
     faults = []
 
     def work(number):

@@ -1,4 +1,4 @@
-"""Functions in one file each: what a loaded one computes, and what damaged and other files meet."""
+"""Functions in one file each: results of loaded functions, and errors of damaged and other files."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def growing():
     return grow, total
 
 
-def test_a_function_comes_back_with_its_variables(path):
+def test_a_function_is_loaded_with_its_variables(path):
     grow, total = growing()
     loaded = restored(grow, path)
     for _ in range(2):

@@ -1,4 +1,4 @@
-"""Saved objects: what a loaded one computes, and what bad files and bad objects meet."""
+"""Saved objects: results of loaded objects, and errors of bad files and objects."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def restored(module, folder, **options):
 X = np.ones((4, 2), np.float32)
 
 
-def test_functions_variables_and_containers_come_back(folder):
+def test_functions_variables_and_containers_are_restored(folder):
     module = Dense()
     expected = module(X)["y"], module(X, training=True)["y"]
     loaded = restored(module, folder)
@@ -134,7 +134,7 @@ def test_a_loaded_object_can_be_saved_again(folder, tmp_path):
     np.testing.assert_array_equal(again.until([1.0, 2.0]), Dense().until([1.0, 2.0]))
 
 
-def test_custom_gradients_stay(folder):
+def test_custom_gradients_are_saved(folder):
     @ac.custom_gradient
     def scaled(x):
         return ac.identity(x), lambda dy: dy * 100.0
@@ -162,7 +162,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_values_stay_bit_by_bit(folder, name):
+def test_values_are_restored_bit_by_bit(folder, name):
     module = ac.Module()
     module.f = ac.function(CASES[name])
     x = ac.constant([1.0, 2.0, 3.0])
@@ -374,7 +374,7 @@ def test_further_names_of_functions(tmp_path):
         ac.saved_model.save(module, tmp_path, options=options)
 
 
-def test_traces_of_an_input_signature_are_there_before_the_first_call():
+def test_traces_of_an_input_signature_exist_before_the_first_call():
     traced = ac.function(lambda x: x + 1, input_signature=[ac.TensorSpec([2])])
     (trace,) = traced.concrete_functions
     assert trace([1.0, 2.0]).numpy().tolist() == [2.0, 3.0] and traced.experimental_get_tracing_count() == 1
@@ -392,7 +392,7 @@ def test_a_signature_of_containers_that_track_their_items(folder):
     assert list(loaded.signatures) == ["serving_default"]
 
 
-def test_a_function_without_a_trace_says_so(folder):
+def test_a_function_without_a_trace_is_refused(folder):
     module = ac.Module()
     module.f = ac.function(lambda x: x)
     with pytest.raises(ValueError, match="zero restored functions"):

@@ -1,4 +1,4 @@
-"""Snippets of guides to tf.function with nothing but the import line changed: they print here what they print there."""
+"""Snippets of guides to tf.function, with only the import line changed, have the same output."""
 
 import contextlib
 

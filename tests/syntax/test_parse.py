@@ -1,4 +1,4 @@
-"""Trees from text and back: as gast's own conversions make them, and every node with a position."""
+"""Trees from text and back equal gast's own conversions, and every node has a position."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ def test_converted_trees_have_the_positions_that_python_would_fill_in(path: Path
     assert ast.dump(to_ast(tree), include_attributes=True) == ast.dump(expected, include_attributes=True)
 
 
-def test_nodes_that_hold_nothing_are_one() -> None:
+def test_nodes_without_fields_are_shared() -> None:
     tree = to_gast(parse_ast("a + b + c", "f.py"))
     outer = tree.body[0].value
     assert outer.op is outer.left.op and outer.right.ctx is outer.left.left.ctx
 
 
 def test_long_texts_are_compiled_in_parts():
-    """As many functions of one name take Python a time that grows with the square of their number."""
+    """Python's own compilation of many functions of one name takes time quadratic in their number."""
     functions = "def f(x):\n    return x\n" * 3_000
     assert check_source(f'"""Text."""\nfrom __future__ import annotations\n{functions}', "long.py") is not None
     assert check_source("x = 1\n", "short.py") is None

@@ -1,4 +1,4 @@
-"""Checkpoints: values come back by the names of attributes; damage and killed writers lose nothing silently."""
+"""Checkpoints: values are restored by the names of attributes; damage and killed writers lose nothing silently."""
 
 import functools
 import os
@@ -32,7 +32,7 @@ class Net(ac.Module):
         return x * self.late
 
 
-def test_values_come_back_by_name(tmp_path):
+def test_values_are_restored_by_name(tmp_path):
     saved = Net(2.0)
     saved(1.0)
     saved.words.assign(["bc", ""])
@@ -49,7 +49,7 @@ def test_values_come_back_by_name(tmp_path):
 
 
 @pytest.mark.parametrize("wrap", [lambda f: f, ac.function, ac.compile], ids=["plain", "function", "compile"])
-def test_what_is_created_later_is_restored_when_it_becomes_an_attribute(tmp_path, wrap):
+def test_later_objects_are_restored_when_they_become_attributes(tmp_path, wrap):
     saved = Net(2.0)
     saved(1.0)
     saved.late.assign(11.0)
@@ -70,7 +70,7 @@ def test_items_that_a_list_gets_later(tmp_path):
     assert [part.numpy() for part in parts] == [1.0, 2.0]
 
 
-def test_what_does_not_match(tmp_path):
+def test_objects_that_do_not_match(tmp_path):
     path = ac.train.Checkpoint(v=ac.Variable([1.0, 2.0])).write(tmp_path / "c")
     with pytest.raises(ValueError, match=r"shape \(2,\) when attempting to restore variable with shape \(1,\)"):
         ac.train.Checkpoint(v=ac.Variable([1.0])).read(path)
@@ -164,20 +164,20 @@ def test_bundles_of_tensorflow_are_read():
     assert checkpoint.step.numpy() == 7 and checkpoint.save_counter.numpy() == 1
 
 
-def everything(folder):
+def read_all(folder):
     reader = ac.train.load_checkpoint(folder)
     return {key: np.asarray(reader.get_tensor(key)).tolist() for key in reader.get_variable_to_shape_map()}
 
 
 @pytest.mark.parametrize("kind", ["ours", "TensorFlow's"])
 def test_damage_is_found(tmp_path, kind):
-    """Whatever byte is changed, removed or added: an error that names the file, or the same values."""
+    """After a change, removal or addition of any byte, loading names the file in an error or has the same values."""
     if kind == "ours":
         net = Net(1.5)
         ac.train.Checkpoint(net=net, z=ac.Variable([1 + 2j])).save(tmp_path / "ckpt")
     else:
         shutil.copytree(BUNDLE, tmp_path, dirs_exist_ok=True, ignore=shutil.ignore_patterns("records"))
-    expected = everything(tmp_path)
+    expected = read_all(tmp_path)
     files = sorted(path for path in tmp_path.iterdir() if path.name != "checkpoint")
     draw = random.Random(5)
     for number in range(150):
@@ -194,7 +194,7 @@ def test_damage_is_found(tmp_path, kind):
                 damaged[place:place] = draw.randbytes(draw.randrange(1, 9))
         path.write_bytes(damaged)
         try:
-            assert everything(tmp_path) == expected
+            assert read_all(tmp_path) == expected
         except (DataLossError, NotFoundError) as error:
             assert "ckpt-1" in str(error)
         path.write_bytes(whole)
@@ -216,7 +216,7 @@ def test_damage_of_the_list_of_checkpoints_is_found(tmp_path):
             assert "checkpoint" in str(error)
 
 
-def test_a_killed_writer_costs_nothing(tmp_path):
+def test_a_killed_writer_leaves_a_complete_checkpoint(tmp_path):
     """A process is killed at each step of replacing a checkpoint: the old or the new one is there, whole."""
     program = textwrap.dedent("""
         import os, sys

@@ -51,7 +51,7 @@ def test_sizes_of_shapes_have_values(version1):
     assert tf.reshape(x, [-1, int(x.shape[1]), 1]).shape.as_list() == [None, 3, 1]
 
 
-def test_eager_programs_are_told_how_to_go_on():
+def test_errors_of_eager_programs_have_a_remedy():
     with pytest.raises(RuntimeError, match="disable_eager_execution"):
         tf.placeholder(tf.float32)
     assert ac.executing_eagerly() and ac.TensorShape([2])[0] == 2
@@ -62,7 +62,7 @@ def test_eager_variables():
     assert isinstance(v, tf.Variable) and v.numpy().tolist() == [0.0, 0.0]
 
 
-def test_names_that_are_gone_have_a_remedy():
+def test_removed_names_have_a_remedy():
     with pytest.raises(AttributeError, match=r"autoconv\.keras"):
         tf.contrib  # noqa: B018
     with pytest.raises(AttributeError, match="no attribute 'nothing_of_this_name'"):

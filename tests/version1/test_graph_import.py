@@ -1,4 +1,4 @@
-"""Graphs that TensorFlow has frozen compute what they compute there."""
+"""Graphs that TensorFlow has frozen have the same results."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from autoconv.errors import InvalidArgumentError
 
 pytest.importorskip("tensorboard")
 FROZEN = (Path(__file__).resolve().parents[2] / "fixtures" / "version1" / "frozen.pb").read_bytes()
-# What TensorFlow 2.21 computes with the graph, a convolutional net of 22 kinds of ops, for the images below.
+# Results of TensorFlow 2.21 for the images below; the graph is a convolutional net of 22 kinds of ops.
 PROBABILITIES = [
     [0.9337319731712341, 0.047062814235687256, 0.019205283373594284],
     [0.6810511946678162, 0.31193992495536804, 0.007008861284703016],

@@ -1,4 +1,4 @@
-"""Monitored sessions and their hooks: what runs, in which order, and which files there are in the end."""
+"""Monitored sessions and their hooks: order of calls, and written files."""
 
 from __future__ import annotations
 

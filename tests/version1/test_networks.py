@@ -165,7 +165,7 @@ def test_losses_of_directions_and_pairs():
 
 
 def test_losses_by_samples():
-    """With every class sampled once, the sampled softmax is the softmax itself, and NCE sums over all classes."""
+    """With every class sampled once, the sampled softmax equals the softmax, and NCE sums over all classes."""
     weights, biases = DRAW.randn(6, 3).astype("f"), DRAW.randn(6).astype("f")
     x, labels = DRAW.randn(4, 3).astype("f"), np.array([[1], [5], [0], [3]])
     ones = tf.ones([4, 1]), tf.ones([6])

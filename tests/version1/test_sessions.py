@@ -29,7 +29,7 @@ def test_structures_of_fetches():
     assert found["pair"] == Pair(np.float32(2.0), None) and found["name"] == 2.0
 
 
-def test_only_what_is_fetched_runs():
+def test_only_fetched_ops_run():
     ran = []
     noted = tf.py_func(lambda x: ran.append(1) or x, [tf.constant(1)], tf.int32)
     other = tf.constant(5) + 1

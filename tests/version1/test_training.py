@@ -174,7 +174,7 @@ def test_files_of_tensorflow_are_restored():
         assert session.run(w).tolist() == [[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]] and session.run(n) == 7
 
 
-def test_a_new_process_goes_on(tmp_path):
+def test_a_new_process_continues_training(tmp_path):
     def steps(count, restored):
         with ac.Graph().as_default():
             loss, feeds = regression()

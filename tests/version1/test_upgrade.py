@@ -21,7 +21,7 @@ FIXTURES = Path(__file__).resolve().parents[2] / "fixtures" / "version1"
 PROGRAMS = sorted(path.stem for path in FIXTURES.glob("*.py"))
 
 
-def printed(path: Path) -> str:
+def run_program(path: Path) -> str:
     output = io.StringIO()
     try:
         with contextlib.redirect_stdout(output):
@@ -37,7 +37,7 @@ def test_programs_run_with_the_import_changed(name, tmp_path):
     text = (FIXTURES / f"{name}.py").read_text()
     changed = text.replace("import tensorflow as tf", "import autoconv.compat.v1 as tf\ntf.disable_v2_behavior()")
     (tmp_path / "program.py").write_text(changed)
-    assert printed(tmp_path / "program.py") == (FIXTURES / f"{name}.txt").read_text()
+    assert run_program(tmp_path / "program.py") == (FIXTURES / f"{name}.txt").read_text()
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -46,7 +46,7 @@ def test_programs_run_as_functions(name, tmp_path):
     assert done.sessions == "functions" and not any(note.open for note in done.notes)
     assert "Session" not in done.text and "placeholder" not in done.text
     (tmp_path / "program.py").write_text(done.text)
-    assert printed(tmp_path / "program.py") == (FIXTURES / f"{name}.txt").read_text()
+    assert run_program(tmp_path / "program.py") == (FIXTURES / f"{name}.txt").read_text()
 
 
 def upgraded(text: str) -> str:
@@ -87,7 +87,7 @@ def test_names_and_arguments(before, after):
         ("y = tf.constant(1)\nf = make()\nwith tf.Session() as s:\n    s.run(y, feed_dict=f)", "the dict 'f'"),
     ],
 )
-def test_sessions_that_stay(program, reason):
+def test_sessions_that_are_kept(program, reason):
     """The file runs on `compat.v1` as it was; a comment and the report have the reason by line."""
     done = upgrade(f"import tensorflow as tf\n{program}\n", "program.py")
     assert done.sessions == "kept"
@@ -108,7 +108,7 @@ def test_several_statements_in_a_line():
     assert lines[-2:] == ["print(run_b().numpy())", "print(a + c)"]
 
 
-def test_names_that_are_gone_are_left():
+def test_removed_names_are_left_unchanged():
     done = upgrade("import tensorflow as tf\nx = tf.contrib.layers.flatten(y)\n", "p.py")
     assert "p.py:2: left: tf.contrib.layers.flatten is gone" in done.report("p.py")
     assert done.report("p.py").endswith("p.py: 1 changes, 1 left to do")

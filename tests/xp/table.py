@@ -1,6 +1,6 @@
-"""What the functions of the standard are given in the property tests: a strategy of arguments for each name.
+"""Strategies of arguments for the functions of the standard in the property tests, by name.
 
-An array among the arguments is NumPy's: the reference gets it as it is, `xp` as a tensor. Dtypes are those that the
+Arrays among the arguments are NumPy's; `xp` gets them as tensors. Dtypes are those that the
 standard allows for the function; shapes have no dimensions, empty ones, and ones that broadcast.
 """
 
@@ -37,7 +37,7 @@ def _pool(dtype: str, special: bool) -> list:
 
 @st.composite
 def arrays(draw, dtypes=ALL, shapes=SHAPES, values=None, special=True):
-    """An array of one of the dtypes and shapes; `values` to choose from, or else what the dtype has."""
+    """Draw an array of one of the dtypes and shapes, with elements from `values`, or from all of the dtype."""
     dtype = draw(st.sampled_from(dtypes))
     shape = draw(st.sampled_from(shapes))
     pool = _pool(dtype, special) if values is None else values
@@ -48,7 +48,7 @@ def arrays(draw, dtypes=ALL, shapes=SHAPES, values=None, special=True):
 
 
 def pair_of_dtypes(dtypes) -> list[tuple[str, str]]:
-    """Those of which the standard says what they promote to."""
+    """Draw pairs of dtypes for which the standard defines a promotion."""
     found = [(a, b) for a in dtypes for b in dtypes if np.dtype(a).kind == np.dtype(b).kind]
     found += [(a, b) for a in SIGNED for b in ("u1", "u2", "u4") if {a, b} <= set(dtypes)]
     return found + [(a, b) for a in REAL for b in COMPLEX if {a, b} <= set(dtypes)]
@@ -83,7 +83,7 @@ def pairs(draw, dtypes=ALL, values=(None, None), special=True):
 
 @st.composite
 def calls(draw, *arguments, **options):
-    """(args, kwargs) from strategies and plain values, without the options that are `...`."""
+    """Draw (args, kwargs) from strategies and plain values, without options that are `...`."""
     args = tuple(draw(a) if isinstance(a, st.SearchStrategy) else a for a in arguments)
     kwargs = {k: draw(v) if isinstance(v, st.SearchStrategy) else v for k, v in options.items()}
     return args, {k: v for k, v in kwargs.items() if v is not ...}
@@ -303,7 +303,7 @@ def reductions():
 
 
 def _spd(dtypes):
-    """Positive definite matrices, and stacks of them."""
+    """Draw positive definite matrices, and stacks of them."""
 
     def make_definite(x):
         x = x / 4

@@ -1,4 +1,4 @@
-"""The array API namespace: what it says of itself, dtypes, devices, and its arrays among other libraries'."""
+"""The array API namespace: information, dtypes, devices, and exchange of arrays with other libraries."""
 
 import numpy as np
 import pytest
@@ -67,7 +67,7 @@ def test_versions_and_devices():
         x.to_device("gpu")
 
 
-def test_devices_are_what_tensors_say():
+def test_devices_are_those_of_tensors():
     information, x = xp.__array_namespace_info__(), xp.ones(2)
     assert x.device == information.default_device() and information.devices() == [x.device]
     assert xp.zeros(2, device=x.device).device == xp.asarray([1], device="cpu").device == x.device

@@ -1,4 +1,4 @@
-"""Operators of the standard's arrays against NumPy's, for each dtype and with Python's numbers; and what differs."""
+"""Operators of the standard's arrays against NumPy's, for each dtype and with Python numbers, and deviations."""
 
 import operator
 
@@ -16,7 +16,7 @@ BINARY = {
     **dict.fromkeys(("eq", "ne"), ALL),
 }  # fmt: skip
 UNARY = {"neg": NUMBERS, "pos": NUMBERS, "abs": NUMBERS, "invert": WHOLE}
-# What the operators of its arrays do not do as the standard says, and why.
+# Deviations of operators from the standard, with reasons.
 DIFFERENCES = {
     "two dtypes": "tensors of two dtypes do not mix in operators: xp.add and the others promote",
     "a complex number with real elements": "a Python number takes the dtype of the tensor, and does not fit",
@@ -24,7 +24,7 @@ DIFFERENCES = {
 }
 
 
-def _same(found, expected):
+def _assert_same(found, expected):
     found = np.asarray(found)
     assert found.dtype == expected.dtype
     np.testing.assert_array_equal(found, expected)
@@ -40,23 +40,23 @@ def test_two_operands(name):
         operands = [(x, y)] if name == "matmul" else [(x, y), (x, number), (number, x)]
         for pair in operands:
             given = [xp.asarray(v) if isinstance(v, np.ndarray) else v for v in pair]
-            _same(run(*given), run(*pair))
+            _assert_same(run(*given), run(*pair))
 
 
 @pytest.mark.parametrize("name", UNARY)
 def test_one_operand(name):
     for dtype in UNARY[name]:
         x = np.array([[3, 1, 0]], dtype)
-        _same(getattr(operator, name)(xp.asarray(x)), getattr(operator, name)(x))
+        _assert_same(getattr(operator, name)(xp.asarray(x)), getattr(operator, name)(x))
 
 
 @pytest.mark.parametrize("name", ["iadd", "isub", "imul", "ifloordiv", "imod", "iand", "ior", "ixor", "ilshift"])
-def test_in_place_operators_give_the_name_another_array(name):
+def test_in_place_operators_bind_the_name_to_another_array(name):
     x = other = xp.asarray([5, 6, 7])
     found = getattr(operator, name)(x, 2)
     array = np.array([5, 6, 7])
-    _same(found, getattr(operator, name)(array, 2))
-    _same(other, np.array([5, 6, 7]))
+    _assert_same(found, getattr(operator, name)(array, 2))
+    _assert_same(other, np.array([5, 6, 7]))
 
 
 def test_python_numbers():
@@ -74,11 +74,11 @@ def test_items():
     array = np.arange(24.0).reshape(2, 3, 4)
     x = xp.asarray(array)
     for index in (0, -1, (0, 1), (..., 2), (slice(None), slice(0, 2), slice(3, None, -2)), None, (0, None, ...), ()):
-        _same(x[index], np.asarray(array[index]))
+        _assert_same(x[index], np.asarray(array[index]))
     mask, places = array > 7, np.array([1, 0])
-    _same(x[xp.asarray(mask)], array[mask])
-    _same(x[xp.asarray(places)], array[places])
-    _same(x[xp.asarray(places), xp.asarray([2, 0]), 1], array[places, [2, 0], 1])
+    _assert_same(x[xp.asarray(mask)], array[mask])
+    _assert_same(x[xp.asarray(places)], array[places])
+    _assert_same(x[xp.asarray(places), xp.asarray([2, 0]), 1], array[places, [2, 0], 1])
     with pytest.raises(IndexError):
         x[2]
 
@@ -87,10 +87,10 @@ def test_differences():
     real, whole = xp.asarray([1.0, 2.0]), xp.asarray([1, 2])
     with pytest.raises(ac.errors.InvalidArgumentError, match="expected to be a float64"):
         real + whole
-    _same(xp.add(real, whole), np.array([2.0, 4.0]))
+    _assert_same(xp.add(real, whole), np.array([2.0, 4.0]))
     with pytest.raises(TypeError, match="Cannot convert 1j"):
         real + 1j
-    _same(xp.add(real, 1j), np.array([1 + 1j, 2 + 1j]))
+    _assert_same(xp.add(real, 1j), np.array([1 + 1j, 2 + 1j]))
     with pytest.raises(TypeError, match="does not support item assignment"):
         real[0] = 5.0
     assert len(DIFFERENCES) == 3 and BOOLS == ["?"]

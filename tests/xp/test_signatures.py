@@ -1,4 +1,4 @@
-"""Every name that the Python array API standard (2024.12) lists is there, with the parameters that it lists."""
+"""Every name of the Python array API standard (2024.12) exists, with its parameters."""
 
 import inspect
 
@@ -113,7 +113,7 @@ def test_parameters(name):
     assert inspect.getdoc(_find(name))
 
 
-def test_every_name_is_there():
+def test_every_name_exists():
     functions = {name for name in SIGNATURES if "." not in name}
     assert set(xp.__all__) == functions | OTHER_NAMES
     for part in ("linalg", "fft"):
@@ -126,7 +126,7 @@ def test_every_function_is_in_the_table_of_properties():
     assert set(SIGNATURES) == tried | elsewhere and not tried & elsewhere
 
 
-def test_arrays_have_what_the_standard_lists():
+def test_arrays_have_the_attributes_of_the_standard():
     x = xp.ones((2, 3))
     assert all(hasattr(x, f"__{name}__") for name in METHODS.split())
     assert (x.dtype, x.ndim, x.shape, x.size, x.T.shape, x.mT.shape) == (xp.float64, 2, (2, 3), 6, (3, 2), (3, 2))
