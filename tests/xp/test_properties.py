@@ -93,7 +93,7 @@ def check(name, actual, expected, args):
     actual, expected = np.asarray(actual), np.asarray(expected)
     assert actual.dtype == expected.dtype, f"{actual.dtype} for {expected.dtype}"
     assert actual.shape == expected.shape
-    if expected.dtype.kind in "biu" or name in ("linalg.svd", "linalg.eigh"):  # the signs of their vectors are arbitrary
+    if expected.dtype.kind in "biu" or name in ("linalg.svd", "linalg.eigh"):  # vectors have arbitrary signs
         expected, actual = (expected, actual) if expected.dtype.kind in "biu" else (np.abs(expected), np.abs(actual))
     is_single = any(getattr(x, "dtype", None) in (np.float32, np.complex64) for x in [*args, expected])
     tolerance = 0 if expected.dtype.kind in "biu" else 3e-5 if is_single else 1e-11
