@@ -37,6 +37,16 @@ def test_warnings_of_constants_are_at_the_users_line():
         assert results_and_warnings(compiled, x)[1] == set()
 
 
+def test_errors_of_constants_that_were_ignored_while_tracing():
+    def shifted(x):
+        return x + np.log(0.0)
+
+    compiled, x = autoconv.compile(shifted), np.ones(2)
+    with np.errstate(all="ignore"):
+        assert results_and_warnings(compiled, x)[1] == set()
+    assert results_and_warnings(compiled, x)[1] == results_and_warnings(shifted, x)[1] != set()
+
+
 def mean_of_no_elements(x):
     return x[:0].mean() + 1
 

@@ -42,7 +42,8 @@ def report_constant_errors(report: Callable[[], None]) -> Iterator[None]:
         if frame is None or not frame.f_code.co_filename.startswith(_PACKAGE):
             report()
 
-    calls: Any = {error: "call" for error, action in np.geterr().items() if action == "warn"}
+    # Also where they are ignored now: later calls of the trace may not ignore them.
+    calls: Any = {error: "call" for error, action in np.geterr().items() if action == "warn" or error != "under"}
     with np.errstate(**calls, call=note_error):
         yield
 
