@@ -13,7 +13,7 @@ from autoconv.operators.control.conditionals import user_defined_method
 from autoconv.operators.control.variants import distribute
 from autoconv.operators.regions.layout import Variant
 from autoconv.operators.values.builtins import is_compiled
-from autoconv.operators.values.items import note_array_change, note_container_write
+from autoconv.operators.values.items import record_array_change, record_container_write
 from autoconv.operators.values.set_operators import bitand, bitor, bitxor, sub
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
 from autoconv.runtime.objects.containers import TracedList
@@ -32,9 +32,9 @@ def _augmented_assignment(binary_operator: Operator) -> Callable[[Any, Any], Any
         if type(x) is Variant:
             return distribute(lambda arm, other: (operate if _is_typed(arm) else augment)(arm, other), x, value)
         if isinstance(x, (list, dict, set)):
-            note_container_write(x)
+            record_container_write(x)
         elif isinstance(x, np.ndarray):
-            note_array_change(x)
+            record_array_change(x)
         if type(x) is SymbolicArray and type(value) is Variant:
             distribute(lambda v: change(x, v), value)
             return x

@@ -23,7 +23,7 @@ from autoconv.operators.values.class_inference import (
     kinds_of,
     may_be_graph_instance,
     may_call_unseen_method,
-    note_stored,
+    record_stores,
 )
 from autoconv.operators.values.instances import dispatch_on_class, is_user_defined
 from autoconv.operators.values.not_implemented import resolve_not_implemented, unwrap_undecided
@@ -87,7 +87,7 @@ def operation_by_class(op: str, operands: list[Any], attributes: dict[str, Any])
     function = attributes.get("function", "") if op == "object_apply" else ""
     name = attributes.get("name", "") if op == "object_method" else function
     if trace.created_objects:
-        note_stored(trace, op, name, operands, attributes)
+        record_stores(trace, op, name, operands, attributes)
     if not trace.created_classes:
         return NotImplemented
     if op == "object_truth":

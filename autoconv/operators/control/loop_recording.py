@@ -174,7 +174,7 @@ class LoopRecording:
             self.new = {key: location for key, location in self.new.items() if not is_moved(location.owner)}
             widened = widened[:count]
         refuse_changed_copies(parent, [*self.locations.values(), *self.new.values()])
-        shared = self.shared.widened(find_shared_lists([[x] for x in self.after], widened, [self.recorded_body.region]))
+        shared = self.shared.widen(find_shared_lists([[x] for x in self.after], widened, [self.recorded_body.region]))
         if not self.new and not has_moved and widened == self.layouts and shared == self.shared:
             return True
         self.layouts, self.shared = widened, shared

@@ -182,7 +182,7 @@ class Recursion(Call):
         contract = parent.contract
         before = self._state()
         (value,) = recorded.results
-        results = [NEVER if value is NEVER else argument_layout(value, inner, result=True)]
+        results = [NEVER if value is NEVER else argument_layout(value, inner, is_result=True)]
         results += [layout_or_never(recorded.value_of(location), inner) for location in self.locations.values()]
         layouts = [self.result_layout, *self.next_location_layouts]
         titles = [f"what {self.function.__name__} gives", *(location.name for location in self.locations.values())]

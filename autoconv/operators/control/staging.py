@@ -34,7 +34,7 @@ from autoconv.operators.regions.shared_lists import SharedLists, find_shared_lis
 from autoconv.operators.regions.tracing_signals import Suspended
 from autoconv.operators.regions.unsharing import changed_copies, layout_at_end
 from autoconv.operators.regions.value_layout import holds_created_here, layout_of
-from autoconv.operators.support.narrowed_classes import note_class, note_results
+from autoconv.operators.support.narrowed_classes import record_implied_class, record_result_classes
 from autoconv.runtime.objects.containers import TracedDict, TracedList, UnmovedError
 from autoconv.runtime.objects.symbolic_objects import as_object, box
 from autoconv.runtime.recording.journal import MISSING, Location
@@ -67,9 +67,9 @@ def stage_arms(
         types=settled.shared.types(settled.layouts),
         node_name="cond",
     )
-    if all(arm.diverges for arm in settled.recorded) and any(arm.suspended for arm in settled.recorded):
+    if all(arm.diverges for arm in settled.recorded) and any(arm.is_suspended for arm in settled.recorded):
         raise Suspended(parent)
-    note_results(node, regions)
+    record_result_classes(node, regions)
     rebuilt = settled.shared.rebuild(settled.layouts, node.results, parent)
     for position, first in settled.earlier_positions.items():
         rebuilt[position] = rebuilt[first]
@@ -171,7 +171,7 @@ def _with_implied_classes(test: SymbolicTensor, holds: bool, body: Body) -> Body
     """Wrap the body of an arm with the classes that the test implies."""
 
     def run(region: Region) -> Any:
-        note_class(region, test, holds)
+        record_implied_class(region, test, holds)
         return body(region)
 
     return run

@@ -66,7 +66,7 @@ class TryRecorder:
         self.state = ""
         self.is_settled = False  # the statement needs no further round
         self.is_passing = False  # an exception that no clause may catch leaves the body
-        self.suspended = False
+        self.is_suspended = False
         self.body: Recorded | None = None
         self.normal: Recorded | None = None
         self.ends: list[Recorded] = []
@@ -188,7 +188,7 @@ class TryRecorder:
         """End the body: inline it if nothing in it can raise, else make its values parameters of the normal end."""
         if type(error) is Suspended:
             error.mark_caught()
-            self.suspended = True
+            self.is_suspended = True
         elif not any(map(is_catchable, self.region.graph.nodes)) and (
             error is None or not self.parent.trace.stages_handlers
         ):
@@ -295,7 +295,7 @@ class TryRecorder:
     def _diverge(self, error: Exception | Suspended) -> None:
         if type(error) is Suspended:
             error.mark_caught()
-            self.suspended = True
+            self.is_suspended = True
         else:
             record_raise(self.region, error)
         end = self._close(diverges=True)

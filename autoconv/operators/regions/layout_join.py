@@ -68,12 +68,12 @@ def _join_arrays(first: Layout, second: Layout, name: str, contract: Contract) -
 
 def _join_variants(first: Layout, second: Layout, name: str, contract: Contract) -> Layout | None:
     """Join layouts that stay apart: those with arms, and numbers that Python distinguishes."""
-    must_stay_apart = isinstance(first, Arms) or isinstance(second, Arms)
-    if not must_stay_apart and contract.python_numbers:
-        must_stay_apart = number_kind(first) != number_kind(second) or is_number_of_class(first)
-    if not must_stay_apart and is_number_layout(first) and is_number_layout(second):
-        must_stay_apart = _is_bool_or_number(first, second)
-    return _join_arms(first, second, name, contract) if must_stay_apart else None
+    needs_variant = isinstance(first, Arms) or isinstance(second, Arms)
+    if not needs_variant and contract.python_numbers:
+        needs_variant = number_kind(first) != number_kind(second) or is_number_of_class(first)
+    if not needs_variant and is_number_layout(first) and is_number_layout(second):
+        needs_variant = _is_bool_or_number(first, second)
+    return _join_arms(first, second, name, contract) if needs_variant else None
 
 
 def _join_numbers(first: Layout, second: Layout, name: str, contract: Contract) -> Layout | None:
@@ -181,7 +181,7 @@ def join_lists(lists: Sequence[Layout], name: str, contract: Contract) -> Layout
     """Return the layout of a list with any number of the elements of these lists."""
     element: Layout = NEVER
     for layout in lists:
-        for part in _elements(layout):
+        for part in _element_layouts(layout):
             element = join_layouts(element, part, f"an item of {name}", contract)
     return Grown(element)
 
@@ -207,7 +207,7 @@ def _is_list(layout: Layout) -> bool:
     return isinstance(layout, Grown) or (isinstance(layout, Parts) and layout.kind is list)
 
 
-def _elements(layout: Layout) -> Sequence[Layout]:
+def _element_layouts(layout: Layout) -> Sequence[Layout]:
     if isinstance(layout, Grown):
         return (layout.element,)
     if isinstance(layout, Parts):
@@ -286,7 +286,7 @@ def _is_bool_or_number(first: Layout, second: Layout) -> bool:
 
 
 # Largest number of arms of a variant under `compile`; with more, the value becomes a graph object.
-_MOST_ARMS = 6
+_MAX_ARMS = 6
 
 
 def _join_arms(first: Layout, second: Layout, name: str, contract: Contract) -> Layout:
@@ -299,7 +299,7 @@ def _join_arms(first: Layout, second: Layout, name: str, contract: Contract) -> 
                 break
         else:
             arms.append(layout)
-    if contract.objects_in_graph and len(arms) > _MOST_ARMS:
+    if contract.objects_in_graph and len(arms) > _MAX_ARMS:
         return Leaf(ObjectType(), as_object)
     return Arms(tuple(arms))
 

@@ -15,8 +15,8 @@ from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 
 
-def note_outside_write(region: Region, location: Location, value: object) -> None:
-    """Note a write of the outermost region to a location from before the trace, if it may leave such a value."""
+def record_outside_write(region: Region, location: Location, value: object) -> None:
+    """Record a write of the outermost region to a location from before the trace, if it may leave such a value."""
     if region.parent is None and location.home is None and not region.contract.keeps_identity and _choices(value):
         region.trace.left_outside.setdefault(location.key, (location, location.read(), current_place()))
 
@@ -26,19 +26,19 @@ def settle_outside_writes(trace: Trace) -> None:
 
     A later use of such a tensor is refused with its name.
     """
-    noted = list(trace.left_outside.values())
+    recorded_writes = list(trace.left_outside.values())
     trace.left_outside.clear()
-    for location, before, place in noted:
-        now = location.read()
-        if not _choices(now):
+    for location, before, place in recorded_writes:
+        present_value = location.read()
+        if not _choices(present_value):
             continue
-        if any(_tensor_of(choice) is None for choice in _choices(now)):
+        if any(_tensor_of(choice) is None for choice in _choices(present_value)):
             location.write(before)
             raise StagingError(
                 f"{location.name} existed before the call, and a tensor decides which value is left in it", place,
                 "a value that the function returns, or an autoconv.Variable",
             )  # fmt: skip
-        location.write(_with_tensors(now))
+        location.write(_with_tensors(present_value))
 
 
 def _choices(value: object) -> list[Variant]:
@@ -57,4 +57,4 @@ def _tensor_of(variant: Variant) -> Any:
     return next((value for value in variant.values if isinstance(value, SymbolicTensor)), None)
 
 
-__all__ = ["note_outside_write", "settle_outside_writes"]
+__all__ = ["record_outside_write", "settle_outside_writes"]

@@ -53,8 +53,8 @@ def join_state(
         joined_layout = _settled_layout(join_layouts(layout, later, name, region.contract), name, region)
         parts = [part for part in _containers(value, joined_layout, region) if parent.is_inside(part._home)]
         copies = [*_containers(before, joined_layout), *parts]
-        aliased = any(id(part) in shared or _has_other_reference(part, names, attributes) for part in copies)
-        joined.append(_identity_layout(layout, later, (before, value), name, region) if aliased else joined_layout)
+        is_aliased = any(id(part) in shared or _has_other_reference(part, names, attributes) for part in copies)
+        joined.append(_identity_layout(layout, later, (before, value), name, region) if is_aliased else joined_layout)
     return joined
 
 
@@ -78,12 +78,12 @@ def _identity_layout(layout: Layout, later: Layout, values: Sequence[Any], name:
             f"a loop rebinds {name!r}, and another name refers to a list in its value", current_place(),
             "a copy before the loop: copy.deepcopy(value)",
         )  # fmt: skip
-    rest: Layout = NEVER
+    joined_rest: Layout = NEVER
     for arm in arms:
         if not is_container(arm):
-            rest = join_layouts(rest, arm, name, region.contract)
-    rest = _settled_layout(rest, name, region)
-    others = () if rest is NEVER else rest.alternatives
+            joined_rest = join_layouts(joined_rest, arm, name, region.contract)
+    joined_rest = _settled_layout(joined_rest, name, region)
+    others = () if joined_rest is NEVER else joined_rest.alternatives
     return Arms((*containers, *others))
 
 
@@ -140,7 +140,7 @@ def _is_region_function(value: object) -> bool:
     return isinstance(value, FunctionType) and is_region(value.__code__)
 
 
-def _parts(value: object, without: Collection[tuple[Any, ...]]) -> Iterator[Any]:
+def _parts(value: object, excluded_attributes: Collection[tuple[Any, ...]]) -> Iterator[Any]:
     """Yield the references of a value: items, attributes, a function's captures and defaults, a method's object."""
     if type(value) is Variant:
         yield from value.values
@@ -153,7 +153,7 @@ def _parts(value: object, without: Collection[tuple[Any, ...]]) -> Iterator[Any]
     elif isinstance(value, MethodType):
         yield value.__self__
     elif not isinstance(value, (type, ModuleType)) and not type(value).__module__.startswith("autoconv."):
-        yield from (part for name, part in attributes_of(value).items() if (id(value), name) not in without)
+        yield from (part for name, part in attributes_of(value).items() if (id(value), name) not in excluded_attributes)
 
 
 def _values_in_cell(cell: Any) -> Iterator[Any]:

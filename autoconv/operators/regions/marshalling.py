@@ -210,12 +210,12 @@ def renumber_arms(tag: Any, table: Sequence[int]) -> Any:
 STAGE_ARMS = Hook("autoconv.operators.control.staging")  # records arms of a condition, whose values cross regions here
 
 
-def _select_mapped(variant: Variant, positions: Sequence[int], wanted: int, layout: Layout) -> Any:
-    """Return the variant's value if its tag selects an arm that is mapped to position `wanted`; else any value.
+def _select_mapped(variant: Variant, positions: Sequence[int], target_position: int, layout: Layout) -> Any:
+    """Return the variant's value if its tag selects an arm that is mapped to `target_position`; else any value.
 
     All arms that are mapped to that position have the same layout.
     """
-    values = [value for value, position in zip(variant.values, positions, strict=True) if position == wanted]
+    values = [value for value, position in zip(variant.values, positions, strict=True) if position == target_position]
     if len(values) == 1:
         return values[0]
     for value in filter(is_created_here, values):
@@ -225,16 +225,16 @@ def _select_mapped(variant: Variant, positions: Sequence[int], wanted: int, layo
             "a value has one of several types on one path, and a single type on another", current_place()
         )
 
-    return _select_in_arms(variant, [position == wanted for position in positions], layout)
+    return _select_in_arms(variant, [position == target_position for position in positions], layout)
 
 
 def _select_in_arms(variant: Variant, is_wanted: Sequence[bool], layout: Layout) -> Any:
     """Return the variant's value in `layout` if its tag selects a wanted arm; else any value."""
 
-    def arm(value: object, wanted: bool) -> Any:
+    def make_arm(value: object, wanted: bool) -> Any:
         return lambda: (_copy_in_layout(value, layout) if wanted else NEVER,)
 
-    (result,) = STAGE_ARMS(variant.tag, list(map(arm, variant.values, is_wanted)), [], ("value",))
+    (result,) = STAGE_ARMS(variant.tag, list(map(make_arm, variant.values, is_wanted)), [], ("value",))
     return result
 
 
@@ -247,22 +247,22 @@ def _copy_in_layout(value: Any, layout: Layout) -> Any:
 
 def _known_arm(value: object, layout: Arms) -> Layout | None:
     """Return the arm that holds this very container or object, if there is one."""
-    itself = type(value) in PLAIN_OF or is_created_here(value)
-    return Static(value) if itself and Static(value) in layout.arms else None
+    has_identity = type(value) in PLAIN_OF or is_created_here(value)
+    return Static(value) if has_identity and Static(value) in layout.arms else None
 
 
-def arm_index(layout: Arms, wanted: Layout) -> int:
-    if wanted in layout.arms:
-        return layout.arms.index(wanted)
-    kind = number_kind(wanted)
+def arm_index(layout: Arms, target: Layout) -> int:
+    if target in layout.arms:
+        return layout.arms.index(target)
+    kind = number_kind(target)
     for index, arm in enumerate(layout.arms):
         if kind is not None and number_kind(arm) == kind:
             return index
     for index, arm in enumerate(layout.arms):
-        if is_same_arm(arm, wanted) or (is_container(wanted) and is_same_arm(arm, open_layout(wanted))):
+        if is_same_arm(arm, target) or (is_container(target) and is_same_arm(arm, open_layout(target))):
             return index
     raise StagingError(
-        f"{_kinds(wanted)} is not an arm of {_kinds(layout)}", current_place(), "values of one kind on all paths"
+        f"{_kinds(target)} is not an arm of {_kinds(layout)}", current_place(), "values of one kind on all paths"
     )
 
 

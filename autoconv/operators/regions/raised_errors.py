@@ -81,12 +81,12 @@ def is_raised_by_program(error: BaseException) -> bool:
     last = error.__traceback__
     if last is None or isinstance(error, (AbandonTrace, Suspended)):
         return False
-    answers_to_signals = {getattr(signal.getsignal(number), "__code__", None) for number in signal.valid_signals()}
+    signal_handler_codes = {getattr(signal.getsignal(number), "__code__", None) for number in signal.valid_signals()}
     while last.tb_next is not None:
         last = last.tb_next
     code = last.tb_frame.f_code
     return (
-        code.co_code[last.tb_lasti] == _RAISE and not is_own_file(code.co_filename) and code not in answers_to_signals
+        code.co_code[last.tb_lasti] == _RAISE and not is_own_file(code.co_filename) and code not in signal_handler_codes
     )
 
 
@@ -121,12 +121,12 @@ def record_raise(region: Region, error: BaseException) -> None:
         attributes: dict[str, Any] = {"again": True} if error.is_handled else {}
         region.record("object_raise", [region.lift(error.value.value_in_graph)], attributes, span=span)
         return
-    hidden = False
+    has_hidden_values = False
     arguments = error.args
     if region.contract.objects_in_graph:
         with recording(region):
             error.args = tuple(box(x) if _is_built_from_symbols(x) else x for x in arguments)
-            hidden = any(map(holds_created_objects, vars(error).values()))
+            has_hidden_values = any(map(holds_created_objects, vars(error).values()))
     elif any(is_structure(argument) and has_leaves(argument, region) for argument in arguments):
         raise StagingError(
             f"{type(error).__name__} is raised with a list, dict or object of values that are known only when the "
@@ -135,8 +135,8 @@ def record_raise(region: Region, error: BaseException) -> None:
     template, data = template_of(error)
     if error.__cause__ is None and error.__context__ is None:  # else an attribute keeps the chain
         error.args = arguments  # it may be an existing object that is raised on other paths too
-    hidden |= any(isinstance(value, (SymbolicTensor, Variant)) for value in vars(error).values())
-    _refuse_values_out_of_reach(error, hidden, template is not None, span)
+    has_hidden_values |= any(isinstance(value, (SymbolicTensor, Variant)) for value in vars(error).values())
+    _refuse_values_out_of_reach(error, has_hidden_values, template is not None, span)
     error.__traceback__ = None
     if _record_link(region, error, data, span):
         return
@@ -149,11 +149,13 @@ def record_raise(region: Region, error: BaseException) -> None:
     region.record("raise", inputs, attributes, span=span)
 
 
-def _refuse_values_out_of_reach(error: BaseException, hidden: bool, has_values: bool, span: Span | None) -> None:
+def _refuse_values_out_of_reach(
+    error: BaseException, has_hidden_values: bool, has_values: bool, span: Span | None
+) -> None:
     """Raise StagingError where values of the graph are in attributes of the exception, or in parts of a group."""
     place = place_of(span) if span is not None else None
     is_made_by_own = isinstance(type(error).__init__, FunctionType) and not isinstance(error, AutoconvError)
-    if hidden or (has_values and is_made_by_own):
+    if has_hidden_values or (has_values and is_made_by_own):
         raise StagingError(
             f"{type(error).__name__} has its own constructor, and the values it is raised with are known only when "
             "the graph runs",
@@ -232,7 +234,7 @@ def _argument(entry: Any, data: Sequence[Any]) -> Any:
         return data[entry]
     if entry and entry[0] is None:
         return entry[1]
-    whole: Any = ""
+    text: Any = ""
     for piece in entry:
-        whole = whole + (piece if isinstance(piece, str) else apply_object("str", data[piece]))
-    return whole
+        text = text + (piece if isinstance(piece, str) else apply_object("str", data[piece]))
+    return text

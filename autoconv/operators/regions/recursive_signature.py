@@ -87,7 +87,7 @@ def invoke(function: FunctionType, target: Any, values: Sequence[Any]) -> Any:
     return target(*positional, **keywords)
 
 
-def argument_layout(value: object, region: Region, result: bool = False) -> Layout:
+def argument_layout(value: object, region: Region, is_result: bool = False) -> Layout:
     """Return the layout of an argument or a result of a recursive function.
 
     Under `compile`, lists and other tracked containers are graph objects. A user-defined object keeps its identity,
@@ -98,8 +98,8 @@ def argument_layout(value: object, region: Region, result: bool = False) -> Layo
     if isinstance(value, Variant) and region.contract.objects_in_graph and any(map(_holds_containers, value.values)):
         return Leaf(ObjectType(), as_object)
     if isinstance(value, tuple) and any(_needs_flattening(part) for part in value):
-        return Parts(plain_kind(value), None, tuple(argument_layout(part, region, result) for part in value))
-    if not result and home_of(value, region) is not None:
+        return Parts(plain_kind(value), None, tuple(argument_layout(part, region, is_result) for part in value))
+    if not is_result and home_of(value, region) is not None:
         return Static(value)
     return layout_of(value, region)
 

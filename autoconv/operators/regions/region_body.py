@@ -14,7 +14,7 @@ from autoconv.errors import (
 )
 from autoconv.graph.graph import Value
 from autoconv.operators.regions.layout import NEVER, Static, Variant
-from autoconv.operators.regions.left_outside import note_outside_write
+from autoconv.operators.regions.left_outside import record_outside_write
 from autoconv.operators.regions.raised_errors import _ABOUT_THE_PROGRAM, is_about_program, record_raise
 from autoconv.operators.regions.tracing_signals import Suspended
 from autoconv.operators.regions.value_layout import has_leaves
@@ -33,7 +33,7 @@ Body = Callable[..., tuple[Any, ...]]
 class Recorded:
     """A recorded arm or body: its region, its results (NEVER where it always raises) and its writes.
 
-    `suspended`: recording ended at a recursive call whose result is not known yet or that never returns.
+    `is_suspended`: recording ended at a recursive call whose result is not known yet or that never returns.
     """
 
     region: Region
@@ -41,7 +41,7 @@ class Recorded:
     written: dict[tuple[Any, ...], Any] = field(default_factory=dict)
     locations: dict[tuple[Any, ...], Location] = field(default_factory=dict)
     diverges: bool = False
-    suspended: bool = False
+    is_suspended: bool = False
     changes_state: bool = False  # for the test of a loop: whether it changes any state
 
     @contextmanager
@@ -101,8 +101,8 @@ def record_body(parent: Region, name: str, body: Callable[[Region], Sequence[Any
         end_values = [_copy_if_changed(value, changed) for value in results]
         written = region.journal.roll_back()
         results = [
-            now if now is not value and has_leaves(value, parent) else value
-            for value, now in zip(results, end_values, strict=True)
+            end_value if end_value is not value and has_leaves(value, parent) else value
+            for value, end_value in zip(results, end_values, strict=True)
         ]
     region.journal = None
     return Recorded(region, results, written, locations, diverges, suspends)
@@ -144,19 +144,19 @@ def unify_captures(regions: Sequence[Region], leading: int | Sequence[int] = 0) 
         union.update(dict.fromkeys(region.captured()))
     for position, region in enumerate(regions):
         captured = region.captured()
-        own = region.graph.parameters[: leading if isinstance(leading, int) else leading[position]]
+        leading_parameters = region.graph.parameters[: leading if isinstance(leading, int) else leading[position]]
         inner = []
         for outer in union:
             if outer not in captured:
                 captured[outer] = region.graph.add_parameter(outer.type, outer.name)
                 region.captures[outer] = captured[outer]
             inner.append(captured[outer])
-        region.graph.parameters = [*own, *inner]
+        region.graph.parameters = [*leading_parameters, *inner]
     return list(union)
 
 
 def write_location(location: Location, value: Any) -> None:
-    """Write a value and note the write in the journal of the region being recorded."""
+    """Write a value and record the write in the journal of the region being recorded."""
     region = current_region()
     journal = nearest_journal(region)
     if journal is not None:
@@ -173,7 +173,7 @@ def write_location(location: Location, value: Any) -> None:
             else "all keys from the start, with None where there is no value yet",
         )
     if region is not None:
-        note_outside_write(region, location, value)
+        record_outside_write(region, location, value)
     if may_be_missing(value) and location.kind:
         value = _as_location_value(location, value)
     location.write(value)

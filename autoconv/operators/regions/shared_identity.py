@@ -45,7 +45,7 @@ def freeze_shared(
         shared |= {key for key, count in counts.items() if count > 1}
     if not shared:
         return list(layouts)
-    holds = [
+    have_shared_objects = [
         any(
             id(object_) in shared
             for value, region in zip(column, regions, strict=True)
@@ -53,7 +53,8 @@ def freeze_shared(
         )
         for column in columns
     ]
-    return [_freeze(layout) if holds_new else layout for layout, holds_new in zip(layouts, holds, strict=True)]
+    pairs = zip(layouts, have_shared_objects, strict=True)
+    return [_freeze(layout) if is_shared else layout for layout, is_shared in pairs]
 
 
 def class_name(kind: type) -> str:
@@ -106,14 +107,14 @@ def keep_identities(values: Iterable[Any]) -> None:
     region = current_region()
     assert region is not None
     ids_by_type: dict[type, set[int]] = {}
-    for part in _owned_objects(values, set()):
+    for part in _created_outside_graph(values, set()):
         ids = ids_by_type.setdefault(type(part), set())
         if id(part) in ids or (ids and not region.trace.frozen.keys().isdisjoint({id(part), *ids})):
             require_identity(part)
         ids.add(id(part))
 
 
-def _owned_objects(values: Iterable[Any], seen: set[int]) -> Iterator[Any]:
+def _created_outside_graph(values: Iterable[Any], seen: set[int]) -> Iterator[Any]:
     """Yield the objects in the values that traced code created and that are not in the graph, once for each path."""
     region = current_region()
     assert region is not None
@@ -129,7 +130,7 @@ def _owned_objects(values: Iterable[Any], seen: set[int]) -> Iterator[Any]:
             parts = structure_parts(value) if is_structure(value) else ()
         if id(value) not in seen:
             seen.add(id(value))
-            yield from _owned_objects(parts, seen)
+            yield from _created_outside_graph(parts, seen)
 
 
 def _is_created(value: object, region: Region) -> bool:

@@ -65,7 +65,7 @@ class SharedLists:
     constant: dict[Place, int] = field(default_factory=dict)
     frozen: set[int] = field(default_factory=set)
 
-    def widened(self, other: SharedLists) -> SharedLists:
+    def widen(self, other: SharedLists) -> SharedLists:
         """Return the aliases of both, for a loop whose state has to hold either; each has an alias index."""
         places = sorted({*self.earlier, *other.earlier}, key=_order)
         earlier = {place: {*self.earlier.get(place, ()), *other.earlier.get(place, ())} for place in places}

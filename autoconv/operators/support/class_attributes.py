@@ -7,7 +7,7 @@ from autoconv.runtime.recording.regions import Trace
 from autoconv.runtime.support.spans import current_place
 
 
-def note_inherited(trace: Trace, owner: object, attribute: str) -> None:
+def register_inherited_write(trace: Trace, owner: object, attribute: str) -> None:
     """Register a write to an attribute, before it happens.
 
     Raises StagingError under `compile` where one trace writes an attribute both of a class and of its heir (a subclass
@@ -32,4 +32,4 @@ def _bases(owner: object) -> tuple[type, ...]:
     return owner.__mro__[1:] if isinstance(owner, type) else type(owner).__mro__
 
 
-__all__ = ["note_inherited"]
+__all__ = ["register_inherited_write"]

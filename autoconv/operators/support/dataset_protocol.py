@@ -60,9 +60,9 @@ def dispatch_by_class(function: Callable[..., Any], otherwise: Callable[..., Any
 
     def run(*args: Any, **kwargs: Any) -> Any:
         for arg in args:
-            handled = getattr(type(arg), "__autoconv_builtins__", None)
-            if handled is not None and function in handled and current_region() is not None:
-                return handled[function](*args, **kwargs)
+            implementations = getattr(type(arg), "__autoconv_builtins__", None)
+            if implementations is not None and function in implementations and current_region() is not None:
+                return implementations[function](*args, **kwargs)
         return otherwise(*args, **kwargs)
 
     return run

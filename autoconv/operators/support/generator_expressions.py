@@ -15,7 +15,7 @@ from autoconv.errors import StagingError
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.spans import current_place, is_own_file
 
-_ITERATOR_DEPTH = 4  # iterators behind each other that are looked through
+_ITERATOR_DEPTH = 4  # the largest number of nested iterators that are examined
 
 
 class Source:
@@ -50,10 +50,10 @@ class Generated:
     __slots__ = ("args", "function", "is_nested", "kwargs", "pass_values", "stand_in")
 
     def __init__(
-        self, function: Callable[..., Any], handing: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+        self, function: Callable[..., Any], pass_values: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> None:
         self.function = function
-        self.pass_values = handing
+        self.pass_values = pass_values
         self.args = args
         self.kwargs = kwargs
         self.is_nested = True  # after an early exit from a loop over it, it cannot be resumed
@@ -80,8 +80,8 @@ def _one_tuple(item: object) -> tuple[Any]:
 @functools.cache
 def _unpacking_function(into: str) -> Callable[[Any], tuple[Any, ...]]:
     """Python's own unpacking into that target: the values of its names, in order, as a tuple."""
-    words = into.translate(str.maketrans("()*", "   ")).split(",")
-    names = ", ".join(name.strip() for name in words if name.strip())
+    parts = into.translate(str.maketrans("()*", "   ")).split(",")
+    names = ", ".join(name.strip() for name in parts if name.strip())
     assign = eval(compile(f"lambda item: [({names},) for {into} in (item,)][0]", __file__, "eval"))
 
     def unpack(item: object) -> tuple[Any, ...]:
@@ -118,7 +118,7 @@ class GeneratorExpression:
             return self._iterator
         if type(self._source) is Generated and self._source.pass_values is None:
             return self._python_iterator()
-        self._iterator = _used_generator()
+        self._iterator = _exhausted_generator()
         if type(self._source) is Generated:
             self._source.stand_in = self
         return self._source
@@ -137,7 +137,7 @@ class GeneratorExpression:
         self._iterator = None
 
     def leave(self, is_exhausted: bool) -> None:
-        """Set the state after a loop: exhausted (`is_exhausted`), or left early with a known rest to come."""
+        """Set the state after a loop: exhausted (`is_exhausted`), or left early with known items to come."""
         if is_exhausted:
             self._iterator = iter(())
         elif not self._source.is_nested and isinstance(self._source.iterable, Iterator):
@@ -191,7 +191,7 @@ def _stores_outer_names(code: types.CodeType) -> bool:
     return not stores <= {*code.co_varnames, *code.co_cellvars}
 
 
-def _used_generator() -> Iterator[NoReturn]:
+def _exhausted_generator() -> Iterator[NoReturn]:
     raise StagingError(
         "a generator expression is iterated again after a loop over it in the graph", current_place(),
         "a list",

@@ -24,10 +24,10 @@ _MODULES = ("builtins", "itertools")  # modules of the iterator classes to bind
 class HeldIterator:
     """An `enumerate`, `zip`, `map`, `reversed` etc. over values of the trace, for use in the region that created it."""
 
-    def __init__(self, iterator: Iterator[Any], counted: Any = None) -> None:
-        """`counted` records a loop over all of the iterator (see `autoconv.operators.calls.enumerate_zip`)."""
+    def __init__(self, iterator: Iterator[Any], loop: Any = None) -> None:
+        """`loop` records a loop over all items of the iterator (see `autoconv.operators.calls.enumerate_zip`)."""
         self._iterator = iterator
-        self._counted = counted
+        self._loop = loop
         self._home = current_region()
         self._is_invalid = False
         # A Python iterator would see a list that has moved into the graph as empty.
@@ -41,7 +41,7 @@ class HeldIterator:
         return self
 
     def __next__(self) -> Any:
-        self._counted = None
+        self._loop = None
         self._check()
         return next(self._iterator)
 
@@ -55,26 +55,28 @@ class HeldIterator:
     @property
     def is_counted(self) -> bool:
         """True if a loop over it can become a graph loop over a generator expression."""
-        return self._counted is not None
+        return self._loop is not None
 
     def take(self) -> Any:
         """Return the recorder of a loop over it, None for a loop in Python; `leave` or `resume_with` is called next."""
-        counted, self._counted = self._counted, None
-        if counted is not None:
+        loop, self._loop = self._loop, None
+        if loop is not None:
             self._check()
-        return counted
+        return loop
 
     @property
     def is_resumable(self) -> bool:
         """True if its position is known at trace time and advancing it happens exactly once."""
-        here = self._home is not None and current_region() is self._home.merged_region
-        return here and not self._is_invalid and all(map(is_known, self._owners))
+        is_in_home = self._home is not None and current_region() is self._home.merged_region
+        return is_in_home and not self._is_invalid and all(map(is_known, self._owners))
 
     def _check(self) -> None:
         if self._is_invalid or self._home is None or current_region() is not self._home.merged_region:
-            why = "a loop whose end depends on a tensor" if self._is_invalid else "code under a condition on a tensor"
+            subject = "code under a condition on a tensor"
+            if self._is_invalid:
+                subject = "a loop whose end depends on a tensor"
             raise StagingError(
-                f"{why} iterates over an iterator that was created before it ({type(self._iterator).__name__})",
+                f"{subject} iterates over an iterator that was created before it ({type(self._iterator).__name__})",
                 current_place(), "a list of its items",
             )  # fmt: skip
         if not all(map(is_known, self._owners)):
@@ -117,8 +119,8 @@ class HeldIterator:
 def bind_iterator(value: Any) -> Any:
     """Return the result of a builtin; during a trace, bind an iterator to the current region."""
     kind = type(value)
-    is_pythons = kind.__module__ in _MODULES and issubclass(kind, Iterator)
-    is_held = is_pythons and kind is not GeneratorExpression and current_region() is not None
+    is_python_iterator = kind.__module__ in _MODULES and issubclass(kind, Iterator)
+    is_held = is_python_iterator and kind is not GeneratorExpression and current_region() is not None
     return HeldIterator(value) if is_held else value
 
 

@@ -10,7 +10,7 @@ from autoconv.graph.types import ObjectType
 from autoconv.runtime.recording.regions import Region
 
 
-def note_class(region: Region, test: Any, holds: bool) -> None:
+def record_implied_class(region: Region, test: Any, holds: bool) -> None:
     """Register in an arm's region what the `isinstance` test that selects it implies."""
     node = getattr(test.value_in_graph, "node", None)
     while node is not None and node.op.name == "logical_not":
@@ -19,23 +19,23 @@ def note_class(region: Region, test: Any, holds: bool) -> None:
         region.known_classes.append((origin(node.inputs[0], region), node.attributes["kinds"], holds))
 
 
-def install_class_lookup(possible: Callable[[Value, Region], Sequence[type]]) -> None:
-    """Install `possible(value, region)`, which returns the user-defined classes that an arm's result may have."""
-    global _possible
-    _possible = possible
+def install_class_lookup(lookup: Callable[[Value, Region], Sequence[type]]) -> None:
+    """Install `lookup(value, region)`, which returns the user-defined classes that an arm's result may have."""
+    global _find_possible_classes
+    _find_possible_classes = lookup
 
 
-_possible: Callable[[Value, Region], Sequence[type]] = lambda value, region: ()
+_find_possible_classes: Callable[[Value, Region], Sequence[type]] = lambda value, region: ()
 
 
-def note_results(node: Node, arms: Sequence[Region]) -> None:
+def record_result_classes(node: Node, arms: Sequence[Region]) -> None:
     """Register the possible classes of the results of a cond, which are known best inside its arms."""
     trace = arms[0].trace
     if not trace.created_classes:
         return
     for position, result in enumerate(node.results):
         if isinstance(result.type, ObjectType):
-            kinds = [kind for arm in arms for kind in _possible(arm.graph.outputs[position], arm)]
+            kinds = [kind for arm in arms for kind in _find_possible_classes(arm.graph.outputs[position], arm)]
             trace.classes_of_results[result] = frozenset(trace.created_classes), frozenset(kinds)
 
 
@@ -50,4 +50,4 @@ def origin(value: Value, region: Region) -> Value:
     return value
 
 
-__all__ = ["install_class_lookup", "note_class", "note_results", "origin"]
+__all__ = ["install_class_lookup", "record_implied_class", "record_result_classes", "origin"]

@@ -40,7 +40,7 @@ def _view_function(function: Callable[..., Any]) -> Callable[..., Any]:
 def _view_of_each(function: Callable[..., Any]) -> Callable[..., Any]:
     """Wrap a function that returns a view of each of its arguments."""
 
-    def one(x: object) -> Any:
+    def view(x: object) -> Any:
         return (
             view_of(x, function)
             if type(x) is SymbolicArray
@@ -48,13 +48,13 @@ def _view_of_each(function: Callable[..., Any]) -> Callable[..., Any]:
         )
 
     def views(*arrays: Any) -> Any:
-        strided_views = tuple(map(one, arrays))
+        strided_views = tuple(map(view, arrays))
         return strided_views[0] if len(strided_views) == 1 else strided_views
 
     return views
 
 
-def _views_of_one(function: Callable[..., Any], kind: type) -> Callable[..., Any]:
+def _views_of_argument(function: Callable[..., Any], kind: type) -> Callable[..., Any]:
     """Wrap a function that returns several views of its argument."""
 
     def views(array: SymbolicArray, *args: Any, **kwargs: Any) -> Any:
@@ -68,7 +68,7 @@ def _views_of_one(function: Callable[..., Any], kind: type) -> Callable[..., Any
 
 def _view_splitter(function: Callable[..., Any]) -> Callable[..., Any]:
     """Wrap a function that splits its argument along an axis, whose size may be known only at run time."""
-    split = _views_of_one(function, list)
+    split = _views_of_argument(function, list)
 
     def views(array: SymbolicArray, sections: Any, axis: int = 0) -> list[Any]:
         axis = {np.hsplit: min(1, array.ndim - 1), np.vsplit: 0, np.dsplit: 2}.get(function, axis)
@@ -183,7 +183,7 @@ VIEWS: dict[Any, Callable[..., Any]] = {
         "transpose", "swapaxes", "moveaxis", "rollaxis", "squeeze", "expand_dims", "flip", "fliplr", "flipud", "rot90",
         "matrix_transpose", "permute_dims", "linalg.matrix_transpose")},
     **{f: _view_splitter(f) for f in _functions_by_name("split", "array_split", "hsplit", "vsplit", "dsplit")},
-    **{f: _views_of_one(f, tuple) for f in _functions_by_name("unstack")},
+    **{f: _views_of_argument(f, tuple) for f in _functions_by_name("unstack")},
     **{f: lambda *_, f=f, **__: _refuse_view(f) for f in _functions_by_name(
         "broadcast_to", "broadcast_arrays", "real_if_close")},
     np.real: lambda val: array_member(val, "real"), np.imag: lambda val: array_member(val, "imag"),

@@ -18,14 +18,14 @@ from autoconv.runtime.support.spans import current_place
 class MaybeMissing:
     """Descriptor that replaces a class attribute during a trace in which some instances may lack that attribute.
 
-    `before` is the attribute of the class that it replaces.
+    `replaced_attribute` is the attribute of the class that it replaces.
     """
 
     __autoconv_maybe_missing__ = True
 
     def __init__(self, name: str, before: object) -> None:
         self.name = name
-        self.before = before
+        self.replaced_attribute = before
 
     def __get__(self, instance: object, owner: object = None) -> Any:
         if instance is None:
@@ -44,8 +44,9 @@ class MaybeMissing:
     def _class_attribute(self, instance: Any, owner: Any) -> Any:
         attribute: Any = MISSING
         for base in owner.__mro__:
-            own = vars(base).get(self.name, MISSING) if attribute is MISSING else MISSING
-            attribute = own.before if isinstance(own, MaybeMissing) else own if attribute is MISSING else attribute
+            if attribute is MISSING:
+                attribute = vars(base).get(self.name, MISSING)
+                attribute = attribute.replaced_attribute if isinstance(attribute, MaybeMissing) else attribute
         if attribute is MISSING:
             kind = f"type object {owner.__name__!r}" if instance is None else f"{owner.__name__!r} object"
             error = AttributeError(f"{kind} has no attribute {self.name!r}", name=self.name, obj=instance)
@@ -140,15 +141,15 @@ def _heap_for(owner: object, name: str) -> SymbolicObject | None:
 
 def redirect_attributes(region: Region, cls: type) -> None:
     """Until the trace ends, redirect attributes that Python cannot resolve on instances in the graph to the graph."""
-    _stand_in(region, cls, "__getattr__", _GraphAttribute())
-    _stand_in(region, cls, "__setattr__", _set_attribute)
-    _stand_in(region, cls, "__delattr__", _delete_attribute)
+    _install_stand_in(region, cls, "__getattr__", _GraphAttribute())
+    _install_stand_in(region, cls, "__setattr__", _set_attribute)
+    _install_stand_in(region, cls, "__delattr__", _delete_attribute)
 
 
 STAND_INS = frozenset({_set_attribute, _delete_attribute})
 
 
-def _stand_in(region: Region, cls: type, name: str, value: object) -> None:
+def _install_stand_in(region: Region, cls: type, name: str, value: object) -> None:
     if (cls, name) not in region.trace.stand_ins:
         region.trace.stand_ins[cls, name] = vars(cls).get(name, MISSING)
         setattr(cls, name, value)

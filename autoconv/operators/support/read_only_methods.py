@@ -35,18 +35,18 @@ def only_reads(method: Callable[..., Any]) -> bool:
         return False
     method = inspect.unwrap(method)
     closure = inspect.getclosurevars(method)
-    called = False
+    is_called = False
     for instruction in dis.get_instructions(method):
         name = instruction.opname
-        if not name.startswith(_FREE_OF_EFFECTS) or (name == "PUSH_NULL" and not called):
+        if not name.startswith(_FREE_OF_EFFECTS) or (name == "PUSH_NULL" and not is_called):
             return False
-        called = False
+        is_called = False
         if name in ("LOAD_GLOBAL", "LOAD_DEREF"):
             value = {**vars(builtins), **closure.globals, **closure.nonlocals}.get(instruction.argval)
             is_builtin = getattr(builtins, str(instruction.argval), None) is value
-            called = is_builtin and instruction.argval in _ALLOWED_BUILTINS
+            is_called = is_builtin and instruction.argval in _ALLOWED_BUILTINS
             calls = name == "LOAD_GLOBAL" and bool((instruction.arg or 0) & 1)
-            if not called and (calls or not isinstance(value, _PURE_TYPES)):
+            if not is_called and (calls or not isinstance(value, _PURE_TYPES)):
                 return False
         if name == "LOAD_ATTR" and _loads_method(instruction):
             return False
@@ -56,8 +56,8 @@ def only_reads(method: Callable[..., Any]) -> bool:
 def only_returns_iter(method: FunctionType) -> bool:
     """Return whether a method is straight-line code that calls nothing but `iter`."""
     names = {x.argval for x in dis.get_instructions(method) if x.opname in ("LOAD_GLOBAL", "LOAD_DEREF", "LOAD_METHOD")}
-    decides = any("JUMP" in x.opname or x.opname in _VALUE_DEPENDENT for x in dis.get_instructions(method))
-    return not decides and names <= {"iter"} and only_reads(method)
+    has_branches = any("JUMP" in x.opname or x.opname in _VALUE_DEPENDENT for x in dis.get_instructions(method))
+    return not has_branches and names <= {"iter"} and only_reads(method)
 
 
 # Opcodes, besides jumps, that depend on values.
@@ -84,16 +84,16 @@ def may_write(method: FunctionType, classes: Iterable[type]) -> bool:
         if not isinstance(function, FunctionType) or function.__code__ in seen:
             continue
         seen.add(function.__code__)
-        writes_any, writes_names, names, attributes, by_methods = _summary(function.__code__)
-        if writes_names if initialises else writes_any or by_methods:
+        writes_any, writes_names, names, attributes, calls_writing_method = _summary(function.__code__)
+        if writes_names if initialises else writes_any or calls_writing_method:
             return True
         names_in_scope = {**vars(builtins), **function.__globals__, **_cell_values(function)}
         loaded = [names_in_scope.get(name) for name in names]
-        if any(isinstance(one, BuiltinFunctionType) and one in _WRITING_BUILTINS for one in loaded):
+        if any(isinstance(value, BuiltinFunctionType) and value in _WRITING_BUILTINS for value in loaded):
             return True
-        if any(isinstance(one, ModuleType) for one in loaded) and not _WRITING_METHODS.isdisjoint(attributes):
+        if any(isinstance(value, ModuleType) for value in loaded) and not _WRITING_METHODS.isdisjoint(attributes):
             return True  # such as random.shuffle
-        pending += [functions for one in loaded for functions in _functions_run_by(one)]
+        pending += [functions for value in loaded for functions in _functions_run_by(value)]
         members = [vars(base).get(name) for name in attributes for kind in classes for base in kind.__mro__]
         pending += [functions for member in members for functions in _functions_run_by(member)]
     return False
@@ -108,8 +108,8 @@ _WRITING_METHODS = frozenset(
     for name in dir(kind)
     if not name.startswith("_") and not any(hasattr(other, name) for other in (bytes, tuple, frozenset))
 ) - {"VERSION", "fromkeys", "get", "getstate", "items", "keys", "maxlen", "values"}  # fmt: skip
-_NAMES_WRITING = "fill put resize write writelines send throw close rand randn normal integers permutation"
-_WRITING_METHODS |= frozenset(_NAMES_WRITING.split())
+_WRITING_NAMES = "fill put resize write writelines send throw close rand randn normal integers permutation"
+_WRITING_METHODS |= frozenset(_WRITING_NAMES.split())
 
 
 def _functions_run_by(value: Any) -> list[tuple[Any, bool]]:
@@ -117,7 +117,7 @@ def _functions_run_by(value: Any) -> list[tuple[Any, bool]]:
     if isinstance(value, type):
         return [(vars(base).get("__init__"), True) for base in value.__mro__ if "__init__" in vars(base)]
     if isinstance(value, property):
-        return [(one, False) for one in (value.fget, value.fset) if one is not None]
+        return [(accessor, False) for accessor in (value.fget, value.fset) if accessor is not None]
     function = getattr(value, "__func__", value)
     return [(function, False)] if isinstance(function, FunctionType) else []
 
@@ -137,9 +137,9 @@ def _summary(code: CodeType) -> tuple[bool, bool, tuple[str, ...], tuple[str, ..
     These are names loaded, attributes loaded, and whether a method of `_WRITING_METHODS` is among them. Code of
     functions nested in it is included.
     """
-    assigns, names, attributes, by_methods = set(), [], [], False
+    assigns, names, attributes, calls_writing_method = set(), [], [], False
     for instruction in dis.get_instructions(code):
-        by_methods |= _loads_method(instruction) and instruction.argval in _WRITING_METHODS
+        calls_writing_method |= _loads_method(instruction) and instruction.argval in _WRITING_METHODS
         writes_outer = instruction.opname == "STORE_DEREF" and instruction.argval in code.co_freevars
         if instruction.opname in _WRITES or writes_outer:
             assigns.add(instruction.opname)
@@ -150,22 +150,23 @@ def _summary(code: CodeType) -> tuple[bool, bool, tuple[str, ...], tuple[str, ..
     for inner in code.co_consts:
         if isinstance(inner, CodeType):
             writes_any, writes_names, more_names, more_attributes, more_methods = _summary(inner)
-            by_methods |= more_methods
+            calls_writing_method |= more_methods
             assigns |= {"STORE_GLOBAL"} if writes_names else {"STORE_ATTR"} if writes_any else set()
             names += more_names
             attributes += more_attributes
     writes_names = bool(assigns & {"STORE_GLOBAL", "STORE_DEREF"})
-    return bool(assigns), writes_names, tuple(names), tuple(attributes), by_methods
+    return bool(assigns), writes_names, tuple(names), tuple(attributes), calls_writing_method
 
 
 # Opcodes that write attributes, items or globals.
 _WRITES = frozenset({"DELETE_ATTR", "DELETE_SUBSCR", "STORE_ATTR", "STORE_GLOBAL", "STORE_SLICE", "STORE_SUBSCR"})
 
 
-def _loads_method(one: dis.Instruction) -> bool:
+def _loads_method(instruction: dis.Instruction) -> bool:
     """Return whether an instruction loads a method to call it: from Python 3.12 on, by a bit of LOAD_ATTR."""
-    is_marked = "LOAD_METHOD" not in dis.opmap and one.opname == "LOAD_ATTR" and bool((one.arg or 0) & 1)
-    return is_marked or one.opname == "LOAD_METHOD"
+    if instruction.opname == "LOAD_METHOD":
+        return True
+    return "LOAD_METHOD" not in dis.opmap and instruction.opname == "LOAD_ATTR" and bool((instruction.arg or 0) & 1)
 
 
 __all__ = ["may_write", "only_reads", "only_returns_iter", "writes"]

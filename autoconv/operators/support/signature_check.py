@@ -74,11 +74,11 @@ def raise_from_python(function: Callable[..., Any], /, *args: Any, **kwargs: Any
 def passed_program(error: BaseException) -> bool:
     """Return whether the error passed through frames of the program on its way here."""
     trace = error.__traceback__
-    below = trace.tb_next if trace is not None else None
-    while below is not None:
-        if not is_own_file(below.tb_frame.f_code.co_filename):
+    entry = trace.tb_next if trace is not None else None
+    while entry is not None:
+        if not is_own_file(entry.tb_frame.f_code.co_filename):
             return True
-        below = below.tb_next
+        entry = entry.tb_next
     return False
 
 

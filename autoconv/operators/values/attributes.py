@@ -7,7 +7,7 @@ from typing import Any
 from autoconv.operators.control.variants import distribute
 from autoconv.operators.regions.layout import Variant
 from autoconv.operators.regions.shared_identity import refuse_change
-from autoconv.operators.support.class_attributes import note_inherited
+from autoconv.operators.support.class_attributes import register_inherited_write
 from autoconv.operators.support.optional_attributes import expect_missing
 from autoconv.operators.values.instances import has_user_descriptor, refuse_hook
 from autoconv.runtime.arrays.members import refuse_attribute_assignment
@@ -29,7 +29,7 @@ def set_attr(owner: object, attribute: str, value: object) -> None:
         setattr(owner, attribute, value)
         return
     if type(owner) is Variant:
-        distribute(lambda one: set_attr(one, attribute, value), owner)
+        distribute(lambda arm: set_attr(arm, attribute, value), owner)
         return
     if type(owner) is SymbolicObject:
         record_object("object_set_attribute", [owner, value], name=attribute)
@@ -37,7 +37,7 @@ def set_attr(owner: object, attribute: str, value: object) -> None:
     if type(owner) is SymbolicArray:
         refuse_attribute_assignment(attribute)
     refuse_hook(owner, "__setattr__")
-    note_inherited(region.trace, owner, attribute)
+    register_inherited_write(region.trace, owner, attribute)
     if has_user_descriptor(owner, attribute):
         setattr(owner, attribute, value)
         return
@@ -46,7 +46,7 @@ def set_attr(owner: object, attribute: str, value: object) -> None:
         expect_missing(region, owner, attribute)
         record_object("object_set_attribute", [heap, value], name=attribute)
         return
-    note_attribute(owner, attribute)
+    record_attribute_change(owner, attribute)
     is_stored = type(value) is SymbolicArray and getattr(owner, "__dict__", {}).get(attribute) is value  # `o.w += x`
     setattr(owner, attribute, value)
     if _is_outside(region, owner) and not is_stored:
@@ -66,7 +66,7 @@ def del_attr(owner: object, attribute: str) -> None:
         delattr(owner, attribute)
         return
     if type(owner) is Variant:
-        distribute(lambda one: del_attr(one, attribute), owner)
+        distribute(lambda arm: del_attr(arm, attribute), owner)
         return
     if type(owner) is SymbolicObject:
         record_object("object_delete_attribute", [owner], name=attribute)
@@ -79,14 +79,14 @@ def del_attr(owner: object, attribute: str) -> None:
     if heap is not None:
         record_object("object_delete_attribute", [heap], name=attribute)
         return
-    note_attribute(owner, attribute)
+    record_attribute_change(owner, attribute)
     delattr(owner, attribute)
     if _is_outside(region, owner):
         record_object("object_delete_attribute", [constant_object(owner)], name=attribute)
 
 
-def note_attribute(owner: object, attribute: str) -> None:
-    """Note in the journal, and with the contract, that an attribute is about to change."""
+def record_attribute_change(owner: object, attribute: str) -> None:
+    """Record in the journal, and with the contract, that an attribute is about to change."""
     region = current_region()
     assert region is not None
     if not hasattr(owner, "__dict__") and not hasattr(type(owner), attribute):
@@ -98,5 +98,5 @@ def note_attribute(owner: object, attribute: str) -> None:
         home = owned[id(owner)][1] if owned is not None and id(owner) in owned else None
         region.journal.record(attribute_location(owner, attribute, home))
     if region.contract.effects_each_call:
-        what = f"the attribute {attribute!r} of a {type(owner).__name__} is written"
-        region.contract.before_write(owner, what, [attribute_location(owner, attribute)])
+        message = f"the attribute {attribute!r} of a {type(owner).__name__} is written"
+        region.contract.before_write(owner, message, [attribute_location(owner, attribute)])

@@ -39,7 +39,7 @@ def kinds_of(operand: Any, names: Sequence[str]) -> list[type]:
         return []
     classes = region.trace.created_classes
     kinds = [kind for kind in classes if any(is_user_defined(getattr(kind, name, None)) for name in names)]
-    kinds = _possible(operand.value_in_graph, kinds, region) if kinds else []
+    kinds = _possible_classes(operand.value_in_graph, kinds, region) if kinds else []
     return sorted(kinds, key=lambda kind: (-len(kind.__mro__), kind.__qualname__))
 
 
@@ -62,10 +62,10 @@ def may_be_graph_instance(operand: object) -> bool:
     region = current_region()
     if type(operand) is not SymbolicObject or region is None:
         return graph_object(operand) is not None
-    return bool(_possible(operand.value_in_graph, list(region.trace.created_classes), region))
+    return bool(_possible_classes(operand.value_in_graph, list(region.trace.created_classes), region))
 
 
-def note_stored(trace: Trace, op: str, name: str, operands: list[Any], attributes: dict[str, Any]) -> None:
+def record_stores(trace: Trace, op: str, name: str, operands: list[Any], attributes: dict[str, Any]) -> None:
     """Register where objects of user-defined classes are stored; restart the trace if it assumed that none are.
 
     The stored values in `operands` are boxed in place.
@@ -96,21 +96,21 @@ def _holder(op: str, position: int, attributes: dict[str, Any]) -> str:
     return NAMES if op == "name" else ITEMS
 
 
-def _possible(value: Value, kinds: list[type], region: Region) -> list[type]:
+def _possible_classes(value: Value, kinds: list[type], region: Region) -> list[type]:
     """Return those of the classes that the value may have."""
-    known = value.type.kind if isinstance(value.type, ObjectType) else "any"
-    if known != "any":
-        kinds = [kind for kind in kinds if any(base.__name__ == known for base in kind.__mro__[:-1])]
-    first = origin(value, region)
-    if not kinds or not _may_be_instance(first, region.trace):
+    known_kind = value.type.kind if isinstance(value.type, ObjectType) else "any"
+    if known_kind != "any":
+        kinds = [kind for kind in kinds if any(base.__name__ == known_kind for base in kind.__mro__[:-1])]
+    origin_value = origin(value, region)
+    if not kinds or not _may_be_instance(origin_value, region.trace):
         return []
     enclosing_region: Region | None = region
     while enclosing_region is not None:
         for tested_value, classes, holds in enclosing_region.known_classes:
-            if tested_value is first:
+            if tested_value is origin_value:
                 kinds = [kind for kind in kinds if issubclass(kind, classes) == holds]
         enclosing_region = enclosing_region.parent
-    classes_before, possible_classes = region.trace.classes_of_results.get(first, (frozenset(), frozenset()))
+    classes_before, possible_classes = region.trace.classes_of_results.get(origin_value, (frozenset(), frozenset()))
     return [kind for kind in kinds if kind not in classes_before or kind in possible_classes]
 
 
@@ -122,28 +122,28 @@ def _may_be_instance(value: Value, trace: Trace) -> bool:
         return any(value.type.kind == base.__name__ for kind in trace.created_classes for base in kind.__mro__[:-1])
     node = value.node
     if node is None:
-        return value in trace.root.graph.parameters or _is_holder(trace, NAMES)
+        return value in trace.root.graph.parameters or _may_hold_instances(trace, NAMES)
     op = node.op.name
     if op == "object_get_attribute":
         name = node.attributes["name"]
-        if _is_holder(trace, name):
+        if _may_hold_instances(trace, name):
             return True
         return any(not _is_plain(getattr(kind, name, None)) for kind in trace.created_classes)
     if op == "object_apply":
         if node.attributes["function"] not in _ITEM_RETURNING:
             return False
-        return _is_holder(trace, ITEMS) or _is_handler_value(node.inputs[0], trace)
+        return _may_hold_instances(trace, ITEMS) or _is_handler_value(node.inputs[0], trace)
     if op in _ITEM_OPS:
         if op == "object_method" and node.attributes["name"] not in _ITEM_RETURNING_METHODS:
             return False
-        return _is_holder(trace, ITEMS) or _is_handler_value(value, trace)
+        return _may_hold_instances(trace, ITEMS) or _is_handler_value(value, trace)
     if op == "object_defined":
         return _may_be_instance(node.inputs[0], trace)
     if op == "cond":
         position = node.results.index(value)
         return any(_may_be_instance(out, trace) for out in _outputs(node, position))
     if op in ("while", "try"):
-        return _is_holder(trace, NAMES)
+        return _may_hold_instances(trace, NAMES)
     return op not in _NEW
 
 
@@ -151,7 +151,7 @@ def _is_handler_value(value: Value, trace: Trace) -> bool:
     """Return whether the value may be read from the dict of names that a try keeps for its handlers."""
     node = value.node
     is_item = node is not None and node.op.name == "object_method" and node.attributes["name"] == "get"
-    return is_item and _is_holder(trace, NAMES)
+    return is_item and _may_hold_instances(trace, NAMES)
 
 
 def _is_plain(value: object) -> bool:
@@ -164,13 +164,13 @@ def _outputs(node: Any, position: int) -> Iterator[Value]:
             yield graph.outputs[position]
 
 
-def _is_holder(trace: Trace, name: str) -> bool:
+def _may_hold_instances(trace: Trace, name: str) -> bool:
     if name == ITEMS and any(isinstance(parameter.type, ObjectType) for parameter in trace.root.graph.parameters):
         return True  # an object argument may hold anything
     trace.assumed_free.add(name)
     return name in trace.holding_attributes
 
 
-install_class_lookup(lambda value, region: _possible(value, list(region.trace.created_classes), region))
+install_class_lookup(lambda value, region: _possible_classes(value, list(region.trace.created_classes), region))
 
-__all__ = ["ITEMS", "kinds_of", "may_be_graph_instance", "may_call_unseen_method", "note_stored"]
+__all__ = ["ITEMS", "kinds_of", "may_be_graph_instance", "may_call_unseen_method", "record_stores"]

@@ -121,7 +121,7 @@ def _compare_variants(compare: Callable[[Any, Any], Any], x: Any, y: Any) -> Any
 
 def is_same_or_equal(x: object, y: object) -> Any:
     """Compare items as containers do: True for one object, else by `==`."""
-    if x is y or (type(x) is SymbolicTensor and type(y) is SymbolicTensor and _is_one_value(x, y)):
+    if x is y or (type(x) is SymbolicTensor and type(y) is SymbolicTensor and _is_same_value(x, y)):
         return True
     _refuse_nans(x, y)
     return eq(x, y)
@@ -142,14 +142,14 @@ def _may_be_nan(x: object) -> bool:
     return isinstance(x, float) and x != x
 
 
-def _is_one_value(x: SymbolicTensor, y: SymbolicTensor) -> bool:
+def _is_same_value(x: SymbolicTensor, y: SymbolicTensor) -> bool:
     region = current_region()
     assert region is not None
     return x.weak and region.lift(x.value_in_graph) is region.lift(y.value_in_graph)
 
 
 # Types that compare by their contents and read those of the other operand without calling its methods.
-_BY_CONTENTS: tuple[type, ...] = (list, dict, set, frozenset, type({}.keys()), type({}.items()))
+_COMPARED_BY_CONTENTS: tuple[type, ...] = (list, dict, set, frozenset, type({}.keys()), type({}.items()))
 
 
 def _compare_parts(name: str, x: Any, y: Any) -> Any:
@@ -165,18 +165,18 @@ def _compare_parts(name: str, x: Any, y: Any) -> Any:
     if isinstance(x, (tuple, list)) and isinstance(y, (tuple, list)):
         for kind in (tuple, list):
             if _is_plain(x, kind, name) and _is_plain(y, kind, name):
-                is_late = may_be_late(plain_items(x)) or may_be_late(plain_items(y))
+                is_late = has_late_comparison(plain_items(x)) or has_late_comparison(plain_items(y))
                 return _compare_sequences(name, x, y, kind is not tuple) if is_late else NotImplemented
         if isinstance(x, tuple) != isinstance(y, tuple):
             return _compare_other_kinds(name, x, y)
     if dataclasses.is_dataclass(x) and type(x) is type(y):
         if _is_generated(getattr(type(x), f"__{name}__", None)):
-            return _COMPARISONS[name](_fields(x), _fields(y))
+            return _COMPARISONS[name](_compared_fields(x), _compared_fields(y))
         if name == "ne" and _is_generated(type(x).__eq__):
-            return not_(eq(_fields(x), _fields(y)))
+            return not_(eq(_compared_fields(x), _compared_fields(y)))
     if name in ("eq", "ne") and any(map(_is_compared_by_identity, (x, y))):
         return truth_of(apply_object(name, x, y))
-    if isinstance(x, _BY_CONTENTS) and (type(y) is SymbolicObject or heap_of(y) is not None):
+    if isinstance(x, _COMPARED_BY_CONTENTS) and (type(y) is SymbolicObject or heap_of(y) is not None):
         return apply_object(name, x, y)  # Python would see a list that has moved into the graph as empty
     return NotImplemented
 
@@ -186,11 +186,11 @@ def _is_compared_by_identity(x: Any) -> bool:
     return graph_object(x) is not None and type(x).__eq__ is object.__eq__
 
 
-def may_be_late(items: tuple[Any, ...]) -> bool:
+def has_late_comparison(items: tuple[Any, ...]) -> bool:
     """Return whether the comparison of items may be known only at run time."""
     return holds_symbols(items) or any(
         user_defined_method(item, "__eq__") is not None
-        or (type(item) in (tuple, list, *PLAIN_OF) and may_be_late(plain_items(item)))
+        or (type(item) in (tuple, list, *PLAIN_OF) and has_late_comparison(plain_items(item)))
         for item in items
         if not isinstance(item, (dict, set))
     )
@@ -220,27 +220,27 @@ def plain_items(x: Any) -> tuple[Any, ...]:
 
 def _compare_sequences(name: str, x: object, y: object, are_lists: bool) -> Any:
     """Compare by the first items that differ, and by the lengths if there are none."""
-    first, second = plain_items(x), plain_items(y)
-    if are_lists and name in ("eq", "ne") and len(first) != len(second):
+    first_items, second_items = plain_items(x), plain_items(y)
+    if are_lists and name in ("eq", "ne") and len(first_items) != len(second_items):
         return name == "ne"
 
     def result_at(position: int) -> Any:
         if name in ("eq", "ne"):
             return name == "ne"
-        return _COMPARISONS[name](first[position], second[position])
+        return _COMPARISONS[name](first_items[position], second_items[position])
 
     def compare_from(position: int) -> Any:
-        while position < min(len(first), len(second)):
-            same = is_same_or_equal(first[position], second[position])
+        while position < min(len(first_items), len(second_items)):
+            same = is_same_or_equal(first_items[position], second_items[position])
             if is_staged(same):
-                if name in ("eq", "ne") and position + 1 == len(first) == len(second):
+                if name in ("eq", "ne") and position + 1 == len(first_items) == len(second_items):
                     return python_truth(same) if name == "eq" else not_(same)
-                rest = functools.partial(compare_from, position + 1)
-                return if_exp(truth(same), rest, functools.partial(result_at, position))
+                compare_rest = functools.partial(compare_from, position + 1)
+                return if_exp(truth(same), compare_rest, functools.partial(result_at, position))
             if not same:
                 return result_at(position)
             position += 1
-        return getattr(operator, name)(len(first), len(second))
+        return getattr(operator, name)(len(first_items), len(second_items))
 
     return compare_from(0)
 
@@ -251,7 +251,7 @@ def _is_generated(method: object) -> bool:
     return code is not None and code.co_filename == "<string>"
 
 
-def _fields(x: Any) -> tuple[Any, ...]:
+def _compared_fields(x: Any) -> tuple[Any, ...]:
     return tuple(getattr(x, field.name) for field in dataclasses.fields(x) if field.compare)
 
 
@@ -274,12 +274,12 @@ def is_(a: Any, b: Any) -> Any:
     if type(a) is SymbolicArray and type(b) is SymbolicArray:
         return a is b or is_same_array(a, b)
     if type(a) is SymbolicTensor or type(b) is SymbolicTensor:
-        return _is_one_number(a, b, region)
+        return _is_same_number(a, b, region)
     check_identity(a, b)
     return a is b
 
 
-def _is_one_number(a: Any, b: Any, region: Region | None) -> Any:
+def _is_same_number(a: Any, b: Any, region: Region | None) -> Any:
     """`a is b`, where one of the two is a number of the graph."""
     if region is not None and region.contract.python_numbers:
         if a is b or kind_of_number(a) != kind_of_number(b):

@@ -28,8 +28,10 @@ from autoconv.runtime.support.closure_contents import BoundSymbolicMethod
 from autoconv.runtime.support.spans import current_place
 
 # Special methods that Python calls by itself and no operator covers (see `autoconv.operators.calls.object_operators`).
-_NAMES = "next hash str repr format index int float complex getattr getattribute setattr delattr del reversed missing"
-_SPECIAL = tuple(f"__{name}__" for name in _NAMES.split())
+_UNSUPPORTED_METHODS = (
+    "__next__", "__hash__", "__str__", "__repr__", "__format__", "__index__", "__int__", "__float__", "__complex__",
+    "__getattr__", "__getattribute__", "__setattr__", "__delattr__", "__del__", "__reversed__", "__missing__",
+)  # fmt: skip
 
 
 def move_instance_into_graph(value: object) -> SymbolicObject:
@@ -40,7 +42,7 @@ def move_instance_into_graph(value: object) -> SymbolicObject:
     region = current_region()
     assert region is not None
     _require_movable(type(value))
-    if id(value) in region.trace.frozen:  # the object that it is a copy of may get there as well
+    if id(value) in region.trace.frozen:  # the original of this copy may move into the graph as well
         require_identity(value)
     if sys.getrefcount(vars(value)) > 2:  # references by the object itself and by this call
         raise StagingError(
@@ -65,13 +67,13 @@ def move_instance_into_graph(value: object) -> SymbolicObject:
     )
     for name in attributes:
         expect_missing(region, value, name)
-    _restore_attributes(value, GraphAttributes({HEAP: heap}))
+    _replace_attributes(value, GraphAttributes({HEAP: heap}))
     redirect_attributes(region, type(value))
-    _note_class_in_graph(region.trace, type(value), tuple(attributes))
+    _register_class_in_graph(region.trace, type(value), tuple(attributes))
     return heap
 
 
-def _note_class_in_graph(trace: Trace, kind: type, names: tuple[str, ...]) -> None:
+def _register_class_in_graph(trace: Trace, kind: type, names: tuple[str, ...]) -> None:
     """Restart the trace if it has recorded what might be an operation on an instance of that class."""
     is_new = kind not in trace.created_classes
     if is_new and trace.dispatched_on_class and trace.contract.objects_in_graph and _has_operators(kind):
@@ -119,7 +121,7 @@ def instance_location(value: object, trace: Trace) -> Location:
         return tuple(instance_attributes(value).items()) if heap is None else heap
 
     def write(contents: Any) -> None:
-        _restore_attributes(
+        _replace_attributes(
             value, GraphAttributes({HEAP: contents}) if type(contents) is SymbolicObject else dict(contents)
         )
 
@@ -130,7 +132,7 @@ def instance_location(value: object, trace: Trace) -> Location:
 def create_stand_in(kind: type, heap: SymbolicObject, region: Region) -> Any:
     """Create Python's stand-in for an instance of that class in the graph."""
     result: Any = object.__new__(kind)
-    _restore_attributes(result, GraphAttributes({HEAP: heap}))
+    _replace_attributes(result, GraphAttributes({HEAP: heap}))
     assert region.trace.created_objects is not None
     region.trace.created_objects[id(result)] = result, region
     return result
@@ -150,8 +152,8 @@ class InstanceMethod(BoundSymbolicMethod):
         def call_method(instance: Any) -> Any:
             return convert_callback(getattr(instance, self.name))(*args, **kwargs)
 
-        by_name = ObjectMethod(self.owner, self.name)
-        return dispatch_on_class(self.owner, self.kinds, call_method, lambda: by_name(*args, **kwargs))
+        method_by_name = ObjectMethod(self.owner, self.name)
+        return dispatch_on_class(self.owner, self.kinds, call_method, lambda: method_by_name(*args, **kwargs))
 
 
 def user_class_attribute(value: SymbolicObject, name: str) -> Any:
@@ -165,8 +167,8 @@ def user_class_attribute(value: SymbolicObject, name: str) -> Any:
     kinds.sort(key=lambda kind: (-len(kind.__mro__), kind.__qualname__))  # subclasses first
     if not any(isinstance(attributes[kind], property) for kind in kinds):
         return InstanceMethod(value, name, kinds)
-    plain = lambda: record_object("object_get_attribute", [value], name=name)
-    return dispatch_on_class(value, kinds, lambda instance: getattr(instance, name), plain)
+    get_by_name = lambda: record_object("object_get_attribute", [value], name=name)
+    return dispatch_on_class(value, kinds, lambda instance: getattr(instance, name), get_by_name)
 
 
 def dispatch_on_class(
@@ -191,17 +193,17 @@ def dispatch_on_class(
     return stage_arms(test, arms, [], ("attribute",))[0]
 
 
-def _restore_attributes(value: object, attributes: dict[str, Any]) -> None:
+def _replace_attributes(value: object, attributes: dict[str, Any]) -> None:
     object.__setattr__(value, "__dict__", attributes)  # bypasses the `__setattr__` of frozen classes
 
 
 def _require_movable(kind: type) -> None:
-    """Raise StagingError for a class whose instances do more than hold attributes and have methods that are called."""
-    special_methods = [name for name in _SPECIAL if is_user_defined(getattr(kind, name, None))]
+    """Raise StagingError for a class with a metaclass, slots, or special methods that the graph does not support."""
+    special_methods = [name for name in _UNSUPPORTED_METHODS if is_user_defined(getattr(kind, name, None))]
     if special_methods or type(kind) is not type or not hasattr(kind, "__dict__") or hasattr(kind, "__slots__"):
-        why = f", and has {special_methods[0]}" if special_methods else ""
+        reason = f", and has {special_methods[0]}" if special_methods else ""
         raise StagingError(
-            f"a {kind.__name__} created here becomes part of a value known only at run time{why}", current_place()
+            f"a {kind.__name__} created here becomes part of a value known only at run time{reason}", current_place()
         )
 
 

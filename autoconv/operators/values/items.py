@@ -60,7 +60,7 @@ def get_item(x: Any, index: Any) -> Any:
     if type(x) is Variant or type(index) is Variant:
         return _item_of_variants(x, index)
     if _is_array(x):
-        return x[_index_number(index)]
+        return x[_convert_index(index)]
     if isinstance(x, dict) and _is_compiled() and holds_symbols((index,)) and has_trace_time_values(x):
         return select_value(x, index)
     if type(index) is SymbolicTensor:
@@ -72,7 +72,7 @@ def get_item(x: Any, index: Any) -> Any:
         return apply_object("getitem", x, index)
     if type(x) not in _PYTHON_CONTAINERS:
         if isinstance(x, collections.defaultdict) and index not in x:  # the read inserts the key
-            note_container_write(x)
+            record_container_write(x)
         return x[index]
     try:
         return x[index]
@@ -93,7 +93,7 @@ def _is_array(x: object) -> bool:
     return isinstance(x, Tensor) or hasattr(type(x), "__autoconv_tensor__")
 
 
-def _index_number(index: object, role: str = "item") -> Any:
+def _convert_index(index: object, role: str = "item") -> Any:
     """Convert graph objects in an index to the integers that they must be, and variants of integers to one integer."""
     if type(index) is Variant:
         number = as_index(index)
@@ -102,9 +102,9 @@ def _index_number(index: object, role: str = "item") -> Any:
     if type(index) is SymbolicObject:
         return unbox(index, _INTEGER, index=role)
     if type(index) is tuple:
-        return tuple(map(_index_number, index))
+        return tuple(map(_convert_index, index))
     if type(index) is builtins.slice:
-        return builtins.slice(*(_index_number(part, "bound") for part in (index.start, index.stop, index.step)))
+        return builtins.slice(*(_convert_index(part, "bound") for part in (index.start, index.stop, index.step)))
     return index
 
 
@@ -121,7 +121,7 @@ def _symbolic_index(x: Any, index: SymbolicTensor) -> Any:
     if items_of(x) is not None:
         return x[index]
     if isinstance(x, (list, tuple, range)):
-        return _item_of(x, index)
+        return _sequence_item(x, index)
     region = current_region()
     if region is not None and region.contract.objects_in_graph and isinstance(x, (dict, str, bytes)):
         return apply_object("getitem", x, index)
@@ -133,7 +133,7 @@ def _symbolic_index(x: Any, index: SymbolicTensor) -> Any:
 _ARM_LIMIT = 64  # the largest number of items, other than numbers, from which a tensor chooses one
 
 
-def _item_of(x: Any, index: SymbolicTensor) -> Any:
+def _sequence_item(x: Any, index: SymbolicTensor) -> Any:
     """Read an item of a list, tuple or range: from a graph object, an array of the items, or by one arm for each."""
     is_integer = index.type.shape == () and (index.weak or index.type.dtype.is_integer)
     if _is_compiled() and not is_integer:
@@ -141,7 +141,7 @@ def _item_of(x: Any, index: SymbolicTensor) -> Any:
     items = list(x)
     if index.weak and index.type.dtype.is_bool:
         index = dispatch.apply("python_int", index)
-    result = _item_of_array(x, items, index)
+    result = _item_from_array(x, items, index)
     if result is not None:
         return result
     region = current_region()
@@ -158,7 +158,7 @@ def _item_of(x: Any, index: SymbolicTensor) -> Any:
     )
 
 
-def _item_of_array(x: Any, items: list[Any], index: SymbolicTensor) -> Any:
+def _item_from_array(x: Any, items: list[Any], index: SymbolicTensor) -> Any:
     """Read an item where all of them go into one array of numbers or tensors; None for other items."""
     if not items:
         return None
@@ -199,8 +199,8 @@ def set_item(x: Any, path: tuple[Any, ...], value: Any) -> Any:
     index, *rest = path
     if rest:
         inner = get_item(x, index)
-        new = set_item(inner, tuple(rest), value)
-        return x if new is inner else set_item(x, (index,), new)
+        changed = set_item(inner, tuple(rest), value)
+        return x if changed is inner else set_item(x, (index,), changed)
     if isinstance(x, Variant):
         if sum(not is_absent(value) for value in x.values) > 1:
             distribute(lambda v: set_item(v, path, value), x)
@@ -213,9 +213,9 @@ def set_item(x: Any, path: tuple[Any, ...], value: Any) -> Any:
                 distribute(lambda v: set_item(x, path, v), value)
                 return x
             value = number
-        index = _index_number(index)
+        index = _convert_index(index)
         if type(index) is Variant:
-            distribute(lambda each: set_item(x, (each,), value), index)
+            distribute(lambda arm: set_item(x, (arm,), value), index)
         else:
             x[index] = value
         return x
@@ -224,10 +224,10 @@ def set_item(x: Any, path: tuple[Any, ...], value: Any) -> Any:
         return binary_dispatch.set_item(x, index, value)
     if type(value) is SymbolicArray and _holds_at(x, index, value):
         return x  # `x[i] += y` changed the array, and not the list or dict
-    note_container_write(x)
+    record_container_write(x)
     is_python_list = isinstance(x, list) and heap_of(x) is None and items_of(x) is None
     if type(index) is SymbolicTensor and is_python_list and not _is_compiled():
-        _write_at_tensor(x, index, value)
+        _set_item_at_tensor(x, index, value)
         return x
     x[index] = value
     return x
@@ -258,8 +258,8 @@ def _is_python_effect(index: object, value: object) -> bool:
     region = current_region()
     if region is None:
         return True
-    top = not region.contract.effects_each_call and region.parent is None
-    return top and as_tensor(value) is None and not holds_symbols((index, value))
+    is_top_level = not region.contract.effects_each_call and region.parent is None
+    return is_top_level and as_tensor(value) is None and not holds_symbols((index, value))
 
 
 def _is_compiled() -> bool:
@@ -267,7 +267,7 @@ def _is_compiled() -> bool:
     return region is not None and region.contract.objects_in_graph
 
 
-def _write_at_tensor(x: list[Any], index: SymbolicTensor, value: object) -> None:
+def _set_item_at_tensor(x: list[Any], index: SymbolicTensor, value: object) -> None:
     """Select for every element the value if the index is its position, else the old element."""
     size = len(x)
     raise_if((index >= size) | (index < -size), IndexError("list assignment index out of range"))
@@ -280,11 +280,11 @@ def _same_value(value: object) -> Any:
     return value
 
 
-def _refuse_in_place(x: object, what: str) -> None:
+def _refuse_in_place(x: object, message: str) -> None:
     """Bail out to plain Python under `compile`: an array is mutated for all its aliases, which a tensor cannot be."""
     region = current_region()
     if region is not None and region.contract.numpy_arrays:
-        region.contract.before_write(x, what)
+        region.contract.before_write(x, message)
 
 
 def set_item_of(owner: object, attribute: str, path: tuple[Any, ...], value: object) -> None:
@@ -323,19 +323,19 @@ def context(manager: object) -> Any:
     """The context manager of a with statement; under `compile` a user-defined one must be entered on every call."""
     region = current_region()
     if region is not None and region.contract.effects_each_call:
-        maker = getattr(manager, "func", type(manager))  # managers of contextlib hold the function that made them
-        is_numpy_context = maker in _NUMPY_CONTEXTS or str(getattr(maker, "__module__", "")).startswith("autoconv")
+        creator = getattr(manager, "func", type(manager))  # managers of contextlib hold the function that made them
+        is_numpy_context = creator in _NUMPY_CONTEXTS or str(getattr(creator, "__module__", "")).startswith("autoconv")
         if not is_numpy_context:
             region.contract.before_write(manager, "a context manager is entered")
     return manager
 
 
 def del_item(x: Any, index: Any) -> None:
-    note_container_write(x)
+    record_container_write(x)
     del x[index]
 
 
-def note_container_write(x: object) -> None:
+def record_container_write(x: object) -> None:
     region = current_region()
     if region is None or isinstance(x, (Tensor, np.ndarray, SymbolicObject, Variant, *_IMMUTABLE_TYPES)):
         return
@@ -347,21 +347,21 @@ def note_container_write(x: object) -> None:
     region.contract.before_write(x, f"a {type(x).__name__} is changed")
 
 
-def note_array_change(x: Any) -> None:
+def record_array_change(x: Any) -> None:
     """Register an in-place change of an array by `x += y`; one from before the trace has to change on every call."""
     region = current_region()
     if region is not None and region.contract.is_outside(x):
         region.contract.before_write(x, "an array is changed in place")
 
 
-_IMMUTABLE_TYPES = (type(None), bool, int, float, complex, str, bytes, tuple, frozenset, range)  # immutable
+_IMMUTABLE_TYPES = (type(None), bool, int, float, complex, str, bytes, tuple, frozenset, range)
 
 
 def record_method_call(function: Callable[..., Any]) -> None:
     """Journal the container that a builtin method mutates."""
     owner = getattr(function, "__self__", None)
     if isinstance(owner, (list, dict, set)) and getattr(function, "__name__", "") in _MUTATORS:
-        note_container_write(owner)
+        record_container_write(owner)
 
 
 _MUTATORS = frozenset(

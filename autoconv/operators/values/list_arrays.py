@@ -48,7 +48,7 @@ _ARRAY_COUNTS = {
     find_numpy_function(name): count for count, names in _ARRAY_ARGUMENTS.items() for name in names.split()
 }
 _JOINING_FUNCTIONS = frozenset(find_numpy_function(name) for name in (*WITH_AXIS, *WITHOUT_AXIS))
-_WITH_DTYPE = frozenset({np.array, np.asarray, np.asanyarray, np.ascontiguousarray})
+_ARRAY_CONSTRUCTORS = frozenset({np.array, np.asarray, np.asanyarray, np.ascontiguousarray})
 
 
 def convert_list_arguments(
@@ -61,12 +61,13 @@ def convert_list_arguments(
     region = current_region()
     if region is None or not region.contract.objects_in_graph or not any(map(_is_in_graph, args)):
         return args, kwargs
-    if function in _WITH_DTYPE and len(args) <= 2 and _is_in_graph(args[0]) and kwargs.get("copy", True) is not False:
-        made = _list_as_array(args[0], args[1] if len(args) == 2 else kwargs.get("dtype"))
-        if made is None:
+    is_constructor = function in _ARRAY_CONSTRUCTORS and len(args) <= 2 and kwargs.get("copy", True) is not False
+    if is_constructor and _is_in_graph(args[0]):
+        array = _list_as_array(args[0], args[1] if len(args) == 2 else kwargs.get("dtype"))
+        if array is None:
             return args, kwargs
         copy_option = {"copy": None} if function is np.array else {}  # the array is new already
-        return (made,), {name: value for name, value in kwargs.items() if name != "dtype"} | copy_option
+        return (array,), {name: value for name, value in kwargs.items() if name != "dtype"} | copy_option
     if function in _JOINING_FUNCTIONS and type(args[0]) in (list, tuple, TracedList) and heap_of(args[0]) is None:
         parts = [_list_as_array(item) if _is_in_graph(item) else item for item in args[0]]
         return (args if any(part is None for part in parts) else (parts, *args[1:])), kwargs
@@ -126,8 +127,8 @@ def _is_list(value: Value) -> bool:
     node = value.node
     if value.type == _LIST or node is None or node.op.name != "object_apply":
         return value.type == _LIST
-    cuts = node.attributes["function"] == "getitem" and node.inputs[1].type == ObjectType("slice")
-    return cuts or node.attributes["function"] in ("list", "sorted")
+    is_slice = node.attributes["function"] == "getitem" and node.inputs[1].type == ObjectType("slice")
+    return is_slice or node.attributes["function"] in ("list", "sorted")
 
 
 def _is_in_graph(value: Any) -> bool:

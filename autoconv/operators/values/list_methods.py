@@ -52,7 +52,7 @@ def call_method(self: Items, owner: TracedList, name: str, args: tuple[Any, ...]
 Items.call = call_method  # type: ignore[method-assign,assignment]
 
 
-def _method(function: Callable[..., Any]) -> Callable[..., Any]:
+def _register_method(function: Callable[..., Any]) -> Callable[..., Any]:
     _METHODS[function.__name__.removeprefix("_list_")] = function
     return function
 
@@ -68,7 +68,7 @@ def search(owner: TracedList, name: str, args: tuple[Any, ...]) -> Any:
 TracedList.search = search  # type: ignore[assignment]
 
 
-@_method
+@_register_method
 def _list_extend(owner: TracedList, values: object) -> None:
     others = items_of(values)
     if others is None:
@@ -85,7 +85,7 @@ def _list_extend(owner: TracedList, values: object) -> None:
         set_graph_items(owner, Items(layout, [(length(first) + length(second)).value_in_graph]))
 
 
-@_method
+@_register_method
 def _list_copy(owner: TracedList) -> TracedList:
     result = TracedList()
     result._items = items_of(owner)
@@ -126,7 +126,7 @@ _METHODS["__mul__"] = _METHODS["__rmul__"] = _repeat
 _METHODS["__imul__"] = _repeat_in_place
 
 
-@_method
+@_register_method
 def _list_pop(owner: TracedList, position: int = -1) -> Any:
     items = items_of(owner)
     size = length(items)
@@ -136,7 +136,7 @@ def _list_pop(owner: TracedList, position: int = -1) -> Any:
     return result
 
 
-@_method
+@_register_method
 def _list___delitem__(owner: TracedList, position: int) -> None:
     if isinstance(position, slice):
         refuse("has a slice removed")
@@ -145,13 +145,13 @@ def _list___delitem__(owner: TracedList, position: int) -> None:
 
 
 def _remove_at(owner: TracedList, position: Any, size: Any) -> None:
-    at = position % size
-    rest = _slice_list(owner, at + 1, size)
-    set_graph_items(owner, items_of(_slice_list(owner, 0, at)))
+    index = position % size
+    rest = _slice_list(owner, index + 1, size)
+    set_graph_items(owner, items_of(_slice_list(owner, 0, index)))
     _list_extend(owner, rest)
 
 
-@_method
+@_register_method
 def _list_insert(owner: TracedList, position: int, value: object) -> None:
     size = length(items_of(owner))
     after = _slice_list(owner, position, size)
@@ -160,20 +160,20 @@ def _list_insert(owner: TracedList, position: int, value: object) -> None:
     _list_extend(owner, after)
 
 
-@_method
+@_register_method
 def _list_clear(owner: TracedList) -> None:
     items = items_of(owner)
     set_graph_items(owner, Items(items.element, empty_lists(Grown(items.element), require_region())))
 
 
-@_method
+@_register_method
 def _list_reverse(owner: TracedList) -> None:
     copy = _list_copy(owner)
     _list_clear(owner)
     for_stmt(as_staged(copy), as_loop_body(lambda value: _list_insert(owner, 0, value)))
 
 
-@_method
+@_register_method
 def _list_sort(owner: TracedList, *, key: object = None, reverse: bool = False) -> None:
     items = items_of(owner)
     if key is not None or not are_tensors(items) or items.element.type.shape != ():
@@ -182,10 +182,10 @@ def _list_sort(owner: TracedList, *, key: object = None, reverse: bool = False) 
     set_graph_items(owner, Items(items.element, [_list_op("list_from_tensor", ordered)]))
 
 
-@_method
+@_register_method
 def _list_index(owner: TracedList, value: object) -> Any:
     position, _, code = for_stmt(
-        _items(owner),
+        _loop_iterable(owner),
         lambda other, found, at, _: if_stmt(
             other == value, lambda *state: (at, at, BREAK), lambda *state: (found, at + 1, NORMAL), (found, at, NORMAL),
             ("index", "position", "its end"),
@@ -196,33 +196,33 @@ def _list_index(owner: TracedList, value: object) -> Any:
     return position
 
 
-def _items(owner: TracedList) -> Any:
+def _loop_iterable(owner: TracedList) -> Any:
     """Return the iterable for a loop over the list; items of known number are compared one by one."""
     return owner if items_of(owner) is None else as_staged(owner)
 
 
-@_method
+@_register_method
 def _list_remove(owner: TracedList, value: object) -> None:
     position = _list_index(owner, value)
     items: Any = items_of(owner) or TracedList.move_to_graph(owner)
     _remove_at(owner, position, length(items))
 
 
-@_method
+@_register_method
 def _list_count(owner: TracedList, value: object) -> Any:
     return for_stmt(
-        _items(owner),
+        _loop_iterable(owner),
         lambda other, count: if_stmt(other == value, lambda n: (n + 1,), None, (count,), ("count",)),
         (0,), ("count",),
     )[0]  # fmt: skip
 
 
-@_method
+@_register_method
 def _list___contains__(owner: TracedList, value: object) -> Any:
     return _list_count(owner, value) > 0
 
 
-@_method
+@_register_method
 def _list___getitem__(owner: TracedList, position: int) -> Any:
     if not isinstance(position, slice):
         return item(items_of(owner), position)
@@ -232,7 +232,7 @@ def _list___getitem__(owner: TracedList, position: int) -> Any:
     return _slice_list(owner, start, length(items_of(owner)) if position.stop is None else position.stop)
 
 
-@_method
+@_register_method
 def _list___setitem__(owner: TracedList, position: int, value: object) -> None:
     if isinstance(position, slice):
         refuse("has a slice of it assigned")
@@ -245,10 +245,10 @@ def _list___setitem__(owner: TracedList, position: int, value: object) -> None:
         return
     items = widen_items(items, layout)
     index = index_in_graph(position)
-    single = append_item(empty_lists(Grown(layout), region), value, Grown(layout), region)
+    single_item_lists = append_item(empty_lists(Grown(layout), region), value, Grown(layout), region)
     lists = [
-        _list_op("list_set", list_, index, dispatch.apply("list_get", one, 0), wrap=True)
-        for list_, one in zip(items.values, single, strict=True)
+        _list_op("list_set", list_, index, dispatch.apply("list_get", single_item_list, 0), wrap=True)
+        for list_, single_item_list in zip(items.values, single_item_lists, strict=True)
     ]
     set_graph_items(owner, Items(layout, lists))
 

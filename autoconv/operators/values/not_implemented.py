@@ -16,9 +16,9 @@ from autoconv.operators.values.type_queries import kind_of
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject, record_object
 
 # Operator symbols in Python's error messages.
-_SYMBOLS = {one.name: one.symbol for one in BINARY} | {"pow": "** or pow()", "divmod": "divmod()"}
+_SYMBOLS = {op.name: op.symbol for op in BINARY} | {"pow": "** or pow()", "divmod": "divmod()"}
 # By comparison: its symbol, and the reflected comparison.
-_COMPARISONS = {one.name: (one.symbol, one.mirrored) for one in COMPARISONS}
+_COMPARISONS = {op.name: (op.symbol, op.mirrored) for op in COMPARISONS}
 
 
 def resolve_not_implemented(answer: object, try_next: Callable[[], Any]) -> Any:
@@ -37,10 +37,12 @@ def resolve_not_implemented(answer: object, try_next: Callable[[], Any]) -> Any:
     return stage_arms(is_not_implemented, [lambda: (try_next(),), lambda: (result,)], [], ("value",))[0]
 
 
-def wrap_undecided(name: str, method: FunctionType, run: Callable[..., Any], of_objects: Callable[..., Any]) -> Any:
+def wrap_undecided(
+    name: str, method: FunctionType, run: Callable[..., Any], apply_to_objects: Callable[..., Any]
+) -> Any:
     """Wrap `run`, the converted form of `method`, to try the next method where a tensor decides NotImplemented.
 
-    `of_objects(function, made, other)` handles an operand known only at run time.
+    `apply_to_objects(name, instance, other)` handles an operand known only at run time.
     """
     if "NotImplemented" not in method.__code__.co_names or method.__code__.co_argcount != 2:
         return run
@@ -51,7 +53,9 @@ def wrap_undecided(name: str, method: FunctionType, run: Callable[..., Any], of_
         if result is NotImplemented:
             return result  # independent of tensors: Python itself tries the next method
         operation = name.strip("_")
-        return resolve_not_implemented(result, lambda: _after_not_implemented(operation, instance, other, of_objects))
+        return resolve_not_implemented(
+            result, lambda: _continue_after_not_implemented(operation, instance, other, apply_to_objects)
+        )
 
     binary_method.__autoconv_unsettled__ = run  # type: ignore[attr-defined]
     return binary_method
@@ -62,12 +66,14 @@ def unwrap_undecided(method: Callable[..., Any]) -> Any:
     return getattr(method, "__autoconv_unsettled__", method)
 
 
-def _after_not_implemented(name: str, instance: Any, other: object, of_objects: Callable[..., Any]) -> Any:
+def _continue_after_not_implemented(
+    name: str, instance: Any, other: object, apply_to_objects: Callable[..., Any]
+) -> Any:
     """Continue `instance <operator> other` as Python does after the method of that name returned NotImplemented."""
     if name[0] == "r" and name[1:] in _SYMBOLS:  # the reflected method is the last attempt
         raise _unsupported_operands(_SYMBOLS[name[1:]], other, instance)
     if type(other) is SymbolicObject:
-        return of_objects(name, instance, other)
+        return apply_to_objects(name, instance, other)
     if name in _COMPARISONS:
         symbol, mirrored = _COMPARISONS[name]
         return resolve_not_implemented(
@@ -75,11 +81,12 @@ def _after_not_implemented(name: str, instance: Any, other: object, of_objects: 
             lambda: _compare_by_identity(name, symbol, instance, other),
         )
     in_place = name[0] == "i" and name[1:] in _SYMBOLS
-    plain = name[1:] if in_place else name
-    symbol = _SYMBOLS[plain].partition(" ")[0] + "=" if in_place else _SYMBOLS[plain]
+    plain_name = name[1:] if in_place else name
+    symbol = _SYMBOLS[plain_name].partition(" ")[0] + "=" if in_place else _SYMBOLS[plain_name]
 
     def try_second() -> Any:
-        answer = NotImplemented if type(other) is type(instance) else _call_method(other, f"__r{plain}__", instance)
+        has_same_type = type(other) is type(instance)
+        answer = NotImplemented if has_same_type else _call_method(other, f"__r{plain_name}__", instance)
 
         def refuse() -> Any:
             raise _unsupported_operands(symbol, instance, other)
@@ -88,7 +95,7 @@ def _after_not_implemented(name: str, instance: Any, other: object, of_objects: 
 
     if not in_place:
         return try_second()
-    return resolve_not_implemented(_call_method(instance, f"__{plain}__", other), try_second)
+    return resolve_not_implemented(_call_method(instance, f"__{plain_name}__", other), try_second)
 
 
 def _call_method(value: object, name: str, other: object) -> Any:

@@ -19,7 +19,7 @@ from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors import dispatch
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 
-_MATH = frozenset(
+_MATH_FUNCTIONS = frozenset(
     {
         "sqrt", "exp", "expm1", "exp2", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "asin", "acos", "atan",
         "atan2", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "erf", "erfc", "gamma", "lgamma", "fabs", "floor",
@@ -32,7 +32,7 @@ _MATH = frozenset(
 def math_override(function: Callable[..., Any]) -> Callable[..., Any] | None:
     """Return the replacement of a function of math or cmath; None for others."""
     module = getattr(function, "__module__", None)
-    if module == "math" and function.__name__ in _MATH:
+    if module == "math" and function.__name__ in _MATH_FUNCTIONS:
         return _record_math("python_math", function)
     if module == "cmath" and function.__name__ in CMATH:
         return _record_math("python_cmath", function)

@@ -81,9 +81,10 @@ def _extreme_item(tensor: Any, name: str, reduce: str) -> Any:
         raise as_program_error(_empty_error(name))
     if not (is_array(tensor) and tensor.dtype.is_floating):
         return dispatch.apply(reduce, tensor, axis=(0,), keepdims=False)
-    least = dispatch.apply("select", tensor != tensor, -math.inf if name == "max" else math.inf, tensor)
+    without_nans = dispatch.apply("select", tensor != tensor, -math.inf if name == "max" else math.inf, tensor)
     first = tensor[0]
-    return dispatch.apply("select", first != first, first, dispatch.apply(reduce, least, axis=(0,), keepdims=False))
+    extreme = dispatch.apply(reduce, without_nans, axis=(0,), keepdims=False)
+    return dispatch.apply("select", first != first, first, extreme)
 
 
 def _empty_error(name: str) -> ValueError:
@@ -148,6 +149,6 @@ def _sort_by_comparing(items: list[Any], keys: list[Any], reverse: bool) -> list
         for i in range(end):
             (a, _), (b, _) = first, second = pairs[i], pairs[i + 1]
             is_out_of_order = a < b if reverse else b < a
-            swapped, kept = (second, first), (first, second)
-            pairs[i], pairs[i + 1] = if_exp(is_out_of_order, lambda: swapped, lambda: kept)  # noqa: B023
+            swapped_pair, same_pair = (second, first), (first, second)
+            pairs[i], pairs[i + 1] = if_exp(is_out_of_order, lambda: swapped_pair, lambda: same_pair)  # noqa: B023
     return [item for _, item in pairs]

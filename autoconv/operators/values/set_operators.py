@@ -19,7 +19,7 @@ from autoconv.runtime.recording.regions import current_region
 NATIVE: dict[str, Callable[[Any, Any], Any]] = {
     "bitor": operator.or_, "bitand": operator.and_, "bitxor": operator.xor, "sub": operator.sub,
 }  # fmt: skip
-_IN_GRAPH = {"bitor": "or", "bitand": "and", "bitxor": "xor", "sub": "sub"}
+_GRAPH_NAMES = {"bitor": "or", "bitand": "and", "bitxor": "xor", "sub": "sub"}
 
 
 def _set_operator(name: str) -> Callable[[Any, Any], Any]:
@@ -31,7 +31,7 @@ def _set_operator(name: str) -> Callable[[Any, Any], Any]:
         if _may_be_frozen(x) and Variant in (type(x), type(y)):
             return distribute(apply, x, y)
         if isinstance(x, frozenset) and heap_of(y) is not None:
-            return apply_object(_IN_GRAPH[name], x, y)
+            return apply_object(_GRAPH_NAMES[name], x, y)
         return native(x, y)
 
     return apply

@@ -58,13 +58,13 @@ def select_by_object(owner: Sequence[Any], index: Any) -> Any:
 def select_value(owner: dict[Any, Any], key: object) -> Any:
     """Return the value of the key, with one arm for each value; KeyError at run time."""
 
-    def missing() -> NoReturn:
+    def raise_missing() -> NoReturn:
         raise KeyError(key)
 
     position: Any = len(owner)
     for number, known_key in enumerate(dict.keys(owner)):
         position = dispatch.apply("select", truth(eq(known_key, key)), number, position)
-    return _stage_selection(position, list(dict.values(owner)), missing)
+    return _stage_selection(position, list(dict.values(owner)), raise_missing)
 
 
 def _stage_selection(position: Any, values: Sequence[Any], *others: Any) -> Any:

@@ -30,12 +30,12 @@ from autoconv.runtime.tensors.symbolic import SymbolicTensor
 def move_to_graph(container: TracedList) -> Items:
     """Move a list whose items are known into the graph."""
     region = require_region()
-    known = contents(container)
+    known_items = contents(container)
     element: Layout = NEVER
-    for item in known:
+    for item in known_items:
         element = join_layouts(element, layout_of(item, region), "an item of a list", region.contract)
     lists = empty_lists(Grown(element), region)
-    for item in known:
+    for item in known_items:
         freeze(item)
         lists = append_item(lists, item, Grown(element), region)
     items = Items(element, lists)
@@ -105,7 +105,7 @@ def concatenate(self: Items, axis: int = 0) -> Any:
     return _as_tensor(self, "list_flatten", axis, 0)
 
 
-def _as_tensor(items: Items, op: str, axis: int, more: int) -> Any:
+def _as_tensor(items: Items, op: str, axis: int, added_rank: int) -> Any:
     element = items.element
     if not are_tensors(items):
         refuse("holds more than tensors of one dtype, and becomes a tensor")
@@ -114,13 +114,13 @@ def _as_tensor(items: Items, op: str, axis: int, more: int) -> Any:
         return convert_to_tensor(dispatch.apply(op, items.values[0]))
     if element.type.shape is None:
         refuse("of tensors of unknown rank becomes a tensor along another dimension than the first")
-    rank = len(element.type.shape) + more
+    rank = len(element.type.shape) + added_rank
     order = list(range(1, rank))
     order.insert(axis % rank, 0)
-    if more:
+    if added_rank:
         return dispatch.apply("transpose", stack(items), perm=tuple(order))
-    back = [order.index(i) for i in range(rank)]
-    transposed = map_items(items, lambda x: dispatch.apply("transpose", x, perm=tuple(back)))
+    inverse_order = [order.index(i) for i in range(rank)]
+    transposed = map_items(items, lambda x: dispatch.apply("transpose", x, perm=tuple(inverse_order)))
     return dispatch.apply("transpose", concatenate(transposed), perm=tuple(order))
 
 
@@ -211,9 +211,9 @@ def require_region() -> Region:
     return region
 
 
-def refuse(what: str) -> NoReturn:
-    """Raise StagingError for an unsupported use of a list of run-time length; `what` is the message's predicate."""
+def refuse(predicate: str) -> NoReturn:
+    """Raise StagingError for an unsupported use of a list of run-time length; `predicate` is that of the message."""
     raise StagingError(
-        f"a list whose length is known only at run time {what}", current_place(),
+        f"a list whose length is known only at run time {predicate}", current_place(),
         "a loop over the list, autoconv.stack(list), or an autoconv.TensorArray",
     )  # fmt: skip
