@@ -66,13 +66,13 @@ class Trace:
     def types(self) -> list[Type]:
         """The parameters' types, with the declared sizes: those of one name are equal."""
         result = [value.type for value in self.graph.parameters]
-        declared = [one for one in self.arguments if isinstance(one, OpenArgument)]
+        declared = [argument for argument in self.arguments if isinstance(argument, OpenArgument)]
         if len(declared) + len(self.concrete.captures) != len(result):
             return result
-        for i, one in enumerate(declared):
+        for i, argument in enumerate(declared):
             type_ = result[i]
             if isinstance(type_, (TensorType, ArrayType)) and type_.shape is not None:
-                result[i] = replace(type_, shape=one.shape)
+                result[i] = replace(type_, shape=argument.shape)
         return result
 
 

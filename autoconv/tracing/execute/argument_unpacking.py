@@ -39,13 +39,13 @@ class Unpacking:
 
     def entry(self, native: Callable[..., Any], is_disjoint: Callable[[Sequence[Any]], bool]) -> Callable[..., Any]:
         """Wrap the native entry; calls whose leaves may overlap arrays from outside go through the full binding."""
-        take = self.extract
+        extract = self.extract
 
-        def unpacked(*arguments: Any) -> Any:
-            leaves = take(*arguments)
+        def call_with_leaves(*arguments: Any) -> Any:
+            leaves = extract(*arguments)
             return native(*leaves) if leaves is not None and is_disjoint(leaves) else NotImplemented
 
-        return unpacked
+        return call_with_leaves
 
 
 def make_unpacking(key: Key, written_count: int) -> Unpacking | None:
@@ -59,18 +59,18 @@ def make_unpacking(key: Key, written_count: int) -> Unpacking | None:
     is_flat = all(template is None for _, template in key.templates)
     if is_flat and not any(_needs_python_comparison(leaf) for leaf in leaves):
         return None
-    places = tuple(i for i, leaf in enumerate(leaves) if isinstance(leaf, _EXTRACTED_KINDS))
+    positions = tuple(i for i, leaf in enumerate(leaves) if isinstance(leaf, _EXTRACTED_KINDS))
     is_static = all(isinstance(leaf, (*_EXTRACTED_KINDS, Literal)) or _is_by_identity(leaf) for leaf in leaves)
     if not is_static:
         return None
-    extracted_leaves = tuple(leaves[i] for i in places) + key.leaves[templates_end:]
-    templates = tuple((f"leaf_{i}", None) for i in places)
-    places += tuple(range(templates_end, count))
+    extracted_leaves = tuple(leaves[i] for i in positions) + key.leaves[templates_end:]
+    templates = tuple((f"leaf_{i}", None) for i in positions)
+    positions += tuple(range(templates_end, count))
     try:
         extract = _extraction(key, leaves)
     except (TooLong, _UnsupportedStructure):
         return None
-    return Unpacking(Key(templates, extracted_leaves, (), key.overlaps, key.memory, key.replica), places, extract)
+    return Unpacking(Key(templates, extracted_leaves, (), key.overlaps, key.memory, key.replica), positions, extract)
 
 
 class _UnsupportedStructure(Exception):
@@ -103,8 +103,8 @@ def _extraction(key: Key, leaves: Sequence[LeafKey]) -> Extract:
     if len(pairs) > _PAIR_LIMIT:
         extraction.writer.require(f"len({{*map(id, ({', '.join(containers)}))}}) == {len(containers)}")
     else:
-        for one, other in pairs:
-            extraction.writer.require(f"{one} is not {other}")
+        for container, other in pairs:
+            extraction.writer.require(f"{container} is not {other}")
     places = (*extraction.extracted, *extraction.written)
     return extraction.writer.finish(f"({''.join(f'{place}, ' for place in places)})")
 

@@ -91,14 +91,14 @@ def make_call_form(
     positions = iter(results.first_equal) if results.first_equal else itertools.count()
     result = _result_form(results.layout, positions, contract, results.returns_arrays)
     values = [_captured_value(captured) for captured in captures]
-    if result is None or not all(map(_is_plain, values)):
+    if result is None or not all(map(_is_plain_capture, values)):
         return None
     identities = [identity_guard(place, read()) for _, read, _, place in guards.checks]
     identities += _definition_guards(guards.function)
     places = [i for i in range(len(key.leaves)) if i not in checked_literals]
-    origins = [_parameter_form(leaf) for leaf in leaves]
+    parameter_forms = [_parameter_form(leaf) for leaf in leaves]
     return CallForm(
-        parameters=(*origins, *map(Captured, values)),
+        parameters=(*parameter_forms, *map(Captured, values)),
         fixed_arguments=tuple(checked_literals.items()),
         result=result,
         may_share=results.may_share and not any(isinstance(leaf, TensorKey) and leaf.is_of_array for leaf in leaves),
@@ -108,7 +108,7 @@ def make_call_form(
         weak=tuple(leaf.type.weak for leaf in leaves if isinstance(leaf, TensorKey) and leaf.origin == "tensor"),
         guards=tuple(guard for guard in identities if guard is not None),
         busy=BUSY,
-        donated=frozenset(i for i, place in enumerate(places) if place in donated and origins[i] == "tensor"),
+        donated=frozenset(i for i, place in enumerate(places) if place in donated and parameter_forms[i] == "tensor"),
         donation=Donated(name) if donated else None,
     )
 
@@ -164,19 +164,19 @@ def identity_guard(place: tuple[Any, Any] | None, value: Any) -> Guard | None:
     container, name = place
     if value is MISSING:
         return None if name is None else GlobalGuard(container, name, ABSENT)
-    words: tuple[tuple[int, Any], ...] = ()
-    empty = None
+    checked_words: tuple[tuple[int, Any], ...] = ()
+    attributes = None
     if isinstance(value, types.FunctionType) and is_user_code(value):
         offsets = function_offsets()
         if not offsets or value.__kwdefaults__ or value.__dict__ or not _is_constant(value.__defaults__):
             return None
-        empty = value.__dict__
-        words = tuple(zip(offsets, (*definition_of(value), empty), strict=True))
+        attributes = value.__dict__
+        checked_words = tuple(zip(offsets, (*definition_of(value), attributes), strict=True))
     elif not _identity_suffices(value):
         return None
     if name is None:
-        return CellGuard(container, value, words, empty)
-    return GlobalGuard(container, name, value, words, empty)
+        return CellGuard(container, value, checked_words, attributes)
+    return GlobalGuard(container, name, value, checked_words, attributes)
 
 
 def _definition_guards(function: types.FunctionType | None) -> list[Guard]:
@@ -205,7 +205,7 @@ def _identity_suffices(value: Any) -> bool:
 
 
 def _result_form(
-    layout: Layout, positions: Iterator[int], contract: type[Contract], arrays_out: bool
+    layout: Layout, positions: Iterator[int], contract: type[Contract], returns_arrays: bool
 ) -> ResultForm | None:
     """Return the form of a call's result, or None if native code cannot build it. `positions` are the outputs'."""
     if isinstance(layout, Static):
@@ -213,10 +213,10 @@ def _result_form(
     if isinstance(layout, Leaf):
         if not isinstance(layout.type, (TensorType, ArrayType, ObjectType)):
             return None
-        return OutputResult(next(positions), _result_kind(layout.type, contract, arrays_out))
+        return OutputResult(next(positions), _result_kind(layout.type, contract, returns_arrays))
     if isinstance(layout, Arms):
-        return _variant_form(layout, positions, contract, arrays_out)
-    forms = [_result_form(part, positions, contract, arrays_out) for part in layout.children]
+        return _variant_form(layout, positions, contract, returns_arrays)
+    forms = [_result_form(part, positions, contract, returns_arrays) for part in layout.children]
     parts = tuple(part for part in forms if part is not None)
     if len(parts) < len(forms):
         return None
@@ -242,21 +242,21 @@ def _variant_form(
     return SelectedResult(tag, tuple(forms))
 
 
-def _result_kind(type_: Any, contract: type[Contract], arrays_out: bool) -> str:
+def _result_kind(type_: Any, contract: type[Contract], returns_arrays: bool) -> str:
     if isinstance(type_, ObjectType):
         return "object"
     if not contract.python_numbers:
         return "tensor"
     if isinstance(type_, ArrayType):
         return "memory"
-    return "number" if type_.weak else "array" if arrays_out else "tensor"
+    return "number" if type_.weak else "array" if returns_arrays else "tensor"
 
 
 def _captured_value(captured: Any) -> Any:
     return captured._array if isinstance(captured, EagerTensor) else captured
 
 
-def _is_plain(captured: Any) -> bool:
+def _is_plain_capture(captured: Any) -> bool:
     if isinstance(captured, np.generic):
         return False
     return not isinstance(captured, np.ndarray) or (type(captured) is np.ndarray and captured.flags.carray)

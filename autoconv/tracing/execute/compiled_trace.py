@@ -119,8 +119,8 @@ class ConcreteFunction:
             form_key = unpacking.key
             location_count = len(form_key.leaves) - len(form_key.templates)
             donated = [i for i, leaf_position in enumerate(unpacking.extracted) if leaf_position in donated]
-        shares = not self._returns_captures and not self._returns_constants
-        results = Results(self.layout, self._returns_arrays, shares, self._first_of)
+        may_share = not self._returns_captures and not self._returns_constants
+        results = Results(self.layout, self._returns_arrays, may_share, self._first_of)
         arguments = Arguments(form_key, donated, location_count)
         form = make_call_form(arguments, self.captures, results, self.guards, contract, self.function_name)
         self.can_run_again = can_run_again(optimised)  # whether a failed run has no side effects
@@ -320,9 +320,9 @@ class ConcreteFunction:
             raise NotDifferentiable(reason)
         results = self._derivable.call(inputs)
         count = len(self.optimised.outputs)
-        places = [i for i, value in enumerate(self.optimised.parameters) if isinstance(value.type, ArrayType)]
+        array_positions = [i for i, value in enumerate(self.optimised.parameters) if isinstance(value.type, ArrayType)]
         for position, result in zip(self._written_positions, results[count:], strict=True):
-            arrays[places.index(position)][...] = result._array
+            arrays[array_positions.index(position)][...] = result._array
         return rebuild(self.layout, map(self._convert_result, results[:count], self.layout.types()))
 
     def _captured_value(self, capture: Any) -> Any:

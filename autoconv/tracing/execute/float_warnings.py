@@ -37,7 +37,7 @@ _EACH, _NEVER, _RARELY = "each", "never", "rarely"
 _RERUN_LIMIT = 4  # flagged calls that run once more where a warning is shown once a line
 _CAREFUL_CALLS = 6  # calls that can be undone, at first and after one with flags
 _COPY_LIMIT = 1 << 26  # bytes of arrays that are copied before such a call
-_CONSTANT_LIMIT = 1 << 12  # elements of constants that are looked at
+_CONSTANT_LIMIT = 1 << 12  # elements of constants that are examined
 _ANY_FLAG = 16  # stands for an error of constants
 
 

@@ -121,7 +121,7 @@ class PlacedGraph:
         results = {source for index in range(len(node.results)) for source in result_sources(node, index)}
 
         def compile_region(region: Graph) -> PlacedGraph:
-            # What is no result is read here: the condition of a loop, and the body of a try, which has to fail inside.
+            # Outputs that are no results are fetched: a loop's condition, and a try's body, whose errors arise inside.
             return PlacedGraph(region, self._contract, device, self._backend, not results.issuperset(region.outputs))
 
         function = node_function(node, compile_region)
@@ -129,8 +129,8 @@ class PlacedGraph:
         def run(arguments: Sequence[Any]) -> list[Any]:
             values = {**constants, **dict(zip(part.graph.parameters, arguments, strict=True))}
             inputs = [_fetch(values[value]) if _is_number(value) else values[value] for value in node.inputs]
-            found = dict(zip(node.results, function(*inputs), strict=True))
-            return [found[value] for value in part.graph.outputs]
+            results_by_value = dict(zip(node.results, function(*inputs), strict=True))
+            return [results_by_value[value] for value in part.graph.outputs]
 
         return run
 

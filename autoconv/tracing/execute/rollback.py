@@ -56,12 +56,12 @@ def refuse_lasting(graph: Graph) -> None:
     Output is not irreversible here, as a rerun suppresses it.
     """
     makes_generators = makes_all_generators(graph)
-    node, what = rerun_point(
+    node, description = rerun_point(
         graph, lambda node: is_irreversible(node) and not (makes_generators and node.op.name == "generator_draw")
     )
     if node is not None:
         place = "" if node.span is None else f" in line {node.span.line}"
-        raise RunPlain(f"{what} after a change{place} that cannot be undone")
+        raise RunPlain(f"{description} after a change{place} that cannot be undone")
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,7 @@ def run_value(leaf: Any, copies: bool = True) -> Any:
         return to_run_value(leaf)
     if isinstance(leaf, (np.ndarray, np.generic)):
         return _copy(to_array(leaf)) if copies else to_array(leaf)
-    return _number(leaf) if isinstance(leaf, int) else np.asarray(leaf)
+    return _to_integer_array(leaf) if isinstance(leaf, int) else np.asarray(leaf)
 
 
 def apply_key_layout(leaf: Any, key: Any) -> Any:
@@ -39,7 +39,7 @@ def apply_key_layout(leaf: Any, key: Any) -> Any:
     return leaf.T if isinstance(key, TensorKey) and key.origin == BY_COLUMNS else leaf
 
 
-def _number(leaf: int) -> np.ndarray:
+def _to_integer_array(leaf: int) -> np.ndarray:
     """Return an int as an int64 array; of one beyond 64 bits NumPy would make an unsigned number or an object."""
     try:
         return to_python_array(leaf)
