@@ -15,7 +15,7 @@ def increased(x: tf.Tensor) -> tf.Tensor:
     return x + 1
 
 
-def test_functions_run_eagerly_while_asked_to(capsys: pytest.CaptureFixture[str]) -> None:
+def test_functions_run_eagerly_while_the_setting_is_on(capsys: pytest.CaptureFixture[str]) -> None:
     increased(tf.constant(1))
     tf.config.run_functions_eagerly(True)
     try:

@@ -30,7 +30,7 @@ def test_inputs_differ_from_seed_to_seed_and_have_numpys_version(name: str) -> N
     bench = Bench(str(FILES[name]), "numpy", True)
     first, second = bench.inputs(1), bench.inputs(2)
     assert [a.dtype for a in first] == [a.dtype for a in second]
-    if name != "collatz":  # one number, of few
+    if name != "collatz":  # its input is one of few numbers, which two seeds may share
         assert any(not np.array_equal(a, b) for a, b in zip(first, second, strict=True))
     assert bench.workload.SUITE in ("calls", "arrays", "matrices", "loops", "learning")
     assert bench.round(1, 0)["seconds"] > 0

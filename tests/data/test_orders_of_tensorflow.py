@@ -11,12 +11,12 @@ Dataset = tf.data.Dataset
 
 @pytest.fixture(autouse=True)
 def _without_a_global_seed():
-    """The orders are those of a program that sets none."""
+    """Reset the global seed: the expected orders are those of programs that set none."""
     tf.random.set_seed(None)
 
 
 @pytest.mark.parametrize(
-    ("made", "expected"),
+    ("make_dataset", "expected"),
     [
         (lambda: Dataset.range(6).shuffle(6, seed=42), [3, 2, 1, 4, 5, 0]),
         (lambda: Dataset.range(10).shuffle(3, seed=42), [0, 3, 4, 2, 1, 5, 8, 6, 7, 9]),
@@ -26,13 +26,13 @@ def _without_a_global_seed():
         (lambda: Dataset.random(seed=3, rerandomize_each_iteration=True).take(2), [2698304964, 3230936430]),
     ],
 )
-def test_orders_by_seed(elements, made, expected):
-    assert elements(made()) == expected
+def test_orders_by_seed(elements, make_dataset, expected):
+    assert elements(make_dataset()) == expected
 
 
 def test_passes_by_seed(elements):
-    anew = Dataset.range(5).shuffle(5, seed=2)
-    assert [elements(anew) for _ in range(3)] == [[0, 2, 4, 1, 3], [2, 4, 0, 1, 3], [2, 4, 1, 0, 3]]
+    reshuffled = Dataset.range(5).shuffle(5, seed=2)
+    assert [elements(reshuffled) for _ in range(3)] == [[0, 2, 4, 1, 3], [2, 4, 0, 1, 3], [2, 4, 1, 0, 3]]
     same = Dataset.range(5).shuffle(5, seed=2, reshuffle_each_iteration=False)
     assert [elements(same) for _ in range(2)] == [[1, 0, 2, 4, 3]] * 2
 

@@ -65,16 +65,16 @@ def test_classes_of_python_numbers():
     assert "plain Python" not in compiled.explain()
 
 
-def test_names_that_classes_have_are_no_attributes():
-    def has(x):
+def test_numbers_lack_the_attributes_of_their_class():
+    def attributes_present(x):
         names = ("__call__", "__name__", "mro", "__dict__", "__mro__", "__array__", "__len__", "shape", "T")
         return [(hasattr(x, name), hasattr(x[0], name), hasattr(len(x), name)) for name in names]
 
-    def of_one_that_changes(x):
+    def after_a_write(x):
         x[0] = 1
-        return has(x), getattr(x, "__name__", "none"), getattr(x[0], "mro", "none"), callable(x)
+        return attributes_present(x), getattr(x, "__name__", "none"), getattr(x[0], "mro", "none"), callable(x)
 
-    for function in (has, of_one_that_changes):
+    for function in (attributes_present, after_a_write):
         check_against_plain(function, (np.arange(3.0),), (np.arange(3),))
 
 

@@ -1,6 +1,6 @@
 """Generator functions in a trace: loops and builtins that iterate over them, and their effects."""
 
-# ruff: noqa: B007, C416, C417 - what people write is what is tested
+# ruff: noqa: B007, C416, C417 - the programs are written as users write them
 
 import pytest
 
@@ -88,10 +88,10 @@ def test_values_one_by_one():
             yield p
             yield p + n
 
-        some = fixed(m)
-        first = next(some), next(some), next(some, None)
+        generator = fixed(m)
+        first = next(generator), next(generator), next(generator, None)
         p, *rest = numbers(n, m)
-        return first, list(some), p, rest, next(numbers(n), 9), next(i for i in numbers(n, 3) if i > 2)
+        return first, list(generator), p, rest, next(numbers(n), 9), next(i for i in numbers(n, 3) if i > 2)
 
     check_calls(f, *CALLS)
 
@@ -194,16 +194,16 @@ def test_a_try_around_a_yield():
 
 
 def test_generators_that_cannot_be_analysed_run_as_plain_python():
-    def goes_on(n):
-        some = numbers(n)
-        for i in some:
+    def resumes_after_break(n):
+        generator = numbers(n)
+        for i in generator:
             if i > 2:
                 break
-        return list(some)
+        return list(generator)
 
-    compiled = ac.compile(goes_on)
+    compiled = ac.compile(resumes_after_break)
     for n in (1, 3, 5):
-        assert compiled(n) == goes_on(n)
+        assert compiled(n) == resumes_after_break(n)
     assert "plain Python" in compiled.explain()
 
 

@@ -11,8 +11,8 @@ import autoconv.compat.v1 as tf
 
 @pytest.fixture(autouse=True)
 def graph():
-    with ac.Graph().as_default() as made:
-        yield made
+    with ac.Graph().as_default() as new_graph:
+        yield new_graph
 
 
 def test_names():
@@ -122,7 +122,7 @@ def test_collections_of_variables():
     assert [v.name for v in tf.trainable_variables("scope")] == ["scope/d:0"]
 
 
-def test_variables_of_variables():
+def test_initial_values_from_other_variables():
     a = tf.Variable(tf.random_normal([2]), name="a")
     b = tf.Variable(a.initialized_value() * 2.0, name="b")
     with tf.Session() as session:
