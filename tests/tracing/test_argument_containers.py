@@ -167,6 +167,18 @@ def test_items_that_are_replaced(program, monkeypatch):
     assert "Dict[" in explanation or "List[" in explanation or program in (in_a_try, kept_in_a_list), explanation
 
 
+def test_an_argument_that_is_changed_by_an_outer_name():
+    outer = {"a": np.ones(2)}
+
+    @autoconv.compile
+    def change(p, x):
+        outer["a"] = outer["a"] + x
+        return p["a"].sum()
+
+    other = {"a": np.zeros(2)}
+    assert [change(outer if i % 2 else other, 1.0) for i in range(6)] == [0, 6, 0, 10, 0, 14]
+
+
 def test_lists_that_grow_have_one_trace():
     @autoconv.compile
     def push(items, x):

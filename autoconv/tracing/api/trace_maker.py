@@ -16,6 +16,7 @@ from autoconv.tracing.execute.internal_errors import note_fault
 from autoconv.tracing.execute.plain_rerun import public_error_text
 from autoconv.tracing.guards.external_writes import RestartTrace
 from autoconv.tracing.guards.python_contract import RunPlain, Specialise
+from autoconv.tracing.key.argument_structure import CannotFlatten
 from autoconv.tracing.key.bounded_mapping import Bounded
 from autoconv.tracing.key.cache_key import Key
 from autoconv.tracing.key.call import Call
@@ -146,7 +147,11 @@ class TraceMaker:
         if refusal:
             self._record_plain(call, refusal, None)
             return State.RUN_PLAIN
-        self._profile.restage(call, restart)
+        try:
+            self._profile.restage(call, restart)
+        except CannotFlatten as error:
+            self._record_plain(call, str(error), None)
+            return State.RUN_PLAIN
         return State.FIND_TRACE
 
     def _after_failure(self, call: Call, exact_key: Key, error: Exception | RunPlain) -> State | None:

@@ -61,8 +61,8 @@ def make_unpacking(key: Key, written_count: int) -> Unpacking | None:
         return None
     positions = tuple(i for i, leaf in enumerate(leaves) if isinstance(leaf, _EXTRACTED_KINDS))
     is_static = all(isinstance(leaf, (*_EXTRACTED_KINDS, Literal)) or _is_by_identity(leaf) for leaf in leaves)
-    if not is_static:
-        return None
+    if not is_static or any(isinstance(leaf, ObjectKey) for leaf in key.leaves[count:]):
+        return None  # written lists and dicts must not be parts of the arguments, which the full binding checks
     extracted_leaves = tuple(leaves[i] for i in positions) + key.leaves[templates_end:]
     templates = tuple((f"leaf_{i}", None) for i in positions)
     positions += tuple(range(templates_end, count))

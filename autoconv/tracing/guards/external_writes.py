@@ -123,7 +123,7 @@ class WriteMonitor:
             self._run_plain(what)  # no kernel can undo the effects of a user class's methods
         for name, copy in self.copies.items():
             if _contains_container(copy, owner):
-                if type(owner) in PLAIN_OF and can_add_containers(self.call, name):
+                if type(owner) in PLAIN_OF and not self.tensors and can_add_containers(self.call, name):
                     raise RestartTrace(containers=[name])
                 raise RestartTrace(arguments=[name])
         holders = self._locations_of([owner])

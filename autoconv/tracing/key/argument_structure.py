@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from autoconv.runtime.support.structure import ATOMS, is_structure, structure_parts
+from autoconv.runtime.support.structure import ATOMS, is_structure, mutable_parts, structure_parts
 
 _DEPTH_LIMIT = 64  # nested structures
 _STRUCTURE_LIMIT = 512  # lists, dicts and objects
@@ -32,6 +32,13 @@ def structures_to_flatten(values: Iterable[Any], is_leaf: Callable[[Any], bool] 
         if compiles and count > _LEAF_LIMIT:
             raise CannotFlatten(f"the arguments hold more than {_LEAF_LIMIT} values")
     return list(traversal.values_by_id.values())
+
+
+def refuse_shared_containers(arguments: Iterable[Any], values: Iterable[Any]) -> None:
+    """Raise CannotFlatten if a flattened argument and the value of a written location share a list or dict."""
+    written = {id(part) for value in values if isinstance(value, (list, dict)) for part in mutable_parts(value)}
+    if written and any(id(part) in written for argument in arguments for part in mutable_parts(argument)):
+        raise CannotFlatten("a list or dict is passed that the function also changes by another name")
 
 
 class _Traversal:
@@ -89,4 +96,4 @@ class _Traversal:
             yield part if id(part) in self.values_by_id else None
 
 
-__all__ = ["CannotFlatten", "structures_to_flatten"]
+__all__ = ["CannotFlatten", "refuse_shared_containers", "structures_to_flatten"]

@@ -25,7 +25,7 @@ from autoconv.runtime.support.type_spec import is_composite, is_composite_spec
 from autoconv.runtime.tensors.conversion import constant, to_array
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import EagerTensor, Tensor
-from autoconv.tracing.key.argument_structure import CannotFlatten, structures_to_flatten
+from autoconv.tracing.key.argument_structure import CannotFlatten, refuse_shared_containers, structures_to_flatten
 from autoconv.tracing.key.array_keys import ArrayKey, array_key, may_overlap, needs_numpy
 from autoconv.tracing.key.cache_key import (
     Key,
@@ -186,6 +186,7 @@ class Signature:
     def add_locations(self, call: Call, locations: Sequence[Location]) -> None:
         """Append the contents of the locations to the leaves and to the key."""
         values = [location.reader() for location in locations]
+        refuse_shared_containers([call.arguments.get(name) for name, kind in call.key.templates if kind], values)
         call.leaves += values
         call.names += [location.name for location in locations]
         call.locations = tuple(locations)
