@@ -159,3 +159,27 @@ def test_functions_of_numpy_by_other_names():
     assert both(x) == 7.0
     for function in (compiled, both):
         assert "plain Python" not in function.explain()
+
+
+def test_random_changes_of_a_namespace():
+    """Guards of names are looked up again after each change of the namespace, also of other names."""
+    source = "def f(x):\n    return abs(scale(x) + len(SIZES)) + max(x, 1.5)\n"
+    namespace = {"scale": lambda x: x * 2, "SIZES": (1, 2)}
+    exec(compile(source, "<changing namespace>", "exec"), namespace)
+    compiled, plain = autoconv.compile(namespace["f"]), namespace["f"]
+    values = {
+        "scale": [lambda x: x * 2, lambda x: x - 7, abs],
+        "SIZES": [(1, 2), (1, 2), "abc"],
+        "abs": [lambda x: -x, float],
+        "max": [min, max],
+        "other": [1, 2, 3],
+    }
+    draw = np.random.default_rng(5)
+    for step in range(60):
+        name = draw.choice(list(values))
+        if name in ("abs", "max", "other") and name in namespace and draw.random() < 0.5:
+            del namespace[name]
+        else:
+            namespace[name] = values[name][draw.integers(len(values[name]))]
+        for x in (1.0, -4.0):
+            assert compiled(x) == plain(x), (step, name)

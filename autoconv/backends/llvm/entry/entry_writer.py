@@ -9,7 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.backends.call_form import ABSENT, DICT_COUNT, CallForm, CellGuard, InstanceParameter, ListParameter
+from autoconv.backends.call_form import (
+    ABSENT,
+    DICT_COUNT,
+    CallForm,
+    CellGuard,
+    GlobalGuard,
+    Guard,
+    InstanceParameter,
+    ListParameter,
+)
 from autoconv.backends.llvm.analysis.representation import is_open, is_scalar, sizes
 from autoconv.backends.llvm.codegen.memory.array_view import byte_bounds, sizes_or_strides
 from autoconv.backends.llvm.codegen.object_table import Address, Calls
@@ -71,22 +80,53 @@ class EntryWriter:
 
     def check_guards(self, form: CallForm) -> None:
         """Check that the trace's guards hold: cells, globals and parts of objects have not changed."""
+        by_namespace: dict[int, list[GlobalGuard]] = {}
+        for guard in form.guards:
+            if isinstance(guard, GlobalGuard):
+                by_namespace.setdefault(id(guard.namespace), []).append(guard)
+        for guards in by_namespace.values():
+            self._check_names(guards)
         for guard in form.guards:
             if isinstance(guard, CellGuard):
-                current = self._load_field(self._calls.object(guard.cell)(self.out), abi.CELL_CONTENTS, "ptr")
-            else:
-                self._module.declare("PyDict_GetItemWithError", "ptr", "ptr, ptr")
-                namespace = self._calls.object(guard.namespace)(self.out)
-                name = self._calls.object(guard.name)(self.out)
-                current = self.out.call("PyDict_GetItemWithError", namespace, name)
+                contents = self._load_field(self._calls.object(guard.cell)(self.out), abi.CELL_CONTENTS, "ptr")
+                self._check(self.out.is_same(contents, self._calls.object(guard.value)(self.out)))
+            self._check_parts(guard)
+
+    def _check_names(self, guards: Sequence[GlobalGuard]) -> None:
+        """Check that names of one namespace are bound to the same objects.
+
+        They are looked up again only after a change of the namespace: a variable of the module holds the version at
+        which they were bound so.
+        """
+        namespace = self._calls.object(guards[0].namespace)(self.out)
+        offset = abi.dict_version_offset()
+        if offset is None:
+            self._look_up(namespace, guards)
+            return
+        name = self._module.unique_name("version")
+        self._module.variable(name, "i64")
+        version = self._load_field(namespace, offset, "i64")
+        with self.out.unless(self.out.icmp("eq", version, self.out.load("i64", f"@{name}"))):
+            self._look_up(namespace, guards)
+            self.out.store("i64", version, f"@{name}")
+
+    def _look_up(self, namespace: str, guards: Sequence[GlobalGuard]) -> None:
+        self._module.declare("PyDict_GetItemWithError", "ptr", "ptr, ptr")
+        for guard in guards:
+            current = self.out.call("PyDict_GetItemWithError", namespace, self._calls.object(guard.name)(self.out))
             value = "null" if guard.value is ABSENT else self._calls.object(guard.value)(self.out)
             self._check(self.out.is_same(current, value))
+
+    def _check_parts(self, guard: Guard) -> None:
+        """Check the parts of a guarded object."""
+        if guard.words:
+            current = self._calls.object(guard.value)(self.out)
             for offset, wanted in guard.words:
                 expected = "null" if wanted is None else self._calls.object(wanted)(self.out)
                 self._check(self.out.is_same(self._load_field(current, offset, "ptr"), expected))
-            if guard.empty is not None:
-                container = self._calls.object(guard.empty)(self.out)
-                self._check(self.out.icmp("eq", self._load_field(container, DICT_COUNT, "i64"), 0))
+        if guard.empty is not None:
+            container = self._calls.object(guard.empty)(self.out)
+            self._check(self.out.icmp("eq", self._load_field(container, DICT_COUNT, "i64"), 0))
 
     def check_distinct(self, array: str, others: Sequence[str]) -> None:
         """Check that an array is not identical to one of the others."""

@@ -18,7 +18,7 @@ from autoconv.backends.llvm.codegen.object_table import Calls
 from autoconv.backends.llvm.codegen.values import Object
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.operand import NULL, Operand
-from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, Pair, load, store
+from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, Pair, load, memory, store
 from autoconv.backends.llvm.target import abi
 from autoconv.graph.dtypes import complex128
 
@@ -214,11 +214,20 @@ class ResultWriter:
             return self._new_python_number(native) if isinstance(native, Element) else self._new_complex(native)
         if kind == "tensor":
             return self._new_tensor(native)
+        if kind == "array" and isinstance(native, Element):
+            return self._new_scalar(native)
         object_ = self._as_object(native)
         if kind in ("memory", "object"):
             return object_
         assert kind == "array"  # complex numbers are arrays of rank 0 here
         return out.call_c("PyArray_Return", "ptr", "ptr", object_)
+
+    def _new_scalar(self, element: Element) -> str:
+        """Return a number as a scalar of NumPy's."""
+        out = self._out
+        place, descriptor = out.alloca(memory(element.dtype)), self._calls.object(element.dtype.numpy)(out)
+        store(ElementWriter(out), element, place, 0)
+        return out.call_c("PyArray_Scalar", "ptr", "ptr, ptr, ptr", place, descriptor, NULL)
 
     def _as_object(self, native: Element | Object) -> str:
         if isinstance(native, Element):

@@ -8,6 +8,7 @@ import functools
 import importlib
 import sys
 import types
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ REAL_PART, IMAGINARY_PART = 16, 24  # offsets in a Python complex
 # Offsets in PyByteArrayObject: size, allocated size, start of the allocation, start of the bytes.
 BYTE_COUNT, BYTE_ROOM, BYTE_MEMORY, BYTE_START = 16, 24, 32, 40
 LIST_COUNT, LIST_ITEMS = 16, 24
+_DICT_VERSION = 24  # offset of the number that each change of a dict replaces, in the versions of Python that have it
 PLAIN_FLAGS = 0x0001 | 0x0100  # C-contiguous and aligned
 ORDER_FLAGS = 0x0001 | 0x0002 | 0x0100  # C-contiguous, Fortran-contiguous, aligned
 COLUMN_FLAGS = 0x0002 | 0x0100  # those of ORDER_FLAGS that arrays in Fortran order have
@@ -67,6 +69,7 @@ SINGLETONS: dict[str, Any] = {
 }  # fmt: skip
 # Positions in the table of NumPy's C API.
 _NUMPY_POSITIONS = {
+    "PyArray_Scalar": 60,
     "PyArray_Return": 76, "PyArray_Resize": 80, "PyArray_NewCopy": 85, "PyArray_Sort": 129, "PyArray_NewFromDescr": 94,
     "PyArray_EquivTypes": 182, "PyArray_Empty": 184, "PyArray_SetBaseObject": 282, "PyArray_ArgSort": 130,
     "PyArray_Partition": 296, "PyArray_ArgPartition": 297, "PyDataMem_SetHandler": 304,
@@ -142,6 +145,31 @@ def frames_left_offset() -> int | None:
         )
     ]
     return 4 * positions[0] if len(positions) == 1 else None
+
+
+@functools.cache
+def dict_version_offset() -> int | None:
+    """Return the offset of a dict's version, an int of 8 bytes that each change replaces by another (PEP 509).
+
+    None where Python has no such versions; changes of a dict are tried.
+    """
+    namespace: dict[str, int] = {"a": 0}
+    changes: list[Callable[[], object]] = [
+        lambda: namespace.__setitem__("a", 1000),
+        lambda: namespace.__setitem__("a", 2000),
+        lambda: namespace.__setitem__("b", 0),
+        lambda: namespace.__delitem__("a"),
+        lambda: namespace.pop("b"),
+        lambda: namespace.update(c=1),
+        lambda: namespace.setdefault("d", 2),
+        namespace.clear,
+    ]
+    version = ctypes.c_uint64.from_address(id(namespace) + _DICT_VERSION)
+    versions = [0, version.value]
+    for change in changes:
+        change()
+        versions.append(version.value)
+    return _DICT_VERSION if len(set(versions)) == len(versions) else None
 
 
 def _numpy_core() -> Any:
