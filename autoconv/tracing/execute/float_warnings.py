@@ -165,7 +165,10 @@ def _may_have_error(node: Node) -> bool:
     """Return whether elements that the node computes may raise a flag."""
     if not computes_typed_numbers(node) or _moves_elements(node):
         return False
-    types = [value.type for value in (*node.inputs, *node.results) if isinstance(value.type, TensorType)]
+    operands = [value for i, value in enumerate(node.inputs) if i not in node.op.traits.shape_only]
+    if node.inputs and not operands:
+        return False  # it reads no elements
+    types = [value.type for value in (*operands, *node.results) if isinstance(value.type, TensorType)]
     is_of_floats = any(type_.dtype.is_floating or type_.dtype.is_complex for type_ in types)
     if is_of_floats or node.op.traits.costly or (len(node.inputs) == 2 and _divides_integers(node.op)):
         return True

@@ -67,7 +67,7 @@ class ElementProbe:
     bitcast = cast
 
     def routine(self, name: str, rule: Rule, *operands: Element) -> Element:
-        result: Element = rule(self, *operands)
+        result: Element = rule(type(self)(), *operands)  # in a function, which leaves no operand to the caller
         return result
 
     def iterate(self, active: Element, state: Sequence[Element], step: Step, most: int) -> list[Element]:
