@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import types
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from autoconv.runtime.recording.activity import BUSY
 from autoconv.tracing.key.bounded_mapping import Bounded
@@ -46,12 +46,14 @@ class Bindable:
         self._methods = self._bound.entries
         return self.existing_method(instance) or (None if self.prefers_plain else self.method_of_instance(instance))
 
-    def __getattr__(self, name: str) -> Any:
-        """Return an attribute that the program has set on the method's function."""
-        function = vars(self).get("__func__")
-        if function is None or name not in vars(function):
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
-        return vars(function)[name]
+    if not TYPE_CHECKING:  # a type checker refuses attributes that no method has
+
+        def __getattr__(self, name: str) -> Any:
+            """Return an attribute that the program has set on the method's function."""
+            function = vars(self).get("__func__")
+            if function is None or name not in vars(function):
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
+            return vars(function)[name]
 
     @property
     def prefers_plain(self) -> bool:
