@@ -159,7 +159,7 @@ def test_sums_that_overflow_warn(program: Any) -> None:
 
 @pytest.mark.parametrize(
     ("program", "bounded"),
-    [(counted, True), (edited, True), (rolled, True), (restarted, False), (of_32_bits, True), (beyond_32_bits, False),
+    [(counted, True), (edited, True), (rolled, True), (restarted, True), (of_32_bits, True), (beyond_32_bits, False),
      (numbered, True)],
 )
 def test_numbers_with_a_range(program: Any, bounded: bool) -> None:

@@ -30,7 +30,6 @@ EXCEPTIONS = {
         5: "a copied generator shares no state with the first",
     },
     "saving": {
-        5: "the name of a class of statuses",
         6: "a list of variables prints as a list",
         8: "saving does not trace again; the only function of one trace is a signature",
         9: "saving does not trace again; names of results",
