@@ -53,7 +53,9 @@ def compare_numbers(compare: Callable[[Any, Any], Any], x: Any, y: Any) -> Any:
     """
     numbers = [shared_number(value) if type(value) is Variant else value for value in (x, y)]
     shared = next(number for number, value in zip(numbers, (x, y), strict=True) if type(value) is Variant)
-    if shared is None or not all(_is_of_dtype(number, shared.type.dtype) for number in numbers):
+    if shared is None or shared.type.dtype.is_complex:  # errors name the classes
+        return NotImplemented
+    if not all(_is_of_dtype(number, shared.type.dtype) for number in numbers):
         return NotImplemented
     result = compare(*numbers)
     if not isinstance(result, SymbolicTensor):
