@@ -81,6 +81,8 @@ def convert_callee(function: Any, region: Any = None) -> Any:
     """
     if type(function) is Variant:
         return lambda *args, **kwargs: distribute(lambda f: call(f)(*args, **kwargs), function)
+    if is_object(function):
+        return function
     if type(function) is SymbolicTensor and function.weak and region is not None and region.contract.python_numbers:
         return lambda *args, **kwargs: refuse_number(function, "{!r} object is not callable")
     equivalent = None if has_user_equality(function) else _graph_equivalent(function, region)
@@ -121,8 +123,6 @@ def _graph_equivalent(function: Callable[..., Any], region: Any) -> Any:
     compiles = region is not None and region.contract.objects_in_graph
     if region is not None and region.trace.memory and (array_form := array_function(function)) is not None:
         return array_form
-    if is_object(function):
-        return function
     override = override_for(function)
     if override is not None:
         form = on_objects(function, override) if compiles else _distribute_over_arms(function, override)
