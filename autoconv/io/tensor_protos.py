@@ -35,7 +35,7 @@ def make_tensor_proto(
     [2.5]
     """
     array = to_array(values, None if dtype is None else as_dtype(dtype))
-    kind: DType = string if array.dtype == object else as_dtype(array.dtype)
+    element_dtype: DType = string if array.dtype == object else as_dtype(array.dtype)
     sizes = array.shape if shape is None else tuple(map(int, shape))
     count = math.prod(sizes)
     is_one = allow_broadcast and array.shape in ((), (1,))
@@ -44,26 +44,26 @@ def make_tensor_proto(
     if array.size > count:
         raise ValueError(f"Too many elements provided. Takes at most {count}, but got {array.size}")
     result = _message_class()()
-    result.dtype = kind.enum
+    result.dtype = element_dtype.enum
     for size in sizes:
         result.tensor_shape.dim.add(size=size)
-    _fill(result, array, kind, is_whole=array.size == count)
+    _fill(result, array, element_dtype, is_whole=array.size == count)
     return result
 
 
-def _fill(message: Any, array: np.ndarray, kind: DType, is_whole: bool) -> None:
-    if kind.is_string:
+def _fill(message: Any, array: np.ndarray, dtype: DType, is_whole: bool) -> None:
+    if dtype.is_string:
         message.string_val.extend(bytes(text) for text in array.ravel())
-    elif (is_whole and array.size > 1) or kind.name not in _FIELDS:
-        message.tensor_content = _content(array, kind)
+    elif (is_whole and array.size > 1) or dtype.name not in _FIELDS:
+        message.tensor_content = _content(array, dtype)
     else:
         values = array.ravel()
-        parts = values.view(values.real.dtype) if kind.is_complex else values
-        getattr(message, _FIELDS[kind.name]).extend(parts.tolist())
+        parts = values.view(values.real.dtype) if dtype.is_complex else values
+        getattr(message, _FIELDS[dtype.name]).extend(parts.tolist())
 
 
-def _content(array: np.ndarray, kind: DType) -> bytes:
-    parsed = _message_class().FromString(SerializeTensor(kind)(array))
+def _content(array: np.ndarray, dtype: DType) -> bytes:
+    parsed = _message_class().FromString(SerializeTensor(dtype)(array))
     return bytes(parsed.tensor_content)
 
 

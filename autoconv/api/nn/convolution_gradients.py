@@ -19,8 +19,8 @@ def depthwise_conv2d_backprop_input(
 ) -> Tensor:  # fmt: skip
     """The gradient of `depthwise_conv2d` with respect to its input, of the shape `input_sizes`.
 
-    >>> kernel, given = autoconv.ones([2, 2, 1, 1]), autoconv.ones([1, 1, 1, 1])
-    >>> autoconv.nn.depthwise_conv2d_backprop_input([1, 2, 2, 1], kernel, given, [1] * 4, "VALID").numpy().ravel()
+    >>> kernel, cotangent = autoconv.ones([2, 2, 1, 1]), autoconv.ones([1, 1, 1, 1])
+    >>> autoconv.nn.depthwise_conv2d_backprop_input([1, 2, 2, 1], kernel, cotangent, [1] * 4, "VALID").numpy().ravel()
     array([1., 1., 1., 1.], dtype=float32)
     """
     kernel = convert_to_tensor(filter)
@@ -36,8 +36,8 @@ def depthwise_conv2d_backprop_filter(
 ) -> Tensor:  # fmt: skip
     """The gradient of `depthwise_conv2d` with respect to its filter, of the shape `filter_sizes`.
 
-    >>> x, given = autoconv.ones([1, 2, 2, 1]), autoconv.ones([1, 1, 1, 1])
-    >>> autoconv.nn.depthwise_conv2d_backprop_filter(x, [2, 2, 1, 1], given, [1] * 4, "VALID").numpy().ravel()
+    >>> x, cotangent = autoconv.ones([1, 2, 2, 1]), autoconv.ones([1, 1, 1, 1])
+    >>> autoconv.nn.depthwise_conv2d_backprop_filter(x, [2, 2, 1, 1], cotangent, [1] * 4, "VALID").numpy().ravel()
     array([1., 1., 1., 1.], dtype=float32)
     """
     x = convert_to_tensor(input)

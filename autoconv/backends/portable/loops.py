@@ -41,7 +41,7 @@ class LoopState:
         body = node.regions[1]
         self.element_count = state_size(node)
         stored = stored_cells(node, operands)
-        self._options: list[View] = []  # arrays that a choice of the state is one of
+        self._options: list[View] = []  # the arrays among which a choice of the state selects
         self._choice_positions: list[int] = []
         self._exchange_sources: dict[int, int] = {}
         self.exchanged = _exchanged_arrays(body, operands, self.element_count)
@@ -62,7 +62,7 @@ class LoopState:
         self.cells = [cell for cell in memory.cells if cell in stored and not cell.is_moved]
         self.outer_cell_count = len(memory.cells)
         self._value_positions = [i for i, item in enumerate(self.items) if isinstance(item, (Term, ListTerm))]
-        self._written_arrays: set[int] = set()  # arrays that a turn writes before it gives the state others
+        self._written_arrays: set[int] = set()  # arrays that an iteration writes before it replaces them in the state
 
     def _are_exchanged(self, body: Graph) -> bool:
         """Return whether an iteration only exchanges the arrays, and makes no new one."""
@@ -75,7 +75,7 @@ class LoopState:
         self._choice_positions, self.exchanged = sorted(self.exchanged), set()
         for i in self._choice_positions:
             self._options += [
-                one for one in options_of(self._operands[i]) if _index_of_view(one, self._options) is None
+                view for view in options_of(self._operands[i]) if _index_of_view(view, self._options) is None
             ]
 
     def _initial_item(self, position: int, body: Graph) -> Item:
@@ -237,7 +237,10 @@ def _exchange_permutation(body: Graph, operands: Sequence[Item], exchanged: set[
 
 
 def _index_of_view(view: View, options: Sequence[View]) -> int | None:
-    return next((i for i, one in enumerate(options) if one.cell is view.cell and one.chain == view.chain), None)
+    for i, option in enumerate(options):
+        if option.cell is view.cell and option.chain == view.chain:
+            return i
+    return None
 
 
 __all__ = ["LoopState", "item_terms", "take_item"]
