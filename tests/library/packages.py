@@ -167,7 +167,7 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
     ("pyparsing", r"Forward\.(__init__|__lshift__)$"): (
         "keeps the frame of its caller, and the call of a compiled function has frames of its own"
     ),
-    ("arrow", r"Arrow\.humanize$"): "tells how long ago a time was, in seconds of the clock, which goes on between calls",
+    ("arrow", r"Arrow\.humanize$"): "tells how long ago a time was, by a clock that goes on between calls",
     ("markdown", r"(recursionlimit\.__init__|_get_stack_depth)$"): (
         "counts the frames on the stack, where the call of a compiled function has frames of its own"
     ),
