@@ -95,11 +95,7 @@ def image(
             value.image.encoded_image_string = EncodeImage("PNG", -1, False, False)(_scale_to_bytes(pixels))
         return np.array(summary.SerializeToString(), object)
 
-    name = re.sub(r"[^-/\w.]", "_", name).lstrip("/")
-    name = f"{family}/{name}" if family else name
-    graph = graph_being_built()
-    tag = current_scope() + name if graph is None else graph.unique_name(name, mark_as_used=False)
-    tag = f"{family}/{tag}" if family else tag
+    name, tag = _name_and_tag(name, family)
     (summary,) = numpy_function(encode, [tensor], [TensorSpec((), string)], name=name)
     return _add_to_collections(summary, collections)
 
@@ -219,13 +215,18 @@ def _summary(
         fill(summary.value.add(tag=tag), np.asarray(array, object) if isinstance(array, bytes) else np.asarray(array))
         return np.array(summary.SerializeToString(), object)
 
+    name, tag = _name_and_tag(name, family)
+    (summary,) = numpy_function(encode, [tensor], [TensorSpec((), string)], name=name)
+    return _add_to_collections(summary, collections)
+
+
+def _name_and_tag(name: str, family: str | None) -> tuple[str, str]:
+    """Return the name of a summary's op, and its tag, which is unique in the graph."""
     name = re.sub(r"[^-/\w.]", "_", name).lstrip("/")
     name = f"{family}/{name}" if family else name
     graph = graph_being_built()
     tag = current_scope() + name if graph is None else graph.unique_name(name, mark_as_used=False)
-    tag = f"{family}/{tag}" if family else tag
-    (summary,) = numpy_function(encode, [tensor], [TensorSpec((), string)], name=name)
-    return _add_to_collections(summary, collections)
+    return name, f"{family}/{tag}" if family else tag
 
 
 def _add_to_collections(summary: Any, collections: Any, default: Any = (GraphKeys.SUMMARIES,)) -> Any:

@@ -19,7 +19,7 @@ import numpy as np
 from autoconv.graph.dtypes import DType, bool_
 from autoconv.graph.types import TensorType
 from autoconv.operators.regions.layout import Leaf, Variant, scalar_dtype
-from autoconv.operators.regions.marshalling import renumber_arms
+from autoconv.operators.regions.marshalling import renumber_arms, select_number
 from autoconv.runtime.arrays.assigned_values import convert_element
 from autoconv.runtime.tensors import dispatch
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
@@ -39,11 +39,13 @@ def shared_number(variant: Variant) -> Any:
         return variant.number
     (dtype,) = dtypes
     assert dtype is not None
-    result: Any = None
-    for index, value in enumerate(variant.values):
-        number = convert_element(value, dtype)
-        result = number if result is None else dispatch.apply("select", variant.tag == index, number, result)
-    return result
+    return number_in_dtype(variant, dtype)
+
+
+def number_in_dtype(variant: Variant, dtype: DType) -> Any:
+    """Return the number of a variant of numbers as an element of an array of the dtype."""
+    numbers = [convert_element(value, dtype) for value in variant.values]
+    return select_number(variant.tag, dict(enumerate(numbers)))
 
 
 def compare_numbers(compare: Callable[[Any, Any], Any], x: Any, y: Any) -> Any:

@@ -12,13 +12,12 @@ from autoconv.errors import AutoconvError, StagingError
 from autoconv.graph.dtypes import DType, int64
 from autoconv.graph.python_operators import BINARY, COMPARISONS, UNARY
 from autoconv.graph.types import TensorType, weak_rank
-from autoconv.operators.control.shared_numbers import apply_to_number, compare_numbers, shared_number
+from autoconv.operators.control.shared_numbers import apply_to_number, compare_numbers, number_in_dtype, shared_number
 from autoconv.operators.control.staging import stage_arms
 from autoconv.operators.regions.layout import NEVER, Layout, Leaf, Static, Variant
 from autoconv.operators.regions.marshalling import renumber_arms
 from autoconv.operators.regions.value_layout import layout_of
 from autoconv.operators.support.protected_names import Undefined, unbound_error
-from autoconv.runtime.arrays.assigned_values import convert_element
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
 from autoconv.runtime.objects.containers import heap_of, items_of
 from autoconv.runtime.objects.symbolic_objects import box
@@ -26,7 +25,6 @@ from autoconv.runtime.recording.program_reads import is_of_program, read_for_pro
 from autoconv.runtime.recording.regions import Region, current_region
 from autoconv.runtime.support.caller_instruction import is_in_place
 from autoconv.runtime.support.spans import current_place
-from autoconv.runtime.tensors import dispatch
 from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import Tensor
@@ -108,11 +106,7 @@ def as_array_element(variant: Variant, dtype: DType) -> Any:
     shared = shared_number(defined)
     if shared is not None and shared.type.dtype is dtype:
         return shared
-    result: Any = None
-    for index, value in enumerate(defined.values):
-        number = convert_element(value, dtype)
-        result = number if result is None else dispatch.apply("select", defined.tag == index, number, result)
-    return result
+    return number_in_dtype(defined, dtype)
 
 
 def as_index(variant: Variant) -> Any:

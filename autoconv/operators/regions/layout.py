@@ -230,9 +230,8 @@ def is_number_layout(layout: Layout) -> bool:
 def scalar_dtype(layout: Layout) -> DType | None:
     """Return the dtype of a scalar of Python's or NumPy's own classes; None for other layouts."""
     if isinstance(layout, Leaf):
-        type_ = layout.type
-        is_scalar = layout.wrap is None and isinstance(type_, TensorType) and type_.shape == ()
-        return type_.dtype if is_scalar else None  # type: ignore[union-attr]
+        type_ = layout.type if layout.wrap is None else None
+        return type_.dtype if isinstance(type_, TensorType) and type_.shape == () else None
     if not isinstance(layout, Static):
         return None
     value = layout.value

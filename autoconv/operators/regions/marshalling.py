@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import is_dataclass
 from typing import Any
 
@@ -193,12 +193,21 @@ def _emit_number(value: object, number_type: TensorType, region: Region) -> Valu
     number = value.number if type(value) is Variant else None
     if number is not None and number.type.dtype is number_type.dtype:
         return region.lift(number.value_in_graph)
+    arms, tag = (value.values, value.tag) if type(value) is Variant else ((value,), None)
+    numbers = {
+        index: SymbolicTensor(_emit_leaf(arm, Leaf(number_type), region))
+        for index, arm in enumerate(arms)
+        if not isinstance(arm, Never) and scalar_dtype(layout_of(arm, region)) is number_type.dtype
+    }
+    return region.lift(select_number(tag, numbers).value_in_graph) if numbers else record_absent(number_type, region)
+
+
+def select_number(tag: Any, numbers: Mapping[int, Any]) -> Any:
+    """Return the number of the arm that the tag selects; `numbers` maps positions of arms to their numbers."""
     result: Any = None
-    for index, arm in enumerate(value.values if type(value) is Variant else (value,)):
-        if not isinstance(arm, Never) and scalar_dtype(layout_of(arm, region)) is number_type.dtype:
-            number = SymbolicTensor(_emit_leaf(arm, Leaf(number_type), region))
-            result = number if result is None else dispatch.apply("select", value.tag == index, number, result)  # type: ignore[attr-defined]
-    return record_absent(number_type, region) if result is None else region.lift(result.value_in_graph)
+    for index, number in numbers.items():
+        result = number if result is None else dispatch.apply("select", tag == index, number, result)
+    return result
 
 
 def renumber_arms(tag: Any, table: Sequence[int]) -> Any:
