@@ -59,10 +59,10 @@ def _section(program: Path) -> str:
     docstring = ast.get_docstring(ast.parse(source)) if not source.startswith("# run: repl") else None
     seen = program.with_suffix(".txt").read_text(encoding="utf-8")
     description = f"{docstring}\n\n" if docstring else ""
-    return f"### {title}\n\n{description}{_fenced('python', source)}\n{_fenced('text', seen)}\n"
+    return f"### {title}\n\n{description}{_fence('python', source)}\n{_fence('text', seen)}\n"
 
 
-def _fenced(language: str, text: str) -> str:
-    """A fence longer than any that the text holds."""
+def _fence(language: str, text: str) -> str:
+    """Return the text as a block of code, in a fence longer than any that the text has."""
     fence = "````" if "```" in text else "```"
     return f"{fence}{language}\n{text.strip()}\n{fence}\n"

@@ -37,22 +37,22 @@ def _section(program: Path) -> str:
     with contextlib.redirect_stdout(io.StringIO()):
         names = runpy.run_path(str(program))
         entry, case = names["ENTRY"], names["CASES"][0]
-        result = names[entry](*(_tensors(value) if names["KIND"] == "ops" else value for value in case))
-    call = f"{entry}({', '.join(map(_short, case))})"
+        result = names[entry](*(_as_tensors(value) if names["KIND"] == "ops" else value for value in case))
+    call = f"{entry}({', '.join(map(_shorten, case))})"
     title = program.stem.replace("_", " ").capitalize()
     return (
-        f"## {title}\n\n{docstring}\n\nThe call `{call}` gives:\n\n```text\n{_short(result, 400)}\n```\n\n"
+        f"## {title}\n\n{docstring}\n\nThe call `{call}` gives:\n\n```text\n{_shorten(result, 400)}\n```\n\n"
         f"```python title=\"{program.name}\"\n{source.strip()}\n```\n\n"
     )
 
 
-def _tensors(value: Any) -> Any:
-    """Numbers and nested lists as tensors of 64 bits."""
+def _as_tensors(value: Any) -> Any:
+    """Return numbers and nested lists as tensors of 64 bits."""
     return autoconv.constant(np.array(value))
 
 
-def _short(value: Any, width: int = 60) -> str:
-    """The text of a value on one line, with arrays and long texts shortened."""
+def _shorten(value: Any, width: int = 60) -> str:
+    """Return the text of a value on one line, with arrays and long texts shortened."""
     shown = autoconv.nest.map_structure(lambda leaf: leaf.numpy() if autoconv.is_tensor(leaf) else leaf, value)
     with np.printoptions(threshold=8, precision=6, linewidth=10_000):
         text = " ".join(repr(shown).split())

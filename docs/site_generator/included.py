@@ -10,11 +10,11 @@ INCLUDED = {"README.md": "index.md", "CONTRIBUTING.md": "contributing.md", "CHAN
 
 def included_pages(root: Path) -> dict[str, str]:
     """Return the three files by their path in the site."""
-    return {page: _adapted((root / name).read_text(encoding="utf-8")) for name, page in INCLUDED.items()}
+    return {page: _adapt_links((root / name).read_text(encoding="utf-8")) for name, page in INCLUDED.items()}
 
 
-def _adapted(text: str) -> str:
-    """](docs/limits.md) → ](limits.md), and ](CONTRIBUTING.md) → ](contributing.md)."""
+def _adapt_links(text: str) -> str:
+    """Adapt links to the site: ](docs/limits.md) → ](limits.md), and ](CONTRIBUTING.md) → ](contributing.md)."""
     text = re.sub(r"\]\(docs/", "](", text)
     for name, page in INCLUDED.items():
         text = text.replace(f"]({name}", f"]({page}")

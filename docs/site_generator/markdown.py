@@ -30,12 +30,12 @@ class Block(NamedTuple):
 
 
 def written_pages() -> list[Path]:
-    """Every Markdown file that is written by hand."""
+    """Return every Markdown file that is written by hand."""
     return [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 
 
 def blocks(page: str) -> list[Block]:
-    """The blocks of a page; a `text` block right behind another block is that block's output."""
+    """Return the blocks of a page; a `text` block right behind another block is that block's output."""
     found: list[Block] = []
     behind = 0
     for match in _FENCE.finditer(page):

@@ -65,13 +65,13 @@ NAMESPACES = {
     "autoconv.dtypes": "Dtypes.",
     "autoconv.xp": "The Python array API standard 2024.12 over tensors.",
 }
-# Of a module without `__all__`: what programs use.
+# Names that programs use from modules without `__all__`.
 PUBLIC = {"autoconv.importing": ("ImportHook", "converted", "install", "rename")}
 DTYPES = re.compile(r"^(b?float\d+|u?int\d+|complex\d+|bool_?|string|resource|double|half)$")
 
 
 class Item(NamedTuple):
-    """A public name: where it stands first, and what it is."""
+    """A public name: the first namespace that has it, and its value."""
 
     namespace: str
     name: str
@@ -79,12 +79,12 @@ class Item(NamedTuple):
 
     @property
     def example(self) -> str:
-        """The example of its docstring, as lines at Python's prompt."""
+        """The example of the docstring, as lines at Python's prompt."""
         return "\n".join(part for kind, part in _parts(self.value) if kind == "example")
 
     @property
     def is_error(self) -> bool:
-        """Whether it is an exception, which the page of errors shows in programs."""
+        """True if it is an exception, which the page of errors shows in programs."""
         return inspect.isclass(self.value) and issubclass(self.value, BaseException)
 
 
@@ -112,41 +112,41 @@ def public_names(module: ModuleType) -> Iterator[tuple[str, Any]]:
 
 def reference_pages() -> dict[str, str]:
     """Return the text of each page by its path, an index among them."""
-    found = items()
-    home = {id(item.value): item for item in found}
-    pages = {page_of(namespace): _page(namespace, home) for namespace in NAMESPACES}
-    return {"reference/index.md": _index(found), **pages}
+    all_items = items()
+    items_by_id = {id(item.value): item for item in all_items}
+    pages = {page_of(namespace): _page(namespace, items_by_id) for namespace in NAMESPACES}
+    return {"reference/index.md": _index(all_items), **pages}
 
 
 def page_of(namespace: str) -> str:
     return f"reference/{namespace.removeprefix('autoconv.')}.md"
 
 
-def _index(found: list[Item]) -> str:
+def _index(all_items: list[Item]) -> str:
     rows = "".join(
         f"| [`{namespace}`]({page_of(namespace).removeprefix('reference/')}) | {text} |\n"
         for namespace, text in NAMESPACES.items()
     )
     missing: dict[str, list[str]] = {}
-    for item in found:
+    for item in all_items:
         if not item.example and not item.is_error:
             missing.setdefault(item.namespace, []).append(f"`{item.name}`")
     lists = "".join(f"- `{namespace}`: {', '.join(names)}\n" for namespace, names in missing.items())
     return (
         "# Reference\n\nThe pages are generated from the docstrings. The tests run each example.\n\n"
         f"| namespace | content |\n| --- | --- |\n{rows}\n"
-        f"## Items without an example\n\n{sum(map(len, missing.values()))} of {len(found)} items have none yet. "
+        f"## Items without an example\n\n{sum(map(len, missing.values()))} of {len(all_items)} items have none yet. "
         "The page of [errors](../errors.md) has programs for exceptions.\n\n"
         f"{lists}"
     )
 
 
-def _page(namespace: str, home: dict[int, Item]) -> str:
+def _page(namespace: str, items_by_id: dict[int, Item]) -> str:
     lines = [f"# {namespace}\n\n{NAMESPACES[namespace]}\n\n"]
     elsewhere: list[str] = []
     constants: list[str] = []
     for name, value in public_names(importlib.import_module(namespace)):
-        item = home.get(id(value))
+        item = items_by_id.get(id(value))
         if item is None or not callable(value):
             constants.append(f"`{name}`")
         elif (item.namespace, item.name) == (namespace, name):
@@ -162,10 +162,10 @@ def _page(namespace: str, home: dict[int, Item]) -> str:
 
 
 def _section(name: str, value: Any) -> str:
-    text = f"## {name}\n\n```python\n{_signature(name, value)}\n```\n\n{_rendered(value)}"
+    section = f"## {name}\n\n```python\n{_signature(name, value)}\n```\n\n{_render(value)}"
     if inspect.isclass(value) and not issubclass(value, BaseException):
-        text += "".join(_member(*member) for member in sorted(vars(value).items()) if not member[0].startswith("_"))
-    return f"{text}\n"
+        section += "".join(_member(*member) for member in sorted(vars(value).items()) if not member[0].startswith("_"))
+    return f"{section}\n"
 
 
 def _member(name: str, member: Any) -> str:
@@ -177,7 +177,7 @@ def _member(name: str, member: Any) -> str:
     else:
         return ""
     first = (inspect.getdoc(member) or "").partition("\n\n")[0].replace("\n", " ")
-    return f"- {heading}{': ' if first else ''}{_escaped(first)}\n"
+    return f"- {heading}{': ' if first else ''}{_escape(first)}\n"
 
 
 class _Spelling(str):
@@ -211,14 +211,14 @@ def _parts(value: Any) -> Iterator[tuple[str, str]]:
         yield "example" if paragraph.startswith(">>>") else "text", paragraph
 
 
-def _rendered(value: Any) -> str:
+def _render(value: Any) -> str:
     return "".join(
-        f"```pycon\n{part}\n```\n\n" if kind == "example" else f"{_escaped(part)}\n\n" for kind, part in _parts(value)
+        f"```pycon\n{part}\n```\n\n" if kind == "example" else f"{_escape(part)}\n\n" for kind, part in _parts(value)
     )
 
 
-def _escaped(text: str) -> str:
-    """What Markdown would read as a tag, an emphasis or a link is text here, outside of `code` and indented blocks."""
+def _escape(text: str) -> str:
+    """Escape tags, emphasis and links of Markdown, outside of `code` and indented blocks."""
     if text.startswith("    "):
         return text
     pieces = text.split("`")
