@@ -22,18 +22,18 @@ _SPEC = importlib.util.spec_from_file_location("forked_python", Path(__file__).w
 forked_python = sys.modules["forked_python"] = importlib.util.module_from_spec(_SPEC)
 _SPEC.loader.exec_module(forked_python)
 
-_MOST_KEPT = 1 << 30  # bytes of machine code; if there are more, the next run compiles anew
+_MAX_CODE_BYTES = 1 << 30  # bytes of machine code; if there are more, the next run compiles anew
 _GENERATIONS = (50_000, 20, 50)
-_BEFORE = dict(os.environ)
+_ORIGINAL_ENVIRONMENT = dict(os.environ)
 # Folders whose tests verify each graph after each optimisation. It takes a sixth of the time outside of LLVM.
-_VERIFIED = frozenset(("autodiff", "behaviours", "fuzz", "numpy", "optimise", "programs", "xp"))
+_VERIFIED_FOLDERS = frozenset(("autodiff", "behaviours", "fuzz", "numpy", "optimise", "programs", "xp"))
 # The folder whose tests run optimised machine code, and folders in which one of so many tests does, besides those with
 # the mark `optimised`. Optimisation takes some eight times as long; the other tests run the same code of this package
 # without it. All tests run optimised code where the environment names a level.
-_OPTIMISED = "programs"
-_PARTLY_OPTIMISED, _ONE_IN = frozenset(("backends", "clibrary")), 4
+_OPTIMISED_FOLDER = "programs"
+_PARTLY_OPTIMISED_FOLDERS, _OPTIMISED_STEP = frozenset(("backends", "clibrary")), 4
 # Of the cases of a test with the mark `search`: one in so many, and the fewest that run.
-_SEARCHED, _FEWEST = 3, 8
+_SEARCH_STEP, _MIN_CASES = 3, 8
 
 
 def _xla_flags() -> Iterator[str]:
@@ -67,15 +67,18 @@ def pytest_configure(config: pytest.Config) -> None:
     """
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # in the background of a shell: commands would inherit it
         signal.signal(signal.SIGINT, signal.default_int_handler)
-    kept = getattr(config, "cache", None)
+    pytest_cache = getattr(config, "cache", None)
     if not hasattr(config, "workerinput"):  # the workers of a run in several processes inherit the folder
-        where = str(kept.mkdir("code")) if kept is not None else None
-        folder = tempfile.mkdtemp(prefix=f"run-{os.getpid()}-", dir=where)
+        code_folder = str(pytest_cache.mkdir("code")) if pytest_cache is not None else None
+        folder = tempfile.mkdtemp(prefix=f"run-{os.getpid()}-", dir=code_folder)
         os.environ["AUTOCONV_CACHE"] = os.path.join(folder, "cache")
         config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
-        if where is not None:
-            _with_machine_code_of_last_run(where, os.environ["AUTOCONV_CACHE"], config)
-    bytecode = str(kept.mkdir("bytecode")) if kept is not None else os.path.dirname(os.environ["AUTOCONV_CACHE"])
+        if code_folder is not None:
+            _reuse_machine_code(code_folder, os.environ["AUTOCONV_CACHE"], config)
+    if pytest_cache is not None:
+        bytecode = str(pytest_cache.mkdir("bytecode"))
+    else:
+        bytecode = os.path.dirname(os.environ["AUTOCONV_CACHE"])
     runs_tests = config.getoption("numprocesses", None) is None
     if runs_tests and os.environ.pop("PYTHONDONTWRITEBYTECODE", ""):
         sys.pycache_prefix = os.environ["PYTHONPYCACHEPREFIX"] = bytecode
@@ -83,32 +86,32 @@ def pytest_configure(config: pytest.Config) -> None:
     if not hasattr(config, "workerinput"):  # the bytecode of modules that tests have written
         config.add_cleanup(lambda: shutil.rmtree(bytecode + tempfile.gettempdir(), ignore_errors=True))
 
-    def put_back() -> None:
+    def restore_environment() -> None:
         os.environ.clear()
-        os.environ.update(_BEFORE)
+        os.environ.update(_ORIGINAL_ENVIRONMENT)
 
-    config.add_cleanup(put_back)
+    config.add_cleanup(restore_environment)
 
 
-def _with_machine_code_of_last_run(where: str, cache: str, config: pytest.Config) -> None:
+def _reuse_machine_code(code_folder: str, cache: str, config: pytest.Config) -> None:
     """Move the machine code of the last run into the cache of this run, and back when it ends."""
-    last, present = os.path.join(where, "native"), os.path.join(cache, "native")
+    last_code, current_code = os.path.join(code_folder, "native"), os.path.join(cache, "native")
     os.mkdir(cache)
-    for left in os.listdir(where) if os.path.exists("/proc/self") else ():
-        run = left.split("-")
+    for name in os.listdir(code_folder) if os.path.exists("/proc/self") else ():
+        run = name.split("-")
         if run[0] == "run" and not os.path.exists(f"/proc/{run[1]}"):  # the last run was killed
             with contextlib.suppress(OSError):
-                os.rename(os.path.join(where, left, "cache", "native"), last)
-            shutil.rmtree(os.path.join(where, left), ignore_errors=True)
+                os.rename(os.path.join(code_folder, name, "cache", "native"), last_code)
+            shutil.rmtree(os.path.join(code_folder, name), ignore_errors=True)
     with contextlib.suppress(OSError):  # there is none, or another run has it now
-        os.rename(last, present)
+        os.rename(last_code, current_code)
 
-    def keep() -> None:
+    def keep_for_next_run() -> None:
         with contextlib.suppress(OSError):
-            if sum(file.stat().st_size for file in os.scandir(present)) < _MOST_KEPT:
-                os.rename(present, last)
+            if sum(file.stat().st_size for file in os.scandir(current_code)) < _MAX_CODE_BYTES:
+                os.rename(current_code, last_code)
 
-    config.add_cleanup(keep)  # runs before the folder is removed: callbacks run in reverse order
+    config.add_cleanup(keep_for_next_run)  # runs before the folder is removed: callbacks run in reverse order
 
 
 def pytest_collection(session: pytest.Session) -> None:
@@ -131,16 +134,16 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for family in families.values() if len(families) > 1 and not config.getoption("every_case") else ():
         mark = family[0].get_closest_marker("search")
         if mark is not None:
-            fewest = 1 if mark.args else _FEWEST
-            for cases in _by_parameters(family, mark.args):
+            min_cases = 1 if mark.args else _MIN_CASES
+            for cases in _group_by_parameters(family, mark.args):
                 drawn = sorted(cases, key=lambda item: zlib.crc32(item.nodeid.encode()))
-                left_out.update(drawn[max(fewest, len(cases) // _SEARCHED) :])
+                left_out.update(drawn[max(min_cases, len(cases) // _SEARCH_STEP) :])
     if left_out:
         items[:] = [item for item in items if item not in left_out]
         config.hook.pytest_deselected(items=list(left_out))
 
 
-def _by_parameters(family: list[pytest.Item], names: Sequence[str]) -> Iterable[list[pytest.Item]]:
+def _group_by_parameters(family: list[pytest.Item], names: Sequence[str]) -> Iterable[list[pytest.Item]]:
     """Group the cases of a test by the values of some of its parameters."""
     groups: dict[tuple[int, ...], list[pytest.Item]] = defaultdict(list)
     for item in family:
@@ -172,24 +175,25 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     from autoconv.code_cache import NATIVE
 
     # All machine code of a run, some 35,000 pieces, is kept for the next one.
-    NATIVE.most, NATIVE.limit = 100_000, _MOST_KEPT
+    NATIVE.most, NATIVE.limit = 100_000, _MAX_CODE_BYTES
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Verify graphs and optimise machine code for some of the tests, or for all if the environment sets it."""
     folder = item.nodeid.split("/")[1:2]
-    if "AUTOCONV_VERIFY" not in _BEFORE:
-        if _VERIFIED.isdisjoint(folder):
+    if "AUTOCONV_VERIFY" not in _ORIGINAL_ENVIRONMENT:
+        if _VERIFIED_FOLDERS.isdisjoint(folder):
             os.environ.pop("AUTOCONV_VERIFY", None)
         else:
             os.environ["AUTOCONV_VERIFY"] = "1"
-    if "AUTOCONV_LLVM_LEVEL" not in _BEFORE:
+    if "AUTOCONV_LLVM_LEVEL" not in _ORIGINAL_ENVIRONMENT:
         from autoconv.config import SETTINGS
 
-        is_drawn = not _PARTLY_OPTIMISED.isdisjoint(folder) and zlib.crc32(item.nodeid.encode()) % _ONE_IN == 0
+        is_partly_optimised = not _PARTLY_OPTIMISED_FOLDERS.isdisjoint(folder)
+        is_drawn = is_partly_optimised and zlib.crc32(item.nodeid.encode()) % _OPTIMISED_STEP == 0
         is_marked = item.get_closest_marker("optimised") is not None
-        SETTINGS.llvm_level = 3 if is_drawn or is_marked or _OPTIMISED in folder else 0
+        SETTINGS.llvm_level = 3 if is_drawn or is_marked or _OPTIMISED_FOLDER in folder else 0
         os.environ["AUTOCONV_LLVM_LEVEL"] = str(SETTINGS.llvm_level)
 
 
@@ -201,24 +205,24 @@ def _without_earlier_objects(request: pytest.FixtureRequest) -> None:
         gc.freeze()
 
 
-_RECURSION = sys.getrecursionlimit()
+_RECURSION_LIMIT = sys.getrecursionlimit()
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_runtest_teardown(item: pytest.Item) -> None:
     """Fail where a test leaves another recursion limit, which would affect later tests of the worker."""
-    found = sys.getrecursionlimit()
-    if found != _RECURSION:
-        sys.setrecursionlimit(_RECURSION)
-        pytest.fail(f"{item.nodeid} leaves the recursion limit {found}, it was {_RECURSION}")
+    limit = sys.getrecursionlimit()
+    if limit != _RECURSION_LIMIT:
+        sys.setrecursionlimit(_RECURSION_LIMIT)
+        pytest.fail(f"{item.nodeid} leaves the recursion limit {limit}, it was {_RECURSION_LIMIT}")
 
 
 @pytest.fixture(scope="session")
 def forker() -> Iterator[forked_python.Forker]:
     """Start programs in processes that are forked from one that has imported the package."""
-    made = forked_python.Forker()
-    yield made
-    made.close()
+    server = forked_python.Forker()
+    yield server
+    server.close()
 
 
 @pytest.fixture

@@ -36,10 +36,10 @@ class Forker:
         """
         process = self.start(arguments, cwd=cwd, env=env, input=input)
         out, errors = process.communicate(timeout)
-        done = subprocess.CompletedProcess(process.arguments, process.returncode, out, errors)
+        completed = subprocess.CompletedProcess(process.arguments, process.returncode, out, errors)
         if check:
-            done.check_returncode()
-        return done
+            completed.check_returncode()
+        return completed
 
     def start(
         self,
@@ -89,7 +89,7 @@ class ForkedProcess:
         self.returncode: int | None = None
         self._forker, self._streams = forker, streams
         self._printed: tuple[str, str] | None = None
-        self._at = 0  # bytes of standard output that were read
+        self._read_bytes = 0  # bytes of standard output that were read
 
     def communicate(self, timeout: float | None = None) -> tuple[str, str]:
         """Wait for the end; return what is left of standard output, and what was written to standard error."""
@@ -97,8 +97,8 @@ class ForkedProcess:
             if not self._ends_within(timeout):
                 self.kill()
                 self._ends_within(None)
-                raise subprocess.TimeoutExpired(self.arguments, timeout or 0, *self._rest())
-            self._printed = self._rest()
+                raise subprocess.TimeoutExpired(self.arguments, timeout or 0, *self._read_rest())
+            self._printed = self._read_rest()
             self._streams.cleanup()
         return self._printed
 
@@ -107,10 +107,10 @@ class ForkedProcess:
         path = Path(self._streams.name, "output")
         is_last = False
         while True:
-            found = path.read_bytes()[self._at :] if path.exists() else b""
-            line, end, _ = found.partition(b"\n")
+            unread = path.read_bytes()[self._read_bytes :] if path.exists() else b""
+            line, end, _ = unread.partition(b"\n")
             if end or is_last:
-                self._at += len(line + end)
+                self._read_bytes += len(line + end)
                 return (line + end).decode()
             is_last = self._ends_within(0.01)
 
@@ -125,7 +125,7 @@ class ForkedProcess:
             self.returncode = int(answer) if answer else None
         return self.returncode is not None
 
-    def _rest(self) -> tuple[str, str]:
+    def _read_rest(self) -> tuple[str, str]:
         """Read what was written since the last line that was read."""
         out, errors = (Path(self._streams.name, name).read_bytes() for name in ("output", "errors"))
-        return out[self._at :].decode(), errors.decode()
+        return out[self._read_bytes :].decode(), errors.decode()

@@ -50,9 +50,9 @@ def _import_all() -> None:
     importlib.import_module("autoconv.cli")
     for name in _PACKAGES:
         package = importlib.import_module(f"autoconv.{name}")
-        for found in pkgutil.walk_packages(package.__path__, f"autoconv.{name}."):
+        for module in pkgutil.walk_packages(package.__path__, f"autoconv.{name}."):
             with contextlib.suppress(ImportError, AttributeError):
-                importlib.import_module(found.name)
+                importlib.import_module(module.name)
 
 
 def _exit_code(process: int, seconds: float | None) -> str:
@@ -117,10 +117,10 @@ def _read_environment() -> None:
     from autoconv.config import settings
     from autoconv.tracing.views import logs
 
-    found = settings._read_environment()
-    for name in type(found).__slots__:
-        setattr(settings.SETTINGS, name, getattr(found, name))
-    if "passes" in found.logs:
+    settings_read = settings._read_environment()
+    for name in type(settings_read).__slots__:
+        setattr(settings.SETTINGS, name, getattr(settings_read, name))
+    if "passes" in settings_read.logs:
         logs.watch_conversion()
 
 

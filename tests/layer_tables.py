@@ -51,9 +51,9 @@ MAY_IMPORT = {
     "train": {"errors", "forks", "graph", "runtime", "storage", "api"},
     "saved_model": {"errors", "graph", "ops", "runtime", "operators", "storage", "tracing", "api", "train"},
 }
-BEYOND = {"api", "bench", "clibrary", "data", "numpy", "onnx", "saved_model", "stablehlo", "storage", "train", "xp"}
+FEATURES = {"api", "bench", "clibrary", "data", "numpy", "onnx", "saved_model", "stablehlo", "storage", "train", "xp"}
 INNER = set(MAY_IMPORT) - {"importing", "conversion_cache"}
-CORE = INNER - BEYOND
+CORE = INNER - FEATURES
 
 THIRD_PARTY = {
     "syntax": {"gast"}, "analysis": {"gast"}, "passes": {"gast"}, "emit": {"gast", "astunparse"},
@@ -67,8 +67,8 @@ THIRD_PARTY = {
 }  # fmt: skip
 
 # The sub-packages of a part, in order: each may import those before it. Modules beside them may import all of them,
-# but for those in `BELOW`, which stand below the sub-packages.
-WITHIN = {
+# but for those in `LOWEST_MODULES`, which stand below the sub-packages.
+SUB_PACKAGES = {
     "backends/llvm": (
         "target", "ir", "jit", "runtime", "analysis", "legalize", "schedule", "codegen", "entry",
         "library",
@@ -85,7 +85,7 @@ WITHIN = {
     ),
     "optimise": ("symbolic", "unboxing"),
 }  # fmt: skip
-BELOW = {
+LOWEST_MODULES = {
     "runtime": {"annotations", "protocols"},
     "ops": {"record", "rule_table", "rules", "gradients", "index_spec", "builder", "traits"},
     "optimise": {
@@ -99,14 +99,14 @@ LAZY_LIBRARIES = {"ml_dtypes", "platformdirs", "rich", "pygments", "llvmlite", "
 
 # Imports inside functions that break a cycle, with the reason. This table only gets shorter: an entry that is
 # not needed any more fails the test.
-TOLERATED = {
+LAZY_IMPORTS = {
     ("autoconv/emit/converted.py", "autoconv.emit.function"): "lazy: brings gast",
     ("autoconv/emit/converted.py", "autoconv.emit.shown"): "lazy: brings gast and astunparse",
     ("autoconv/tracing/views/logs.py", "autoconv.passes"): "lazy: brings gast",
 }
 
 # What other parts of the package may import of the backends; the modules of a backend are its own.
-OF_BACKENDS = {
+BACKEND_INTERFACE = {
     f"autoconv.backends{name}" for name in (
         "", ".protocol", ".call_form", ".interpreter", ".library_form",
         ".portable", ".stablehlo", ".onnx", ".onnx.model",
@@ -146,18 +146,18 @@ def imports(path: Path) -> tuple[tuple[str, bool], ...]:
 
 def statements(tree: ast.AST) -> Iterator[ast.AST]:
     """Yield the nodes of a tree that are no expressions."""
-    waiting = [tree]
-    while waiting:
-        node = waiting.pop()
+    pending = [tree]
+    while pending:
+        node = pending.pop()
         yield node
-        waiting.extend(child for child in ast.iter_child_nodes(node) if not isinstance(child, ast.expr))
+        pending.extend(child for child in ast.iter_child_nodes(node) if not isinstance(child, ast.expr))
 
 
 def _imports(path: Path) -> Iterator[tuple[str, bool]]:
     """Yield (module, whether it is imported inside a function) for imports that run, not those for annotations."""
-    waiting: list[tuple[ast.AST, bool]] = [(tree_of(path), False)]
-    while waiting:
-        node, inside = waiting.pop()
+    pending: list[tuple[ast.AST, bool]] = [(tree_of(path), False)]
+    while pending:
+        node, inside = pending.pop()
         if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
             continue
         if isinstance(node, ast.Import):
@@ -169,7 +169,7 @@ def _imports(path: Path) -> Iterator[tuple[str, bool]]:
             known = _is_package(module)
             yield from ((f"{module}.{alias.name}" if known else module, inside) for alias in node.names)
         inside = inside or isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-        waiting.extend((child, inside) for child in ast.iter_child_nodes(node) if not isinstance(child, ast.expr))
+        pending.extend((child, inside) for child in ast.iter_child_nodes(node) if not isinstance(child, ast.expr))
 
 
 @functools.cache

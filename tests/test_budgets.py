@@ -8,19 +8,19 @@ from pathlib import Path
 from autoconv.ops import OPS
 from tests import layer_tables as tables
 
-MOST_MODULES = 25  # in a package
-MOST_LINES = 400  # of a file
+MAX_MODULES = 25  # in a package
+MAX_LINES = 400  # of a file
 
 
 def test_packages_are_small():
     for folder in {path.parent for path in tables.FILES}:
         modules = [path for path in folder.glob("*.py") if path.name != "__init__.py"]
-        assert len(modules) <= MOST_MODULES, folder
+        assert len(modules) <= MAX_MODULES, folder
 
 
 def test_files_are_short():
     lengths = {path: path.read_text(encoding="utf-8").count("\n") for path in tables.FILES}
-    assert {path: lines for path, lines in lengths.items() if lines > MOST_LINES} == {}, "divide by concept"
+    assert {path: lines for path, lines in lengths.items() if lines > MAX_LINES} == {}, "divide by concept"
 
 
 # Programs and tables of cases, whose parts belong together.
@@ -32,7 +32,7 @@ _LONG_TESTS = {
 def test_test_files_are_short():
     files = [path for path in Path(__file__).parent.rglob("*.py") if path.name not in _LONG_TESTS]
     lengths = {path: path.read_text(encoding="utf-8").count("\n") for path in files}
-    assert {path: lines for path, lines in lengths.items() if lines > MOST_LINES} == {}, "divide by concept"
+    assert {path: lines for path, lines in lengths.items() if lines > MAX_LINES} == {}, "divide by concept"
 
 
 # Limits that only fall: a change that lowers a figure lowers its limit here.
@@ -51,21 +51,21 @@ _BRANCH_WORDS = re.compile(r"\b(?:if|elif|for|while|except|with|assert|case|and|
 
 
 # Packages whose tables by op are rules, which are code; elsewhere a fact about an op is a trait of its record.
-_OF_RULES = (
+_RULE_PACKAGES = (
     "ops", "autodiff", "optimise/symbolic", "optimise/unboxing", "backends/llvm/legalize", "backends/portable",
     "backends/stablehlo", "backends/onnx",
 )  # fmt: skip
-_OF_USERS = ("api", "numpy", "upgrade", "xp")  # names of functions
+_PUBLIC_PACKAGES = ("api", "numpy", "upgrade", "xp")  # names of functions
 # Packages whose functions have the signatures of TensorFlow's or NumPy's.
-_SIGNATURES_OF_PEERS = (*_OF_USERS, "compat", "data", "io", "linear_operators", "summary", "tensorflow", "train")
+_SIGNATURES_OF_PEERS = (*_PUBLIC_PACKAGES, "compat", "data", "io", "linear_operators", "summary", "tensorflow", "train")
 
 
 def tables_of_ops(path: Path) -> list[str]:
     """Return the names of collections in a module that consist mostly of names of ops."""
     inner = path.relative_to(tables.ROOT / "autoconv").as_posix()
-    if "/" not in inner or inner.startswith((*_OF_RULES, *_OF_USERS)):
+    if "/" not in inner or inner.startswith((*_RULE_PACKAGES, *_PUBLIC_PACKAGES)):
         return []
-    found = []
+    table_names = []
     for node in tables.tree_of(path).body:
         if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
             target = ast.unparse(node.targets[0] if isinstance(node, ast.Assign) else node.target)
@@ -73,8 +73,8 @@ def tables_of_ops(path: Path) -> list[str]:
             literals = [constant for constant in constants if isinstance(constant, str)]
             names = [literal for literal in literals if literal in OPS]
             if target != "__all__" and "[" not in target and len(set(names)) > 1 and 2 * len(names) > len(literals):
-                found.append(target)
-    return found
+                table_names.append(target)
+    return table_names
 
 
 def functions_of(tree: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
@@ -90,24 +90,24 @@ def complexity(function: ast.AST) -> int:
 
 
 def test_budgets():
-    found = dict.fromkeys(BUDGETS, 0)
+    figures = dict.fromkeys(BUDGETS, 0)
     for path in tables.FILES:
         text = path.read_text(encoding="utf-8")
-        found["tables by op outside of rules"] += len(tables_of_ops(path))
+        figures["tables by op outside of rules"] += len(tables_of_ops(path))
         inner = path.relative_to(tables.ROOT / "autoconv").parts
         if inner[:2] == ("backends", "llvm") and inner[2] != "ir":
-            found["lines of LLVM text outside of ir"] += len(re.findall(r"\b(?:new|line)\(\s*f?[\"']", text))
-            found["types of LLVM in text outside of ir"] += len(re.findall(r"\b(?:i\d+|ptr|double|float) [%{]", text))
+            figures["lines of LLVM text outside of ir"] += len(re.findall(r"\b(?:new|line)\(\s*f?[\"']", text))
+            figures["types of LLVM in text outside of ir"] += len(re.findall(r"\b(?:i\d+|ptr|double|float) [%{]", text))
         lines = text.splitlines()
         for node in functions_of(tables.tree_of(path)):
             may_be_complex = len(_BRANCH_WORDS.findall("\n".join(lines[node.lineno - 1 : node.end_lineno]))) >= 25
             arguments = node.args
             count = len(arguments.args) + len(arguments.kwonlyargs) + len(arguments.posonlyargs)
             as_peers = tables.part_of(path) in _SIGNATURES_OF_PEERS
-            found["functions over 60 lines"] += (node.end_lineno or 0) - node.lineno >= 60
-            found["functions of a complexity over 25"] += may_be_complex and complexity(node) > 25
-            found["functions of more than 8 parameters"] += count > 8 and not as_peers
-    assert {name: count for name, count in found.items() if count > BUDGETS[name]} == {}
+            figures["functions over 60 lines"] += (node.end_lineno or 0) - node.lineno >= 60
+            figures["functions of a complexity over 25"] += may_be_complex and complexity(node) > 25
+            figures["functions of more than 8 parameters"] += count > 8 and not as_peers
+    assert {name: count for name, count in figures.items() if count > BUDGETS[name]} == {}
 
 
 def test_attributes_of_protocols():

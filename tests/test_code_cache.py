@@ -42,14 +42,14 @@ def cache(tmp_path, monkeypatch):
 def run(tmp_path: Path, forker: Any) -> Callable[[], str]:
     """Return a function that runs the program in a new process, and returns what it prints."""
 
-    def printed() -> str:
+    def run_program() -> str:
         script = tmp_path / "program.py"
         script.write_text(PROGRAM)
-        done = forker.run([script])
-        assert done.returncode == 0 and not done.stderr
-        return str(done.stdout)
+        completed = forker.run([script])
+        assert completed.returncode == 0 and not completed.stderr
+        return str(completed.stdout)
 
-    return printed
+    return run_program
 
 
 def test_another_process_uses_the_compiled_code(cache, run):
@@ -67,15 +67,15 @@ def test_a_conversion_is_used_again_until_its_file_changes(cache, tmp_path):
     end = "import pathlib, sys\nloaded = set(sys.modules)\nmaps = pathlib.Path('/proc/self/maps')\n"
     end += "loaded.update(['LLVM'] if maps.exists() and 'libllvmlite' in maps.read_text() else [])\n"
     end += "print(sorted({'gast', 'llvmlite.binding', 'LLVM'} & loaded))\n"
-    told = []
+    outputs = []
     for text in (PROGRAM, PROGRAM, PROGRAM.replace("x * i", "x - i")):
         script.write_text(text + end)
         command = [sys.executable, str(script)]
-        told.append(subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines())
-    assert told[0][0] == told[1][0] == "67.5 15.0"
-    assert told[2][0] == "-30.0 4.0"
-    assert "gast" in told[0][1] and "gast" in told[2][1]
-    assert told[1][1] == "[]"
+        outputs.append(subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines())
+    assert outputs[0][0] == outputs[1][0] == "67.5 15.0"
+    assert outputs[2][0] == "-30.0 4.0"
+    assert "gast" in outputs[0][1] and "gast" in outputs[2][1]
+    assert outputs[1][1] == "[]"
     assert len(list((cache.parent / "functions").glob("*.o"))) == 2
 
 

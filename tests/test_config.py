@@ -10,22 +10,22 @@ import autoconv as tf
 
 
 @tf.function
-def increased(x: tf.Tensor) -> tf.Tensor:
+def increment(x: tf.Tensor) -> tf.Tensor:
     print("eager" if tf.executing_eagerly() else "traced")
     return x + 1
 
 
 def test_functions_run_eagerly_while_the_setting_is_on(capsys: pytest.CaptureFixture[str]) -> None:
-    increased(tf.constant(1))
+    increment(tf.constant(1))
     tf.config.run_functions_eagerly(True)
     try:
         assert tf.config.functions_run_eagerly()
-        assert [int(increased(tf.constant(1))) for _ in range(2)] == [2, 2]
+        assert [int(increment(tf.constant(1))) for _ in range(2)] == [2, 2]
     finally:
         tf.config.run_functions_eagerly(False)
-    assert int(increased(tf.constant(1))) == 2
+    assert int(increment(tf.constant(1))) == 2
     assert capsys.readouterr().out.split() == ["traced", "eager", "eager"]
-    assert increased.experimental_get_tracing_count() == 1
+    assert increment.experimental_get_tracing_count() == 1
 
 
 def test_the_old_name_warns() -> None:

@@ -30,11 +30,11 @@ def program(tmp_path: Path) -> Path:
 def test_programs_get_their_arguments_and_streams(forker, program, form):
     start = {"file": [program], "text": ["-c", PROGRAM], "module": ["-m", "program"]}[form]
     environment = {"PATH": "", "NAMED": "a b", "AUTOCONV_BACKEND": "reference"}
-    given = {"cwd": program.parent, "env": environment, "input": "typed"}
-    found = forker.run([*start, "-x", "1 2"], **given)
-    new = subprocess.run([sys.executable, *start, "-x", "1 2"], capture_output=True, text=True, check=True, **given)
-    assert found.stdout == new.stdout == f"__main__ ['-x', '1 2'] {program.parent} a b reference True\ntyped\n"
-    assert found.stderr == new.stderr == "warned\n"
+    options = {"cwd": program.parent, "env": environment, "input": "typed"}
+    forked = forker.run([*start, "-x", "1 2"], **options)
+    new = subprocess.run([sys.executable, *start, "-x", "1 2"], capture_output=True, text=True, check=True, **options)
+    assert forked.stdout == new.stdout == f"__main__ ['-x', '1 2'] {program.parent} a b reference True\ntyped\n"
+    assert forked.stderr == new.stderr == "warned\n"
 
 
 @pytest.mark.parametrize(
@@ -43,10 +43,10 @@ def test_programs_get_their_arguments_and_streams(forker, program, form):
 )
 def test_programs_end_as_in_a_new_process(forker, program, end):
     program.write_text(f"print('here', flush=True)\n{end}\n")
-    found = forker.run([program])
+    forked = forker.run([program])
     new = subprocess.run([sys.executable, program], capture_output=True, text=True, check=False)
-    assert (found.stdout, found.stderr) == (new.stdout, new.stderr)
-    assert found.returncode == (new.returncode if end != "raise KeyboardInterrupt" else 130)
+    assert (forked.stdout, forked.stderr) == (new.stdout, new.stderr)
+    assert forked.returncode == (new.returncode if end != "raise KeyboardInterrupt" else 130)
 
 
 def test_a_program_that_takes_too_long_is_killed(forker):

@@ -29,7 +29,7 @@ pytestmark = [
 ROOT = Path(__file__).resolve().parents[1]
 
 
-def in_child(check: Callable[[], object], limit: float = 30.0) -> None:
+def check_in_child(check: Callable[[], object], limit: float = 30.0) -> None:
     """Run the check in a forked process, and assert that it neither fails nor hangs."""
     reading, writing = os.pipe()
     child = os.fork()
@@ -49,25 +49,25 @@ def in_child(check: Callable[[], object], limit: float = 30.0) -> None:
     assert status == 0, f"the child ended with {status}"
 
 
-class Held:
-    """A thread whose call stops at `wait` until `go_on` is set."""
+class PausedThread:
+    """A thread whose call stops at `wait` until `resume` is set."""
 
     def __init__(self, call: Callable[[], object]) -> None:
-        self.inside, self.go_on = threading.Event(), threading.Event()
+        self.reached, self.resume = threading.Event(), threading.Event()
         self.thread = threading.Thread(target=call)
 
-    def __enter__(self) -> Held:
+    def __enter__(self) -> PausedThread:
         self.thread.start()
-        assert self.inside.wait(20)
+        assert self.reached.wait(20)
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.go_on.set()
+        self.resume.set()
         self.thread.join()
 
     def wait(self) -> None:
-        self.inside.set()
-        self.go_on.wait(20)
+        self.reached.set()
+        self.resume.wait(20)
 
 
 def new_function():
@@ -91,14 +91,14 @@ def test_a_fork_waits_until_no_thread_traces():
 
     @ac.function
     def slow(x):
-        held.wait()
+        paused.wait()
         ended.append(True)
         return x + 1
 
-    held = Held(lambda: slow(1))
-    with held:
-        threading.Timer(0.3, held.go_on.set).start()
-        in_child(lambda: (check_new_function(), ended[0]))
+    paused = PausedThread(lambda: slow(1))
+    with paused:
+        threading.Timer(0.3, paused.resume.set).start()
+        check_in_child(lambda: (check_new_function(), ended[0]))
     assert ended == [True]
 
 
@@ -107,13 +107,13 @@ def test_a_fork_waits_until_no_thread_imports():
 
     def load() -> None:
         with forks.lazy_import():
-            held.wait()
+            paused.wait()
             ended.append(True)
 
-    held = Held(load)
-    with held:
-        threading.Timer(0.3, held.go_on.set).start()
-        in_child(lambda: (check_new_function(), ended[0]))
+    paused = PausedThread(load)
+    with paused:
+        threading.Timer(0.3, paused.resume.set).start()
+        check_in_child(lambda: (check_new_function(), ended[0]))
 
 
 def test_a_fork_waits_longer_for_a_module_that_loads_slowly(monkeypatch, tmp_path):
@@ -134,7 +134,7 @@ def test_a_fork_waits_longer_for_a_module_that_loads_slowly(monkeypatch, tmp_pat
     thread.start()
     begun.wait(10)
     time.sleep(0.1)
-    in_child(check, 10)
+    check_in_child(check, 10)
     thread.join()
 
 
@@ -143,10 +143,10 @@ def test_an_import_goes_on_when_another_one_does_not_end(monkeypatch):
 
     def load() -> None:
         with forks.lazy_import():
-            held.wait()
+            paused.wait()
 
-    held = Held(load)
-    with held, forks.lazy_import():
+    paused = PausedThread(load)
+    with paused, forks.lazy_import():
         pass
     assert forks._IMPORTS.acquire(blocking=False)
     forks._IMPORTS.release()
@@ -168,7 +168,7 @@ def test_a_fork_in_the_middle_of_a_trace_leaves_the_programs_objects_as_they_wer
         return x + 1
 
     def outputs_of(*arguments):
-        held.wait()
+        paused.wait()
         return before(*arguments)
 
     before = trace.outputs_of
@@ -176,20 +176,20 @@ def test_a_fork_in_the_middle_of_a_trace_leaves_the_programs_objects_as_they_wer
 
     def check() -> None:
         assert kept == [1.0] and counter.value == 1.0
-        held.go_on.set()
+        paused.resume.set()
         check_new_function()
         assert ac.compile(lambda x: x + len(kept))(1.0) == 2.0
 
-    held = Held(lambda: slow(3.0))
-    with held:
-        in_child(check)
+    paused = PausedThread(lambda: slow(3.0))
+    with paused:
+        check_in_child(check)
     assert kept == [1.0, 6.0] and counter.value == 3.0
 
 
 def test_the_thread_that_traces_may_fork():
     @ac.function
     def forks_itself(x):
-        in_child(check_new_function)
+        check_in_child(check_new_function)
         return x + 1
 
     assert int(forks_itself(1)) == 2
@@ -201,9 +201,9 @@ def test_locks_that_other_threads_hold_are_free_in_a_child_and_own_ones_held():
 
     def hold() -> None:
         with other:
-            held.wait()
+            paused.wait()
 
-    held = Held(hold)
+    paused = PausedThread(hold)
 
     def check() -> None:
         assert other.acquire(timeout=1)
@@ -211,8 +211,8 @@ def test_locks_that_other_threads_hold_are_free_in_a_child_and_own_ones_held():
         own.release()
         assert not own._is_owned()
 
-    with held, own:
-        in_child(check)
+    with paused, own:
+        check_in_child(check)
 
 
 def test_a_conversion_in_another_thread_leaves_the_limit_of_recursion_and_the_collector(monkeypatch):
@@ -221,16 +221,16 @@ def test_a_conversion_in_another_thread_leaves_the_limit_of_recursion_and_the_co
 
     def convert() -> None:
         with deep_recursion(), without_collections():
-            held.wait()
+            paused.wait()
 
-    held = Held(convert)
-    with held:
+    paused = PausedThread(convert)
+    with paused:
         assert sys.getrecursionlimit() > limit and not gc.isenabled()
 
         def check() -> None:
             assert sys.getrecursionlimit() == limit and gc.isenabled()
 
-        in_child(check)
+        check_in_child(check)
     assert sys.getrecursionlimit() == limit and gc.isenabled()
 
 
@@ -264,10 +264,10 @@ def test_an_iterator_goes_on_in_a_child(kind):
     rest: list[int] = []
 
     def check() -> None:
-        found = sorted(first + [int(element) for element in iterator])
-        assert found == list(range(1, 31)), found
+        elements = sorted(first + [int(element) for element in iterator])
+        assert elements == list(range(1, 31)), elements
 
-    in_child(check)
+    check_in_child(check)
     rest = [int(element) for element in iterator]
     assert sorted(first + rest) == list(range(1, 31))
 
@@ -277,30 +277,30 @@ def test_an_element_that_was_being_computed_is_an_error_in_a_child(monkeypatch):
 
     def generate():
         yield 0
-        held.wait()
+        paused.wait()
         yield 1
 
     dataset = Dataset.from_generator(generate, output_signature=ac.TensorSpec((), ac.int32)).prefetch(2)
     iterator = iter(dataset)
-    held = Held(lambda: int(next(iterator)))
+    paused = PausedThread(lambda: int(next(iterator)))
 
     def check() -> None:
         with pytest.raises(RuntimeError, match="the process was forked while this element was computed"):
             next(iterator)
         assert [int(element) for element in Dataset.range(3).prefetch(2)] == [0, 1, 2]
 
-    with held:
-        held.thread.join()
-        in_child(check)
+    with paused:
+        paused.thread.join()
+        check_in_child(check)
     assert [int(element) for element in iterator] == [1]
 
 
 def test_children_of_children():
     def check() -> None:
         check_new_function()
-        in_child(check_new_function)
+        check_in_child(check_new_function)
 
-    in_child(check)
+    check_in_child(check)
 
 
 def test_threads_of_native_code_start_again_in_a_child():
@@ -316,14 +316,14 @@ def test_threads_of_native_code_start_again_in_a_child():
             assert total(x) == expected
 
     for _ in range(3):
-        in_child(check)
+        check_in_child(check)
 
 
 def test_every_lock_is_made_by_one_module():
-    made = re.compile(
+    lock_constructor = re.compile(
         r"(?<![\w.])(threading\.)?(R?Lock|(Bounded)?Semaphore|Event|Barrier|Condition)\((?!new)"
         r"|@(functools\.)?cached_property"
     )
     for path in (ROOT / "autoconv").rglob("*.py"):
         if path.name != "forks.py" and "bench" not in path.parts:  # what measures does not fork in the middle
-            assert not made.search(path.read_text("utf-8")), path
+            assert not lock_constructor.search(path.read_text("utf-8")), path

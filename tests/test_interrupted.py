@@ -102,5 +102,5 @@ def test_an_interrupt_between_two_steps_of_recording_leaves_nothing_behind(step)
 def test_a_process_ends_while_threads_trace(tmp_path):
     file = tmp_path / "program.py"
     file.write_text(PRELUDE + ENDS)
-    done = subprocess.run([sys.executable, "-W", "ignore", str(file)], capture_output=True, text=True)
-    assert (done.returncode, done.stdout) == (0, "well\n"), done.stderr[-800:]
+    completed = subprocess.run([sys.executable, "-W", "ignore", str(file)], capture_output=True, text=True)
+    assert (completed.returncode, completed.stdout) == (0, "well\n"), completed.stderr[-800:]

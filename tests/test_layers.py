@@ -23,8 +23,9 @@ def check_layer(path: Path) -> None:
     for module, _ in tables.imports(path):
         names = module.split(".")
         if names[0] == "autoconv":
-            wanted = names[1] if len(names) > 1 else "the package itself"
-            assert wanted == part or wanted in tables.MAY_IMPORT[part], f"{path}: {part} may not import {module}"
+            imported_part = names[1] if len(names) > 1 else "the package itself"
+            is_allowed = imported_part == part or imported_part in tables.MAY_IMPORT[part]
+            assert is_allowed, f"{path}: {part} may not import {module}"
         elif names[0] not in sys.stdlib_module_names:
             assert names[0] in tables.THIRD_PARTY.get(part, set()), f"{path}: {part} may not import {module}"
 
@@ -81,9 +82,9 @@ def test_imports_inside_functions():
         if inside and tables.part_of(path) in tables.CORE
     }
     harmless = tables.LAZY_LIBRARIES | sys.stdlib_module_names
-    dodging = {entry for entry in found if entry[1].partition(".")[0] not in harmless}
-    assert dodging - set(tables.TOLERATED) == set(), "imports inside functions"
-    assert set(tables.TOLERATED) - dodging == set(), "no longer needed in the table"
+    unexpected = {entry for entry in found if entry[1].partition(".")[0] not in harmless}
+    assert unexpected - set(tables.LAZY_IMPORTS) == set(), "imports inside functions"
+    assert set(tables.LAZY_IMPORTS) - unexpected == set(), "no longer needed in the table"
 
 
 def test_only_syntax_parses_with_gast():
@@ -111,27 +112,29 @@ from autoconv.emit.module import convert_source
 assert "ag__.and_" in convert_source("def f(a, b): return a and b", "example.py").text
 """
     command = [sys.executable, "-c", program, str(tables.ROOT / "autoconv")]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    completed = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert completed.returncode == 0, completed.stderr
 
 
 def circles(graph: dict[str, set[str]]) -> list[list[str]]:
-    """Return the modules on import circles, by removing modules without imports among the rest (Kahn), and modules that
-    none of the rest imports."""
-    left = {module: {target for target in targets if target != module} for module, targets in graph.items()}
+    """Return the modules on import circles.
+
+    Modules that import no other remaining module, or that none imports, are removed until none is left (Kahn).
+    """
+    remaining = {module: {target for target in targets if target != module} for module, targets in graph.items()}
     while True:
-        ends = {module for module, targets in left.items() if not targets & left.keys()}
-        imported = {target for targets in left.values() for target in targets}
-        ends |= left.keys() - imported
+        ends = {module for module, targets in remaining.items() if not targets & remaining.keys()}
+        imported = {target for targets in remaining.values() for target in targets}
+        ends |= remaining.keys() - imported
         if not ends:
-            return [sorted(left)] if left else []
-        left = {module: targets for module, targets in left.items() if module not in ends}
+            return [sorted(remaining)] if remaining else []
+        remaining = {module: targets for module, targets in remaining.items() if module not in ends}
 
 
 def test_no_import_circles():
     # The package itself gives its public names on first use, and nothing inside imports these.
     graph = {module: targets - {"autoconv"} for module, targets in tables.edges().items() if module != "autoconv"}
-    lazy = {(*file.removesuffix(".py").split("/"), target) for file, target in tables.TOLERATED}
+    lazy = {(*file.removesuffix(".py").split("/"), target) for file, target in tables.LAZY_IMPORTS}
     for *parts, target in lazy:
         graph[".".join(parts)].discard(target)
     assert circles(graph) == []
@@ -142,9 +145,9 @@ def test_circles_are_found():
     assert circles(graph) == [["b", "c"]]
 
 
-@pytest.mark.parametrize("parent", tables.WITHIN)
+@pytest.mark.parametrize("parent", tables.SUB_PACKAGES)
 def test_sub_packages_in_order(parent):
-    order, below = tables.WITHIN[parent], tables.BELOW.get(parent, set())
+    order, below = tables.SUB_PACKAGES[parent], tables.LOWEST_MODULES.get(parent, set())
     prefix = "autoconv." + parent.replace("/", ".") + "."
     folders = {path.name for path in (tables.ROOT / "autoconv" / parent).iterdir() if (path / "__init__.py").exists()}
     assert folders == set(order)
@@ -166,7 +169,7 @@ def test_backends_are_used_through_their_protocol():
     for module, targets in tables.edges().items():
         if not module.startswith("autoconv.backends"):
             inner = {target for target in targets if target.startswith("autoconv.backends")}
-            assert inner <= tables.OF_BACKENDS, f"{module} imports {inner - tables.OF_BACKENDS}"
+            assert inner <= tables.BACKEND_INTERFACE, f"{module} imports {inner - tables.BACKEND_INTERFACE}"
 
 
 # Modules whose names are public: they collect what other modules define.

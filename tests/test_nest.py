@@ -56,8 +56,8 @@ def test_ordered_dicts_are_structures() -> None:
     assert type(doubled) is OrderedDict and list(doubled.items()) == [("b", 2), ("a", [4, 6])]
 
     @tf.function
-    def swap(given: Any) -> Any:
-        return OrderedDict([("z", given["b"]), ("y", given["a"][0] + given["a"][1])])
+    def swap(structure: Any) -> Any:
+        return OrderedDict([("z", structure["b"]), ("y", structure["a"][0] + structure["a"][1])])
 
     found = swap(OrderedDict([("b", tf.constant(1)), ("a", [2, tf.constant(3)])]))
     assert type(found) is OrderedDict
@@ -66,9 +66,9 @@ def test_ordered_dicts_are_structures() -> None:
 
 def test_an_ordered_dict_argument_must_not_change() -> None:
     @tf.function
-    def extend(given: Any) -> Any:
-        given["new"] = 1
-        return given["old"]
+    def extend(structure: Any) -> Any:
+        structure["new"] = 1
+        return structure["old"]
 
     argument = OrderedDict(old=tf.constant(1))
     with pytest.raises(ValueError, match="should not modify its Python input arguments"):

@@ -86,5 +86,5 @@ NAMESPACES = [
     ],
 )
 def test_namespaces_are_modules(statement: str, forker: Any) -> None:
-    done = forker.run(["-c", statement])
-    assert done.returncode == 0, done.stderr
+    completed = forker.run(["-c", statement])
+    assert completed.returncode == 0, completed.stderr

@@ -27,7 +27,7 @@ _FOREIGN = {
 
 
 def definitions(tree: ast.AST) -> Iterator[str]:
-    """The functions, classes, attributes and variables of modules and classes that a tree defines or uses."""
+    """Yield the functions, classes, attributes and variables of modules and classes that a tree defines or uses."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute):
             yield node.attr
@@ -43,7 +43,7 @@ def definitions(tree: ast.AST) -> Iterator[str]:
 
 @functools.cache
 def names_inside(tree: ast.AST) -> set[str]:
-    """The identifiers below a node, and the words in its literals other than docstrings with names."""
+    """Return the identifiers below a node, and the words in its literals, without docstrings that have names."""
     names: set[str] = set()
     for node in ast.walk(tree):
         names.update(value for field in ("id", "attr", "arg", "name") if (value := getattr(node, field, None)))
@@ -53,7 +53,7 @@ def names_inside(tree: ast.AST) -> set[str]:
 
 
 def docstrings(tree: ast.AST, scope: ast.AST) -> Iterator[tuple[str, ast.AST]]:
-    """The docstrings of a tree, each with the module, class or outermost function whose names it may mention."""
+    """Yield the docstrings of a tree, each with the module, class or outermost function whose names it may mention."""
     if isinstance(tree, (ast.Module, *_SCOPES)) and (text := ast.get_docstring(tree, clean=False)):
         yield text, scope
     for node in ast.iter_child_nodes(tree):
@@ -90,7 +90,7 @@ Class = tuple[str, str]  # its module and its name
 
 @functools.cache
 def scopes_and_classes() -> tuple[dict[str, dict[str, Class]], dict[Class, ast.ClassDef]]:
-    """What the names of each module stand for, and the classes of the package."""
+    """Return the classes that the names of each module refer to, and the classes of the package."""
     scopes: dict[str, dict[str, Class]] = {}
     classes: dict[Class, ast.ClassDef] = {}
     for path in tables.FILES:
@@ -106,7 +106,7 @@ def scopes_and_classes() -> tuple[dict[str, dict[str, Class]], dict[Class, ast.C
 
 
 def bases(key: Class) -> Iterator[Class]:
-    """The base classes of a class that the package defines, their bases included."""
+    """Yield the base classes of a class that the package defines, their bases included."""
     scopes, classes = scopes_and_classes()
     for expression in classes[key].bases:
         name, *attributes = ast.unparse(expression).partition("[")[0].split(".")
@@ -121,7 +121,7 @@ def bases(key: Class) -> Iterator[Class]:
 
 
 def methods(key: Class) -> dict[str, list[str]]:
-    """The names of the positional parameters of each method, `self` and leading underscores left out."""
+    """Return the positional parameters of each method, without `self` and leading underscores."""
     body = scopes_and_classes()[1][key].body
     return {
         node.name: [each.arg.lstrip("_") for each in (*node.args.posonlyargs, *node.args.args)][1:]

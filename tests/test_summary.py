@@ -21,9 +21,9 @@ summary = ac.summary
 
 @pytest.fixture
 def writer(tmp_path):
-    made = summary.create_file_writer(str(tmp_path / "logs"))
-    yield made
-    made.close()
+    new_writer = summary.create_file_writer(str(tmp_path / "logs"))
+    yield new_writer
+    new_writer.close()
 
 
 def events_of(folder, kind="logs"):
@@ -133,7 +133,7 @@ def test_default_steps(tmp_path, writer):
 def test_conditions_of_recording(tmp_path, writer):
     assert not summary.scalar("x", 1.0, step=1)
     assert not summary.should_record_summaries()
-    wanted = ac.Variable(False)
+    condition = ac.Variable(False)
 
     @ac.function
     def write(step):
@@ -143,9 +143,9 @@ def test_conditions_of_recording(tmp_path, writer):
         assert summary.should_record_summaries()
         with summary.record_if(False):
             assert not summary.scalar("x", lambda: 1 / 0, step=1)
-        with summary.record_if(lambda: wanted):
+        with summary.record_if(lambda: condition):
             assert not write(ac.constant(2, ac.int64))
-            wanted.assign(True)
+            condition.assign(True)
             assert write(ac.constant(3, ac.int64))
     with summary.create_noop_writer().as_default():
         assert not summary.should_record_summaries()
@@ -192,8 +192,8 @@ def test_a_closed_writer(tmp_path, writer):
 
 
 def test_events_are_flushed_by_number_and_on_request(tmp_path):
-    made = summary.create_file_writer(str(tmp_path / "logs"), max_queue=2, filename_suffix=".v2")
-    made.set_as_default()
+    new_writer = summary.create_file_writer(str(tmp_path / "logs"), max_queue=2, filename_suffix=".v2")
+    new_writer.set_as_default()
     try:
         summary.scalar("x", 1.0, step=1)
         assert values_of(tmp_path) == []
@@ -203,7 +203,7 @@ def test_events_are_flushed_by_number_and_on_request(tmp_path):
         summary.flush()
         assert len(values_of(tmp_path)) == 3
     finally:
-        made.close()
+        new_writer.close()
         from autoconv.summary.state import STATE
 
         STATE.writer = None
@@ -252,10 +252,10 @@ def test_the_reader_of_tensorboard(tmp_path, writer):
         for step in range(3):
             summary.scalar("loss", 1.0 / (step + 1), step=step)
         summary.histogram("w", [1.0, 2.0], step=0)
-    found = EventAccumulator(str(tmp_path / "logs"))
-    found.Reload()
-    assert sorted(found.Tags()["tensors"]) == ["loss", "w"]
-    assert [event.step for event in found.Tensors("loss")] == [0, 1, 2]
+    accumulator = EventAccumulator(str(tmp_path / "logs"))
+    accumulator.Reload()
+    assert sorted(accumulator.Tags()["tensors"]) == ["loss", "w"]
+    assert [event.step for event in accumulator.Tensors("loss")] == [0, 1, 2]
 
 
 def test_the_callback_of_keras(tmp_path):

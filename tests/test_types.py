@@ -160,10 +160,10 @@ def shares_of_any() -> dict[str, float]:
         package = path.relative_to(ROOT / "autoconv").parts[0]
         for node in tables.statements(tables.tree_of(path)):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                for given in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs):
-                    if given.arg not in ("self", "cls"):
+                for parameter in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs):
+                    if parameter.arg not in ("self", "cls"):
                         parameters[package] += 1
-                        untyped[package] += given.annotation is None or _is_any(given.annotation)
+                        untyped[package] += parameter.annotation is None or _is_any(parameter.annotation)
     return {package: 100 * untyped[package] / parameters[package] for package in parameters}
 
 

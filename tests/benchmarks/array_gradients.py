@@ -9,6 +9,7 @@ and AUTOCONV_NUM_THREADS=1 for one thread; JAX uses all.
 
 from __future__ import annotations
 
+import functools
 import math
 import statistics
 import time
@@ -79,22 +80,25 @@ def main() -> None:
     import jax.numpy
 
     jax.config.update("jax_enable_x64", True)
-    own, peers, ratios = functions(np), functions(jax.numpy), []
+    numpy_functions, jax_functions, ratios = functions(np), functions(jax.numpy), []
     print(f"{'function':20}{'rows':>8}{'autoconv µs':>13}{'JAX µs':>10}{'JAX over autoconv':>19}")
     for rows, columns in SIZES:
-        for name, given in arguments(rows, columns).items():
-            ours = autoconv.value_and_grad(autoconv.compile(own[name]))
-            jitted = jax.jit(jax.value_and_grad(peers[name]))
-            on_device = jax.tree_util.tree_map(jax.numpy.asarray, given)
-            found, wanted = map(jax.tree_util.tree_leaves, (ours(*given), jitted(*on_device)))
-            for one, other in zip(found, wanted, strict=True):
-                np.testing.assert_allclose(one, other, rtol=1e-6, atol=1e-8)
+        for name, call_arguments in arguments(rows, columns).items():
+            compiled = autoconv.value_and_grad(autoconv.compile(numpy_functions[name]))
+            jitted = jax.jit(jax.value_and_grad(jax_functions[name]))
+            device_arguments = jax.tree_util.tree_map(jax.numpy.asarray, call_arguments)
+            actual, expected = map(jax.tree_util.tree_leaves, (compiled(*call_arguments), jitted(*device_arguments)))
+            for actual_leaf, expected_leaf in zip(actual, expected, strict=True):
+                np.testing.assert_allclose(actual_leaf, expected_leaf, rtol=1e-6, atol=1e-8)
             for _ in range(40):  # the calls in which autoconv chooses between the graph and plain Python
-                ours(*given)
-            calls = [lambda: ours(*given), lambda: jax.block_until_ready(jitted(*on_device))]  # noqa: B023
-            own_seconds, peer_seconds = best_times(calls)
-            ratios.append(peer_seconds / own_seconds)
-            print(f"{name:20}{rows:8}{own_seconds * 1e6:13.1f}{peer_seconds * 1e6:10.1f}{ratios[-1]:19.2f}")
+                compiled(*call_arguments)
+            calls = [
+                functools.partial(compiled, *call_arguments),
+                lambda: jax.block_until_ready(jitted(*device_arguments)),  # noqa: B023
+            ]
+            compiled_seconds, jax_seconds = best_times(calls)
+            ratios.append(jax_seconds / compiled_seconds)
+            print(f"{name:20}{rows:8}{compiled_seconds * 1e6:13.1f}{jax_seconds * 1e6:10.1f}{ratios[-1]:19.2f}")
     print(f"geometric mean {math.exp(statistics.fmean(map(math.log, ratios))):.2f}")
 
 

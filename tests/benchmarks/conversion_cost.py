@@ -2,13 +2,13 @@
 
     python tests/benchmarks/conversion_cost.py [--only NAME] [--rounds N]
 
-Functions of n, 2n, 4n and 8n parts: straight-line ifs, an elif chain, loops in a row, guards that return, guards in
-a loop, tries that write items, and the largest fixture's longest function with its body repeated, from once to 8 times
-and from 3 to 24 times. Prints the time of each, how many calls the interpreter made in it, and the size of the
-converted text, and by how much doubling the length multiplied them at most. The calls are the same each time; the time
-holds as well how far the trees of a long function reach into slower memory, so that the growth of Python's own
-`compile` of the same text stands beside it.
-The exit code is 1 when calls or size grew by more than --bar (2.05 by default)."""
+Functions of n, 2n, 4n and 8n parts are converted: straight-line ifs, an elif chain, loops in a row, guards that return,
+guards in a loop, tries that write items, and the largest fixture's longest function with its body repeated, from once
+to 8 times and from 3 to 24 times. The table has the time, the number of calls that the interpreter made, the size of
+the converted text, and the largest factor by which doubling the length multiplied each. The number of calls does not
+vary between runs. The time also depends on the caches of the machine, which the trees of long functions exceed, so the
+growth of Python's own `compile` of the same text stands beside it. The exit code is 1 when calls or size grew by more
+than --bar (2.05 by default)."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ SHAPES: dict[str, tuple[int, Callable[[int], str]]] = {
 }
 
 
-def seconds(work: Callable[[str, str], object], texts: list[str], rounds: int) -> list[float]:
+def best_seconds(work: Callable[[str, str], object], texts: list[str], rounds: int) -> list[float]:
     """Return the processor time of `work` on each text and a name, the best of the rounds."""
     best = [float("inf")] * len(texts)
     for _ in range(rounds):  # The lengths take turns, so that a slow period of the machine does not affect one alone.
@@ -111,9 +111,9 @@ def seconds(work: Callable[[str, str], object], texts: list[str], rounds: int) -
     return best
 
 
-def growth(measured: Sequence[float]) -> float:
+def max_growth(measurements: Sequence[float]) -> float:
     """Return the largest ratio of consecutive measurements, whose lengths double."""
-    return max(later / earlier for earlier, later in itertools.pairwise(measured))
+    return max(later / earlier for earlier, later in itertools.pairwise(measurements))
 
 
 def _calls_and_size(text: str) -> tuple[int, int]:
@@ -124,9 +124,9 @@ def _calls_and_size(text: str) -> tuple[int, int]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", default="", help="the shapes whose names hold this")
+    parser.add_argument("--only", default="", help="a part of the names of the functions to convert")
     parser.add_argument("--rounds", type=int, default=3, help="how many times each is converted (default 3)")
-    parser.add_argument("--bar", type=float, default=2.05, help="the growth by doubling that is let through")
+    parser.add_argument("--bar", type=float, default=2.05, help="the largest growth by doubling that passes")
     options = parser.parse_args()
     ends = (DOUBLINGS[0], DOUBLINGS[-1])
     headings = ["function"]
@@ -140,11 +140,12 @@ def main() -> int:
         texts = [make(n * k) for k in DOUBLINGS]
         calls, sizes = zip(*map(_calls_and_size, texts), strict=True)
         cells = [f"{name} (n={n})"]
-        for measured, scale in ((seconds(convert_source, texts, options.rounds), 1e3), (calls, 1), (sizes, 1e-3)):
-            cells += [*(f"{measured[end] * scale:,.0f}" for end in (0, -1)), f"{growth(measured):.2f}"]
-        own = seconds(lambda text, file: compile(text, file, "exec"), texts, 3 * options.rounds)
-        table.add_row(*cells, f"{growth(own):.2f}")
-        worst = max(worst, growth(calls), growth(sizes))
+        times = best_seconds(convert_source, texts, options.rounds)
+        for measurements, scale in ((times, 1e3), (calls, 1), (sizes, 1e-3)):
+            cells += [*(f"{measurements[end] * scale:,.0f}" for end in (0, -1)), f"{max_growth(measurements):.2f}"]
+        compile_seconds = best_seconds(lambda text, file: compile(text, file, "exec"), texts, 3 * options.rounds)
+        table.add_row(*cells, f"{max_growth(compile_seconds):.2f}")
+        worst = max(worst, max_growth(calls), max_growth(sizes))
     Console(width=None if sys.stdout.isatty() else 120).print(table)
     return int(worst > options.bar)
 

@@ -19,7 +19,7 @@ ACCELERATORS = ("_heapq", "_bisect", "_json", "_datetime", "_functools")
 def load(names: Sequence[str], converted: bool) -> dict[str, ModuleType]:
     """Load new modules of these names, in pure Python, which import each other."""
     loaded: dict[str, ModuleType] = {}
-    with _without(ACCELERATORS), _in_place(loaded):
+    with _hide_modules(ACCELERATORS), _restore_after(loaded):
         for name in names:
             spec = importlib.util.find_spec(name)
             assert spec is not None and spec.origin is not None, name
@@ -46,22 +46,22 @@ def _code(path: Path, converted: bool):
 
 
 @contextmanager
-def _without(names: Sequence[str]) -> Iterator[None]:
-    before = {name: sys.modules.get(name) for name in names}
+def _hide_modules(names: Sequence[str]) -> Iterator[None]:
+    previous_modules = {name: sys.modules.get(name) for name in names}
     sys.modules.update(dict.fromkeys(names))  # type: ignore[arg-type]  # None: importing it fails
     try:
         yield
     finally:
-        _restore(before)
+        _restore(previous_modules)
 
 
 @contextmanager
-def _in_place(loaded: Mapping[str, ModuleType]) -> Iterator[None]:
-    before = dict(sys.modules)
+def _restore_after(loaded: Mapping[str, ModuleType]) -> Iterator[None]:
+    previous_modules = dict(sys.modules)
     try:
         yield
     finally:
-        _restore({name: before.get(name) for name in loaded})
+        _restore({name: previous_modules.get(name) for name in loaded})
 
 
 def _restore(modules: Mapping[str, ModuleType | None]) -> None:

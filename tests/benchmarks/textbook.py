@@ -22,12 +22,12 @@ os.environ.setdefault("AUTOCONV_NUM_THREADS", "1")
 
 import numpy as np
 from textbook_exercises import EXERCISES
-from textbook_programs import FURTHER, program_of
+from textbook_programs import FURTHER, program_table
 
 import autoconv
 from autoconv.config import SETTINGS
 
-PROGRAMS, program = program_of()
+PROGRAMS, program = program_table()
 
 
 def _csr(r: np.random.Generator, n: int) -> tuple[Any, ...]:
@@ -397,10 +397,10 @@ def measure(function: Callable[..., Any], arguments: tuple[Any, ...], rounds: in
     compiled = autoconv.compile(function)
     clock = time.perf_counter
     start = clock()
-    found = compiled(*arguments)
+    result = compiled(*arguments)
     first = clock() - start
     expected = function(*arguments)
-    pairs = zip(*(v if isinstance(v, tuple) else (v,) for v in (found, expected)), strict=True)
+    pairs = zip(*(v if isinstance(v, tuple) else (v,) for v in (result, expected)), strict=True)
     for compiled_arguments, plain_arguments in pairs:
         np.testing.assert_allclose(compiled_arguments, plain_arguments, rtol=1e-6, atol=1e-9)
     for _ in range(30 if SETTINGS.tiers == "auto" else 0):
@@ -408,11 +408,11 @@ def measure(function: Callable[..., Any], arguments: tuple[Any, ...], rounds: in
     best = [math.inf, math.inf]
     start, turn = clock(), 0
     while turn < rounds or (turn < 50 * rounds and clock() - start < 0.2):
-        for position, one in enumerate((function, compiled) if turn % 2 else (compiled, function)):
-            at = position ^ (turn % 2 == 0)
+        for position, call in enumerate((function, compiled) if turn % 2 else (compiled, function)):
+            index = position ^ (turn % 2 == 0)
             before = clock()
-            one(*arguments)
-            best[at] = min(best[at], clock() - before)
+            call(*arguments)
+            best[index] = min(best[index], clock() - before)
         turn += 1
     report = compiled.explain()
     runs_as = "plain" if "plain Python:" in report else "kernels" if "by kernels" in report else ""
@@ -434,12 +434,12 @@ def main() -> int:
         cells = []
         for size in sizes:
             try:
-                ratio, first, how = measure(function, make(np.random.default_rng(size), size), options.rounds)
+                ratio, first, runs_as = measure(function, make(np.random.default_rng(size), size), options.rounds)
             except AssertionError as error:
                 print(f"--- {name}, size {size}: {str(error)[:300]}")
                 return 1
             ratios.append(ratio)
-            cells.append(f"{ratio:8.2f} ({first:5.2f} s){'!' if ratio < 0.95 else ' '}{how:8}")
+            cells.append(f"{ratio:8.2f} ({first:5.2f} s){'!' if ratio < 0.95 else ' '}{runs_as:8}")
         print(f"{name:28}{''.join(cells)}", flush=True)
     mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
     print(f"{len(ratios)} measured: geometric mean {mean:.2f}, below 0.95: {sum(ratio < 0.95 for ratio in ratios)}")

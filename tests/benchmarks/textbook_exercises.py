@@ -5,18 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from textbook_programs import program_of
+from textbook_programs import program_table
 
-EXERCISES, program = program_of()
+EXERCISES, program = program_table()
 
 
 @program(lambda r, n: (r.normal(size=(n, 3)), r.uniform(1, 2, n)), 6, 40, 200)
 def gravity_by_broadcasting(positions, masses):
     velocities = np.zeros_like(positions)
     for _ in range(5):
-        apart = positions[np.newaxis, :, :] - positions[:, np.newaxis, :]
-        cubed = (np.sum(apart**2, axis=-1) + 0.01) ** -1.5
-        velocities += 0.01 * np.sum(apart * cubed[:, :, None] * masses[None, :, None], axis=1)
+        offsets = positions[np.newaxis, :, :] - positions[:, np.newaxis, :]
+        cubed = (np.sum(offsets**2, axis=-1) + 0.01) ** -1.5
+        velocities += 0.01 * np.sum(offsets * cubed[:, :, None] * masses[None, :, None], axis=1)
         positions = positions + 0.01 * velocities
     return positions, velocities
 
@@ -116,8 +116,8 @@ def natural_cubic_spline(x, y, at):
 
 def _markov(r: np.random.Generator, n: int) -> tuple[Any, ...]:
     def rows(*shape: int) -> np.ndarray:
-        found = r.uniform(0.1, 1, shape)
-        return found / found.sum(axis=-1, keepdims=True)
+        weights = r.uniform(0.1, 1, shape)
+        return weights / weights.sum(axis=-1, keepdims=True)
 
     return rows(5, 5), rows(5, 8), rows(5), r.integers(0, 8, n)
 
@@ -230,13 +230,13 @@ def runge_kutta_45(y, steps):
 
 @program(lambda r, n: (r.normal(size=(n, 2)), r.integers(0, 3, n), r.normal(size=(n // 2, 2))), 10, 100, 1000)
 def nearest_neighbour_votes(points, labels, queries):
-    apart = np.sqrt(((queries[:, None, :] - points[None, :, :]) ** 2).sum(axis=2))
-    nearest = np.argsort(apart, axis=1)[:, :5]
+    distances = np.sqrt(((queries[:, None, :] - points[None, :, :]) ** 2).sum(axis=2))
+    nearest = np.argsort(distances, axis=1)[:, :5]
     votes = labels[nearest]
-    found = np.zeros(len(queries), dtype=int)
+    winners = np.zeros(len(queries), dtype=int)
     for i in range(len(queries)):
-        found[i] = np.bincount(votes[i], minlength=3).argmax()
-    return found
+        winners[i] = np.bincount(votes[i], minlength=3).argmax()
+    return winners
 
 
 @program(lambda r, n: (r.normal(size=(n, 4)), r.integers(0, 3, n)), 20, 500, 20_000)

@@ -11,7 +11,7 @@ Make = Callable[[np.random.Generator, int], tuple[Any, ...]]
 Programs = dict[str, tuple[Callable[..., Any], Make, tuple[int, ...]]]
 
 
-def program_of() -> tuple[Programs, Callable[..., Any]]:
+def program_table() -> tuple[Programs, Callable[..., Any]]:
     """Return a table of programs, and the decorator that adds one: with the maker of its arguments, and sizes."""
     programs: Programs = {}
 
@@ -25,7 +25,7 @@ def program_of() -> tuple[Programs, Callable[..., Any]]:
     return programs, program
 
 
-FURTHER, program = program_of()
+FURTHER, program = program_table()
 
 
 def _spd(r: np.random.Generator, n: int) -> tuple[Any, ...]:

@@ -31,14 +31,14 @@ def sieve(limit):
 
 def nested_loops(n):
     """Return the number of right triangles with integer sides up to `n`."""
-    found = 0
+    count = 0
     for a in range(1, n):
         for b in range(a, n):
             for c in range(b, n):
                 if a * a + b * b == c * c:
-                    found += 1
+                    count += 1
                     break
-    return found
+    return count
 
 
 def nqueens(n):

@@ -43,9 +43,9 @@ class Worker:
         )  # fmt: skip
         self.ask("load", file=str(file), peer="autoconv", tiny=False)
 
-    def ask(self, do: str, **what: Any) -> dict[str, Any]:
+    def ask(self, do: str, **options: Any) -> dict[str, Any]:
         assert self.process.stdin is not None and self.process.stdout is not None
-        self.process.stdin.write(json.dumps({"do": do, **what}) + "\n")
+        self.process.stdin.write(json.dumps({"do": do, **options}) + "\n")
         self.process.stdin.flush()
         answer = json.loads(self.process.stdout.readline() or '{"failed": "the process ended"}')
         if "failed" in answer:
@@ -85,9 +85,10 @@ def processor_seconds(cache: str) -> float:
 def warm_calls(trees: list[Path], file: Path, rounds: int, processes: int, clock: str) -> list[float]:
     """Return the best time of a warm call by tree, of several processes of each."""
     best = [math.inf] * len(trees)
-    with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as other:
+    with tempfile.TemporaryDirectory() as first_cache, tempfile.TemporaryDirectory() as second_cache:
         for _ in range(processes):
-            workers = [Worker(tree, file, cache) for tree, cache in zip(trees, (one, other), strict=True)]
+            caches = (first_cache, second_cache)
+            workers = [Worker(tree, file, cache) for tree, cache in zip(trees, caches, strict=True)]
             for turn in range(-(-rounds // processes)):
                 for position in ((0, 1), (1, 0))[turn % 2]:
                     answer = workers[position].ask("round", seed=0, seconds=0.05, clock=clock, check=not turn)
@@ -117,24 +118,24 @@ def main() -> int:
     ratios: dict[str, list[tuple[float, str]]] = {"warm": [], "first": []}
     for file in files:
         row = [f"{file.parent.name}/{file.stem}"]
-        for what, found in (
+        for kind, found in (
             ("warm", warm_calls(trees, file, options.rounds, options.processes, clock) if options.rounds else None),
             ("first", first_calls(trees, file, options.firsts, clock) if options.firsts else None),
         ):
             if found is None:
                 row += ["-"] * 3
                 continue
-            ratios[what].append((found[0] / found[1], row[0]))
+            ratios[kind].append((found[0] / found[1], row[0]))
             row += [f"{found[0] * 1e6:,.2f} µs", f"{found[1] * 1e6:,.2f} µs", f"{found[0] / found[1]:.3f}"]
         table.add_row(*row)
         print(" ".join(row), file=sys.stderr, flush=True)
     console = Console(width=None if sys.stdout.isatty() else 140)
     console.print(table)
-    for what, found in ratios.items():
+    for kind, found in ratios.items():
         if found:
             mean = math.exp(sum(math.log(ratio) for ratio, _ in found) / len(found))
             worst, name = max(found)
-            console.print(f"{what}: geometric mean {mean:.3f}, worst {worst:.3f} ({name})")
+            console.print(f"{kind}: geometric mean {mean:.3f}, worst {worst:.3f} ({name})")
     return 0
 
 

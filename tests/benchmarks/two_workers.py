@@ -40,9 +40,9 @@ def work(seconds: float) -> None:
     def step(x: object, y: object) -> object:
         with ac.GradientTape() as tape:
             loss = ac.reduce_sum((ac.nn.relu(x @ first) @ second - y) ** 2) / BATCH
-        found = tape.gradient(loss, [first, second])
-        found = ac.distribute.get_replica_context().all_reduce("SUM", found)
-        for variable, gradient in zip((first, second), found, strict=True):
+        gradients = tape.gradient(loss, [first, second])
+        gradients = ac.distribute.get_replica_context().all_reduce("SUM", gradients)
+        for variable, gradient in zip((first, second), gradients, strict=True):
             variable.assign_sub(0.001 * gradient)
         return loss
 
@@ -57,15 +57,15 @@ def work(seconds: float) -> None:
         train(x, y)
     strategy.reduce("SUM", ac.zeros([1]), axis=None)
     # The number of steps is reduced over workers, as all have to make the same calls.
-    begin = time.perf_counter()
+    start = time.perf_counter()
     for _ in range(10):
         train(x, y).numpy()
-    each = float(strategy.reduce("SUM", ac.constant(time.perf_counter() - begin), axis=None)) / 10
-    count = max(10, int(seconds / each * strategy.num_replicas_in_sync))
-    begin = time.perf_counter()
+    seconds_per_step = float(strategy.reduce("SUM", ac.constant(time.perf_counter() - start), axis=None)) / 10
+    count = max(10, int(seconds / seconds_per_step * strategy.num_replicas_in_sync))
+    start = time.perf_counter()
     for _ in range(count):
         train(x, y).numpy()
-    steps = count / (time.perf_counter() - begin)
+    steps = count / (time.perf_counter() - start)
 
     @ac.function
     def grown(row: object) -> object:
@@ -79,12 +79,12 @@ def work(seconds: float) -> None:
     iterator = iter(rows.with_options(options))
     next(iterator)
     strategy.reduce("SUM", ac.zeros([1]), axis=None)
-    begin, done = time.perf_counter(), 0
-    while time.perf_counter() - begin < seconds:
+    start, count_mapped = time.perf_counter(), 0
+    while time.perf_counter() - start < seconds:
         for _ in range(50):
             next(iterator)
-        done += 50
-    rate = done / (time.perf_counter() - begin)
+        count_mapped += 50
+    rate = count_mapped / (time.perf_counter() - start)
     print(json.dumps([steps, rate]))
 
 
@@ -94,19 +94,19 @@ def run(count: int, threads: int, seconds: float, mpiexec: str | None = None) ->
     environment.pop("TF_CONFIG", None)
     command = [sys.executable, __file__, "--work", str(seconds)]
     if mpiexec:
-        running = [subprocess.Popen([mpiexec, "-n", str(count), *command], env=environment, stdout=subprocess.PIPE)]
+        processes = [subprocess.Popen([mpiexec, "-n", str(count), *command], env=environment, stdout=subprocess.PIPE)]
     else:
-        with socket.create_server(("localhost", 0)) as free:
-            port = free.getsockname()[1]
+        with socket.create_server(("localhost", 0)) as server:
+            port = server.getsockname()[1]
         workers = [f"localhost:{port}", *(f"localhost:{1 + i}" for i in range(1, count))]
-        told = [{"cluster": {"worker": workers}, "task": {"type": "worker", "index": i}} for i in range(count)]
-        running = [
-            subprocess.Popen(command, env={**environment, "TF_CONFIG": json.dumps(one)}, stdout=subprocess.PIPE)
-            for one in told
+        configs = [{"cluster": {"worker": workers}, "task": {"type": "worker", "index": i}} for i in range(count)]
+        processes = [
+            subprocess.Popen(command, env={**environment, "TF_CONFIG": json.dumps(process)}, stdout=subprocess.PIPE)
+            for process in configs
         ]
-    text = "".join(one.communicate()[0].decode() for one in running)
-    found = [json.loads(part) for part in re.findall(r"\[[^\]]*\]", text)]  # mpiexec may mix the lines
-    return found[0][0], sum(rate for _, rate in found)
+    text = "".join(process.communicate()[0].decode() for process in processes)
+    results = [json.loads(part) for part in re.findall(r"\[[^\]]*\]", text)]  # mpiexec may mix the lines
+    return results[0][0], sum(rate for _, rate in results)
 
 
 def main() -> None:
@@ -120,17 +120,17 @@ def main() -> None:
         work(options.work)
         return
     cases = {"one process, one thread": (1, 1), "one process, two threads": (1, 2), "two workers": (2, 1)}
-    found: dict[str, list[tuple[float, float]]] = {}
+    results: dict[str, list[tuple[float, float]]] = {}
     for _ in range(options.rounds):
         for name, (count, threads) in cases.items():
             print(f"load {os.getloadavg()[0]:.1f}", end="; ", flush=True)
-            found.setdefault(name, []).append(run(count, threads, options.seconds))
+            results.setdefault(name, []).append(run(count, threads, options.seconds))
         if options.mpiexec:
-            own = Path(sys.executable).with_name("mpiexec")
-            command = str(own) if own.exists() else shutil.which("mpiexec")
-            found.setdefault("two workers, MPI", []).append(run(2, 1, options.seconds, command))
+            local_mpiexec = Path(sys.executable).with_name("mpiexec")
+            command = str(local_mpiexec) if local_mpiexec.exists() else shutil.which("mpiexec")
+            results.setdefault("two workers, MPI", []).append(run(2, 1, options.seconds, command))
     print()
-    for name, rows in found.items():
+    for name, rows in results.items():
         steps, rate = (statistics.median(column) for column in zip(*rows, strict=True))
         print(f"{name}: {steps:.0f} steps a second, {rate:.0f} examples mapped a second")
 

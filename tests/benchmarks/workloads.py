@@ -154,9 +154,9 @@ def _ipaddress(modules: Modules) -> Callable[[], Any]:
     module = modules["ipaddress"]
 
     def run() -> list[Any]:
-        found = [str(module.ip_address(text)) for text in four + six]
+        addresses = [str(module.ip_address(text)) for text in four + six]
         network = module.ip_network("10.0.0.0/20")
-        return [*found, [str(n) for n in network.subnets(new_prefix=25)], module.ip_address("10.0.3.4") in network]
+        return [*addresses, [str(n) for n in network.subnets(new_prefix=25)], module.ip_address("10.0.3.4") in network]
 
     return run
 
@@ -204,8 +204,8 @@ def _argparse(modules: Modules) -> Callable[[], Any]:
         for name in "abcdef":
             parser.add_argument(f"-{name}", f"--{name}{name}", type=int, default=0)
         parser.add_argument("files", nargs="*")
-        found = parser.parse_args(["-a", "1", "--bb=2", "-c3", "x", "y", "z"])
-        return sorted(vars(found).items()), parser.format_help()
+        namespace = parser.parse_args(["-a", "1", "--bb=2", "-c3", "x", "y", "z"])
+        return sorted(vars(namespace).items()), parser.format_help()
 
     return run
 

@@ -1,10 +1,9 @@
 """Warm calls of the backend xla beside jax.jit and native code: `python tests/benchmarks/xla_calls.py`.
 
 Each row is `np.sin(x) * y + 1.0` of float32. The function of jax.jit has one more result, an int32, as the backend has
-its error word. Arguments are NumPy's arrays, and results are read as such; with jax's own arrays, whose results stay
-where they are, in the second column of jax. The calls are made in turns, in a new order each round because threads of
-one kind may still wait for work when the next one begins. The best of the rounds counts: the machine may have other
-work.
+its error word. Arguments and results are NumPy arrays, except in the second column of jax, which has jax's own arrays.
+The calls are made in turns, in a new order each round because threads of one kind may still wait for work when the next
+one begins. The best of the rounds counts: the machine may have other work.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ def calls(size: int) -> dict[str, Callable[[], Any]]:
     through_xla, native = ac.compile(backend="xla")(formula), ac.compile(formula)
     return {
         "xla": lambda: through_xla(x, y),
-        "jax.jit": lambda: [np.asarray(one) for one in jitted(x, y)],
+        "jax.jit": lambda: [np.asarray(result) for result in jitted(x, y)],
         "jax.jit, its arrays": lambda: jax.block_until_ready(jitted(*on_device)),
         "native": lambda: native(x, y),
     }
@@ -45,7 +44,7 @@ def calls(size: int) -> dict[str, Callable[[], Any]]:
 
 def measure(kinds: dict[str, Callable[[], Any]], rounds: int) -> dict[str, tuple[float, float]]:
     """Return the best and the median microseconds of a call of each kind."""
-    found: dict[str, list[float]] = {name: [] for name in kinds}
+    samples: dict[str, list[float]] = {name: [] for name in kinds}
     counts = {}
     for name, call in kinds.items():
         for _ in range(20):
@@ -59,8 +58,8 @@ def measure(kinds: dict[str, Callable[[], Any]], rounds: int) -> dict[str, tuple
             begin = time.perf_counter()
             for _ in range(counts[name]):
                 call()
-            found[name].append((time.perf_counter() - begin) / counts[name] * 1e6)
-    return {name: (min(each), statistics.median(each)) for name, each in found.items()}
+            samples[name].append((time.perf_counter() - begin) / counts[name] * 1e6)
+    return {name: (min(times), statistics.median(times)) for name, times in samples.items()}
 
 
 def main() -> None:

@@ -15,11 +15,11 @@ _SECONDS = 60
 
 
 def pytest_collection_modifyitems(config: Any, items: list[Any]) -> None:
-    known = {json.loads(line)[0] for line in _PATH.read_text("utf-8").splitlines()} if _PATH.exists() else set()
+    finished = {json.loads(line)[0] for line in _PATH.read_text("utf-8").splitlines()} if _PATH.exists() else set()
     only = os.environ["CLIENT_TESTS_ONLY"]
-    kept = [item for item in items if item.nodeid not in known and only in item.nodeid]
-    config.hook.pytest_deselected(items=[item for item in items if item not in kept])
-    items[:] = kept
+    selected = [item for item in items if item.nodeid not in finished and only in item.nodeid]
+    config.hook.pytest_deselected(items=[item for item in items if item not in selected])
+    items[:] = selected
 
 
 def pytest_collectreport(report: Any) -> None:
@@ -30,7 +30,7 @@ def pytest_collectreport(report: Any) -> None:
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: Any) -> Any:
     _write(item.nodeid, "began")
-    signal.signal(signal.SIGALRM, _late)
+    signal.signal(signal.SIGALRM, _raise_timeout)
     signal.alarm(_SECONDS)
     try:
         return (yield)
@@ -45,7 +45,7 @@ def pytest_runtest_logreport(report: Any) -> None:
         _write(report.nodeid, report.outcome)
 
 
-def _late(*_: Any) -> None:
+def _raise_timeout(*_: Any) -> None:
     raise TimeoutError(f"a test takes more than {_SECONDS} s")
 
 

@@ -41,8 +41,11 @@ TEST_TOOLS = ("pytest", "pluggy", "iniconfig", "packaging", "pygments")
 
 @dataclass(frozen=True)
 class Library:
-    """A library: `packages` import TensorFlow, `needs` are imported besides (without their own requirements), `tests`
-    are globs in the archive. `from_source`: the wheel has no tests, but the source archive has."""
+    """A library with its tests.
+
+    `packages` import TensorFlow. `needs` are further packages that they import, without their own requirements.
+    `tests` are globs in the archive. `from_source`: only the source archive has the tests, not the wheel.
+    """
 
     requirement: str
     packages: tuple[str, ...]
@@ -85,14 +88,14 @@ def main() -> None:
     rows = []
     for name in options.libraries or LIBRARIES:
         library = LIBRARIES[name]
-        place = sources(name, library, options.folder, options.source.get(name))
-        autoconv_outcomes = collect(name, library, place, "autoconv", sys.executable, options)
+        library_folder = unpack_library(name, library, options.folder, options.source.get(name))
+        autoconv_outcomes = collect(name, library, library_folder, "autoconv", sys.executable, options)
         tensorflow_outcomes = None
         if options.tensorflow:
-            tensorflow_outcomes = collect(name, library, place, "tensorflow", options.tensorflow, options)
+            tensorflow_outcomes = collect(name, library, library_folder, "tensorflow", options.tensorflow, options)
         rows.append((name, *compare(name, autoconv_outcomes, tensorflow_outcomes, options.reasons)))
-    for name, passed, all_ in rows:
-        print(f"{name:15} {passed:5} of {all_:5}  {100 * passed / max(all_, 1):5.1f} %")
+    for name, passed, total in rows:
+        print(f"{name:15} {passed:5} of {total:5}  {100 * passed / max(total, 1):5.1f} %")
 
 
 def _arguments() -> argparse.Namespace:
@@ -111,20 +114,20 @@ def _arguments() -> argparse.Namespace:
     return options
 
 
-def sources(name: str, library: Library, folder: Path, given: Path | None) -> Path:
-    """Return the folder that holds the library's packages and tests; what it needs is installed beside."""
+def unpack_library(name: str, library: Library, folder: Path, source_folder: Path | None) -> Path:
+    """Return the folder of the library's packages and tests, and install what it needs in the folder `needs`."""
     pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
-    needs = folder / "needs"
-    missing = [need for need in (*TEST_TOOLS, *library.needs) if not (needs / ".installed" / need).exists()]
+    needs_folder = folder / "needs"
+    missing = [need for need in (*TEST_TOOLS, *library.needs) if not (needs_folder / ".installed" / need).exists()]
     if missing:
-        subprocess.run([*pip, "install", "--no-deps", "--upgrade", "--target", str(needs), *missing], check=True)
-        (needs / ".installed").mkdir(exist_ok=True)
+        subprocess.run([*pip, "install", "--no-deps", "--upgrade", "--target", str(needs_folder), *missing], check=True)
+        (needs_folder / ".installed").mkdir(exist_ok=True)
         for need in missing:
-            (needs / ".installed" / need).touch()
-    if given is not None:
-        return given
-    place = folder / name
-    if not place.exists():
+            (needs_folder / ".installed" / need).touch()
+    if source_folder is not None:
+        return source_folder
+    library_folder = folder / name
+    if not library_folder.exists():
         archives = folder / "archives" / name
         binary = ["--no-binary", ":all:"] if library.from_source else []
         subprocess.run([*pip, "download", "--no-deps", *binary, "-d", str(archives), library.requirement], check=True)
@@ -137,53 +140,55 @@ def sources(name: str, library: Library, folder: Path, given: Path | None) -> Pa
             with tarfile.open(archive) as opened:
                 opened.extractall(unpacked, filter="data")
             (unpacked,) = unpacked.iterdir()
-        unpacked.rename(place)
-    return place
+        unpacked.rename(library_folder)
+    return library_folder
 
 
 def collect(
-    name: str, library: Library, place: Path, over: str, python: str, options: argparse.Namespace
+    name: str, library: Library, library_folder: Path, framework: str, python: str, options: argparse.Namespace
 ) -> dict[str, str]:
-    """Run the tests without an outcome over `over`; return all outcomes by the names of tests."""
-    release = version("autoconv") if over == "autoconv" else _version(python, "tensorflow")
-    kept = options.folder / f"{library.requirement.replace('==', '-')}-{over}-{release}.jsonl"
-    if over == "autoconv" and (options.again or options.failed):
-        _forget(kept, options)
-    files = sorted(str(file) for pattern in library.tests for file in place.glob(pattern))
+    """Run the tests that have no outcome over `framework` yet; return all outcomes by the names of tests."""
+    release = version("autoconv") if framework == "autoconv" else _version(python, "tensorflow")
+    outcomes_path = options.folder / f"{library.requirement.replace('==', '-')}-{framework}-{release}.jsonl"
+    if framework == "autoconv" and (options.again or options.failed):
+        _forget(outcomes_path, options)
+    files = sorted(str(file) for pattern in library.tests for file in library_folder.glob(pattern))
     if not files:
-        raise SystemExit(f"{name}: no tests in {place}; give a folder with --source {name}=DIR")
-    tests_of = {Path(file).stem for file in files}
+        raise SystemExit(f"{name}: no tests in {library_folder}; give a folder with --source {name}=DIR")
+    test_modules = {Path(file).stem for file in files}
     setup = "import builtins, numpy\n" + "".join(f"numpy.{old} = builtins.{old}\n" for old in library.old_numpy)
-    setup += RENAME.format(packages=sorted({*library.packages, *tests_of})) if over == "autoconv" else ""
+    setup += RENAME.format(packages=sorted({*library.packages, *test_modules})) if framework == "autoconv" else ""
     environment = {
         **os.environ,
         **dict(library.variables),
-        "PYTHONPATH": os.pathsep.join([str(place), str(options.folder / "needs"), str(HERE)]),
-        "CLIENT_TESTS_OUTCOMES": str(kept),
+        "PYTHONPATH": os.pathsep.join([str(library_folder), str(options.folder / "needs"), str(HERE)]),
+        "CLIENT_TESTS_OUTCOMES": str(outcomes_path),
         "CLIENT_TESTS_ONLY": options.only,
         "TF_CPP_MIN_LOG_LEVEL": "3",
         "KERAS_BACKEND": "tensorflow",
     }
-    if over == "autoconv":
+    if framework == "autoconv":
         environment["KERAS_BACKEND"] = "autoconv"
     plugins = ["-p", "outcomes", "-p", "no:cacheprovider", "--assert=plain", "--continue-on-collection-errors"]
-    command = [python, "-c", START.format(setup=setup), "-q", *plugins, "--tb=line", "--rootdir", str(place), *files]
+    command = [python, "-c", START.format(setup=setup), "-q", *plugins, "--tb=line"]
+    command += ["--rootdir", str(library_folder), *files]
     end = time.monotonic() + LIMIT
     while True:
-        before = len(_outcomes(kept))
+        before = len(_outcomes(outcomes_path))
         try:
-            run = subprocess.run(
-                command, env=environment, cwd=place, capture_output=True, text=True, timeout=end - time.monotonic()
-            )
+            completed = subprocess.run(
+                command, env=environment, cwd=library_folder, capture_output=True, text=True,
+                timeout=end - time.monotonic(),
+            )  # fmt: skip
         except subprocess.TimeoutExpired:
-            print(f"{name} over {over}: stopped after {LIMIT} s; run it again for the other tests", flush=True)
+            print(f"{name} over {framework}: stopped after {LIMIT} s; run it again for the other tests", flush=True)
             break
-        if run.returncode in (0, 1, 2, 5):  # pytest has ended by itself
+        if completed.returncode in (0, 1, 2, 5):  # pytest has ended by itself
             break
-        if len(_outcomes(kept)) == before or time.monotonic() > end:
-            print((run.stdout + run.stderr)[-2000:], flush=True)
+        if len(_outcomes(outcomes_path)) == before or time.monotonic() > end:
+            print((completed.stdout + completed.stderr)[-2000:], flush=True)
             break
-    return {test: text for test, text in _outcomes(kept).items() if options.only in test}
+    return {test: text for test, text in _outcomes(outcomes_path).items() if options.only in test}
 
 
 def _version(python: str, package: str) -> str:
@@ -197,39 +202,39 @@ def _version(python: str, package: str) -> str:
 
 def _outcomes(path: Path) -> dict[str, str]:
     """Return the last outcome of each test; a test that began and did not end has ended its process."""
-    found: dict[str, str] = {}
+    outcomes: dict[str, str] = {}
     if path.exists():
         for line in path.read_text("utf-8").splitlines():
             test, outcome = json.loads(line)
-            found[test] = outcome
-    return {test: "failed: it ended the process" if text == "began" else text for test, text in found.items()}
+            outcomes[test] = outcome
+    return {test: "failed: it ended the process" if text == "began" else text for test, text in outcomes.items()}
 
 
 def _forget(path: Path, options: argparse.Namespace) -> None:
-    found = _outcomes(path)
-    for test, outcome in list(found.items()):
+    outcomes = _outcomes(path)
+    for test, outcome in list(outcomes.items()):
         if options.only in test and (options.again or outcome.startswith("failed")):
-            del found[test]
-    path.write_text("".join(json.dumps(row) + "\n" for row in found.items()), "utf-8")
+            del outcomes[test]
+    path.write_text("".join(json.dumps(row) + "\n" for row in outcomes.items()), "utf-8")
 
 
 def compare(
-    name: str, autoconv_outcomes: dict[str, str], tensorflow_outcomes: dict[str, str] | None, most: int
+    name: str, autoconv_outcomes: dict[str, str], tensorflow_outcomes: dict[str, str] | None, max_reasons: int
 ) -> tuple[int, int]:
     """Print the reasons of failures; return how many tests pass, and how many of them there are."""
     reference = autoconv_outcomes if tensorflow_outcomes is None else tensorflow_outcomes
-    wanted = [test for test, outcome in reference.items() if outcome == "passed"]
+    compared_tests = [test for test, outcome in reference.items() if outcome == "passed"]
     if tensorflow_outcomes is None:
-        wanted = [test for test, outcome in autoconv_outcomes.items() if outcome != "skipped"]
+        compared_tests = [test for test, outcome in autoconv_outcomes.items() if outcome != "skipped"]
     reasons: dict[str, list[str]] = collections.defaultdict(list)
-    for test in wanted:
+    for test in compared_tests:
         outcome = autoconv_outcomes.get(test) or autoconv_outcomes.get(test.partition("::")[0], "failed: not run")
         if outcome != "passed":
             reasons[outcome].append(test)
     print(f"{name}:")
-    for reason, tests in sorted(reasons.items(), key=lambda pair: -len(pair[1]))[:most]:
+    for reason, tests in sorted(reasons.items(), key=lambda pair: -len(pair[1]))[:max_reasons]:
         print(f"{len(tests):5} {reason}   [{tests[0]}]")
-    return len(wanted) - sum(map(len, reasons.values())), len(wanted)
+    return len(compared_tests) - sum(map(len, reasons.values())), len(compared_tests)
 
 
 if __name__ == "__main__":

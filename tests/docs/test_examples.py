@@ -47,14 +47,14 @@ def test_blocks_print_the_output_after_them(page, tmp_path, monkeypatch, update)
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
     text = (ROOT / page).read_text(encoding="utf-8")
-    found = blocks(text)
+    page_blocks = blocks(text)
     printed: dict[Block, str] = {}
     imported = set(sys.modules)
-    script = _Script(tmp_path, found)
+    script = _Script(tmp_path, page_blocks)
     try:
-        for block in found:
+        for block in page_blocks:
             printed[block] = re.sub(r"[ \t]+$", "", script.run(block), flags=re.MULTILINE).strip("\n")
-            assert update or _same(block, printed[block]), _message(page, block, printed[block])
+            assert update or _output_matches(block, printed[block]), _message(page, block, printed[block])
     finally:
         for name in set(sys.modules) - imported:
             if str(getattr(sys.modules[name], "__file__", "")).startswith(str(tmp_path)):
@@ -63,17 +63,17 @@ def test_blocks_print_the_output_after_them(page, tmp_path, monkeypatch, update)
         autoconv.compat.v1.enable_v2_behavior()
         linecache.checkcache()
     if update:
-        (ROOT / page).write_text(_updated(text, printed), encoding="utf-8")
+        (ROOT / page).write_text(_update_outputs(text, printed), encoding="utf-8")
 
 
 @pytest.mark.parametrize("page", PAGES)
 def test_blocks_are_of_a_language_that_runs(page):
-    found = blocks((ROOT / page).read_text(encoding="utf-8"))
-    assert {block.language for block in found} <= LANGUAGES
-    assert sum(block.language == "sh" for block in found) == RUN_BY_CI.get(page, 0)
+    page_blocks = blocks((ROOT / page).read_text(encoding="utf-8"))
+    assert {block.language for block in page_blocks} <= LANGUAGES
+    assert sum(block.language == "sh" for block in page_blocks) == RUN_BY_CI.get(page, 0)
 
 
-def _same(block: Block, printed: str) -> bool:
+def _output_matches(block: Block, printed: str) -> bool:
     return doctest.OutputChecker().check_output((block.output or "").strip("\n"), printed, doctest.ELLIPSIS)
 
 
@@ -81,10 +81,10 @@ def _message(page: str, block: Block, printed: str) -> str:
     return f"{page}:{block.line} prints\n{printed}\n\nand the page has\n{block.output}"
 
 
-def _updated(text: str, printed: dict[Block, str]) -> str:
+def _update_outputs(text: str, printed: dict[Block, str]) -> str:
     """Return the page with the outputs of its blocks; outputs that match, with `...` for any text, do not change."""
     for block in sorted(printed, key=lambda block: block.end, reverse=True):
-        if not _same(block, printed[block]):
+        if not _output_matches(block, printed[block]):
             assert block.output is not None, f"line {block.line} prints something, and no `text` block follows it"
             text = f"{text[:block.end - len(block.output)]}{printed[block]}\n{text[block.end:]}"
     return text
@@ -93,7 +93,7 @@ def _updated(text: str, printed: dict[Block, str]) -> str:
 class _Script:
     """The Python blocks of a page without a title, as one file `example.py`."""
 
-    def __init__(self, folder: Path, found: list[Block]) -> None:
+    def __init__(self, folder: Path, page_blocks: list[Block]) -> None:
         self.file = folder / "example.py"
         self.module = types.ModuleType("example")
         self.module.__file__ = str(self.file)
@@ -101,7 +101,7 @@ class _Script:
         self.shell = _Shell(vars(self.module))
         self.starts: dict[Block, int] = {}
         text = ""
-        for block in found:
+        for block in page_blocks:
             if block.language in ("python", "c", "cpp") and block.title:
                 (folder / block.title).parent.mkdir(parents=True, exist_ok=True)
                 (folder / block.title).write_text(block.text)
@@ -115,16 +115,16 @@ class _Script:
         out = io.StringIO()
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
             if block.language == "console":
-                _commands(block.text, out)
+                _run_commands(block.text, out)
             elif block.language == "pycon":
-                _prompt(block.text, out)
+                _run_prompt(block.text, out)
             elif block.language == "ipython":
                 self.shell.run(block.text, f"<cell {block.line}>")
             elif block.language == "python" and block.title.endswith(".py"):
-                _python(block.text, block.title, {"__name__": "__main__", "__file__": block.title}, out)
+                _run_python(block.text, block.title, {"__name__": "__main__", "__file__": block.title}, out)
             elif block.language == "python":
                 source = "\n" * self.starts[block] + block.text
-                _python(source, str(self.file), vars(self.module), out)
+                _run_python(source, str(self.file), vars(self.module), out)
         return out.getvalue().replace(f"{self.file.parent}{os.sep}", "")
 
 
@@ -162,20 +162,20 @@ class _Shell:
         exec(compile(tree, self.file, "exec", dont_inherit=True), self.names)
 
 
-def _python(source: str, file: str, names: dict[str, object], out: io.StringIO) -> None:
+def _run_python(source: str, file: str, names: dict[str, object], out: io.StringIO) -> None:
     try:
         exec(compile(source, file, "exec", dont_inherit=True), names)
     except Exception as error:
         out.write("".join(traceback.format_exception_only(error)))
 
 
-def _prompt(text: str, out: io.StringIO) -> None:
+def _run_prompt(text: str, out: io.StringIO) -> None:
     """Run lines at Python's prompt, and write those whose output differs."""
     test = doctest.DocTestParser().get_doctest(textwrap.dedent(text), {"autoconv": autoconv}, "block", None, 0)
     doctest.DocTestRunner().run(test, out=out.write)
 
 
-def _commands(text: str, out: io.StringIO) -> None:
+def _run_commands(text: str, out: io.StringIO) -> None:
     """Run the lines after `$`, autoconv's in this process, and write them with their output as in a terminal."""
     for line in re.findall(r"^\$ (.*)$", text, re.MULTILINE):
         out.write(f"$ {line}\n")
@@ -183,5 +183,5 @@ def _commands(text: str, out: io.StringIO) -> None:
             out.write(CliRunner().invoke(main, shlex.split(line)[1:]).output)
         else:
             environment = os.environ | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
-            done = subprocess.run(line, shell=True, capture_output=True, text=True, env=environment, check=False)
-            out.write(done.stdout + done.stderr)
+            completed = subprocess.run(line, shell=True, capture_output=True, text=True, env=environment, check=False)
+            out.write(completed.stdout + completed.stderr)

@@ -12,7 +12,7 @@ from site_generator.markdown import ROOT, written_pages
 from tests import layer_tables as tables
 
 PAGES = [str(path.relative_to(ROOT)) for path in written_pages() if path.name != "style.md"]
-MOST_WORDS = 28
+MAX_WORDS = 28
 PERSONIFIED = re.compile(r"\b(knows?|wants?|lets? go of|gone over|goes over|nobody|is asked|are asked)\b")
 
 
@@ -28,7 +28,7 @@ def sentences(text: str) -> list[str]:
 @pytest.mark.parametrize("page", PAGES)
 def test_sentences_are_short(page):
     found = sentences((ROOT / page).read_text(encoding="utf-8"))
-    assert [each for each in found if len(re.findall(r"\w\S*", each)) > MOST_WORDS] == []
+    assert [each for each in found if len(re.findall(r"\w\S*", each)) > MAX_WORDS] == []
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -68,7 +68,7 @@ def prose(text: str) -> str:
 
 def test_sentences_of_docstrings_are_short():
     found = [(path, each) for path in SOURCES for text in docstrings(path) for each in sentences(prose(text))]
-    long = [(str(path.relative_to(ROOT)), each) for path, each in found if len(re.findall(r"\w\S*", each)) > MOST_WORDS]
+    long = [(str(path.relative_to(ROOT)), each) for path, each in found if len(re.findall(r"\w\S*", each)) > MAX_WORDS]
     assert long == []
 
 

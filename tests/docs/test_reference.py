@@ -17,9 +17,9 @@ WITH_EXAMPLES = [item for item in ITEMS if item.example]
 def test_the_example_runs(item):
     names = {"autoconv": importlib.import_module("autoconv"), "np": importlib.import_module("numpy")}
     test = doctest.DocTestParser().get_doctest(inspect.getdoc(item.value), names, item.name, None, 0)
-    seen: list[str] = []
-    doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE).run(test, out=seen.append)
-    assert not seen, "".join(seen)
+    failures: list[str] = []
+    doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE).run(test, out=failures.append)
+    assert not failures, "".join(failures)
 
 
 def test_every_item_but_errors_has_an_example():

@@ -2,9 +2,9 @@
 
     python tests/fuzz/allocations.py [--warm 300] [--first 20] [--cold 5] [--program NAME] [--show]
 
-Each allocation of warm calls fails once, up to 300; of first calls (a trace) and cold ones (conversion and trace)
-as many as said, spread evenly. Each call runs in a process of its own, so that a crash is seen and not
-suffered. The last line has the figures.
+The options limit the number of failing allocations of warm calls, first calls (a trace) and cold calls (conversion and
+trace). They are spread evenly over the call. Each call runs in a process of its own, which may crash. The last line has
+the figures.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ counter = Counter(0)
 table = {"a": 1.0, "b": 2.0}
 vector = np.arange(4.0)
 """
-# A comment begins a program: its name, its parameters and their arguments; what follows is its body.
+# Each program begins with a comment: its name, its parameters and their arguments. The lines below are its body.
 TEXT = """
 # scalars: x, n = 2.5, 70000
 return x * n + 1.5, n // 3, x > n, n
@@ -388,11 +388,11 @@ class discard_output:
     """A context that discards standard output and errors."""
 
     def __enter__(self) -> None:
-        self.before = sys.stdout, sys.stderr
+        self.previous_streams = sys.stdout, sys.stderr
         sys.stdout = sys.stderr = open(os.devnull, "w")
 
     def __exit__(self, *_: object) -> None:
-        sys.stdout, sys.stderr = self.before
+        sys.stdout, sys.stderr = self.previous_streams
 
 
 def choose_allocations(count: int, max_count: int) -> list[int]:

@@ -4,13 +4,12 @@
 
 With `--held` the arrays are attributes of an object, or global names, instead of arguments.
 
-A program is run on inputs that take different paths. Compared are the results, the contents of the arguments afterwards
-(after an error, too), and which arrays share memory. NumPy's own copies of vectors over each other with unlike steps
-(`x[::2] = x[:3]`) read elements that they have just written, so plain NumPy runs `x[::2] = x[:3].copy()`. The summary
-counts programs by outcome: "memory" ran with arrays as memory, "objects" as Python objects, "plain" as plain Python.
-With AUTOCONV_BACKEND=xla it also counts
-those that XLA ran, and the reasons of the others. XLA may use no instruction younger than AVX there: it would contract
-products and sums, and loops magnify differences of the last bits.
+A program is run on inputs that take different paths. The results, the contents of the arguments afterwards (after an
+error, too), and the memory that arrays share are compared. NumPy's own copies of vectors over each other with unlike
+steps (`x[::2] = x[:3]`) read elements that they have just written, so plain NumPy runs `x[::2] = x[:3].copy()`. The
+summary counts programs by outcome: "memory" ran with arrays as memory, "objects" as Python objects, "plain" as plain
+Python. With AUTOCONV_BACKEND=xla it also counts those that XLA ran, and the reasons of the others. XLA is restricted to
+AVX there: with later instructions it contracts products and sums, and loops magnify differences of the last bits.
 """
 
 from __future__ import annotations

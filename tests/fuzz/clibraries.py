@@ -3,12 +3,12 @@
     python tests/fuzz/clibraries.py --programs 200 [--seed 0]
 
 The programs are by turns those of `arrays.py`, those of `sizes.py`, whose sizes are names, those of `numeric.py`
-without output, and loops with tries. Compared are the results, what the arguments hold afterwards, and
-errors: where plain Python raises the message has to name the exception. All calls of a program are made once more by 8
-threads together, which have to give the same bits. Headers are compiled by cc, as strictly as it can. Each tenth
-program is called from C under the address sanitizer, and under valgrind where that is installed: an address out of
-range, a value that was never set, or memory that nobody frees is an error. The summary counts the calls by what became
-of them, and the programs that have no form by the reason.
+without output, and loops with tries. The results and the contents of the arguments afterwards are compared. Where plain
+Python raises, the library's message has to name the exception. All calls of a program are made once more by 8 threads
+together, which have to give the same bits. Headers are compiled by cc with its strictest warnings. Each tenth program
+is called from C under the address sanitizer, and under valgrind where that is installed: an address out of range, an
+uninitialized value or a leak is an error. The summary counts the calls by outcome, and the programs that have no form
+by reason.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ def check(program: Program, folder: Path, runs_in_c: bool) -> collections.Counte
         counts[classify_call(result, arguments, plain, expected, constants)] += 1
     with ThreadPoolExecutor(THREADS) as pool:
         repeated_inputs = [arguments for _ in range(THREADS) for arguments in program.inputs()]
-        threaded_results = list(pool.map(lambda given: call_library(call, given), repeated_inputs))
+        threaded_results = list(pool.map(lambda arguments: call_library(call, arguments), repeated_inputs))
     for result, arguments, (single_result, single_arguments) in zip(
         threaded_results, repeated_inputs, single_results * THREADS, strict=True
     ):

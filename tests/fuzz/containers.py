@@ -36,6 +36,8 @@ owner = Owner()
 
 
 class _Writer:
+    """A writer of a program over three of the names in `DICTS`."""
+
     def __init__(self, seed: int) -> None:
         self.draw = random.Random(seed)
         self.dicts = [*self.draw.choices(DICTS, [6, 1, 1, 1], k=2), "second"]
@@ -116,7 +118,7 @@ def _describe(value: Any, numbers: dict[int, int]) -> Any:
 
 
 def outcomes(run: Callable[..., Any], namespace: dict[str, Any], seed: int) -> list[Any]:
-    """Return what six calls result in, with the contents of all dicts after each."""
+    """Return the outcomes of six calls, with the contents of all dicts after each."""
     draw, owner = random.Random(seed), namespace["owner"]
     owner.p, owner.q, namespace["shared"], namespace["argument"] = map(_dict, (1.0, 2.0, 3.0, 4.0))
     result: list[Any] = []
@@ -135,18 +137,18 @@ def outcomes(run: Callable[..., Any], namespace: dict[str, Any], seed: int) -> l
 
 def check(source: str, number: int) -> tuple[str, str]:
     """Compare a program; return how it ran or "WRONG", and details."""
-    expected, found = [], []
+    plain_outcomes, compiled_outcomes = [], []
     compiled: Any = None
     for kind in ("plain", "compiled"):
         function = load_program(source, f"<program of containers {number} {kind}>")
         if kind == "plain":
-            expected = outcomes(function, function.__globals__, number)
+            plain_outcomes = outcomes(function, function.__globals__, number)
         else:
             compiled = ac.compile(function)
-            found = outcomes(compiled, function.__globals__, number)
-    for call, (wanted, actual) in enumerate(zip(expected, found, strict=True)):
-        if wanted != actual:
-            return "WRONG", f"call {call}:\nexpected {wanted}\nfound    {actual}\n{compiled.explain()}"
+            compiled_outcomes = outcomes(compiled, function.__globals__, number)
+    for call, (plain_outcome, outcome) in enumerate(zip(plain_outcomes, compiled_outcomes, strict=True)):
+        if plain_outcome != outcome:
+            return "WRONG", f"call {call}:\nexpected {plain_outcome}\nfound    {outcome}\n{compiled.explain()}"
     if "internal error" in compiled.explain():
         return "WRONG", compiled.explain()
     return execution_kind(compiled)

@@ -2,11 +2,11 @@
 
     python tests/fuzz/effects.py [--sample 2000 | --whole] [--begin 0] [--minutes 9] [--seed 0] [--only TEXT] [--jobs 2]
 
-A program reaches what was there before it (a global, an item, an attribute, what a comprehension takes from a list) and
-has Python run a method of it, or writes to it; with and without objects among its arguments. Each is called six times,
-with changes from outside in between. Compared are results, exceptions, what is printed, what all objects hold after
-each call, and where the global random streams are. Without --sample, so many programs run that each two entries of two
-tables (path, kind, effect, context, arguments) come together in one.
+A program reaches an object that existed before its call: a global, an item, an attribute, or an element of a list in a
+comprehension. It calls a method of the object, directly or by an operator, or writes to it; objects may be among the
+arguments. Each program is called six times, with changes from outside in between. Results, exceptions, output, the
+contents of all objects after each call, and the states of the global random streams are compared. Without --sample, the
+programs contain each pair of entries of two tables (path, kind, effect, context, arguments).
 """
 
 from __future__ import annotations

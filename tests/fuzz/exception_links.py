@@ -3,9 +3,9 @@
     python tests/fuzz/exception_links.py --programs 1000 [--seed 0]
 
 A program nests `try`, `with`, loops and branches whose bodies raise or read from a dict, a list or a number, and whose
-handlers raise again, from an exception or from None, keep exceptions in a list, or ask them for their links. Some
-begin with a print or a change of the dict. Results, kept exceptions, those that leave the program, what is printed and
-the changed dict are compared: classes, texts, causes and contexts.
+handlers raise again, from an exception or from None, keep exceptions in a list, or read their causes and contexts. Some
+begin with a print or a change of the dict. Results, output and the dict are compared, and the classes, texts, causes
+and contexts of the exceptions that are kept or leave the program.
 """
 
 from __future__ import annotations

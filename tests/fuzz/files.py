@@ -4,10 +4,10 @@
 
 Draws files: random bytes, null bytes, other encodings, coding lines, byte-order marks, tabs, form feeds, all ends of
 lines, very long lines, deep nesting, huge literals, damaged programs, and many lines (up to --lines). Each goes
-through `autoconv convert`, `show-code` and `run`, in this process; what Python takes is not run. No command may show
-a fault of its own or a traceback, answer an exit code that is not documented, take more than 10 s of the processor,
-or write a file and fail. What Python takes is refused for its depth alone. Prints one line with figures; the exit
-code is 1 if anything was wrong. The memory is that of the whole process, at its most."""
+through `autoconv convert`, `show-code` and `run`, in this process; `run` gets only files that Python rejects. No
+command may show an internal error or a traceback, end with an exit code that is not documented, take more than 10 s of
+processor time, or both write a file and fail. A file that Python accepts may be refused only for its nesting depth.
+The last line has the figures, with the peak memory of the whole process. The exit code is 1 if anything was wrong."""
 
 from __future__ import annotations
 
@@ -186,7 +186,7 @@ def judge_file(data: bytes, folder: Path) -> tuple[list[str], float, int]:
     """Return (problems, largest time of a command in seconds, exit code of `convert`) for one file."""
     path = folder / "drawn.py"
     path.write_bytes(data)
-    wrong: list[str] = []
+    problems: list[str] = []
     max_seconds, convert_code = 0.0, 0
     compiles = _compiles(data)
     for command in ("convert", "show-code", "run"):
@@ -198,24 +198,24 @@ def judge_file(data: bytes, folder: Path) -> tuple[list[str], float, int]:
         seconds = time.process_time() - start
         max_seconds = max(max_seconds, seconds)
         errors = result.stderr
-        new = {entry.name for entry in folder.iterdir()} - before
+        new_files = {entry.name for entry in folder.iterdir()} - before
         if command == "convert":
             convert_code = result.exit_code
         if result.exit_code not in (0, 1, 3):
-            wrong.append(f"{command}: exit code {result.exit_code}: {errors[:300]}")
+            problems.append(f"{command}: exit code {result.exit_code}: {errors[:300]}")
         if "Traceback" in errors or "bug in autoconv" in errors:
-            wrong.append(f"{command}: {errors[:300]}")
-        if result.exit_code and (new or not errors):
-            wrong.append(f"{command}: exit code {result.exit_code}, wrote {sorted(new)}, {errors[:100]!r}")
+            problems.append(f"{command}: {errors[:300]}")
+        if result.exit_code and (new_files or not errors):
+            problems.append(f"{command}: exit code {result.exit_code}, wrote {sorted(new_files)}, {errors[:100]!r}")
         if compiles and result.exit_code and "nested too deeply" not in errors:
-            wrong.append(f"{command}: Python takes it: {errors[:300]}")
+            problems.append(f"{command}: Python takes it: {errors[:300]}")
         if not compiles and not result.exit_code:
-            wrong.append(f"{command}: Python does not take it")
+            problems.append(f"{command}: Python does not take it")
         if seconds > MAX_SECONDS:
-            wrong.append(f"{command}: {seconds:.1f} s")
-        for name in new:
+            problems.append(f"{command}: {seconds:.1f} s")
+        for name in new_files:
             (folder / name).unlink()
-    return wrong, max_seconds, convert_code
+    return problems, max_seconds, convert_code
 
 
 def _compiles(data: bytes) -> bool:

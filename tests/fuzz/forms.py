@@ -65,7 +65,7 @@ class Program:
         return copy.deepcopy(list(self.cases[number]))
 
     def arguments_after_call(self, number: int) -> list[Any]:
-        """The arguments of a case after a call in plain Python, which may write to them."""
+        """Return the arguments of a case after a call in plain Python, which may write to them."""
         arguments = self.arguments(number)
         self.function(*arguments)
         return arguments
@@ -95,7 +95,7 @@ def numeric_programs() -> list[Program]:
 
 
 def ulp_distance(actual: Any, expected: Any) -> float:
-    """The distance of two arrays; infinity where their shapes differ, or arrays that are not floats differ."""
+    """Return the distance of two arrays; infinity where their shapes differ, or arrays that are not floats differ."""
     actual, expected = np.asarray(actual), np.asarray(expected)
     if actual.shape != expected.shape:
         return np.inf
@@ -112,7 +112,7 @@ def max_distance(actual: Sequence[Any], expected: Sequence[Any]) -> float:
 
 
 def run_native(program: Program, folder: str) -> tuple[str, float]:
-    """Run a program as native code of this process: (the reason that it has no form, or "", and its distance)."""
+    """Run a program as native code of this process; return the reason that it has no form, or "", and its distance."""
     distance = 0.0
     for number, expected in enumerate(program.expected):
         arguments = program.arguments(number)
@@ -125,7 +125,7 @@ def run_native(program: Program, folder: str) -> tuple[str, float]:
 
 
 def format_runner(run: Run) -> Callable[[Program, str], tuple[str, float]]:
-    """A function like `run_native`, for a format that `run` writes and runs."""
+    """Return a function like `run_native`, for a format that `run` writes and runs."""
 
     def run_format(program: Program, folder: str) -> tuple[str, float]:
         distance = 0.0
@@ -133,17 +133,17 @@ def format_runner(run: Run) -> Callable[[Program, str], tuple[str, float]]:
             concrete = program.compiled.get_concrete_function(*program.arguments(number))
             graph, arrays = portable.graph_and_arrays(concrete, program.arguments(number))
             try:
-                arrays_found, result_count, written, error_word = run(graph, arrays)
+                actual_arrays, result_count, written, error_word = run(graph, arrays)
             except GraphUnfit as error:
                 return f"{error.failed_op}: {error.reason}", 0.0
             if error_word:
                 return "", np.inf
-            results = rebuild(concrete.layout, iter([np.asarray(x) for x in arrays_found[:result_count]]))
+            results = rebuild(concrete.layout, iter([np.asarray(x) for x in actual_arrays[:result_count]]))
             distance = max(distance, max_distance(clibraries.leaves(results), clibraries.leaves(expected)))
             if written:
                 after = portable.parameters_of(concrete, program.arguments_after_call(number))
                 expected_arrays = [after[position] for position in written]
-                distance = max(distance, max_distance(arrays_found[result_count:], expected_arrays))
+                distance = max(distance, max_distance(actual_arrays[result_count:], expected_arrays))
         return "", distance
 
     return run_format
@@ -176,7 +176,7 @@ def arrays_of(arguments: Sequence[Any]) -> list[np.ndarray]:
 
 
 def argument_specs(cases: Sequence[Sequence[Any]]) -> list[Any]:
-    """The specs of the arguments: a size that differs between cases has a name, and equal sizes have the same name."""
+    """Return the specs of the arguments: sizes that differ between cases have names, the same name where equal."""
     names: dict[tuple[int, ...], str] = {}
     specs: list[Any] = []
     for values in zip(*cases, strict=True):

@@ -53,7 +53,7 @@ class Job:
 
 
 def run(job: Job) -> tuple[Job, Program, Verdict, int]:
-    """Judge the program of a job: (the job, its program, the verdict, the number of paths that its calls take)."""
+    """Judge the program of a job; return the job, its program, the verdict, and the number of paths of its calls."""
     generated = job.program()
     verdict = judge(generated, job.subsets, job.stages)
     path_count = 0 if verdict.status == "skipped" else count_paths(generated.source, generated.inputs)
@@ -61,7 +61,7 @@ def run(job: Job) -> tuple[Job, Program, Verdict, int]:
 
 
 def search(jobs: list[Job], processes: int = 1) -> tuple[Summary, dict[int, Verdict]]:
-    """The summary, and by seed the verdicts of programs that were not staged. An interrupt ends the search early."""
+    """Return the summary, and the verdicts of programs that were not staged by seed. An interrupt ends the search."""
     summary, verdicts = Summary(), {}
     try:
         for job, generated, verdict, path_count in _results(jobs, processes):
@@ -86,7 +86,7 @@ def _results(jobs: list[Job], processes: int) -> Iterator[tuple[Job, Program, Ve
 
 
 def feature_table(options: argparse.Namespace) -> str:
-    """A line for each feature, alone with the one it requires: the share of staged programs, and common obstacles."""
+    """Return a line for each feature (with the one it requires): the share of staged programs, common obstacles."""
     lines = ["programs with one feature each: the share that was staged, and what stops most of the others"]
     for feature in FEATURES:
         only = tuple({feature, REQUIRED_FEATURES.get(feature, feature)})
@@ -102,7 +102,7 @@ def feature_table(options: argparse.Namespace) -> str:
 
 
 def report(job: Job, shrinks: bool) -> str:
-    """The program of a job with its verdict; a program that was not staged is reduced first when `shrinks`."""
+    """Return the program of a job with its verdict; with `shrinks`, a program that was not staged is reduced first."""
     _, generated, verdict, path_count = run(job)
     if shrinks and verdict.status != "staged":
         generated = reduce_program(generated, verdict)

@@ -171,7 +171,7 @@ def indent(lines: list[str]) -> list[str]:
 
 
 def expected_derivatives(function: Any, x: float, n: int) -> tuple[float, float]:
-    """The first and the second derivative of a function at (x, n), by dual numbers."""
+    """Return the first and the second derivative of a function at (x, n), by dual numbers."""
     result = function(Dual(Dual(x, 1.0), Dual(1.0, 0.0)), n)
     slope = slope_of(result)
     return plain_value(slope), plain_value(slope_of(slope))
@@ -186,7 +186,7 @@ def load(source: str, number: int, **names: Any) -> Any:
 
 
 def check(source: str, number: int) -> tuple[str, str]:
-    """Compare the derivatives of a program: ("agrees", "refused" or "WRONG", details)."""
+    """Compare the derivatives of a program; return "agrees", "refused" or "WRONG", and details."""
     dual = load(source, number, sin=dual_sin, cos=dual_cos, tanh=dual_tanh)
     staged = ac.compile(load(source, number, sin=math.sin, cos=math.cos, tanh=math.tanh))
     graph = ac.function(load(source, number, sin=float64_sin, cos=float64_cos, tanh=float64_tanh))

@@ -48,7 +48,7 @@ def program_text(number: int) -> str:
 
 
 def call_arguments(number: int, call: int) -> list[Any]:
-    """The arguments of a call: the same ones for the first two calls, then others of the same kinds, then any."""
+    """Return the arguments of a call: the same for the first two calls, then others of the same kinds, then any."""
     return Arguments(number * 16 + (0, 0, 1, 2)[call]).make()
 
 
@@ -124,7 +124,7 @@ def outcomes_differ(expected: Any, actual: Any) -> bool:
 
 
 def check(number: int) -> tuple[str, str]:
-    """Compare the calls of a program: (the kind of its outcome, details if it is wrong)."""
+    """Compare the calls of a program; return the kind of its outcome, and details if it is wrong."""
     import autoconv
 
     text = program_text(number)

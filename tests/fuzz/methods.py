@@ -251,7 +251,7 @@ def _attributes(value, depth):
 
 
 def check(seed: int) -> tuple[str, str, float]:
-    """Compare the calls of a program: ("same" or "WRONG", details, seconds of the longest call)."""
+    """Compare the calls of a program; return "same" or "WRONG", details, and the seconds of the longest call."""
     classes = load(PRELUDE, "<classes>")
     writer = Writer(seed, classes)
     source = writer.source()

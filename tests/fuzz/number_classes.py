@@ -38,6 +38,8 @@ CALLS = 4
 
 
 class _Writer:
+    """A writer of a program that assigns to the names in `NAMES`."""
+
     def __init__(self, seed: int) -> None:
         self.draw = random.Random(seed)
 
@@ -116,7 +118,7 @@ def outcome(function: Any, seed: int) -> Any:
             result: Any = "returned", _describe(function(*arguments))
         except Exception as error:
             result = "raised", type(error).__name__, str(error)
-    return result, repr(arguments[0]), sorted({str(one.message) for one in caught})
+    return result, repr(arguments[0]), sorted({str(warning.message) for warning in caught})
 
 
 def check(source: str, number: int) -> tuple[str, str]:

@@ -142,7 +142,7 @@ def indent(lines: list[str]) -> list[str]:
 
 
 def outcome(function, arguments):
-    """Call the function: ((output, kind of result), result), in a form that compares."""
+    """Return ((output, kind of result), result) of a call, in a form that compares."""
     with contextlib.redirect_stdout(io.StringIO()) as printed:
         try:
             kind, value = "value", function(*arguments)
@@ -160,7 +160,7 @@ def results_agree(a, b) -> bool:
 
 
 def check(source: str, number: int) -> tuple[str, str]:
-    """Compare the calls of a program: ("graph", "plain Python", "several traces" or "WRONG", details)."""
+    """Compare the calls of a program; return "graph", "plain Python", "several traces" or "WRONG", and details."""
     plain = load_program(source, f"<program {number}>")
     compiled = ac.compile(plain)
     for arguments in INPUTS:

@@ -412,7 +412,7 @@ def is_close(plain: Any, compiled: Any) -> bool:
 
 
 def check(source: str, arguments: list[str], number: int) -> tuple[str, str, str]:
-    """Compare the calls of a program: ("plain" or "staged", the kind of a difference or "", details)."""
+    """Compare the calls of a program; return "plain" or "staged", the kind of a difference or "", and details."""
     name = f"<numpy call {number}>"
     linecache.cache[name] = (len(source), None, source.splitlines(True), name)
     namespace: dict[str, Any] = dict(NAMESPACE)

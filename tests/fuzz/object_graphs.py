@@ -32,7 +32,7 @@ _ATOMS = (bool, int, float, complex, str, bytes, type(None))
 
 
 def graph_rows(*roots):
-    """(rows for the objects that the roots reach, equal for equal graphs; the names of classes of a trace)."""
+    """Return rows for the objects that the roots reach, equal for equal graphs, and the classes of a trace in them."""
     numbers: dict[int, int] = {}
     visited, rows, leaks = [], [], []
     pending = list(reversed(roots))
@@ -82,7 +82,7 @@ def _labelled_parts(value):
 
 
 def outcome(function, arguments, limit, names):
-    """(the rows of a call's result, arguments and globals; the names of classes of a trace; seconds)."""
+    """Return the rows of a call's result, arguments and globals, the classes of a trace in them, and the seconds."""
     start = time.process_time()
     try:
         with limit_time(limit):
@@ -96,7 +96,7 @@ def outcome(function, arguments, limit, names):
 
 
 def check(seed: int) -> tuple[str, str, float]:
-    """Compare the calls of a program: ("traced", "plain", "skipped" or "WRONG", details, seconds of the longest)."""
+    """Compare the calls; return "traced", "plain", "skipped" or "WRONG", details, and the seconds of the longest."""
     writer = Writer(seed)
     source = writer.source()
     modules = [load(source, f"<object program {seed}>") for _ in range(2)]  # with separate globals
@@ -117,7 +117,7 @@ def check(seed: int) -> tuple[str, str, float]:
         longest = max(longest, seconds)
         description = f"{writer.style}, {size} objects, call {call + 1}"
         if leaks:
-            return "WRONG", f"{description}: a {leaks[0]} comes out\n{compiled.explain()}", longest
+            return "WRONG", f"{description}: a {leaks[0]} leaks\n{compiled.explain()}", longest
         if expected != actual:
             difference = _first_difference(expected, actual)
             return "WRONG", f"{description}\nexpected {difference}\n{compiled.explain()}", longest

@@ -248,7 +248,7 @@ def is_close(expected: np.ndarray, actual: np.ndarray) -> bool:
 
 
 def check(number: int, counts: collections.Counter[str] | None = None) -> tuple[str, str]:
-    """Compare the calls of a program: ("one compilation", "WRONG" or another kind, details)."""
+    """Compare the calls of a program; return "one compilation", "WRONG" or another kind, and details."""
     generator = Generator(number)
     source = generator.program()
     plain = load_program(source, f"<program {number}>", ac=ac, np=np)

@@ -82,9 +82,9 @@ class Worker:
 def measure_all(options: argparse.Namespace) -> list[dict[str, Any]]:
     """Return the measurements of the requested programs, including those in the file."""
     options.results.parent.mkdir(parents=True, exist_ok=True)
-    kept = [json.loads(line) for line in options.results.read_text().splitlines()] if options.results.exists() else []
+    lines = options.results.read_text().splitlines() if options.results.exists() else []
     numbers = range(options.seed, options.seed + options.programs)
-    measurements = {measurement["number"]: measurement for measurement in kept if measurement["number"] in numbers}
+    measurements = {row["number"]: row for row in map(json.loads, lines) if row["number"] in numbers}
     worker = Worker(options)
     with options.results.open("a") as file:
         for number in numbers:

@@ -95,7 +95,7 @@ thread.join()
 
 
 def run_program(program: str, cache: str | None = None) -> str:
-    """Run a program in a process: "right", or the text of an error."""
+    """Run a program in a process; return "right", or the text of an error."""
     environment = {**os.environ, "AUTOCONV_CACHE": cache} if cache else None
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "program.py")

@@ -88,7 +88,7 @@ def _round_floats(value, size):
 
 
 def check(number: int) -> tuple[str, str, list[str]]:
-    """Compare the calls of a program: (the kind of its outcome, details, the reasons why sizes did not stay open)."""
+    """Compare the calls of a program; return the kind of its outcome, details, and why sizes did not stay open."""
     generator = Generator(number)
     source, name = generator.program(), f"<sizes program {number}>"
     linecache.cache[name] = (len(source), None, source.splitlines(True), name)

@@ -56,6 +56,8 @@ def program(seed: int, level: int, containers: bool = False) -> str:
 
 
 class _Writer:
+    """A writer of programs over ints, a list and an object."""
+
     initial_lines = (
         "i, j, k = 1, a, 0",
         "box = Box(b)",

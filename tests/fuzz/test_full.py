@@ -100,7 +100,7 @@ def test_verdicts(body, status, kind):
 
 
 @pytest.mark.parametrize(
-    ("kind", "known"),
+    ("kind", "documented"),
     [
         ("StagingError: a list moves into the graph while it is iterated", True),
         ("StagingError: '…' may raise at run time, and an except clause around it catches only what", True),
@@ -110,8 +110,8 @@ def test_verdicts(body, status, kind):
         ("raised while tracing: Moon: no such thing", False),
     ],
 )
-def test_reasons_that_the_fixtures_show(kind, known):
-    assert is_documented(kind) == known
+def test_reasons_that_the_fixtures_show(kind, documented):
+    assert is_documented(kind) == documented
 
 
 def test_a_wrong_converter_is_found_and_the_program_reduced(monkeypatch):
@@ -133,7 +133,7 @@ def test_a_wrong_converter_is_found_and_the_program_reduced(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "same"),
+    ("first", "second", "agree"),
     [
         (1, True, False),
         (1, 1.0, False),
@@ -147,5 +147,5 @@ def test_a_wrong_converter_is_found_and_the_program_reduced(monkeypatch):
         (ValueError(1), ValueError(2), False),
     ],
 )
-def test_comparison(one, other, same):
-    assert values_agree(freeze(one), freeze(other)) is same
+def test_comparison(first, second, agree):
+    assert values_agree(freeze(first), freeze(second)) is agree

@@ -31,12 +31,12 @@ def run(kind, results):
 
 @pytest.mark.parametrize("kind", ["arrays", "loops"])
 def test_programs_agree_and_results_are_kept(kind, tmp_path):
-    done = run(kind, tmp_path / "results")
-    assert done.returncode == 0, done.stdout + done.stderr
+    completed = run(kind, tmp_path / "results")
+    assert completed.returncode == 0, completed.stdout + completed.stderr
     (line,) = (tmp_path / "results").read_text().splitlines()
-    kept = json.loads(line)
-    assert kept["status"] == "measured" and kept["ratio"] > 0
-    (tmp_path / "results").write_text(json.dumps(kept | {"ratio": 123.0}) + "\n")
+    measurement = json.loads(line)
+    assert measurement["status"] == "measured" and measurement["ratio"] > 0
+    (tmp_path / "results").write_text(json.dumps(measurement | {"ratio": 123.0}) + "\n")
     assert "123.00" in run(kind, tmp_path / "results").stdout
 
 
@@ -63,5 +63,5 @@ def test_programs_in_c_agree_with_numpy():
 
 @pytest.mark.skipif(importlib.util.find_spec("jax") is not None, reason="JAX is installed")
 def test_gradients_without_jax_name_the_package_to_install(tmp_path):
-    done = run("gradients", tmp_path / "results")
-    assert done.returncode == 1 and "needs JAX" in done.stderr
+    completed = run("gradients", tmp_path / "results")
+    assert completed.returncode == 1 and "needs JAX" in completed.stderr

@@ -30,25 +30,25 @@ sys.exit(pytest.main(sys.argv[1:]))
 """
 
 
-def folder_of(python: str) -> Path:
+def keras_folder(python: str) -> Path:
     """Return the folder of the installed Keras, without importing it."""
     program = "import importlib.util as u; print(u.find_spec('keras').submodule_search_locations[0])"
     return Path(subprocess.run([python, "-c", program], capture_output=True, text=True, check=True).stdout.strip())
 
 
-def versions(python: str, package: str) -> str:
+def version_text(python: str, package: str) -> str:
     program = f"from importlib.metadata import version as v; print(v('keras'), v({package!r}))"
-    found = subprocess.run([python, "-c", program], capture_output=True, text=True, check=True).stdout.split()
-    return f"keras-{found[0]}-{package}-{found[1]}"
+    numbers = subprocess.run([python, "-c", program], capture_output=True, text=True, check=True).stdout.split()
+    return f"keras-{numbers[0]}-{package}-{numbers[1]}"
 
 
-def outcomes(python: str, root: Path, files: list[Path], over: str, step: int) -> dict[str, dict[str, str]]:
+def run_files(python: str, root: Path, files: list[Path], framework: str, step: int) -> dict[str, dict[str, str]]:
     """Run files in one process; return the outcomes of the tests by the name of their file."""
     environment = {**os.environ, "PYTHONPATH": str(HERE), "KERAS_TESTS_STEP": str(step), "TF_CPP_MIN_LOG_LEVEL": "3"}
-    environment["KERAS_BACKEND"] = over
+    environment["KERAS_BACKEND"] = framework
     with tempfile.TemporaryDirectory() as folder:
         environment["KERAS_TESTS_OUTCOMES"] = os.path.join(folder, "outcomes.json")
-        imports = "import autoconv" if over == "autoconv" else ""
+        imports = "import autoconv" if framework == "autoconv" else ""
         options = [
             "-q",
             "-p",
@@ -63,47 +63,50 @@ def outcomes(python: str, root: Path, files: list[Path], over: str, step: int) -
         ]
         command = [python, "-c", START.format(imports=imports), *options, *map(str, files)]
         try:
-            run = subprocess.run(command, env=environment, cwd=folder, capture_output=True, text=True, timeout=LIMIT)
+            completed = subprocess.run(
+                command, env=environment, cwd=folder, capture_output=True, text=True, timeout=LIMIT
+            )
         except subprocess.TimeoutExpired:
             return {file.name: {"(file)": f"failed: it took more than {LIMIT} s"} for file in files}
         try:
             return json.loads(Path(environment["KERAS_TESTS_OUTCOMES"]).read_text("utf-8"))
         except (OSError, ValueError):
-            return {file.name: {"(file)": "failed: " + (run.stdout + run.stderr).strip()[-300:]} for file in files}
+            text = (completed.stdout + completed.stderr).strip()[-300:]
+            return {file.name: {"(file)": f"failed: {text}"} for file in files}
 
 
-def kept(path: Path) -> dict[str, dict[str, str]]:
+def load_outcomes(path: Path) -> dict[str, dict[str, str]]:
     return json.loads(path.read_text("utf-8")) if path.exists() else {}
 
 
 def collect(
-    python: str, over: str, wanted: list[str], folder: Path, step: int, again: bool
+    python: str, framework: str, parts: list[str], folder: Path, step: int, again: bool
 ) -> dict[str, dict[str, str]]:
-    name = versions(python, "autoconv" if over == "autoconv" else "tensorflow-cpu")
+    name = version_text(python, "autoconv" if framework == "autoconv" else "tensorflow-cpu")
     path = folder / f"{name}-{step}.json"
-    found = {} if again and not wanted else kept(path)
-    root = folder_of(python)
-    waiting = {
+    outcomes_by_file = {} if again and not parts else load_outcomes(path)
+    root = keras_folder(python)
+    pending = {
         str(file.relative_to(root)): file for file in sorted(root.rglob("*_test.py")) if file.name not in LEFT_OUT
     }
-    waiting = {key: file for key, file in waiting.items() if not wanted or any(part in key for part in wanted)}
-    waiting = {key: file for key, file in waiting.items() if again or key not in found}
-    at_once = 1 if step == 1 else 20  # files of one process, if they have distinct names
-    while waiting:
+    pending = {key: file for key, file in pending.items() if not parts or any(part in key for part in parts)}
+    pending = {key: file for key, file in pending.items() if again or key not in outcomes_by_file}
+    group_size = 1 if step == 1 else 20  # files of one process, if they have distinct names
+    while pending:
         group: dict[str, Path] = {}
-        for key, file in waiting.items():
-            if len(group) < at_once and file.name not in {other.name for other in group.values()}:
+        for key, file in pending.items():
+            if len(group) < group_size and file.name not in {other.name for other in group.values()}:
                 group[key] = file
-        made = outcomes(python, root, list(group.values()), over, step)
+        new_outcomes = run_files(python, root, list(group.values()), framework, step)
         for key, file in group.items():
-            del waiting[key]
-            found[key] = made.get(file.name, {})
-        passed = sum(outcome == "passed" for key in group for outcome in found[key].values())
-        count = sum(len(found[key]) for key in group)
-        print(f"{over:10} {min(group)} … {max(group)}: {passed} of {count}", flush=True)
+            del pending[key]
+            outcomes_by_file[key] = new_outcomes.get(file.name, {})
+        passed = sum(outcome == "passed" for key in group for outcome in outcomes_by_file[key].values())
+        count = sum(len(outcomes_by_file[key]) for key in group)
+        print(f"{framework:10} {min(group)} … {max(group)}: {passed} of {count}", flush=True)
         folder.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(found, indent=1), "utf-8")
-    return {key: tests for key, tests in found.items() if not wanted or any(part in key for part in wanted)}
+        path.write_text(json.dumps(outcomes_by_file, indent=1), "utf-8")
+    return {key: tests for key, tests in outcomes_by_file.items() if not parts or any(part in key for part in parts)}
 
 
 def main() -> None:
@@ -127,18 +130,18 @@ def main() -> None:
         for test, outcome in tests.items():
             if outcome == "skipped" or (tensorflow_outcomes is not None and outcome != "passed"):
                 continue
-            of_file = autoconv_outcomes.get(key, {})
-            found = of_file.get(test, of_file.get("(file)", "failed: not run"))
-            counts[part][0] += found == "passed"
+            file_outcomes = autoconv_outcomes.get(key, {})
+            outcome_here = file_outcomes.get(test, file_outcomes.get("(file)", "failed: not run"))
+            counts[part][0] += outcome_here == "passed"
             counts[part][1] += 1
-            if found != "passed":
-                reasons[f"{key}: {found}" if options.reasons else found] += 1
-    for part, (passed, all_) in sorted(counts.items()):
-        print(f"{part:45} {passed:5} of {all_:5}  {100 * passed / all_:5.1f} %")
+            if outcome_here != "passed":
+                reasons[f"{key}: {outcome_here}" if options.reasons else outcome_here] += 1
+    for part, (passed, total) in sorted(counts.items()):
+        print(f"{part:45} {passed:5} of {total:5}  {100 * passed / total:5.1f} %")
     for reason, count in reasons.most_common(200 if options.reasons else 25):
         print(f"{count:5} {reason}")
-    passed, all_ = (sum(column) for column in zip(*counts.values(), strict=True)) if counts else (0, 0)
-    print(f"{passed} of {all_} tests pass, {100 * passed / max(all_, 1):.2f} %")
+    passed, total = (sum(column) for column in zip(*counts.values(), strict=True)) if counts else (0, 0)
+    print(f"{passed} of {total} tests pass, {100 * passed / max(total, 1):.2f} %")
 
 
 if __name__ == "__main__":

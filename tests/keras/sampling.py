@@ -12,9 +12,9 @@ _OUTCOMES: dict[str, dict[str, str]] = {}
 
 def pytest_collection_modifyitems(config: Any, items: list[Any]) -> None:
     step = int(os.environ.get("KERAS_TESTS_STEP", "1"))
-    kept = [item for item in items if zlib.crc32(item.nodeid.partition("::")[2].encode()) % step == 0]
-    config.hook.pytest_deselected(items=[item for item in items if item not in kept])
-    items[:] = kept
+    selected = [item for item in items if zlib.crc32(item.nodeid.partition("::")[2].encode()) % step == 0]
+    config.hook.pytest_deselected(items=[item for item in items if item not in selected])
+    items[:] = selected
 
 
 def pytest_runtest_logreport(report: Any) -> None:

@@ -55,7 +55,7 @@ def transformer(rng):
     return keras.Model(inputs, L.Dense(1, activation="sigmoid")(pooled)), x, y, "binary_crossentropy"
 
 
-def start(variable, rng):
+def initial_value(variable, rng):
     return np.ones(variable.shape) if "variance" in variable.path else rng.normal(size=variable.shape) * 0.3
 
 
@@ -73,12 +73,12 @@ LOSSES = {
 def test_losses_are_those_of_tensorflow(make):
     rng = np.random.default_rng(0)
     model, x, y, loss = make(rng)
-    model.set_weights([start(variable, rng) for variable in model.weights])
+    model.set_weights([initial_value(variable, rng) for variable in model.weights])
     model.compile(keras.optimizers.Adam(0.01), loss)
     first = model.fit(x, y, epochs=1, batch_size=32, verbose=0, shuffle=False).history["loss"][0]
     last = model.fit(x, y, epochs=3, batch_size=32, verbose=0, shuffle=False).history["loss"][-1]
-    near = 1e-4 if make is convolutional else 2e-6
-    np.testing.assert_allclose((first, last), LOSSES[make], rtol=near)
+    tolerance = 1e-4 if make is convolutional else 2e-6
+    np.testing.assert_allclose((first, last), LOSSES[make], rtol=tolerance)
 
 
 def test_an_exported_model_is_a_saved_object(tmp_path):

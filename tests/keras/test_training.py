@@ -21,11 +21,11 @@ Y = X.sum(1, keepdims=True)
 
 def model(optimizer="adam", **options):
     """Return a compiled model with fixed weights."""
-    made = keras.Sequential([L.Input((8,)), L.Dense(4, activation="relu"), L.Dense(1)])
+    network = keras.Sequential([L.Input((8,)), L.Dense(4, activation="relu"), L.Dense(1)])
     rng = np.random.default_rng(1)
-    made.set_weights([rng.normal(size=weight.shape) for weight in made.get_weights()])
-    made.compile(optimizer, keras.losses.MeanSquaredError(), **options)
-    return made
+    network.set_weights([rng.normal(size=weight.shape) for weight in network.get_weights()])
+    network.compile(optimizer, keras.losses.MeanSquaredError(), **options)
+    return network
 
 
 def test_keras_is_the_package_and_tensorflow_is_not_loaded():
@@ -36,23 +36,23 @@ def test_keras_is_the_package_and_tensorflow_is_not_loaded():
 
 
 def test_sgd_is_what_numpy_computes():
-    made = keras.Sequential([L.Input((8,)), L.Dense(1)])
+    network = keras.Sequential([L.Input((8,)), L.Dense(1)])
     w, b = np.full((8, 1), 0.5), np.zeros(1)
-    made.set_weights([w, b])
-    made.compile(keras.optimizers.SGD(0.1), "mse")
-    made.fit(X, Y, batch_size=25, shuffle=False, verbose=0)
+    network.set_weights([w, b])
+    network.compile(keras.optimizers.SGD(0.1), "mse")
+    network.fit(X, Y, batch_size=25, shuffle=False, verbose=0)
     for start in range(0, 100, 25):
         x, y = X[start : start + 25], Y[start : start + 25]
         error = 2 * (x @ w + b - y) / len(x)
         w, b = w - 0.1 * x.T @ error, b - 0.1 * error.sum(0)
-    np.testing.assert_allclose(made.get_weights()[0], w, rtol=1e-5)
-    np.testing.assert_allclose(made.get_weights()[1], b, rtol=1e-4)
+    np.testing.assert_allclose(network.get_weights()[0], w, rtol=1e-5)
+    np.testing.assert_allclose(network.get_weights()[1], b, rtol=1e-4)
 
 
 def test_batches_of_one_size_and_the_last_have_one_trace_each():
-    made = model()
-    made.fit(X, Y, batch_size=32, epochs=3, verbose=0)
-    step = made.train_function.__closure__
+    network = model()
+    network.fit(X, Y, batch_size=32, epochs=3, verbose=0)
+    step = network.train_function.__closure__
     kind = ac.types.experimental.GenericFunction
     functions = [cell.cell_contents for cell in step if isinstance(cell.cell_contents, kind)]
     assert [function.experimental_get_tracing_count() for function in functions] == [1]
@@ -60,58 +60,58 @@ def test_batches_of_one_size_and_the_last_have_one_trace_each():
 
 @pytest.mark.parametrize("steps", [3, 4])
 def test_steps_per_execution_change_nothing(steps):
-    one, several = model(), model(steps_per_execution=steps)
-    for each in (one, several):
-        each.fit(X, Y, batch_size=16, epochs=2, shuffle=False, verbose=0)
-    for a, b in zip(one.get_weights(), several.get_weights(), strict=True):
+    single_step, multi_step = model(), model(steps_per_execution=steps)
+    for network in (single_step, multi_step):
+        network.fit(X, Y, batch_size=16, epochs=2, shuffle=False, verbose=0)
+    for a, b in zip(single_step.get_weights(), multi_step.get_weights(), strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-6)
 
 
 def test_eager_steps_give_the_same_weights():
     graph, eager = model(), model(run_eagerly=True)
-    for each in (graph, eager):
-        each.fit(X[:32], Y[:32], batch_size=16, shuffle=False, verbose=0)
+    for network in (graph, eager):
+        network.fit(X[:32], Y[:32], batch_size=16, shuffle=False, verbose=0)
     for a, b in zip(graph.get_weights(), eager.get_weights(), strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-6)
 
 
 def test_repeated_rows_of_an_embedding_have_their_own_squares():
     """Adam squares the gradients of repeated rows before it sums them, as in TensorFlow."""
-    made = keras.Sequential([L.Input((3,), dtype="int32"), L.Embedding(5, 2), L.Flatten(), L.Dense(1)])
+    network = keras.Sequential([L.Input((3,), dtype="int32"), L.Embedding(5, 2), L.Flatten(), L.Dense(1)])
     rng = np.random.default_rng(0)
-    made.set_weights([rng.normal(size=weight.shape).astype("float32") for weight in made.get_weights()])
-    made.compile(keras.optimizers.Adam(0.1), "mse")
+    network.set_weights([rng.normal(size=weight.shape).astype("float32") for weight in network.get_weights()])
+    network.compile(keras.optimizers.Adam(0.1), "mse")
     x, y = np.array([[1, 2, 2], [3, 1, 0]]), np.array([[1.0], [2.0]], "float32")
     for _ in range(2):
-        made.train_on_batch(x, y)
+        network.train_on_batch(x, y)
     expected = [-0.07246, -0.3318, 0.43965, -0.08681, -0.67938, 0.23316, 1.10674, 1.13981, -0.70374, -1.26542]
-    np.testing.assert_allclose(made.get_weights()[0].ravel(), expected, atol=2e-5)
+    np.testing.assert_allclose(network.get_weights()[0].ravel(), expected, atol=2e-5)
 
 
 def test_models_are_saved_and_loaded(tmp_path):
-    made = model()
-    made.fit(X, Y, verbose=0)
-    expected = made.predict(X, verbose=0)
+    network = model()
+    network.fit(X, Y, verbose=0)
+    expected = network.predict(X, verbose=0)
     for name in ("model.h5", "model.keras"):
-        made.save(tmp_path / name)
+        network.save(tmp_path / name)
         loaded = keras.models.load_model(tmp_path / name)
         np.testing.assert_array_equal(loaded.predict(X, verbose=0), expected)
     loaded.fit(X, Y, verbose=0)
-    made.save_weights(tmp_path / "w.weights.h5")
+    network.save_weights(tmp_path / "w.weights.h5")
     loaded.load_weights(tmp_path / "w.weights.h5")
     np.testing.assert_array_equal(loaded.predict(X, verbose=0), expected)
 
 
 def test_training_continues_from_a_checkpoint_with_the_same_numbers(tmp_path):
-    made = model()
-    made.fit(X, Y, shuffle=False, verbose=0)
-    path = ac.train.Checkpoint(model=made, optimizer=made.optimizer).save(tmp_path / "ckpt")
-    made.fit(X, Y, shuffle=False, verbose=0)
+    network = model()
+    network.fit(X, Y, shuffle=False, verbose=0)
+    path = ac.train.Checkpoint(model=network, optimizer=network.optimizer).save(tmp_path / "ckpt")
+    network.fit(X, Y, shuffle=False, verbose=0)
     other = model()
     other.optimizer.build(other.trainable_variables)
     ac.train.Checkpoint(model=other, optimizer=other.optimizer).restore(path).assert_consumed()
     other.fit(X, Y, shuffle=False, verbose=0)
-    for a, b in zip(made.get_weights(), other.get_weights(), strict=True):
+    for a, b in zip(network.get_weights(), other.get_weights(), strict=True):
         np.testing.assert_array_equal(a, b)
 
 
@@ -130,22 +130,22 @@ def test_a_subclass_with_metrics_callbacks_and_validation():
     stop = keras.callbacks.EarlyStopping(patience=1)
     history = net.fit(X, Y, epochs=2, validation_split=0.2, callbacks=[stop], verbose=0).history
     assert set(history) == {"loss", "mae", "rmse", "val_loss", "val_mae", "val_rmse"}
-    found = net.evaluate(X, Y, verbose=0, return_dict=True)
+    results = net.evaluate(X, Y, verbose=0, return_dict=True)
     error = net.predict(X, verbose=0) - Y
-    np.testing.assert_allclose(found["loss"], (error**2).mean(), rtol=1e-5)
-    np.testing.assert_allclose(found["rmse"], np.sqrt((error**2).mean()), rtol=1e-5)
+    np.testing.assert_allclose(results["loss"], (error**2).mean(), rtol=1e-5)
+    np.testing.assert_allclose(results["rmse"], np.sqrt((error**2).mean()), rtol=1e-5)
 
 
 def test_custom_training_loops():
-    made, loss = model(), keras.losses.MeanSquaredError()
-    made.optimizer.build(made.trainable_weights)
+    network, loss = model(), keras.losses.MeanSquaredError()
+    network.optimizer.build(network.trainable_weights)
 
     @ac.function
     def step(x, y):
         with ac.GradientTape() as tape:
-            value = loss(y, made(x, training=True))
-        gradients = tape.gradient(value, made.trainable_weights)
-        made.optimizer.apply_gradients(zip(gradients, made.trainable_weights, strict=True))
+            value = loss(y, network(x, training=True))
+        gradients = tape.gradient(value, network.trainable_weights)
+        network.optimizer.apply_gradients(zip(gradients, network.trainable_weights, strict=True))
         return value
 
     batches = ac.data.Dataset.from_tensor_slices((X, Y)).batch(20)
@@ -157,16 +157,16 @@ def test_custom_training_loops():
 def test_mixed_precision(policy):
     keras.mixed_precision.set_global_policy(policy)
     try:
-        made = model()
-        assert np.isfinite(made.fit(X, Y, verbose=0).history["loss"][0])
-        assert made.layers[0].kernel.dtype == "float32"
+        network = model()
+        assert np.isfinite(network.fit(X, Y, verbose=0).history["loss"][0])
+        assert network.layers[0].kernel.dtype == "float32"
     finally:
         keras.mixed_precision.set_global_policy("float32")
 
 
 def test_nan_ends_training():
-    made = model()
-    history = made.fit(X * np.nan, Y, epochs=3, callbacks=[keras.callbacks.TerminateOnNaN()], verbose=0).history
+    network = model()
+    history = network.fit(X * np.nan, Y, epochs=3, callbacks=[keras.callbacks.TerminateOnNaN()], verbose=0).history
     assert len(history["loss"]) == 1
 
 
@@ -199,10 +199,10 @@ def test_gradients_of_layers_are_those_of_finite_differences(name):
         weights = ac.constant(np.random.default_rng(4).normal(size=layer(x).shape))
         direction = np.random.default_rng(5).normal(size=shape)
         with ac.GradientTape() as tape:
-            given = ac.constant(x)
-            tape.watch(given)
-            value = ac.reduce_sum(layer(given) * weights)
-        gradient, *others = tape.gradient(value, [given, *layer.trainable_variables])
+            inputs = ac.constant(x)
+            tape.watch(inputs)
+            value = ac.reduce_sum(layer(inputs) * weights)
+        gradient, *others = tape.gradient(value, [inputs, *layer.trainable_variables])
         assert all(other is not None for other in others)
         near = [float(ac.reduce_sum(layer(x + step * direction) * weights)) for step in (1e-6, -1e-6)]
         np.testing.assert_allclose((gradient.numpy() * direction).sum(), (near[0] - near[1]) / 2e-6, rtol=1e-5)
@@ -245,8 +245,8 @@ def test_images_in_folders_are_a_dataset(tmp_path):
         pixels = np.full((8, 6, 3), value, np.uint8)
         (tmp_path / name / "0.png").write_bytes(ac.image.encode_png(pixels).numpy())
         (tmp_path / name / "1.jpg").write_bytes(ac.image.encode_jpeg(pixels).numpy())
-    found = keras.utils.image_dataset_from_directory(str(tmp_path), image_size=(4, 4), batch_size=4, shuffle=False)
-    ((images, labels),) = list(found)
+    dataset = keras.utils.image_dataset_from_directory(str(tmp_path), image_size=(4, 4), batch_size=4, shuffle=False)
+    ((images, labels),) = list(dataset)
     assert (images.shape, labels.numpy().tolist()) == ((4, 4, 4, 3), [0, 0, 1, 1])
     np.testing.assert_allclose(images.numpy()[:, 0, 0, 0], [40, 40, 200, 200], atol=2)
 
@@ -263,8 +263,8 @@ def test_fit_over_a_dataset_and_text_layers():
     assert set(words.get_vocabulary()[2:]) == {"red", "blue", "red blue", "blue red"}
     assert words(np.array(["red", "green"])).shape == (2, 1)
     lookup = keras.layers.StringLookup(vocabulary=["a", "b"], output_mode="multi_hot", sparse=True)
-    found = lookup(np.array([["a", "b"], ["z", "b"]]))
-    np.testing.assert_array_equal(ac.sparse.to_dense(found), [[0, 1, 1], [1, 0, 1]])
+    encoded = lookup(np.array([["a", "b"], ["z", "b"]]))
+    np.testing.assert_array_equal(ac.sparse.to_dense(encoded), [[0, 1, 1], [1, 0, 1]])
     numbers = keras.layers.IntegerLookup(vocabulary=[10, 20])
     assert [int(i) for i in dataset.map(lambda x, y: numbers(ac.constant([20]))[0]).take(1)] == [2]
 
@@ -307,7 +307,7 @@ def test_fit_and_predict_over_sparse_arrays():
     x, y = ac.sparse.from_dense(np.eye(8, 3, dtype=np.float32)), np.ones((8, 1), np.float32)
     inputs = keras.Input((3,), sparse=True)
     dense = keras.layers.Dense(1, kernel_initializer="ones")
-    made = keras.Model(inputs, dense(inputs))
-    np.testing.assert_array_equal(made.predict(x, verbose=0), np.eye(8, 3).sum(1, keepdims=True))
-    made.compile("sgd", "mse")
-    assert made.fit(x, y, batch_size=4, verbose=0).history["loss"][0] > 0
+    network = keras.Model(inputs, dense(inputs))
+    np.testing.assert_array_equal(network.predict(x, verbose=0), np.eye(8, 3).sum(1, keepdims=True))
+    network.compile("sgd", "mse")
+    assert network.fit(x, y, batch_size=4, verbose=0).history["loss"][0] > 0

@@ -7,10 +7,10 @@ user's cache unless it is given); pytest and autoconv are installed there once. 
 with the package converted by the import hook, and as they are while calls of its functions are recorded. Each recorded
 function is then called three times in a row by copies of those arguments, as plain Python and under
 `@autoconv.compile`; results, changed arguments and errors are compared. A fifth of a package's minutes of processor
-time goes to the tests as they are, two fifths to the converted ones, two to functions; what is not reached in that
-time is not compared, and the table shows it. All tests come first, functions afterwards. What was found is kept in
-FOLDER, so that a run that was stopped goes on behind it; `--again` forgets that. The exit code is 1 where converted
-code fails a test that passes as it is, or where a function differs, and EXCEPTIONS has no reason for it.
+time goes to the tests as they are, two fifths to the converted ones, two to functions. What is not reached in that
+time is not compared, and the table shows it. The tests of all packages run before their functions. Outcomes are kept
+in FOLDER, so that a stopped run continues; `--again` discards them. The exit code is 1 where converted code fails a
+test that passes as it is, or where a function differs, and EXCEPTIONS has no reason for it.
 """
 
 from __future__ import annotations
@@ -39,22 +39,24 @@ from rich.table import Table
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 PARTS = ("tests", "functions")
-MOST_DEATHS = 5  # crashes of the process while functions of a package are compared
-WAITING = 20  # times as long as the seconds that a run may compute: others may want the processors as well
-CONVERTING = 3600  # seconds for a package to be converted, once
-GRACE = 60  # seconds for a run to come to its end by itself
-PREPARING = Lock()
+MAX_CRASHES = 5  # crashes of the process while functions of a package are compared
+WAIT_FACTOR = 20  # limit of the clock, as a multiple of the processor time of a run: the machine may have other work
+CONVERSION_SECONDS = 3600  # limit of the conversion of a package
+GRACE_SECONDS = 60  # further time in which a run may end by itself
+ENVIRONMENT_LOCK = Lock()
 TEST_FOLDERS = ("tests", "test", "testing", "t")
 
 
 @dataclass(frozen=True)
 class Package:
-    """A package of the registry: `imports` are its top-level packages, `needs` what its tests import besides, `tests`
-    where in the archive they are (globs), where that is not one of TEST_FOLDERS, and `skip` names of tests that need
-    what this run has not (a network, a terminal). `installed`: the tests are those that it is installed with;
-    `importlib`: pytest imports the files of tests by their paths; `doctests`: the tests are in the docstrings of those
-    files; `options` are more of pytest's, `variables` of the
-    environment; `converted`: what the import hook converts, where that is not all of `imports`."""
+    """A package of the registry.
+
+    `imports` are its top-level packages, `needs` further packages that its tests import. `tests` are globs in the
+    archive, where the tests are in none of TEST_FOLDERS; `skip` selects tests that need no network and no terminal.
+    `installed`: the tests are installed with the package. `importlib`: pytest imports the files of tests by their
+    paths. `doctests`: the tests are in the docstrings of those files. `options` are further options of pytest,
+    `variables` of the environment. `converted` are the packages to convert, if not all of `imports`.
+    """
 
     name: str
     imports: tuple[str, ...] = ()
@@ -176,48 +178,48 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
 
 def run_package(package: Package, folder: Path, part: str, seconds: int) -> dict:
     """Run a part ("tests" or "functions") of a package; return the outcomes of its tests and functions."""
-    place = folder / package.name
+    package_folder = folder / package.name
     begin = time.monotonic()
-    found: dict = {}
+    report: dict = {}
     try:
-        python, tests = prepare(package, place)
+        python, tests = prepare(package, package_folder)
     except (subprocess.CalledProcessError, subprocess.TimeoutExpired, LookupError) as error:
         output = getattr(error, "stderr", "") or str(error)
         return {"missing": str(output).strip().splitlines()[-1:]}
     if part == "tests":
-        (place / "plain.txt").unlink(missing_ok=True)
-        found["plain"] = run_tests(package, python, tests, place, "plain", seconds // 5)
-        convert(package, python, tests, place)
-        found["converted"] = run_tests(package, python, tests, place, "converted", 2 * seconds // 5)
+        (package_folder / "plain.txt").unlink(missing_ok=True)
+        report["plain"] = run_tests(package, python, tests, package_folder, "plain", seconds // 5)
+        convert(package, python, tests, package_folder)
+        report["converted"] = run_tests(package, python, tests, package_folder, "converted", 2 * seconds // 5)
     else:
-        functions = place / "functions.json"
+        functions = package_folder / "functions.json"
         functions.unlink(missing_ok=True)
-        found["recorded"] = run_tests(package, python, tests, place, "recorded", 2 * seconds // 5)
-        for _ in range(MOST_DEATHS):
-            if not found["recorded"]["ended"]:
+        report["recorded"] = run_tests(package, python, tests, package_folder, "recorded", 2 * seconds // 5)
+        for _ in range(MAX_CRASHES):
+            if not report["recorded"]["ended"]:
                 break  # else the next run leaves out the function that ended it
-            found["recorded"] = run_tests(package, python, tests, place, "recorded", 2 * seconds // 5)
-        found["functions"] = json.loads(functions.read_text()) if functions.exists() else {}
-    return found | {f"{part} seconds": round(time.monotonic() - begin)}
+            report["recorded"] = run_tests(package, python, tests, package_folder, "recorded", 2 * seconds // 5)
+        report["functions"] = json.loads(functions.read_text()) if functions.exists() else {}
+    return report | {f"{part} seconds": round(time.monotonic() - begin)}
 
 
-def prepare(package: Package, place: Path) -> tuple[Path, list[Path]]:
+def prepare(package: Package, package_folder: Path) -> tuple[Path, list[Path]]:
     """Install a package with what its tests need; return its Python and the folders and files of its tests."""
-    python = place / "env" / "bin" / "python"
-    common = common_environment(place.parent)
+    python = package_folder / "env" / "bin" / "python"
+    common = common_environment(package_folder.parent)
     pip = [str(common), "-m", "pip", "--python", str(python), "--disable-pip-version-check", "-q"]
-    stamp = place / "needs.txt"
-    source = place / "source"
+    stamp = package_folder / "needs.txt"
+    source = package_folder / "source"
     if not python.exists() or not (package.installed or source.exists()):
-        shutil.rmtree(place, ignore_errors=True)
-        place.mkdir(parents=True)
-        venv.create(place / "env")
-        (packages,) = place.glob("env/lib/python*/site-packages")
-        (packages / "common.pth").write_text(f"{common.parent.parent / packages.relative_to(place / 'env')}\n")
+        shutil.rmtree(package_folder, ignore_errors=True)
+        package_folder.mkdir(parents=True)
+        venv.create(package_folder / "env")
+        (packages,) = package_folder.glob("env/lib/python*/site-packages")
+        (packages / "common.pth").write_text(f"{common.parent.parent / packages.relative_to(package_folder / 'env')}\n")
         installed = package.name
         if not package.installed:
-            run([*pip, "download", "--no-deps", "--no-binary", ":all:", "-d", str(place), package.name])
-            (archive,) = [file for file in place.iterdir() if file.name.endswith((".tar.gz", ".zip"))]
+            run([*pip, "download", "--no-deps", "--no-binary", ":all:", "-d", str(package_folder), package.name])
+            (archive,) = [file for file in package_folder.iterdir() if file.name.endswith((".tar.gz", ".zip"))]
             unpack(archive, source)
             installed = str(archive)
         run([*pip, "install", "--force-reinstall", "--no-deps", installed])
@@ -225,15 +227,15 @@ def prepare(package: Package, place: Path) -> tuple[Path, list[Path]]:
     if not stamp.exists() or stamp.read_text() != " ".join(package.needs):
         run([*pip, "install", *package.needs, "pytest"])
         stamp.write_text(" ".join(package.needs))
-    link = place / "tree" / "autoconv"  # of this checkout, whichever one the environment was made by
+    link = package_folder / "tree" / "autoconv"  # of this checkout, whichever one the environment was made by
     link.parent.mkdir(exist_ok=True)
     link.unlink(missing_ok=True)
     link.symlink_to(ROOT / "autoconv")
-    (top,) = place.glob("env/lib/python*/site-packages") if package.installed else source.iterdir()
-    found = [file for name in package.tests or TEST_FOLDERS for file in sorted(top.glob(name))]
-    if not found:
+    (top,) = package_folder.glob("env/lib/python*/site-packages") if package.installed else source.iterdir()
+    test_paths = [file for name in package.tests or TEST_FOLDERS for file in sorted(top.glob(name))]
+    if not test_paths:
         raise LookupError(f"{package.name} comes without tests ({', '.join(package.tests or TEST_FOLDERS)})")
-    return python, found if package.tests else found[:1]
+    return python, test_paths if package.tests else test_paths[:1]
 
 
 def common_environment(folder: Path) -> Path:
@@ -242,7 +244,7 @@ def common_environment(folder: Path) -> Path:
     Their own environments find these modules by its path, behind their own ones.
     """
     python = folder / "common" / "bin" / "python"
-    with PREPARING:
+    with ENVIRONMENT_LOCK:
         if not (folder / "common" / "ready").exists():
             shutil.rmtree(folder / "common", ignore_errors=True)
             venv.create(folder / "common", with_pip=True)
@@ -265,27 +267,31 @@ def run(command: list[str]) -> None:
     subprocess.run(command, check=True, capture_output=True, text=True, timeout=600, stdin=subprocess.DEVNULL)
 
 
-def run_tests(package: Package, python: Path, tests: list[Path], place: Path, way: str, seconds: int) -> dict:
-    """Run the tests of a package one way; return the names of those that passed, of those that were reached, and how
-    the run ended."""
-    outcomes = place / f"{way}.txt"
+def run_tests(package: Package, python: Path, tests: list[Path], package_folder: Path, mode: str, seconds: int) -> dict:
+    """Run the tests of a package in one mode.
+
+    Return the names of tests that passed and that failed, the number of those that were reached, and how the run ended.
+    """
+    outcomes = package_folder / f"{mode}.txt"
     outcomes.unlink(missing_ok=True)
     command = [str(python), "-m", "pytest", "-q", "-p", "package_plugin", "-p", "no:cacheprovider", "--tb=short"]
     command += ["--import-mode=importlib"] if package.importlib else []
     command += ["--doctest-modules"] if package.doctests else []
     command += ["-k", package.skip] if package.skip else []
     command += [*package.options, *map(str, tests)]
-    environment = environment_of(package, place, way, seconds)
+    environment = environment_of(package, package_folder, mode, seconds)
     try:
-        done = subprocess.run(
-            command, capture_output=True, text=True, timeout=WAITING * seconds + GRACE, env=environment,
-            cwd=place if package.installed else outside(tests[0].parent), stdin=subprocess.DEVNULL, errors="replace",
+        completed = subprocess.run(
+            command, capture_output=True, text=True, timeout=WAIT_FACTOR * seconds + GRACE_SECONDS, env=environment,
+            cwd=package_folder if package.installed else import_root(tests[0].parent), stdin=subprocess.DEVNULL,
+            errors="replace",
         )  # fmt: skip
-        (place / f"{way}.log").write_text(done.stdout + done.stderr)
-        fine = (0, 1, 2)  # 2: it stops once its time is over
-        ended = "" if done.returncode in fine else f"exit {done.returncode}: {(done.stdout + done.stderr)[-400:]}"
+        (package_folder / f"{mode}.log").write_text(completed.stdout + completed.stderr)
+        expected_codes = (0, 1, 2)  # 2: it stops once its time is over
+        text = completed.stdout + completed.stderr
+        ended = "" if completed.returncode in expected_codes else f"exit {completed.returncode}: {text[-400:]}"
     except subprocess.TimeoutExpired:
-        ended = f"stopped after {WAITING * seconds + GRACE} s"
+        ended = f"stopped after {WAIT_FACTOR * seconds + GRACE_SECONDS} s"
     lines = outcomes.read_text().splitlines() if outcomes.exists() else []
     reached = {line.partition(" ")[2]: line.partition(" ")[0] for line in lines}
     return {
@@ -296,39 +302,36 @@ def run_tests(package: Package, python: Path, tests: list[Path], place: Path, wa
     }
 
 
-def convert(package: Package, python: Path, tests: list[Path], place: Path) -> None:
-    """Import the package converted, for as long as that takes: the tests then find the conversions on disk.
-
-    Large packages take minutes to convert, in which no test would run.
-    """
-    environment = environment_of(package, place, "converted", 0)
+def convert(package: Package, python: Path, tests: list[Path], package_folder: Path) -> None:
+    """Import the package converted, so that its tests find the conversions on disk; large ones take minutes."""
+    environment = environment_of(package, package_folder, "converted", 0)
     command = [str(python), "-c", f"import package_plugin, {', '.join(package.modules)}"]
     with suppress(subprocess.TimeoutExpired):
         subprocess.run(
-            command, capture_output=True, timeout=CONVERTING, env=environment, stdin=subprocess.DEVNULL,
-            cwd=place if package.installed else outside(tests[0].parent),
+            command, capture_output=True, timeout=CONVERSION_SECONDS, env=environment, stdin=subprocess.DEVNULL,
+            cwd=package_folder if package.installed else import_root(tests[0].parent),
         )  # fmt: skip
 
 
-def environment_of(package: Package, place: Path, way: str, seconds: int) -> dict[str, str]:
-    """Return the environment variables of a process that runs the tests of a package one way."""
+def environment_of(package: Package, package_folder: Path, mode: str, seconds: int) -> dict[str, str]:
+    """Return the environment variables of a process that runs the tests of a package in one mode."""
     return os.environ | {
-        "PYTHONPATH": os.pathsep.join([str(HERE), str(place / "tree")]),
+        "PYTHONPATH": os.pathsep.join([str(HERE), str(package_folder / "tree")]),
         "AUTOCONV_STRICT": "1",
         "PYTHONDONTWRITEBYTECODE": "",  # conversions are kept beside the bytecode
-        "PACKAGE_WAY": way,
+        "PACKAGE_MODE": mode,
         "PACKAGE_MODULES": ",".join(package.modules),
         "PACKAGE_CONVERTED": ",".join(package.converted or package.modules),
-        "PACKAGE_OUTCOMES": str(place / f"{way}.txt"),
-        "PACKAGE_PLAIN": str(place / "plain.txt"),
-        "PACKAGE_FUNCTIONS": str(place / "functions.json"),
+        "PACKAGE_OUTCOMES": str(package_folder / f"{mode}.txt"),
+        "PACKAGE_PLAIN": str(package_folder / "plain.txt"),
+        "PACKAGE_FUNCTIONS": str(package_folder / "functions.json"),
         "PACKAGE_SECONDS": str(seconds),
         **dict(package.variables),
     }
 
 
-def outside(folder: Path) -> Path:
-    """Return the folder itself, or that of its package: modules of a package are not found by their short names."""
+def import_root(folder: Path) -> Path:
+    """Return the folder itself, or the one that contains its package, in which modules have their full names."""
     while (folder / "__init__.py").exists():
         folder = folder.parent
     return folder
@@ -336,22 +339,22 @@ def outside(folder: Path) -> Path:
 
 def exception_of(package: str, name: str) -> str:
     """Return the reason for which a test or function may differ, or ""."""
-    found = (reason for (of, pattern), reason in EXCEPTIONS.items() if of == package and re.search(pattern, name))
-    return next(found, "")
+    reasons = (reason for (of, pattern), reason in EXCEPTIONS.items() if of == package and re.search(pattern, name))
+    return next(reasons, "")
 
 
-def problems(found: dict) -> list[str]:
+def problems(report: dict) -> list[str]:
     """Return what differs, a line each, without what EXCEPTIONS has a reason for."""
     lines = []
-    if "converted" in found:
-        lost = sorted({*found["plain"]["passed"]} & {*found["converted"]["failed"]})
+    if "converted" in report:
+        lost = sorted({*report["plain"]["passed"]} & {*report["converted"]["failed"]})
         lines = [(name, "fails converted, and passes as it is") for name in lost]
-        if found["converted"]["ended"] and not found["plain"]["ended"]:
-            lines.append(("converted", found["converted"]["ended"]))
-        if not found["plain"]["passed"]:
-            lines.append(("plain", f"no test passes: {found['plain']['ended']}"))
-    lines += [(name, what) for name, what in found.get("functions", {}).items() if what not in ("same", "varies")]
-    return [f"{name}: {what}" for name, what in lines if not exception_of(found["package"], name)]
+        if report["converted"]["ended"] and not report["plain"]["ended"]:
+            lines.append(("converted", report["converted"]["ended"]))
+        if not report["plain"]["passed"]:
+            lines.append(("plain", f"no test passes: {report['plain']['ended']}"))
+    lines += [(name, what) for name, what in report.get("functions", {}).items() if what not in ("same", "varies")]
+    return [f"{name}: {what}" for name, what in lines if not exception_of(report["package"], name)]
 
 
 def table_of(reports: list[dict]) -> Table:
@@ -360,29 +363,28 @@ def table_of(reports: list[dict]) -> Table:
     for column in table.columns[1:]:
         column.justify = "right"
     total = [0] * (len(table.columns) - 1)
-    for found in reports:
-        if "missing" in found:
-            table.add_row(found["package"], f"not run: {' '.join(found['missing'])[:80]}")
+    for report in reports:
+        if "missing" in report:
+            table.add_row(report["package"], f"not run: {' '.join(report['missing'])[:80]}")
             continue
-        row = row_of(found, kinds_shown)
+        row = row_of(report, kinds_shown)
         total = [a + b for a, b in zip(total, row, strict=True)]
-        table.add_row(found["package"], *map(str, row), style="red" if problems(found) else None)
+        table.add_row(report["package"], *map(str, row), style="red" if problems(report) else None)
     table.add_section()
     table.add_row("all", *map(str, total))
     return table
 
 
-def row_of(found: dict, kinds_shown: tuple[str, ...]) -> list[int]:
-    """Return the figures of a package: of its tests those that both ways reached, that passed as they are and
-    converted, and that differ for a reason; and what became of its functions."""
+def row_of(report: dict, kinds_shown: tuple[str, ...]) -> list[int]:
+    """Return the figures of a row: tests by outcome, then functions by outcome, in the order of the table's columns."""
     nothing: dict = {"passed": [], "failed": [], "reached": 0}
-    plain, converted = {*found.get("plain", nothing)["passed"]}, found.get("converted", nothing)
+    plain, converted = {*report.get("plain", nothing)["passed"]}, report.get("converted", nothing)
     reached = plain & {*converted["passed"], *converted["failed"]}
     lost = plain & {*converted["failed"]}
-    kinds = [what.partition(":")[0] for what in found.get("functions", {}).values()]
+    kinds = [what.partition(":")[0] for what in report.get("functions", {}).values()]
     row = [converted["reached"], len(reached), len(reached) - len(lost)]
-    row += [sum(1 for name in lost if exception_of(found["package"], name)), len(kinds)]
-    seconds = found.get("tests seconds", 0) + found.get("functions seconds", 0)
+    row += [sum(1 for name in lost if exception_of(report["package"], name)), len(kinds)]
+    seconds = report.get("tests seconds", 0) + report.get("functions seconds", 0)
     return [*row, *(kinds.count(kind) for kind in kinds_shown), seconds]
 
 
@@ -402,10 +404,10 @@ def main() -> int:
 
     def run_job(job: tuple[Package, str]) -> None:
         package, part = job
-        kept = options.folder / f"{package.name}.{part}.json"
-        if options.again or not kept.exists():
-            found = run_package(package, options.folder.resolve(), part, int(60 * options.minutes))
-            kept.write_text(json.dumps(found))
+        part_path = options.folder / f"{package.name}.{part}.json"
+        if options.again or not part_path.exists():
+            report = run_package(package, options.folder.resolve(), part, int(60 * options.minutes))
+            part_path.write_text(json.dumps(report))
             print(f"{jobs.index(job) + 1} of {len(jobs)}: {part} of {package.name}", file=sys.stderr, flush=True)
 
     options.folder.mkdir(parents=True, exist_ok=True)
@@ -414,7 +416,7 @@ def main() -> int:
     reports = [report_of(package, options.folder) for package in chosen]
     console = Console(width=None if sys.stdout.isatty() else 140)
     console.print(table_of(reports))
-    lines = [f"{found['package']}: {line}" for found in reports for line in problems(found)]
+    lines = [f"{report['package']}: {line}" for report in reports for line in problems(report)]
     for line in lines:
         console.print(line, markup=False)
     return int(bool(lines))
@@ -422,11 +424,11 @@ def main() -> int:
 
 def report_of(package: Package, folder: Path) -> dict:
     """Return the outcomes of all parts."""
-    found: dict = {"package": package.name}
+    report: dict = {"package": package.name}
     for part in PARTS:
-        kept = folder / f"{package.name}.{part}.json"
-        found |= json.loads(kept.read_text()) if kept.exists() else {}
-    return found
+        part_path = folder / f"{package.name}.{part}.json"
+        report |= json.loads(part_path.read_text()) if part_path.exists() else {}
+    return report
 
 
 if __name__ == "__main__":

@@ -4,11 +4,11 @@ the modules as they are and converted.
     python tests/library/run.py [--only MODULE] [--skip MODULE] [--jobs N] [--quick]
 
 `autoconv convert` converts the modules. Their tests run three times: as they are, converted, and converted with every
-statement going through its operator, as it does inside of a trace. Prints for each module how many tests passed each
-way, how many of the control-flow statements in its functions were rewritten (all of them: what `autoconv convert
---explain` calls functional, or a statement of its own whose test or iterable goes through an operator) and how many
-became functional, and how many times as long the tests took converted. The exit code is 1 when a converted module
-fails a test that passed before, or when less than 99% of its statements were rewritten."""
+statement going through its operator, as it does inside of a trace. The table has for each module the tests that passed
+each time, the control-flow statements of its functions that were rewritten, the part of these that became functional
+(see `autoconv convert --explain`), and the slow-down of the tests. A statement counts as rewritten, too, if its test or
+iterable goes through an operator. The exit code is 1 when a converted module fails a test that passed before, or when
+less than 99% of its statements were rewritten."""
 
 from __future__ import annotations
 
@@ -37,9 +37,11 @@ STATEMENTS = ("if", "while", "for", "async for")
 
 @dataclass(frozen=True)
 class Case:
-    """Modules that are converted together, and the tests that CPython has for them. Of more tests than `quick` names
-    only those run in the quick subset; none when it is empty. Tests whose names hold `long` do not run through
-    operators."""
+    """Modules that are converted together, and CPython's tests of them.
+
+    `quick` are the tests of the quick subset, which may be none. Tests whose names contain `long` take too long, or
+    cannot run, through operators.
+    """
 
     modules: tuple[str, ...]
     tests: tuple[str, ...]
@@ -110,8 +112,8 @@ CASES = (
 )
 
 
-# Tests that differ through operators by nature.
-OWN_ENTRIES = {
+# Tests that have to differ through operators, with reasons.
+EXPECTED_DIFFERENCES = {
     f"test_exit_exception_traceback (test.test_contextlib{place}.test_exit_exception_traceback)": (
         "a region that raises is an entry of its own in the traceback until the error leaves the trace"
     )
@@ -121,9 +123,11 @@ OWN_ENTRIES = {
 
 @dataclass
 class Report:
-    """The outcome of running a case. `passed` is by WAYS; `regressed` the tests that only the original passes;
-    `left_out` those that did not run through operators, and `expected` those that differ there by nature. `seconds`
-    of processor time is what the tests took, by WAYS."""
+    """The outcome of running a case.
+
+    `passed`, `regressed` (tests that only the original passes) and `seconds` of processor time are by WAYS.
+    `left_out` is the number of tests that did not run through operators, `expected` the ones that have to differ there.
+    """
 
     case: Case
     tests: int = 0
@@ -137,7 +141,7 @@ class Report:
     functional: int = 0
 
     @property
-    def is_fine(self) -> bool:
+    def has_passed(self) -> bool:
         return not any(self.regressed.values()) and self.rewritten >= 0.99 * self.statements
 
 
@@ -151,17 +155,17 @@ def run_case(case: Case, quick: bool = False) -> Report:
                 report.statements += 1
                 report.functional += form == "functional"
                 report.rewritten += form in ("functional", "statement")
-        found = {way: run_tests(case, outputs, way, quick) for way in WAYS}
-    report.tests = found["as they are"]["tests"]
+        outcomes = {way: run_tests(case, outputs, way, quick) for way in WAYS}
+    report.tests = outcomes["as they are"]["tests"]
     for way in WAYS:
-        report.seconds[way] = found[way]["seconds"]
-        report.passed[way] = found[way]["run"] - found[way]["skipped"] - len(found[way]["failed"])
-        report.regressed[way] = sorted(found[way]["failed"].keys() - found["as they are"]["failed"].keys())
-        if found[way]["run"] + found[way]["left out"] != found["as they are"]["run"]:
-            report.regressed[way].append(f"ran {found[way]['run']} tests")
-    report.left_out = found["rewritten"]["left out"]
-    report.expected = [name for name in report.regressed["rewritten"] if name in OWN_ENTRIES]
-    report.regressed["rewritten"] = [name for name in report.regressed["rewritten"] if name not in OWN_ENTRIES]
+        report.seconds[way] = outcomes[way]["seconds"]
+        report.passed[way] = outcomes[way]["run"] - outcomes[way]["skipped"] - len(outcomes[way]["failed"])
+        report.regressed[way] = sorted(outcomes[way]["failed"].keys() - outcomes["as they are"]["failed"].keys())
+        if outcomes[way]["run"] + outcomes[way]["left out"] != outcomes["as they are"]["run"]:
+            report.regressed[way].append(f"ran {outcomes[way]['run']} tests")
+    report.left_out = outcomes["rewritten"]["left out"]
+    report.expected = [name for name in report.regressed["rewritten"] if name in EXPECTED_DIFFERENCES]
+    report.regressed["rewritten"] = [name for name in report.regressed["rewritten"] if name not in EXPECTED_DIFFERENCES]
     return report
 
 
@@ -169,12 +173,13 @@ def convert(name: str, output: Path) -> Iterator[str]:
     """Convert a module by the command, and yield the form of each control-flow statement in its functions."""
     spec = importlib.util.find_spec(name)
     assert spec is not None and spec.origin is not None
-    done = CliRunner().invoke(cli.main, ["convert", spec.origin, "-o", str(output), "--json"], catch_exceptions=False)
-    assert done.exit_code == 0, done.output
-    (file,) = json.loads(done.stdout)["files"]
+    command = ["convert", spec.origin, "-o", str(output), "--json"]
+    completed = CliRunner().invoke(cli.main, command, catch_exceptions=False)
+    assert completed.exit_code == 0, completed.output
+    (file,) = json.loads(completed.stdout)["files"]
     for construct in file["constructs"]:
-        outside = construct["reason"].startswith("outside of functions")
-        if construct["kind"] in STATEMENTS and not outside:
+        is_outside = construct["reason"].startswith("outside of functions")
+        if construct["kind"] in STATEMENTS and not is_outside:
             yield construct["form"]
 
 
@@ -185,12 +190,13 @@ def run_tests(case: Case, outputs: dict[str, Path], way: str, quick: bool) -> di
     command += ["--rewritten", f"--leave-out={case.long}"] if way == "rewritten" else []
     environment = os.environ | {"PYTHONPATH": str(HERE.parents[1])}
     with tempfile.TemporaryDirectory() as folder:
-        done = subprocess.run(
+        completed = subprocess.run(
             command, capture_output=True, text=True, timeout=1500, env=environment, cwd=folder, stdin=subprocess.DEVNULL
         )
-    if done.returncode:
-        return {"tests": 0, "run": 0, "skipped": 0, "left out": 0, "seconds": 0.0, "failed": {done.stderr[-3000:]: ""}}
-    return json.loads(done.stdout[done.stdout.rindex("\n{") :])
+    if completed.returncode:
+        failed = {completed.stderr[-3000:]: ""}
+        return {"tests": 0, "run": 0, "skipped": 0, "left out": 0, "seconds": 0.0, "failed": failed}
+    return json.loads(completed.stdout[completed.stdout.rindex("\n{") :])
 
 
 def table_of(reports: list[Report]) -> Table:
@@ -200,7 +206,7 @@ def table_of(reports: list[Report]) -> Table:
         column.justify = "right"
     total = Report(Case(("all",), ()))
     for report in reports:
-        table.add_row(*row_of(report), style=None if report.is_fine else "red")
+        table.add_row(*row_of(report), style=None if report.has_passed else "red")
         total.tests += report.tests
         for way in WAYS:
             total.passed[way] = total.passed.get(way, 0) + report.passed[way]
@@ -246,8 +252,9 @@ def main() -> int:
             for name in names:
                 console.print(f"{report.case.name}, {way}: {name}", markup=False)
         for name in report.expected:
-            console.print(f"{report.case.name}, rewritten, as expected: {name}: {OWN_ENTRIES[name]}", markup=False)
-    return int(not all(report.is_fine for report in reports))
+            reason = EXPECTED_DIFFERENCES[name]
+            console.print(f"{report.case.name}, rewritten, as expected: {name}: {reason}", markup=False)
+    return int(not all(report.has_passed for report in reports))
 
 
 if __name__ == "__main__":

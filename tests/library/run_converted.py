@@ -2,9 +2,8 @@
 
     python tests/library/run_converted.py --module textwrap=converted.py --test test.test_textwrap [--rewritten]
 
-Prints JSON: how many tests there are and how many ran, in how many seconds of processor time, and the names of those
-that failed, with the ends of their tracebacks. With --rewritten every statement goes through its operator, as it does
-inside of a trace."""
+It prints JSON: the numbers of tests and of those that ran, the seconds of processor time, and the names of failed tests
+with the ends of their tracebacks. With --rewritten every statement goes through its operator, as inside of a trace."""
 
 from __future__ import annotations
 
@@ -73,13 +72,13 @@ def run(files: dict[str, str], tests: list[str], rewritten: bool, left_out: str 
         sys.meta_path.insert(0, finder)
         for name in files:
             module = importlib.import_module(name)
-            for inner, found in list(sys.modules.items()):  # parts of it that were imported before
+            for inner, submodule in list(sys.modules.items()):  # parts of it that were imported before
                 if inner.rpartition(".")[0] == name:
-                    setattr(module, inner.rpartition(".")[2], found)
+                    setattr(module, inner.rpartition(".")[2], submodule)
     if rewritten:
         count_regions_as_frames()
-    every = list(tests_of(unittest.defaultTestLoader.loadTestsFromNames(tests)))
-    suite = unittest.TestSuite(test for test in every if not (left_out and left_out in str(test)))
+    all_tests = list(tests_of(unittest.defaultTestLoader.loadTestsFromNames(tests)))
+    suite = unittest.TestSuite(test for test in all_tests if not (left_out and left_out in str(test)))
     count = suite.countTestCases()
     with warnings.catch_warnings(), recording.as_if_traced() if rewritten else contextlib.nullcontext():
         warnings.simplefilter("ignore")
@@ -91,7 +90,7 @@ def run(files: dict[str, str], tests: list[str], rewritten: bool, left_out: str 
     failed = {str(test): trace[-1500:] for test, trace in [*result.failures, *result.errors]}
     return {
         "tests": count, "run": result.testsRun, "skipped": len(result.skipped), "failed": failed,
-        "left out": len(every) - count, "seconds": seconds, "converted": sorted(finder.loaded),
+        "left out": len(all_tests) - count, "seconds": seconds, "converted": sorted(finder.loaded),
     }  # fmt: skip
 
 

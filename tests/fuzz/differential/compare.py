@@ -85,7 +85,7 @@ def freeze(value: Any, earlier_values: dict[int, Any] | None = None, depth: int 
     if kind in ("SymbolicTensor", "Variant", "Undefined") or kind.endswith("Tensor"):
         if kind == "EagerTensor":
             return kind, repr(value)
-        raise LeakError(f"a {kind} comes out: {value!r}"[:200])
+        raise LeakError(f"a {kind} leaks: {value!r}"[:200])
     if isinstance(value, (bool, int, float, np.generic)):
         return kind, value.item() if isinstance(value, np.generic) else value
     if isinstance(value, (str, bytes, type(None))):

@@ -64,7 +64,7 @@ def judge(program: Program, subsets: bool = False, stages: str = "converted comp
     except TooLongError:
         verdict = Verdict("crash", "takes too long", "more than a minute")
     except LeakError as error:
-        verdict = Verdict("crash", "a tensor comes out", str(error))
+        verdict = Verdict("crash", "a tensor leaks", str(error))
     return replace(verdict, returning_calls=returning_calls)
 
 

@@ -65,13 +65,13 @@ def sieve(limit):
 
 @program(lambda r, n: (r.randint(2, 10**6),))
 def factors(n):
-    found, p = [], 2
+    result, p = [], 2
     while p * p <= n:
         while n % p == 0:
-            found.append(p)
+            result.append(p)
             n //= p
         p += 1
-    return [*found, n] if n > 1 else found
+    return [*result, n] if n > 1 else result
 
 
 @program(lambda r, n: (r.randint(1, 10**6), r.randint(1, 10**6)))
@@ -155,16 +155,16 @@ def tic_tac_toe(grid):
 
 @program(lambda r, n: (4 + n % 3,))
 def queens(n):
-    def place(row, columns, one, other):
+    def count_placements(row, columns, sums, differences):
         if row == n:
             return 1
         count = 0
         for c in range(n):
-            if c not in columns and row + c not in one and row - c not in other:
-                count += place(row + 1, columns | {c}, one | {row + c}, other | {row - c})
+            if c not in columns and row + c not in sums and row - c not in differences:
+                count += count_placements(row + 1, columns | {c}, sums | {row + c}, differences | {row - c})
         return count
 
-    return place(0, frozenset(), frozenset(), frozenset())
+    return count_placements(0, frozenset(), frozenset(), frozenset())
 
 
 @program(lambda r, n: (board(r, n),))
@@ -227,13 +227,13 @@ def linear_congruence(seed, count):
 
 @program(lambda r, n: (r.randint(0, 10**6), n))
 def bank_queue(seed, count):
-    draws, clock, free, waited = random.Random(seed), 0.0, 0.0, 0.0
+    draws, clock, free_at, total_wait = random.Random(seed), 0.0, 0.0, 0.0
     for _ in range(count):
         clock += draws.expovariate(1.0)
-        start = max(clock, free)
-        waited += start - clock
-        free = start + draws.expovariate(1.2)
-    return waited / count
+        start = max(clock, free_at)
+        total_wait += start - clock
+        free_at = start + draws.expovariate(1.2)
+    return total_wait / count
 
 
 @program(lambda r, n: (r.uniform(100, 1000), r.uniform(0.01, 0.1), n % 30))
@@ -271,11 +271,11 @@ def best_sum(values):
 
 @program(lambda r, n: (ints(r, n), r.randint(0, 2000)))
 def two_sum(values, wanted):
-    seen = {}
+    indices_by_value = {}
     for i, value in enumerate(values):
-        if wanted - value in seen:
-            return seen[wanted - value], i
-        seen[value] = i
+        if wanted - value in indices_by_value:
+            return indices_by_value[wanted - value], i
+        indices_by_value[value] = i
     return None
 
 

@@ -85,44 +85,44 @@ def graph(draws, count):
 
 
 @program(lambda r, n: (items(r, n), r.randint(1, 20)))
-def heavy(found, least):
-    return [item.name for item in found if item.weight > least]
+def heavy(stock, least):
+    return [item.name for item in stock if item.weight > least]
 
 
 @program(lambda r, n: (items(r, n),))
-def invoice(found):
+def invoice(stock):
     total = 0.0
-    for item in found:
+    for item in stock:
         total += item.weight * item.price * (0.9 if item.weight > 10 else 1.0)
     return round(total, 2)
 
 
 @program(lambda r, n: (items(r, n),))
-def by_tags(found):
+def by_tags(stock):
     groups = collections.defaultdict(list)
-    for item in found:
+    for item in stock:
         for tag in item.tags:
             groups[tag].append(item.price)
     return {tag: sum(prices) / len(prices) for tag, prices in groups.items()}
 
 
 @program(lambda r, n: (items(r, n),))
-def cheapest(found):
-    heaviest = max(found, key=lambda item: item.weight)
-    return [item.name for item in sorted(found, key=lambda item: item.price)[:3]], heaviest.name
+def cheapest(stock):
+    heaviest = max(stock, key=lambda item: item.weight)
+    return [item.name for item in sorted(stock, key=lambda item: item.price)[:3]], heaviest.name
 
 
 @program(lambda r, n: (items(r, n), 1.0 + r.random()))
-def inflated(found, factor):
-    for item in found:
+def inflated(stock, factor):
+    for item in stock:
         item.price *= factor
-    return [dataclasses.replace(item, weight=0) for item in found[:2]]
+    return [dataclasses.replace(item, weight=0) for item in stock[:2]]
 
 
 @program(lambda r, n: (items(r, 1 + n // 4), r.randint(5, 60)))
-def knapsack(found, room):
+def knapsack(stock, room):
     best = [0.0] * (room + 1)
-    for item in found:
+    for item in stock:
         for w in range(room, item.weight - 1, -1):
             best[w] = max(best[w], best[w - item.weight] + item.price)
     return best[room]
@@ -172,7 +172,7 @@ def depth(root):
 
 
 @program(lambda r, n: (tree(ints(r, n)), r.randint(0, 1000)))
-def found_in_tree(root, key):
+def search_tree(root, key):
     steps = 0
     while root is not None and root.key != key:
         root = root.left if key < root.key else root.right
@@ -338,14 +338,14 @@ def schedule(tasks):
 def fibonacci_with_memo(n):
     memo = {}
 
-    def of(i):
+    def compute(i):
         if i < 2:
             return i
         if i not in memo:
-            memo[i] = of(i - 1) + of(i - 2)
+            memo[i] = compute(i - 1) + compute(i - 2)
         return memo[i]
 
-    return of(n)
+    return compute(n)
 
 
 @program(lambda r, n: (sorted(set(ints(r, 5, 40))), n))
@@ -364,10 +364,10 @@ def coins(values, amount):
 @program(lambda r, n: (n,))
 def primes(n):
     def candidates():
-        found = []
+        primes_so_far = []
         for i in itertools.count(2):
-            if all(i % p for p in found):
-                found.append(i)
+            if all(i % p for p in primes_so_far):
+                primes_so_far.append(i)
                 yield i
 
     return list(itertools.islice(candidates(), n))[-1]
@@ -392,8 +392,8 @@ def pipeline(values):
 
 @program(lambda r, n: (ints(r, n), ints(r, n)))
 def set_algebra(a, b):
-    one, other = set(a), set(b)
-    return len(one & other), len(one | other), sorted(one ^ other)[:3], one <= other
+    first, second = set(a), set(b)
+    return len(first & second), len(first | second), sorted(first ^ second)[:3], first <= second
 
 
 @program(lambda r, n: ([Point(r.randint(-5, 5), r.randint(-5, 5)) for _ in range(n)],))
@@ -405,9 +405,9 @@ def centre(points):
 
 
 @program(lambda r, n: ([r.choice(list(Colour)) for _ in range(n)],))
-def colours(found):
+def colours(drawn_colours):
     counts = dict.fromkeys(Colour, 0)
-    for colour in found:
+    for colour in drawn_colours:
         counts[colour] += 1
     return {colour.name: count for colour, count in counts.items()}
 

@@ -48,8 +48,8 @@ def vowels(message):
 
 @program(lambda r, n: (text(r, n),))
 def palindrome(message):
-    kept = [c for c in message.lower() if c.isalnum()]
-    return kept == kept[::-1]
+    characters = [c for c in message.lower() if c.isalnum()]
+    return characters == characters[::-1]
 
 
 @program(lambda r, n: (text(r, n),))
@@ -71,9 +71,9 @@ def run_lengths_by_hand(message):
 
 
 @program(lambda r, n: (words(r, n),))
-def anagrams(found):
+def anagrams(vocabulary):
     groups = {}
-    for word in found:
+    for word in vocabulary:
         groups.setdefault("".join(sorted(word)), []).append(word)
     return [group for group in groups.values() if len(group) > 1]
 
@@ -107,12 +107,12 @@ def emails(message):
 
 @program(lambda r, n: (", ".join(f"{w}={i}" for i, w in enumerate(words(r, n))),))
 def settings(line):
-    found = {}
+    values_by_name = {}
     for part in line.split(","):
         match = re.match(r"\s*(\w+)=(\d+)", part)
         if match:
-            found[match.group(1)] = int(match.group(2))
-    return found
+            values_by_name[match.group(1)] = int(match.group(2))
+    return values_by_name
 
 
 @program(lambda r, n: ("+".join(f"{a}*({a + 3}-{r.randint(1, 9)})" for a in ints(r, 1 + n // 4, 9)),))
@@ -190,8 +190,8 @@ def log_levels(data):
 
 @program(lambda r, n: (json.dumps({w: {"n": i, "of": [i, i + 1]} for i, w in enumerate(words(r, n))}),))
 def from_json(data):
-    found = json.loads(data)
-    return sum(part["n"] + sum(part["of"]) for part in found.values())
+    parsed = json.loads(data)
+    return sum(part["n"] + sum(part["of"]) for part in parsed.values())
 
 
 @program(lambda r, n: ({w: {v: r.randint(1, 9) for v in words(r, 2)} for w in words(r, n)},))
@@ -204,9 +204,9 @@ def flattened(nested):
 
 
 @program(lambda r, n: ({w: r.randint(0, 9) for w in words(r, n)}, {w: r.randint(0, 9) for w in words(r, n)}))
-def merged(one, other):
-    out = dict(one)
-    for key, value in other.items():
+def merged(first, second):
+    out = dict(first)
+    for key, value in second.items():
         out[key] = out[key] + value if key in out else value
     return {key: out[key] for key in sorted(out)}
 
@@ -289,9 +289,9 @@ def titles(message):
 
 
 @program(lambda r, n: (words(r, n), "".join(r.choice("aeo") for _ in range(2))))
-def starts(found, prefix):
+def starts(vocabulary, prefix):
     trie = {}
-    for word in found:
+    for word in vocabulary:
         node = trie
         for c in word:
             node = node.setdefault(c, {})

@@ -58,7 +58,7 @@ class Blocks(Simple):
         """Write a return, raise, break or continue, usually under a condition."""
         texts: list[tuple[float, str, Callable[[], str]]] = [(0.5, "", self.put_pass)]
         if self.scope.loops:
-            texts.append((4, "jumps", lambda: self.put(self.one("break", "continue"))))
+            texts.append((4, "jumps", lambda: self.put(self.pick("break", "continue"))))
         texts.append((2, "early_return", lambda: self.put(self.return_text())))
         texts.append((3 if self.scope.in_try else 0.4, "exceptions", self.throw))
         if self.chance(0.8):
@@ -182,9 +182,9 @@ class Blocks(Simple):
         """Write a loop that pops the items of a new list until the list is empty."""
         name, item = self.fresh("queue"), self.fresh("k")
         self.line(f"{name} = [{self.integer(1)}, {self.int_atom()}, *range({self.int_atom()} % 3)]")
-        self.line(self.one(f"while {name}:", f"while len({name}) > 0:", f"while {name} and {self.condition(1)}:"))
+        self.line(self.pick(f"while {name}:", f"while len({name}) > 0:", f"while {name} and {self.condition(1)}:"))
         with self.deeper():
-            self.line(f"{item} = {name}.pop({self.one('', '0', '-1')})")
+            self.line(f"{item} = {name}.pop({self.pick('', '0', '-1')})")
         with self.reading("int", item):
             self.loop_body(depth)
         return ""
@@ -201,7 +201,7 @@ class Blocks(Simple):
                         self.throw()
                 elif self.chance(0.4):
                     name = self.write("int") or "_"
-                    self.line(self.one(f"{name} = 7 // {self.int_atom()}", f"{name} = (1, 2)[{self.int_atom()}]"))
+                    self.line(self.pick(f"{name} = 7 // {self.int_atom()}", f"{name} = (1, 2)[{self.int_atom()}]"))
         self.block(depth)
         self.scope.in_try -= handled
         if handled:
@@ -216,13 +216,13 @@ class Blocks(Simple):
 
     def handlers(self, depth: int) -> None:
         for _ in range(self.rng.choice([1, 1, 2])):
-            kind = self.one(*ERRORS, "(ValueError, Stop)", "ArithmeticError", "Exception", "LookupError")
+            kind = self.pick(*ERRORS, "(ValueError, Stop)", "ArithmeticError", "Exception", "LookupError")
             bound = self.chance(0.4)
             self.line(f"except {kind} as error:" if bound else f"except {kind}:")
             if bound:
                 with self.deeper():
                     name = self.write("int") or "_"
-                    self.line(self.one(
+                    self.line(self.pick(
                         f"{name} = len(error.args)", f"{name} = 3 if isinstance(error, Stop) else 4",
                         f"{name} = error.args[0] if error.args and isinstance(error.args[0], int) else -1",
                     ))  # fmt: skip
@@ -256,9 +256,9 @@ class Blocks(Simple):
         self.features = outer_features
 
     def with_(self, depth: int) -> str:
-        swallows = self.one("False", "False", "True", self.condition(1))
+        swallows = self.pick("False", "False", "True", self.condition(1))
         name = self.fresh("held")
-        bound = self.one("", f" as {name}")
+        bound = self.pick("", f" as {name}")
         second = f", Manager({self.int_atom()}, False)" if self.chance(0.2) else ""
         self.line(f"with Manager({self.int_atom()}, {swallows}){bound}{second}:")
         self.scope.in_try += 1
@@ -277,7 +277,7 @@ class Blocks(Simple):
         with self.deeper():
             self.line(f"{name} = {self.integer(1)}")
         target = self.write("int") or "_"
-        return self.put(self.one(f"{target} = {name} if {self.condition(1)} else 1", f"{target} = {name} % 5"))
+        return self.put(self.pick(f"{target} = {name} if {self.condition(1)} else 1", f"{target} = {name} % 5"))
 
     # The methods below are in functions.py and patterns.py.
 

@@ -197,7 +197,7 @@ KINDS: dict[str, Kind] = {
     "method by partial": _method("hit(self, y)", "return N + y", "functools.partial(OBJECT.hit, 2)()"),
     "method by methodcaller": _method("hit(self, y)", "return N + y", "operator.methodcaller('hit', 2)(OBJECT)"),
     "method by its class": _method("hit(self, y)", "return N + y", "Counter.hit(OBJECT, 2)"),
-    "method of super": Kind("def hit(self):\n    return super().said() + 1", "OBJECT.hit()", base="Parent"),
+    "method of super": Kind("def hit(self):\n    return super().measure() + 1", "OBJECT.hit()", base="Parent"),
     "property of super": Kind("@property\ndef hit(self):\n    return super().hits + 1", "OBJECT.hit", base="Parent"),
     "generator method": _method("hits(self)", "yield N\n    yield N", "list(OBJECT.hits())[-1]"),
     "next of a generator method": _method("hits(self)", "yield N\n    yield N", "next(OBJECT.hits())"),
@@ -361,7 +361,7 @@ KINDS: dict[str, Kind] = {
     "taken by islice": Kind(make="iter(range(100))", statement="v = list(itertools.islice(OBJECT, 2))[1]"),
 }  # fmt: skip
 
-# What the method does, and what it is then counted by.
+# The statement of the method, and the expression of the number that it returns.
 EFFECTS: dict[str, tuple[str, str]] = {
     "none": ("pass", "self.count"),
     "count": ("self.count += 1", "self.count"),
@@ -395,7 +395,7 @@ EFFECTS: dict[str, tuple[str, str]] = {
     "time": ("drawn = int(time.time() > 0) + len(os.environ) * 0", "drawn"),
 }  # fmt: skip
 
-# Where it happens: `DO` is a statement that gives `v`, `VALUE` an expression.
+# The code around the use of the object: `DO` is a statement that assigns its value to `v`, `VALUE` an expression.
 CONTEXTS: dict[str, str] = {
     "straight": "DO\nreturn x + v, v",
     "twice": "DO\na = v\nDO\nreturn x, a, v",
@@ -537,23 +537,23 @@ class Described:
         EFFECT
 
 
-class Asked(type):
+class CountingMeta(type):
     def __instancecheck__(cls, self):
         global SEEN
         SEEN += 1
         return SEEN % 2 == 0
 
 
-class Counted(metaclass=Asked):
+class Counted(metaclass=CountingMeta):
     pass
 
 
 class Parent:
-    def said(self):
+    def measure(self):
         EFFECT
         return N
 
-    hits = property(said)
+    hits = property(measure)
 
 
 class Counter(BASE):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-# Each program has a random subset, so that a summary can show which features prevent that programs are staged.
+# Each program has a random subset, so that a summary can show which features prevent programs from being staged.
 FEATURES = {
     "aliases": "two names of one list, dict or object, identity, changes by functions",
     "annotations": "x: int = 1",

@@ -31,7 +31,7 @@ class Functions(Blocks):
 
     def function(self, depth: int) -> str:
         name, default = self.fresh("fun"), self.integer(1)
-        form = self.one("p, q", f"p, q={default}", "p, /, q=2", "p, *, q=1", "p, *rest", "p, **named")
+        form = self.pick("p, q", f"p, q={default}", "p, /, q=2", "p, *, q=1", "p, *rest", "p, **named")
         form = form if self.on("defaults" if "=" in form or "/" in form or "*," in form else "starred") else "p, q"
         nonlocal_names = self.nonlocal_names()
         self.line(f"def {name}({form}):")
@@ -68,15 +68,15 @@ class Functions(Blocks):
     def arguments(self, form: str, parameters: tuple[str, ...], d: int) -> str:
         first, second = self.integer(d), self.integer(d)
         if "rest" in form:
-            return self.one(first, f"{first}, {second}", f"{first}, *({second}, 1)")
+            return self.pick(first, f"{first}, {second}", f"{first}, *({second}, 1)")
         if "named" in form:
-            return self.one(first, f"{first}, z={second}", f"{first}, **{{'y': {second}}}")
+            return self.pick(first, f"{first}, z={second}", f"{first}, **{{'y': {second}}}")
         if "*," in form:
-            return self.one(first, f"{first}, {parameters[1]}={second}")
+            return self.pick(first, f"{first}, {parameters[1]}={second}")
         if "=" in form:
-            return self.one(first, f"{first}, {second}", f"{first}, {parameters[1]}={second}")
+            return self.pick(first, f"{first}, {second}", f"{first}, {parameters[1]}={second}")
         by_name = f"{parameters[1]}={first}, {parameters[0]}={second}"
-        return self.one(f"{first}, {second}", by_name if self.on("defaults") else f"{first}, 2")
+        return self.pick(f"{first}, {second}", by_name if self.on("defaults") else f"{first}, 2")
 
     def named_lambda(self) -> str:
         name, parameter = self.fresh("act"), self.fresh("t")
@@ -94,15 +94,15 @@ class Functions(Blocks):
         self.line(f"def {name}({level}, {kept}):")
         with self.own_scope("function", (kept,)), self.reading("int", level), self.deeper():
             self.line(f"if {level} <= 0:")
-            self.line(f"    return {self.one(kept, self.bounded(self.integer(1)))}")
+            self.line(f"    return {self.pick(kept, self.bounded(self.integer(1)))}")
             if self.chance(0.5):
                 self.line(f"if {self.condition(1)}:")
-                self.line(f"    return {name}({level} - {self.one('1', '2')}, {self.bounded(self.integer(1))})")
+                self.line(f"    return {name}({level} - {self.pick('1', '2')}, {self.bounded(self.integer(1))})")
             if self.chance(0.3):
                 self.simple()
             again = f"{name}({level} - 1, {self.bounded(self.integer(1))})"
-            self.line("return " + self.one(again, f"({again} + {self.int_atom()}) % 50", f"{level} + {again}"))
-        limit = self.one("4", "5", "3")
+            self.line("return " + self.pick(again, f"({again} + {self.int_atom()}) % 50", f"{level} + {again}"))
+        limit = self.pick("4", "5", "3")
         self.scope.calls.append(lambda d: f"{name}({self.integer(d)} % {limit}, {self.int_atom()})")
         if target := self.write("int"):
             self.line(f"{target} = {self.scope.calls[-1](1)}")
@@ -114,7 +114,7 @@ class Functions(Blocks):
         with self.own_scope("generator", (parameter,)):
             with self.deeper():
                 if self.chance(0.5):
-                    self.line(f"for {parameter}_ in range({self.one('3', parameter + ' % 4')}):")
+                    self.line(f"for {parameter}_ in range({self.pick('3', parameter + ' % 4')}):")
                     self.line(f"    yield {self.bounded(self.integer(1))} + {parameter}_")
             self.block(depth, 2)
             with self.deeper():
@@ -126,14 +126,14 @@ class Functions(Blocks):
 
     def add_yield(self) -> None:
         target = self.write("int") or "_"
-        self.line(self.one(
+        self.line(self.pick(
             f"yield {self.integer(1)}", f"yield {self.integer(1)}",
             f"yield from ({self.integer(1)}, {self.int_atom()})",
             f"{target} = (yield {self.int_atom()}) or 1",
         ))  # fmt: skip
 
     def local_class(self) -> str:
-        name, base = self.fresh("Local"), self.one("", "(Box)") if self.on("objects") else ""
+        name, base = self.fresh("Local"), self.pick("", "(Box)") if self.on("objects") else ""
         self.line(f"class {name}{base}:")
         with self.deeper():
             self.line(f"level = {self.rng.randint(1, 5)}")
@@ -141,7 +141,7 @@ class Functions(Blocks):
             with self.deeper():
                 self.line("if k > self.level:")
                 self.line(f"    return k - {self.rng.randint(0, 4)}")
-                self.line("return " + (self.one("super().peek(k)", "k + self.level") if base else "k + self.level"))
+                self.line("return " + (self.pick("super().peek(k)", "k + self.level") if base else "k + self.level"))
         instance = f"{name}({self.int_atom()})" if base else f"{name}()"
         self.scope.calls.append(lambda d: f"{instance}.get({self.integer(d)})")
         if target := self.write("int"):

@@ -140,7 +140,7 @@ class _ProgramWriter(Patterns):
         return self.lines
 
     def returned_values(self) -> str:
-        parts = [self.one("i", "j", "k", "a"), self.one("y", "z", "x")]
+        parts = [self.pick("i", "j", "k", "a"), self.pick("y", "z", "x")]
         for feature, text in (("lists", "items"), ("dicts", "counts"), ("dicts", "table"), ("sets", "seen"),
                               ("strings", "s"), ("tuples", "pair"), ("none", "maybe"), ("objects", "box.n"),
                               ("objects", "box.m"), ("mixed", "some"), ("log_local", "log"),
@@ -218,7 +218,7 @@ class _ProgramWriter(Patterns):
             if self.on("nested"):
                 self.line("    self.parts = [n]")
             self.method("add(self, k)", "self.n = (self.n + k) % 50", "self.n")
-            self.method("peek(self, k=1, *, sign=1)", "", f"self.n * sign + {self.one('k', 'self.m', '1')}")
+            self.method("peek(self, k=1, *, sign=1)", "", f"self.n * sign + {self.pick('k', 'self.m', '1')}")
             if self.on("properties"):
                 self.line("@property")
                 self.line("def double(self):")
@@ -244,7 +244,7 @@ class _ProgramWriter(Patterns):
                 self.line(first_statement)
             if first_statement and raising:
                 self.line(f"if k > {self.rng.randint(5, 9)}:")
-                self.line(f"    raise {self.one('ValueError', 'KeyError')}(k, self.n)")
+                self.line(f"    raise {self.pick('ValueError', 'KeyError')}(k, self.n)")
             if self.chance(0.5):
                 self.line(f"if {self.condition(1)}:")
                 self.line(f"    return {self.bounded(self.integer(1))}")

@@ -31,7 +31,7 @@ class Simple(Containers):
             (1.2, "strings", lambda: self.assign("str", self.text(2))),
             (0.8, "arrays", lambda: self.assign("array", self.array(2))),
             (0.5, "objects", lambda: self.assign("object", self.object_of(2))),
-            (0.8, "none", lambda: self.assign("none", self.one("None", "None", self.bounded(self.integer(1))))),
+            (0.8, "none", lambda: self.assign("none", self.pick("None", "None", self.bounded(self.integer(1))))),
             (0.6, "mixed", self.assign_mixed),
             (1.5, "list_writes", self.change_list),
             (1, "dicts", self.change_dict),
@@ -77,18 +77,18 @@ class Simple(Containers):
         return self.assign("bool", text if plain else f"bool({text})")
 
     def assign_mixed(self) -> str:
-        return self.assign("mixed", self.one(self.integer(1), self.floating(1), self.condition(1)))
+        return self.assign("mixed", self.pick(self.integer(1), self.floating(1), self.condition(1)))
 
     def augment(self) -> str:
         name = self.write("int")
         other = self.write("float")
         if other and self.chance(0.25):
-            return self.put(f"{other} {self.one('+', '-', '*', '/')}= {self.one('0.5', '2', '1.5', '-0.25')}")
+            return self.put(f"{other} {self.pick('+', '-', '*', '/')}= {self.pick('0.5', '2', '1.5', '-0.25')}")
         if not name:
             return self.put("pass")
         if self.chance(0.3):
-            return self.put(f"{name} {self.one('//', '%', '&', '|', '^', '>>')}= {self.one('2', '3', '5')}")
-        return self.put(f"{name} {self.one('+', '-')}= {self.bounded(self.integer(1))}")
+            return self.put(f"{name} {self.pick('//', '%', '&', '|', '^', '>>')}= {self.pick('2', '3', '5')}")
+        return self.put(f"{name} {self.pick('+', '-')}= {self.bounded(self.integer(1))}")
 
     def assign_chain(self) -> str:
         first, second = self.write("int"), self.write("int")
@@ -103,17 +103,18 @@ class Simple(Containers):
 
     def annotate(self) -> str:
         """Write an assignment with an annotation, or an annotation alone for a name that is never read."""
-        return self.put(f"{self.fresh('noted')}: int" + self.one("", f" = {self.integer(1)}"))
+        return self.put(f"{self.fresh('noted')}: int" + self.pick("", f" = {self.integer(1)}"))
 
     def assign_tuple(self) -> str:
         first, second, pair = self.write("int"), self.write("int"), self.write("tuple")
         if not first or not pair:
             return self.assign_int()
-        one, two = self.bounded(self.integer(2)), self.bounded(self.integer(1))
-        return self.put(self.one(
-            f"{pair} = {one}, {two}", f"{pair} = ({two}, {one})", f"{first}, {second} = {one}, {two}",
+        first_value, second_value = self.bounded(self.integer(2)), self.bounded(self.integer(1))
+        return self.put(self.pick(
+            f"{pair} = {first_value}, {second_value}", f"{pair} = ({second_value}, {first_value})",
+            f"{first}, {second} = {first_value}, {second_value}",
             f"{first}, {second} = {second}, {first}", f"{first}, {second} = {self.tuple_of(1)}",
-            f"({first}, [{second}, {self.write('int')}]) = {one}, ({two}, 1)",
+            f"({first}, [{second}, {self.write('int')}]) = {first_value}, ({second_value}, 1)",
         ))  # fmt: skip
 
     def unpack_starred(self) -> str:
@@ -121,7 +122,7 @@ class Simple(Containers):
         if not first:
             return self.put("pass")
         rest = self.write("list") or self.fresh("rest")
-        return self.put(self.one(
+        return self.put(self.pick(
             f"{first}, *{rest} = {self.int_atom()}, 1, {self.integer(1)}, 2",
             f"*{rest}, {second} = [4, {self.integer(1)}, 5, {self.int_atom()}]",
             f"{first}, *_, {second} = ({self.int_atom()}, {self.integer(1)}, 6)",
@@ -135,19 +136,19 @@ class Simple(Containers):
         options: Options = [
             (3, "", lambda: self.put(f"{name}.append({value})")),
             (2, "", lambda: self.put(f"{name}[{self.integer(1)} % 3] = {value}")),
-            (1, "", lambda: self.put(f"{name}[{self.one('0', '1', '-1')}] {self.one('+', '-')}= {value}")),
-            (0.5, "", lambda: self.put(f"{name}.insert({self.one('0', '1')}, {value})")),
+            (1, "", lambda: self.put(f"{name}[{self.pick('0', '1', '-1')}] {self.pick('+', '-')}= {value}")),
+            (0.5, "", lambda: self.put(f"{name}.insert({self.pick('0', '1')}, {value})")),
             (0.5, "", lambda: self.put(f"{name}.extend([{value}, 1])")),
             (0.4, "", lambda: self.put(f"{name} += [{value}]") if name == self.write("list") else self.put("pass")),
             (0.5, "", lambda: self.guarded(f"len({name}) > 3", f"{self.write('int') or '_'} = {name}.pop()")),
             (
                 0.3,
                 "",
-                lambda: self.guarded(f"len({name}) > 3", f"{name}.{self.one('pop(0)', 'remove(' + name + '[0])')}"),
+                lambda: self.guarded(f"len({name}) > 3", f"{name}.{self.pick('pop(0)', 'remove(' + name + '[0])')}"),
             ),
-            (0.3, "", lambda: self.put(f"{name}.{self.one('reverse()', 'sort()')}")),
-            (0.4, "slices", lambda: self.put(f"{name}[{self.one('1:2', ':1', '1:')}] = [{value}, {self.int_atom()}]")),
-            (0.3, "delete", lambda: self.guarded(f"len({name}) > 3", f"del {name}[{self.one('0', '-1', '1')}]")),
+            (0.3, "", lambda: self.put(f"{name}.{self.pick('reverse()', 'sort()')}")),
+            (0.4, "slices", lambda: self.put(f"{name}[{self.pick('1:2', ':1', '1:')}] = [{value}, {self.int_atom()}]")),
+            (0.3, "delete", lambda: self.guarded(f"len({name}) > 3", f"del {name}[{self.pick('0', '-1', '1')}]")),
             (0.2, "delete slices", lambda: self.guarded(f"len({name}) > 4", f"del {name}[1:2]")),
         ]
         return self.choose(options)
@@ -162,8 +163,8 @@ class Simple(Containers):
         return self.choose([
             (2, "", lambda: self.put(f"counts[{key}] = {value}")),
             (2, "", lambda: self.put(f"counts[{key}] = counts.get({key}, 0) + 1")),
-            (1.5, "", lambda: self.put(f"table['{self.one('p', 'q')}'] = {value}")),
-            (1, "", lambda: self.put(f"table['{self.one('p', 'q')}'] {self.one('+', '-')}= {value}")),
+            (1.5, "", lambda: self.put(f"table['{self.pick('p', 'q')}'] = {value}")),
+            (1, "", lambda: self.put(f"table['{self.pick('p', 'q')}'] {self.pick('+', '-')}= {value}")),
             (0.5, "", lambda: self.put(f"counts.setdefault({key}, {value})")),
             (0.5, "", lambda: self.put(f"counts.update({{{key}: {value}}})")),
             (0.5, "", lambda: self.put(f"counts.pop({key}, None)")),
@@ -173,19 +174,19 @@ class Simple(Containers):
 
     def change_set(self) -> str:
         name = self.read("set")
-        return self.put(f"{name}.{self.one('add', 'add', 'discard')}({self.integer(2)})") if name else self.put("pass")
+        return self.put(f"{name}.{self.pick('add', 'add', 'discard')}({self.integer(2)})") if name else self.put("pass")
 
     def change_object(self) -> str:
         value = self.bounded(self.integer(2))
         return self.choose([
-            (2, "", lambda: self.put(f"box.{self.one('n', 'm')} = {value}")),
-            (2, "", lambda: self.put(f"box.{self.one('n', 'm')} {self.one('+', '-')}= {value}")),
+            (2, "", lambda: self.put(f"box.{self.pick('n', 'm')} = {value}")),
+            (2, "", lambda: self.put(f"box.{self.pick('n', 'm')} {self.pick('+', '-')}= {value}")),
             (1, "", lambda: self.put(f"box.add({self.integer(1)})")),
             (0.3, "properties", lambda: self.put(f"box.double = {value}")),
             (0.2, "delete", lambda: self.put(f"box.extra = {value}; del box.extra")),
             (0.3, "dunders", lambda: self.put(f"box[{self.int_atom()}] = {value}")),
-            (0.3, "dunders", lambda: self.assign("object", f"box + {self.one(self.int_atom(), 'box')}")),
-            (0.2, "", lambda: self.put(f"Box.scale = {self.one('1', '2', self.bounded(self.int_atom()))}")),
+            (0.3, "dunders", lambda: self.assign("object", f"box + {self.pick(self.int_atom(), 'box')}")),
+            (0.2, "", lambda: self.put(f"Box.scale = {self.pick('1', '2', self.bounded(self.int_atom()))}")),
             (0.2, "", lambda: self.put(f"setattr(box, 'm', {value})")),
         ])  # fmt: skip
 
@@ -193,10 +194,10 @@ class Simple(Containers):
         name = self.write("array") or "v"
         value = self.bounded(self.integer(1))
         return self.choose([
-            (2, "", lambda: self.put(f"{name}[{self.one('0', '1', '2', self.integer(1) + ' % 3')}] = {value}")),
+            (2, "", lambda: self.put(f"{name}[{self.pick('0', '1', '2', self.integer(1) + ' % 3')}] = {value}")),
             (1, "", lambda: self.put(f"{name}{'' if self.scope.kind == 'program' else '[1]'} += {value}")),
-            (1, "", lambda: self.put(f"{name}[{self.one('0', '-1')}] += {value}")),
-            (0.4, "slices", lambda: self.put(f"{name}[{self.one(':2', '1:', ':')}] = {value}")),
+            (1, "", lambda: self.put(f"{name}[{self.pick('0', '-1')}] += {value}")),
+            (0.4, "slices", lambda: self.put(f"{name}[{self.pick(':2', '1:', ':')}] = {value}")),
         ])  # fmt: skip
 
     def event(self) -> str:
@@ -206,7 +207,7 @@ class Simple(Containers):
             (0.5, "", lambda: f"({self.rng.randint(1, 99)}, {self.integer(1)})"),
             (0.5, "strings", lambda: self.text(1)),
         ])  # fmt: skip
-        return self.put(self.one(f"log.append({value})", f"note({self.rng.randint(1, 99)}, {value})"))
+        return self.put(self.pick(f"log.append({value})", f"note({self.rng.randint(1, 99)}, {value})"))
 
     def print_something(self) -> str:
         first = self.choose([
@@ -218,7 +219,7 @@ class Simple(Containers):
             (0.3, "tuples", lambda: self.tuple_of(0)),
             (0.2, "arrays", lambda: self.array(0)),
         ])  # fmt: skip
-        return self.put(self.one(
+        return self.put(self.pick(
             f"print({first})", f"print('at', {first})", f"print({first}, {self.int_atom()}, sep='-')",
             f"print({first}, end=';')", f"print({self.int_atom()}, {first})",
         ))  # fmt: skip
@@ -230,7 +231,7 @@ class Simple(Containers):
             (0.5, "", lambda: ", 'wrong'"),
             (0.5, "fstrings", lambda: f", {self.fstring(1)}"),
         ])  # fmt: skip
-        likely = self.one(f"{self.int_atom()} < 60", f"abs({self.integer(1)}) < 300", f"{self.float_atom()} != 100")
+        likely = self.pick(f"{self.int_atom()} < 60", f"abs({self.integer(1)}) < 300", f"{self.float_atom()} != 100")
         return self.put(
             f"assert {likely if self.scope.in_try == 0 or self.chance(0.5) else self.condition(1)}{message}"
         )
@@ -238,20 +239,20 @@ class Simple(Containers):
     def delete(self) -> str:
         name = self.fresh("gone")
         self.put(f"{name} = {self.integer(1)}")
-        return self.put(self.one(f"del {name}", f"del ({name})", f"{self.write('int') or '_'} = {name}; del {name}"))
+        return self.put(self.pick(f"del {name}", f"del ({name})", f"{self.write('int') or '_'} = {name}; del {name}"))
 
     def change_nested(self) -> str:
         value, index = self.bounded(self.integer(1)), f"{self.integer(1)} % 3"
         return self.choose([
-            (2, "", lambda: self.put(f"grid[{index}][{self.one('0', '1')}] {self.one('', '+', '-')}= {value}")),
-            (1, "", lambda: self.put(f"grid[{self.one('0', '1', '2')}].append({value})")),
-            (0.7, "", lambda: self.put(f"grid[{self.one('0', '2')}] = [{value}, 1]")),
+            (2, "", lambda: self.put(f"grid[{index}][{self.pick('0', '1')}] {self.pick('', '+', '-')}= {value}")),
+            (1, "", lambda: self.put(f"grid[{self.pick('0', '1', '2')}].append({value})")),
+            (0.7, "", lambda: self.put(f"grid[{self.pick('0', '2')}] = [{value}, 1]")),
             (0.5, "", lambda: self.put(f"grid.append([{value}, 2])")),
-            (0.7, "", lambda: self.put(f"rows['{self.one('p', 'q')}'].append({value})")),
+            (0.7, "", lambda: self.put(f"rows['{self.pick('p', 'q')}'].append({value})")),
             (0.5, "", lambda: self.put(f"rows.setdefault('r', []).append({value})")),
             (1, "objects", lambda: self.put(f"box.parts.append({value})")),
             (0.5, "objects", lambda: self.put(f"box.parts = [{value}, box.n]")),
-            (0.5, "aliases", lambda: self.put(f"grid[{self.one('0', '1')}] = grid[{self.one('2', index)}]")),
+            (0.5, "aliases", lambda: self.put(f"grid[{self.pick('0', '1')}] = grid[{self.pick('2', index)}]")),
         ])  # fmt: skip
 
     def alias(self) -> str:
@@ -275,7 +276,7 @@ class Simple(Containers):
     def grow_text(self) -> str:
         name = self.write("str")
         return (
-            self.put(f"{name} += {self.one(repr('+'), 'str(' + self.int_atom() + ')')}") if name else self.put("pass")
+            self.put(f"{name} += {self.pick(repr('+'), 'str(' + self.int_atom() + ')')}") if name else self.put("pass")
         )
 
     def write_global(self) -> str:
@@ -283,7 +284,7 @@ class Simple(Containers):
             return self.assign_int()
         return self.choose([
             (2, "", lambda: self.put(f"total = {self.bounded(self.integer(2))}")),
-            (2, "", lambda: self.put(f"total {self.one('+', '-')}= {self.bounded(self.integer(1))}")),
+            (2, "", lambda: self.put(f"total {self.pick('+', '-')}= {self.bounded(self.integer(1))}")),
             (0.5, "dicts", lambda: self.put(f"STATE['last'] = {self.bounded(self.integer(1))}")),
             (0.5, "list_writes", lambda: self.put(f"HISTORY.append({self.bounded(self.integer(1))})")),
         ])  # fmt: skip
@@ -296,35 +297,35 @@ class Simple(Containers):
             (3, "", lambda: f"lambda: {body}"),
             (1.5, "", lambda: f"lambda k={value}: k + {self.int_atom()}"),
             (0.7, "", lambda: f"lambda: ({value}, lambda: {body})"),
-            (0.7, "objects", lambda: f"{self.one('box', f'Box({value})')}.{self.one('peek', 'add', 'n.bit_length')}"),
-            (0.5, "lists", lambda: f"{self.list_of(0)}.{self.one('copy', 'pop', '__len__')}"),
-            (0.3, "dicts", lambda: f"{self.one('counts', 'table')}.{self.one('copy', 'keys')}"),
+            (0.7, "objects", lambda: f"{self.pick('box', f'Box({value})')}.{self.pick('peek', 'add', 'n.bit_length')}"),
+            (0.5, "lists", lambda: f"{self.list_of(0)}.{self.pick('copy', 'pop', '__len__')}"),
+            (0.3, "dicts", lambda: f"{self.pick('counts', 'table')}.{self.pick('copy', 'keys')}"),
             (0.3, "strings", lambda: f"{self.text(0)}.upper"),
-            (0.4, "arrays", lambda: f"{self.read('array')}.{self.one('sum', 'copy')}"),
+            (0.4, "arrays", lambda: f"{self.read('array')}.{self.pick('sum', 'copy')}"),
         ])  # fmt: skip
         held = self.choose([
             (1, "", lambda: f"(k + {body} for k in range({self.int_atom()} % 4))"),
             (1, "generators", lambda: self.rng.choice(self.scope.streams)(1) if self.scope.streams else "iter(())"),
             (0.5, "", lambda: f"range({value}, 9)"),
             (0.5, "", lambda: f"slice({value}, {self.int_atom()})"),
-            (1, "lists", lambda: f"{self.one('iter', 'reversed', 'enumerate')}({self.list_of(0)})"),
+            (1, "lists", lambda: f"{self.pick('iter', 'reversed', 'enumerate')}({self.list_of(0)})"),
             (1, "lists", lambda: f"map(lambda t: t + {self.int_atom()}, {self.list_of(0)})"),
         ])  # fmt: skip
-        return self.put(self.one(
-            f"hooks.append({called})", f"hooks.append({called})", f"named['{self.one('p', 'q')}'] = {called}",
+        return self.put(self.pick(
+            f"hooks.append({called})", f"hooks.append({called})", f"named['{self.pick('p', 'q')}'] = {called}",
             f"hooks.append({held})",
             f"{self.write('int') or '_'} = hooks[-1]() if hooks and callable(hooks[-1]) else 0",
         ))  # fmt: skip
 
     def throw(self) -> str:
-        kind = self.one(*ERRORS)
+        kind = self.pick(*ERRORS)
         value = self.choose([
             (2, "", lambda: self.int_atom()),
             (1, "", lambda: f"'bad', {self.integer(1)}"),
             (0.5, "", lambda: "'bad'"),
             (0.5, "fstrings", lambda: self.fstring(1)),
         ])  # fmt: skip
-        cause = self.one(" from None", " from ValueError(1)", "", "") if self.on("causes") else ""
+        cause = self.pick(" from None", " from ValueError(1)", "", "") if self.on("causes") else ""
         return self.put(
-            self.one(f"raise {kind}({value}){cause}", f"raise {kind}({value}){cause}", f"raise {kind}{cause}")
+            self.pick(f"raise {kind}({value}){cause}", f"raise {kind}({value}){cause}", f"raise {kind}{cause}")
         )

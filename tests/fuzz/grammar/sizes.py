@@ -18,7 +18,7 @@ CALLS = 8
 
 
 class Generator:
-    """A writer of a function of some arrays and an int. It knows the shape of each array in names of sizes."""
+    """A writer of a function of some arrays and an int. `arrays` has the shape of each array in names of sizes."""
 
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)

@@ -44,7 +44,7 @@ class Writer:
     def chance(self, share: float) -> bool:
         return self.rng.random() < share
 
-    def one(self, *texts: str) -> str:
+    def pick(self, *texts: str) -> str:
         return self.rng.choice(texts)
 
     def choose(self, options: Options) -> str:
@@ -100,4 +100,4 @@ class Writer:
         """An integer expression reduced to a small number."""
         if not self.may_grow(text):
             return text
-        return self.one(f"({text}) % 10", f"({text}) % 32", f"({text}) % 15 - 4", f"({text}) % 100 - 30")
+        return self.pick(f"({text}) % 10", f"({text}) % 32", f"({text}) % 15 - 4", f"({text}) % 100 - 30")

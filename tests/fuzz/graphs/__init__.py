@@ -1,1 +1,1 @@
-"""Random programs over objects of the user's own classes, and what comes of them."""
+"""Random programs over objects of the user's own classes."""

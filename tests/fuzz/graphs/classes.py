@@ -106,10 +106,10 @@ class Maker:
         """Nodes in a chain. Some hold the previous or another node; the last may hold the first."""
         nodes = self.nodes(size)
         kind = self.random.choice(["list", "list", "doubly", "random", "cycle", "itself"])
-        for one, following in itertools.pairwise(nodes):
-            self.set(one, "next", following)
+        for previous, following in itertools.pairwise(nodes):
+            self.set(previous, "next", following)
             if kind == "doubly":
-                self.set(following, "other", one)
+                self.set(following, "other", previous)
         for node in nodes:
             if kind == "random" and self.random.random() < 0.4:
                 self.set(node, "other", self.random.choice(nodes))
@@ -139,7 +139,7 @@ class Maker:
         return nodes
 
     def arguments(self, size: int) -> tuple[Any, ...]:
-        """(a node or None, a list of nodes, a dict of nodes, two structures or the same one twice, a number)."""
+        """Return a node or None, a list of nodes, a dict of nodes, two structures (perhaps one object), a number."""
         if self.random.random() < 0.45:
             return self.separate_nodes(min(size, 5))
         nodes = self.random.choice([self.chain, self.chain, self.tree, self.graph])(size)
@@ -163,8 +163,8 @@ class Maker:
         nodes = self.nodes(size)
         arguments = self.empty()
         if self.random.random() < chain_probability:
-            for one, following in itertools.pairwise(nodes):
-                self.set(one, "next", following)
+            for previous, following in itertools.pairwise(nodes):
+                self.set(previous, "next", following)
             arguments[0] = nodes[0] if nodes else None
         elif self.random.random() < 0.5:
             arguments[1] = nodes
