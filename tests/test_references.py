@@ -79,7 +79,7 @@ def test_names_in_docstrings_and_comments_exist():
             for name in _NAME.findall(re.sub(r"^( *)(```+).*?^ *\2", "", prose, flags=re.MULTILINE | re.DOTALL)):
                 parts = () if name in _FOREIGN | files else name.split(".")
                 unknown = {part for part in parts if part not in known}
-                if not unknown or unknown <= names_inside(scope) or any(f'"{name}"' in each for each in texts.values()):
+                if not unknown or unknown <= names_inside(scope) or any(f'"{name}"' in item for item in texts.values()):
                     continue
                 wrong.append((path.relative_to(tables.ROOT).as_posix(), name))
     assert wrong == []
@@ -124,9 +124,9 @@ def methods(key: Class) -> dict[str, list[str]]:
     """Return the positional parameters of each method, without `self` and leading underscores."""
     body = scopes_and_classes()[1][key].body
     return {
-        node.name: [each.arg.lstrip("_") for each in (*node.args.posonlyargs, *node.args.args)][1:]
+        node.name: [item.arg.lstrip("_") for item in (*node.args.posonlyargs, *node.args.args)][1:]
         for node in body
-        if isinstance(node, _FUNCTIONS) and not any("staticmethod" in ast.unparse(each) for each in node.decorator_list)
+        if isinstance(node, _FUNCTIONS) and not any("staticmethod" in ast.unparse(item) for item in node.decorator_list)
     }
 
 

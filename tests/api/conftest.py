@@ -62,9 +62,9 @@ def both() -> Callable[..., Any]:
         for shapes in forms:
             found = run_traced(function, list(arrays), shapes)
             assert len(found) == len(leaves)
-            for one, other in zip(leaves, found, strict=True):
-                assert one.dtype.numpy == other.dtype
-                np.testing.assert_array_equal(one.numpy(), other)  # type: ignore[attr-defined]
+            for actual, expected in zip(leaves, found, strict=True):
+                assert actual.dtype.numpy == expected.dtype
+                np.testing.assert_array_equal(actual.numpy(), expected)  # type: ignore[attr-defined]
         return eager
 
     return check

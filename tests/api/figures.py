@@ -27,9 +27,9 @@ def everywhere(body):
 
 
 def gradients(function, *values):
-    given = [ac.constant(value) for value in values]
+    arguments = [ac.constant(value) for value in values]
     with ac.GradientTape() as tape:
-        for value in given:
+        for value in arguments:
             tape.watch(value)
-        found = ac.reduce_sum(function(*given) ** 2)
-    return tape.gradient(found, given)
+        found = ac.reduce_sum(function(*arguments) ** 2)
+    return tape.gradient(found, arguments)

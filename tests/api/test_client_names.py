@@ -136,9 +136,9 @@ def test_keyword_arguments_are_changed_in_loops():
             x = helper(x, scale=2.0)
         return x
 
-    given = {"scale": 3.0}
+    arguments = {"scale": 3.0}
     assert float(f(ac.constant(1.0), ac.constant(3))) == 15.0
-    assert float(ac.function(lambda x: helper(x, **given))(ac.constant(1.0))) == 4.0 and given == {"scale": 3.0}
+    assert float(ac.function(lambda x: helper(x, **arguments))(ac.constant(1.0))) == 4.0 and arguments == {"scale": 3.0}
 
 
 def test_a_variable_of_a_known_shape_is_made_while_tracing():

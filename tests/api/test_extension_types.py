@@ -156,7 +156,7 @@ def test_handlers_of_public_functions():
 
     @E.dispatch_for_binary_elementwise_apis(Masked | ac.Tensor, Masked | ac.Tensor)
     def binary(function, x, y):
-        values = [one.values if isinstance(one, Masked) else one for one in (x, y)]
+        values = [item.values if isinstance(item, Masked) else item for item in (x, y)]
         return Masked(function(*values), x.mask if isinstance(x, Masked) else y.mask)
 
     x = make_masked()

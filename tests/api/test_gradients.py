@@ -117,7 +117,7 @@ def test_a_custom_gradient_with_variables() -> None:
     @tf.custom_gradient
     def scaled(x: Any) -> Any:
         def grad(upstream: Any, variables: Any = None) -> Any:
-            assert [each is v for each in variables] == [True]
+            assert [item is v for item in variables] == [True]
             return upstream * 100.0, [upstream * 10.0]
 
         return x * v, grad
@@ -184,7 +184,7 @@ def test_a_custom_gradient_of_tuples_and_dicts_is_of_each_tensor():
 
 def test_derivatives_at_their_singular_points_are_those_of_tensorflow():
     x = tf.constant([0.0, 1.0, -1.0])
-    for f, wanted in (
+    for f, expected in (
         (lambda x: tf.where(x > 0, tf.sqrt(tf.abs(x)), 0.0), [0.0, 0.5, 0.0]),
         (tf.nn.selu, [1.050701, 1.050701, 0.64676857]),
         (lambda x: tf.sqrt(x[:1] + 1.0), [0.5, 0.0, 0.0]),
@@ -193,7 +193,7 @@ def test_derivatives_at_their_singular_points_are_those_of_tensorflow():
             with tf.GradientTape() as tape:
                 tape.watch(x)
                 y = run(x)
-            np.testing.assert_allclose(tape.gradient(y, x), wanted, rtol=1e-6)
+            np.testing.assert_allclose(tape.gradient(y, x), expected, rtol=1e-6)
 
 
 def test_rows_are_clipped_and_scaled_as_rows():

@@ -143,8 +143,8 @@ def outcome(function: Callable[..., Any], offset: float) -> Any:
 def assert_equal_with_classes(found: Any, expected: Any) -> None:
     assert type(found) is type(expected)
     if isinstance(expected, (tuple, list)):
-        for one, other in zip(found, expected, strict=True):
-            assert_equal_with_classes(one, other)
+        for actual_part, expected_part in zip(found, expected, strict=True):
+            assert_equal_with_classes(actual_part, expected_part)
     elif isinstance(expected, dict):
         assert_equal_with_classes(list(found.items()), list(expected.items()))
     elif isinstance(expected, np.ndarray):

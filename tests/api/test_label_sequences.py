@@ -33,11 +33,11 @@ def test_decoders_of_wrong_lengths():
 
 
 def test_edit_distance():
-    given = ac.SparseTensor([[0, 0, 0], [1, 0, 0]], ["a", "b"], [2, 1, 1])
+    argument = ac.SparseTensor([[0, 0, 0], [1, 0, 0]], ["a", "b"], [2, 1, 1])
     truth = ac.SparseTensor([[0, 1, 0], [1, 0, 0], [1, 0, 1], [1, 1, 0]], ["a", "b", "c", "a"], [2, 2, 2])
-    assert ac.edit_distance(given, truth).numpy().tolist() == [[np.inf, 1.0], [0.5, 1.0]]
+    assert ac.edit_distance(argument, truth).numpy().tolist() == [[np.inf, 1.0], [0.5, 1.0]]
     with pytest.raises(TypeError, match="takes sparse tensors"):
-        ac.edit_distance(given, [1])
+        ac.edit_distance(argument, [1])
 
 
 @pytest.mark.parametrize("staged", [False, True])

@@ -84,8 +84,8 @@ def test_against_numpy(
 ) -> None:
     found = both(function, *inputs)
     if isinstance(found, tuple):
-        for one, other in zip(found, wanted, strict=True):
-            assert_close(one, other)
+        for actual, expected in zip(found, wanted, strict=True):
+            assert_close(actual, expected)
     else:
         assert_close(found, wanted)
 
@@ -170,9 +170,9 @@ def test_bands_of_diagonals_are_aligned_as_in_tensorflow():
         ((1, 2), "RIGHT_RIGHT"): [[7, 2, 7], [1, 6, 11]],
     }
     row, column = np.indices(x.shape)
-    for (k, align), wanted in taken.items():
+    for (k, align), expected in taken.items():
         found = bands.diag_part(x, k=k, padding_value=7.0, align=align)
-        assert found.numpy().tolist() == wanted
+        assert found.numpy().tolist() == expected
         inside = (column - row >= k[0]) & (column - row <= k[1])
         put = bands.set_diag(np.zeros_like(x), found, k=k, align=align)
         assert put.numpy().tolist() == np.where(inside, x, 0).tolist()

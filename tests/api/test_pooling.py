@@ -53,8 +53,8 @@ def test_pooling_of_one_to_three_dimensions(sides, ksize, strides, padding, arou
         np.testing.assert_allclose(f(tf.constant(image)).numpy(), expected, rtol=1e-12)
         if isinstance(padding, str):
             first = {1: "NCW", 2: "NCHW", 3: "NCDHW"}[len(sides)]
-            given = [[1, *n[:0:-1][::-1]] if isinstance(n, list) else n for n in (ksize, strides)]
-            found = find(np.moveaxis(image, -1, 1), *given, padding, data_format=first)
+            arguments = [[1, *n[:0:-1][::-1]] if isinstance(n, list) else n for n in (ksize, strides)]
+            found = find(np.moveaxis(image, -1, 1), *arguments, padding, data_format=first)
             np.testing.assert_allclose(found.numpy(), np.moveaxis(expected, -1, 1), rtol=1e-12)
 
 

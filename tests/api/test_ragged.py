@@ -29,7 +29,7 @@ def plain(value):
     if isinstance(value, ac.RaggedTensor):
         return value.to_list()
     if isinstance(value, (list, tuple)):
-        return [plain(one) for one in value]
+        return [plain(item) for item in value]
     if isinstance(value, ac.SparseTensor):
         return ac.sparse.to_dense(value).numpy().tolist()
     return value.numpy().tolist()
@@ -257,7 +257,7 @@ def test_the_shape_of_a_ragged_tensor():
         shape[1]
     with pytest.raises(IndexError):
         shape[3]
-    assert [ac.shape(ac.ragged.constant([[1]]), *each)[0].dtype for each in [(), (ac.int64,)]] == [ac.int32, ac.int64]
+    assert [ac.shape(ac.ragged.constant([[1]]), *item)[0].dtype for item in [(), (ac.int64,)]] == [ac.int32, ac.int64]
     assert ac.function(lambda x: ac.shape(x)[0])(ac.ragged.constant([[1], [], [2]])).numpy() == 3
 
 

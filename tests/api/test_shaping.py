@@ -184,8 +184,8 @@ def test_grids_and_masks(both: Both) -> None:
     a, b, c = np.array([1, 2]), np.array([3, 4, 5]), np.array([6])
     for kind in ("xy", "ij"):
         found = both(lambda *v, kind=kind: shaping.meshgrid(*v, indexing=kind), a, b, c, unknown_rank=False)
-        for one, other in zip(found, np.meshgrid(a, b, c, indexing=kind), strict=True):
-            assert_same(one, other)
+        for left, right in zip(found, np.meshgrid(a, b, c, indexing=kind), strict=True):
+            assert_same(left, right)
     assert_same(
         both(lambda n: shaping.sequence_mask(n), np.array([1, 3])), [[True, False, False], [True, True, True]]
     )

@@ -21,8 +21,8 @@ def test_hashes_of_strings():
 
 
 def test_strings_joined_by_segments():
-    given = [["a", "b"], ["c", "d"]], [[0, 1], [1, 1]], 2, ":"
-    assert ac.strings.unsorted_segment_join(*given).numpy().tolist() == [b"a", b"b:c:d"]
+    arguments = [["a", "b"], ["c", "d"]], [[0, 1], [1, 1]], 2, ":"
+    assert ac.strings.unsorted_segment_join(*arguments).numpy().tolist() == [b"a", b"b:c:d"]
     with pytest.raises(ac.errors.InvalidArgumentError, match="below 2"):
         ac.strings.unsorted_segment_join(["a"], [2], 2)
 

@@ -59,9 +59,9 @@ def differences(function, arguments, position, step=1e-6):
     for place in np.ndindex(found.shape):
         ends = []
         for sign in (1, -1):
-            given = [np.array(a) if isinstance(a, np.ndarray) else a for a in arguments]
-            given[position][place] += sign * step
-            ends.append(function(*given))
+            call_arguments = [np.array(a) if isinstance(a, np.ndarray) else a for a in arguments]
+            call_arguments[position][place] += sign * step
+            ends.append(function(*call_arguments))
         found[place] = (ends[0] - ends[1]) / (2 * step)
     return found
 
@@ -85,13 +85,13 @@ def test_gradients_through_writes(function, arguments):
     for position, argument in enumerate(arguments):
         if not isinstance(argument, np.ndarray):
             continue
-        given = [np.array(a) if isinstance(a, np.ndarray) else a for a in arguments]
-        found = autoconv.grad(compiled, position)(*given)
+        call_arguments = [np.array(a) if isinstance(a, np.ndarray) else a for a in arguments]
+        found = autoconv.grad(compiled, position)(*call_arguments)
         np.testing.assert_allclose(found, differences(function, arguments, position), rtol=1e-5, atol=1e-6)
         expected = [np.array(a) if isinstance(a, np.ndarray) else a for a in arguments]
         function(*expected)
         # The function writes to its arguments once.
-        for compiled_argument, plain_argument in zip(given, expected, strict=True):
+        for compiled_argument, plain_argument in zip(call_arguments, expected, strict=True):
             np.testing.assert_allclose(compiled_argument, plain_argument, rtol=1e-14)
     assert "plain Python" not in compiled.explain()
 
@@ -101,10 +101,10 @@ def test_the_gradient_of_an_lu_decomposition_keeps_few_bytes_a_step():
     matrix = NUMBERS.random((size, size)) / size + np.eye(size)
     gradient = autoconv.grad(autoconv.compile(lu))
     gradient(matrix.copy())
-    given = matrix.copy()
+    tensor_argument = matrix.copy()
     tracemalloc.start()
     try:
-        found = gradient(given)
+        found = gradient(tensor_argument)
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()

@@ -124,7 +124,7 @@ def main() -> int:
     labels = sorted(before.keys() | recorder.hashes.keys())
 
     def of(hashes: dict[str, list[list[str]]], label: str) -> list[str]:
-        return [one[form] for one in hashes.get(label, ())]
+        return [item[form] for item in hashes.get(label, ())]
 
     differing = [label for label in labels if of(before, label) != of(recorder.hashes, label)]
     for label in differing:

@@ -154,8 +154,8 @@ def assert_numpy_program(name, run):
 
 def executed(text, arrays, types):
     """Run a StableHLO module by XLA; return its results, of these types, and the error word."""
-    given = [TensorType(as_dtype(np.asarray(x).dtype), np.shape(x)) for x in arrays]
-    return _executable(text, tuple(given), tuple(types))(arrays)
+    argument_types = [TensorType(as_dtype(np.asarray(x).dtype), np.shape(x)) for x in arrays]
+    return _executable(text, tuple(argument_types), tuple(types))(arrays)
 
 
 @functools.lru_cache(16)

@@ -27,13 +27,13 @@ def test_arrays_with_and_without_common_elements():
         (memory[10:20], memory[:10], memory[1:11]),
         (memory[::3], memory[1::3], memory[2::3]),
     ]
-    for given in parts:
+    for arguments in parts:
         for n in (4, 10):
             before = memory.copy()
-            found = compiled(*given, n)
+            found = compiled(*arguments, n)
             after = memory.copy()
             memory[:] = before
-            assert found == spread(*given, n)
+            assert found == spread(*arguments, n)
             np.testing.assert_array_equal(after, memory)
 
 

@@ -89,9 +89,9 @@ def test_a_missing_package(monkeypatch):
 
 def test_a_wrong_name_in_the_environment():
     text = "import autoconv; print(autoconv.compile(lambda x: x * 2.0)(3.0), autoconv.config.SETTINGS.backend)"
-    done = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, "-c", text], env={**os.environ, "AUTOCONV_BACKEND": "cuda"}, check=True, capture_output=True,
         text=True,
     )
-    assert done.stdout == "6.0 llvm\n"
-    assert "AUTOCONV_BACKEND: 'cuda' is none of llvm, native, reference, xla" in done.stderr
+    assert completed.stdout == "6.0 llvm\n"
+    assert "AUTOCONV_BACKEND: 'cuda' is none of llvm, native, reference, xla" in completed.stderr

@@ -55,4 +55,4 @@ def test_starting_threads_fails(monkeypatch):
     monkeypatch.setattr(SETTINGS, "threads", 4)
     text = "define i64 @{}() {{\n  ret i64 1\n}}\n"
     found = compiler.object_files([(text.format(name), 0) for name in ("f", "g", "h")])
-    assert all(type(one) is bytes and one for one in found)
+    assert all(type(item) is bytes and item for item in found)

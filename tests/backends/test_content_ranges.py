@@ -138,7 +138,7 @@ def call_program(program: Any, a: Any) -> Any:
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
         result = program(own)
-    return result, own, sorted({str(each.message) for each in found})
+    return result, own, sorted({str(item.message) for item in found})
 
 
 @pytest.mark.parametrize(

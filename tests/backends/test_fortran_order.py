@@ -50,8 +50,8 @@ def test_results_are_those_of_numpy(number: int) -> None:
 
 def _compare(found: Any, expected: Any) -> None:
     if isinstance(expected, tuple):
-        for one, other in zip(found, expected, strict=True):
-            _compare(one, other)
+        for actual_part, expected_part in zip(found, expected, strict=True):
+            _compare(actual_part, expected_part)
         return
     assert type(found) is type(expected)
     assert found.dtype == expected.dtype
@@ -61,10 +61,10 @@ def _compare(found: Any, expected: Any) -> None:
 @pytest.mark.parametrize("number", ELEMENTWISE)
 def test_results_keep_the_memory_order(number: int) -> None:
     compiled = autoconv.compile(PROGRAMS[number])
-    given = _fortran_array((5, 7), 1), _fortran_array((5, 7), 2)
+    call_arguments = _fortran_array((5, 7), 1), _fortran_array((5, 7), 2)
     for _ in range(3):
-        assert compiled(*given).strides == PROGRAMS[number](*given).strides
-        found = compiled(*given)
+        assert compiled(*call_arguments).strides == PROGRAMS[number](*call_arguments).strides
+        found = compiled(*call_arguments)
         assert found.flags.owndata and found.flags.f_contiguous and not found.flags.c_contiguous
         found[1, 2] = 5.0
         assert found.T[2, 1] == 5.0
@@ -76,8 +76,9 @@ def test_many_shapes() -> None:
         return (x - x.mean(axis=0)) / x.std(axis=0)
 
     for rows in range(3, 12):
-        given = _fortran_array((rows, rows + 2), rows)
-        np.testing.assert_allclose(centred(given), (given - given.mean(axis=0)) / given.std(axis=0), rtol=1e-12)
+        argument = _fortran_array((rows, rows + 2), rows)
+        expected = (argument - argument.mean(axis=0)) / argument.std(axis=0)
+        np.testing.assert_allclose(centred(argument), expected, rtol=1e-12)
 
 
 def test_an_argument_that_is_returned_or_written() -> None:
@@ -90,14 +91,14 @@ def test_an_argument_that_is_returned_or_written() -> None:
         x *= 2
         return x
 
-    given = _fortran_array((3, 5), 1)
-    found, turned = same(given)
-    assert found is given
-    assert np.shares_memory(turned, given)
+    argument = _fortran_array((3, 5), 1)
+    found, turned = same(argument)
+    assert found is argument
+    assert np.shares_memory(turned, argument)
     assert turned.shape == (5, 3)
-    wanted = given * 2
-    assert doubled(given) is given
-    np.testing.assert_array_equal(given, wanted)
+    wanted = argument * 2
+    assert doubled(argument) is argument
+    np.testing.assert_array_equal(argument, wanted)
 
 
 def test_a_gradient() -> None:

@@ -43,7 +43,7 @@ def test_a_text_is_compiled_as_in_the_own_process():
 def test_crashes_are_distinguished_from_errors():
     others = [(GOOD.replace("42", str(number)), number % 2) for number in range(6)]
     found = helper.object_files([*others[:3], (FATAL, 0), *others[3:], (DEEP, 0)])
-    assert [isinstance(one, HelperEnded) for one in found] == [False] * 3 + [True] + [False] * 3 + [True]
+    assert [isinstance(item, HelperEnded) for item in found] == [False] * 3 + [True] + [False] * 3 + [True]
     assert "unsupported GC" in str(found[3])
 
 

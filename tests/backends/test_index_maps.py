@@ -46,7 +46,7 @@ def _node(name: str, inputs: list[np.ndarray], attributes: dict[str, Any]) -> No
 def _evaluate(position: Any, node: Node, inputs: list[np.ndarray]) -> Any:
     def value(symbol: Symbol) -> Any:
         if isinstance(symbol, Loaded):
-            where = tuple(_evaluate(one, node, inputs) for one in symbol.index)
+            where = tuple(_evaluate(item, node, inputs) for item in symbol.index)
             found = int(inputs[node.inputs.index(symbol.value)][where])
             return found + symbol.wraps if found < 0 and isinstance(symbol.wraps, int) else found
         if isinstance(symbol, (Remainder, Wrapped)):
@@ -64,7 +64,7 @@ def test_maps_agree_with_kernels(name: str, inputs: list[np.ndarray], attributes
     result, found = kernel(*inputs, **attributes), index_map(node)
     assert found is not None
     for index in np.ndindex(result.shape):
-        source = tuple(_evaluate(one, node, inputs) for one in found.apply(index) or ())
+        source = tuple(_evaluate(item, node, inputs) for item in found.apply(index) or ())
         assert inputs[0][source] == result[index], (index, source)
 
 

@@ -84,7 +84,7 @@ def test_numbers_of_bfloat16(run):
         return (turns, largest, places, *moved, *functions)
 
     dtype = ac.bfloat16.numpy
-    x, y = (np.array(each).astype(dtype) for each in ([[0.5, -1.5], [2.25, 3.0]], [[1.5, 2.0], [1.75, 1.25]]))
+    x, y = (np.array(item).astype(dtype) for item in ([[0.5, -1.5], [2.25, 3.0]], [[1.5, 2.0], [1.75, 1.25]]))
     for found, expected in zip(run(values, x, y), values(ac.constant(x), ac.constant(y)), strict=True):
         expected = expected.numpy()
         assert found.dtype == expected.dtype

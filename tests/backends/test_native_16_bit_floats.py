@@ -58,8 +58,8 @@ def test_casts(dtype, other):
     half_way = (EVERY.view(np.float16).astype(np.float64)[1:30_000] + EVERY.view(np.float16)[:29_999]) / 2
     wide = np.concatenate([wide, half_way, np.nextafter(half_way, 0), np.nextafter(half_way, np.inf)])
     with np.errstate(all="ignore"):
-        given = wide.astype(other)
-        assert_same_bits(native(lambda x: autoconv.cast(x, dtype), given), given.astype(dtype.numpy))
+        argument = wide.astype(other)
+        assert_same_bits(native(lambda x: autoconv.cast(x, dtype), argument), argument.astype(dtype.numpy))
         if other not in ("int8", "uint8"):
             narrow = EVERY.view(dtype.numpy)
             back = native(lambda x: autoconv.cast(x, autoconv.as_dtype(other)), narrow)

@@ -86,17 +86,17 @@ def test_angles_of_points(dtype: Any) -> None:
     special = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, -1.0, 1e-30, -1e30], dtype)
     wide = (random.normal(size=(2, 2000)) * 10.0 ** random.uniform(-20, 20, (2, 2000))).astype(dtype)
     near = random.normal(size=(2, 2000)).astype(dtype)
-    pairs = [one.ravel() for one in np.meshgrid(special, special)]
+    pairs = [item.ravel() for item in np.meshgrid(special, special)]
     y, x = (np.concatenate([pairs[i], wide[i], near[i]]) for i in range(2))
     graph = Graph("angles")
     values = [graph.add_parameter(TensorType(as_dtype(x.dtype), x.shape)) for _ in range(2)]
     graph.outputs = list(graph.add(OPS["atan2"], values).results)
     found = np.asarray(llvm.compile_graph(graph)([y, x])[0])
-    wanted = np.arctan2(y.astype(np.longdouble), x.astype(np.longdouble))
-    np.testing.assert_array_equal(np.isnan(found), np.isnan(wanted))
-    there = ~np.isnan(wanted)
-    np.testing.assert_array_equal(np.signbit(found[there]), np.signbit(wanted[there].astype(dtype)))
-    units = np.abs(found[there] - wanted[there]) / np.spacing(np.abs(wanted[there].astype(dtype)))
+    expected = np.arctan2(y.astype(np.longdouble), x.astype(np.longdouble))
+    np.testing.assert_array_equal(np.isnan(found), np.isnan(expected))
+    there = ~np.isnan(expected)
+    np.testing.assert_array_equal(np.signbit(found[there]), np.signbit(expected[there].astype(dtype)))
+    units = np.abs(found[there] - expected[there]) / np.spacing(np.abs(expected[there].astype(dtype)))
     assert units.max() <= LIMIT
 
 
@@ -110,7 +110,7 @@ def test_long_float32_sums_over_leading_axes(shape: tuple[int, ...], name: str) 
     value = graph.add_parameter(TensorType(as_dtype(x.dtype), shape))
     graph.outputs = list(graph.add(OPS[name], [value], {"axis": axes, "keepdims": False}).results)
     total = np.sum(x.astype(np.float64), axis=axes)
-    wanted = total / np.prod([shape[axis] for axis in axes]) if name == "reduce_mean" else total
-    np.testing.assert_allclose(llvm.compile_graph(graph)([x])[0], wanted, rtol=5e-7)
+    expected = total / np.prod([shape[axis] for axis in axes]) if name == "reduce_mean" else total
+    np.testing.assert_allclose(llvm.compile_graph(graph)([x])[0], expected, rtol=5e-7)
     if axes[0] == 0:
-        np.testing.assert_allclose(OPS[name].kernel(x, axis=axes), wanted, rtol=5e-7)
+        np.testing.assert_allclose(OPS[name].kernel(x, axis=axes), expected, rtol=5e-7)

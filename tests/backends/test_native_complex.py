@@ -113,7 +113,7 @@ def test_powers(dtype: Any) -> None:
 
 
 def test_powers_at_edges() -> None:
-    x, y = (one.ravel() for one in np.meshgrid(special(np.complex128)[::3], [0, 0.5, -0.5, 1j, 0.5 - 1j, 2, -3]))
+    x, y = (item.ravel() for item in np.meshgrid(special(np.complex128)[::3], [0, 0.5, -0.5, 1j, 0.5 - 1j, 2, -3]))
     with np.errstate(all="ignore"):
         found, expected = native(op("power"), x, y), np.power(x, y)
     small = np.abs(expected.real) + np.abs(expected.imag) < 1e-290
@@ -134,9 +134,9 @@ def test_products_along_axes(axis: Any, keepdims: bool) -> None:
 def test_arithmetic_is_numpys_to_the_last_bit(name: str, dtype: Any) -> None:
     x = special(dtype)
     left, right = (one.ravel() for one in np.meshgrid(x[::3], x[1::3]))
-    given = [(left, right), (numbers(300, dtype=dtype), numbers(300, dtype=dtype, seed=1))]
+    arguments = [(left, right), (numbers(300, dtype=dtype), numbers(300, dtype=dtype, seed=1))]
     with np.errstate(all="ignore"):
-        for one, other in given:
+        for one, other in arguments:
             assert_same_parts(native(op(name), one, other), getattr(np, name)(one, other))
 
 
@@ -144,7 +144,7 @@ def test_arithmetic_is_numpys_to_the_last_bit(name: str, dtype: Any) -> None:
 def test_single_numbers_are_as_arrays_of_them(name: str) -> None:
     x = special(np.complex128)[::7]
     with np.errstate(all="ignore"):
-        found = np.array([native(op(name), one) for one in x])
+        found = np.array([native(op(name), item) for item in x])
         assert_same_parts(found, FUNCTIONS[name](x), UNITS)
 
 

@@ -146,12 +146,12 @@ PROGRAMS = [
 
 
 def result_of(function, x, y, k, m):
-    given = x.copy(), y.copy()
+    arguments = x.copy(), y.copy()
     try:
-        found = function(*given, k, m)
+        found = function(*arguments, k, m)
     except Exception as error:
-        return type(error), str(error), given
-    return found if isinstance(found, tuple) else (found,), None, given
+        return type(error), str(error), arguments
+    return found if isinstance(found, tuple) else (found,), None, arguments
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
@@ -163,17 +163,17 @@ def test_equals_numpy(program):
     for size in (7, 1):
         x, y = random.normal(size=size), random.normal(size=size)
         for k, m in itertools.product((2, 0, 1, 7, -2, 9), (3, 0, 1)):
-            found, message, given = result_of(compiled, x, y, k, m)
+            found, message, arguments = result_of(compiled, x, y, k, m)
             wanted, error, changed = result_of(program, x, y, k, m)
             assert message == error
             if error is not None:
                 assert found is wanted
                 found = wanted = ()
-            for one, other in zip((*found, *given), (*wanted, *changed), strict=True):
-                assert type(one) is type(other)
-                assert np.asarray(one).dtype == np.asarray(other).dtype
-                assert np.shape(one) == np.shape(other)
-                np.testing.assert_allclose(one, other, rtol=1e-10, atol=1e-12)
+            for left, right in zip((*found, *arguments), (*wanted, *changed), strict=True):
+                assert type(left) is type(right)
+                assert np.asarray(left).dtype == np.asarray(right).dtype
+                assert np.shape(left) == np.shape(right)
+                np.testing.assert_allclose(left, right, rtol=1e-10, atol=1e-12)
 
 
 def test_no_kernels():
@@ -237,9 +237,9 @@ def square(layout):
 def test_arrays_that_are_read_in_place(program, layout):
     compiled = autoconv.compile(program)
     for k, m in ((3, 1), (4, 0), (2, 3), (5, 2)):
-        given, changed = square(layout), square(layout)
-        found, wanted = compiled(given, k, m), program(changed, k, m)
-        np.testing.assert_allclose(given, changed, rtol=1e-10)
+        argument, changed = square(layout), square(layout)
+        found, wanted = compiled(argument, k, m), program(changed, k, m)
+        np.testing.assert_allclose(argument, changed, rtol=1e-10)
         pairs = zip(found, wanted, strict=True) if isinstance(wanted, tuple) else [(found, wanted)]
         for one, other in pairs:
             np.testing.assert_allclose(one, other, rtol=1e-10)

@@ -33,9 +33,9 @@ def test_coordinates(shape: tuple[int, ...], dtype: str) -> None:
 def test_masks(shape: tuple[int, ...], trailing: tuple[int, ...], dtype: str) -> None:
     x = numbers(dtype, int(np.prod((*shape, *trailing)))).reshape((*shape, *trailing))
     mask = np.random.default_rng(1).random(shape) < 0.5
-    for one in (mask, np.zeros(shape, bool), np.ones(shape, bool)):
-        (found,) = run_both(op("get_item", spec=(Mask(),)), x, one)
-        np.testing.assert_array_equal(found, x[one])
+    for item in (mask, np.zeros(shape, bool), np.ones(shape, bool)):
+        (found,) = run_both(op("get_item", spec=(Mask(),)), x, item)
+        np.testing.assert_array_equal(found, x[item])
 
 
 def _counts(x: Any, weights: Any, least: int) -> Any:
@@ -57,11 +57,11 @@ def test_counts_of_numbers(dtype: str, size: int) -> None:
 
 @pytest.mark.parametrize(("x", "least"), [([1, -1], 0), ([1, 2], -1), ([1, 2, 3], 0)])
 def test_what_is_not_counted_raises_as_in_numpy(x: Any, least: int) -> None:
-    given = np.array(x), np.ones(2), least
+    arguments = np.array(x), np.ones(2), least
     with pytest.raises(ValueError) as expected:
-        _counts(*given)
+        _counts(*arguments)
     with pytest.raises(ValueError) as found:
-        ac.compile(_counts)(*given)
+        ac.compile(_counts)(*arguments)
     assert str(found.value) == str(expected.value)
 
 

@@ -35,8 +35,8 @@ def check(build: Any, inputs: list[np.ndarray], expected: list[Any], kernels: tu
         assert sorted(run.kernels) == sorted(kernels)
     else:
         assert kernels
-    for one, other in zip(run(inputs), expected, strict=True):
-        assert_close(one, other)
+    for actual_part, expected_part in zip(run(inputs), expected, strict=True):
+        assert_close(actual_part, expected_part)
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -94,8 +94,8 @@ def filtered(u: Any, image: Any, steps: int) -> Any:
 def test_programs_of_transforms_need_no_kernel() -> None:
     u, image = numbers(48).real.copy(), numbers(12, 20).real.copy()
     found, expected = filtered(u, image, 3), filtered.__wrapped__(u, image, 3)
-    for one, other in zip(found, expected, strict=True):
-        np.testing.assert_allclose(one, other, rtol=1e-13, atol=1e-14)
+    for actual_part, expected_part in zip(found, expected, strict=True):
+        np.testing.assert_allclose(actual_part, expected_part, rtol=1e-13, atol=1e-14)
     assert "by kernels" not in filtered.explain()
 
 

@@ -28,11 +28,11 @@ def run_both(text: str, *arguments: Any) -> list[Any]:
     assert isinstance(run, llvm.NativeGraph)
     for _ in range(3):
         found = run([np.asarray(a) for a in arguments])
-        for one, other in zip(found, expected, strict=True):
-            np.testing.assert_allclose(one, other, rtol=1e-12)
-            assert np.asarray(one).dtype == np.asarray(other).dtype
-    for one, other in zip(arguments, before, strict=True):
-        np.testing.assert_array_equal(one, other)
+        for actual_part, expected_part in zip(found, expected, strict=True):
+            np.testing.assert_allclose(actual_part, expected_part, rtol=1e-12)
+            assert np.asarray(actual_part).dtype == np.asarray(expected_part).dtype
+    for actual_part, expected_part in zip(arguments, before, strict=True):
+        np.testing.assert_array_equal(actual_part, expected_part)
     return found
 
 

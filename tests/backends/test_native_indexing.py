@@ -139,12 +139,12 @@ _ALL: Any = Slice()
 )
 def test_index_arrays_in_brackets(spec: Any, operands: Any) -> None:
     x = np.arange(60.0).reshape(3, 4, 5)
-    given = [np.array(operand) for operand in operands]
-    (part,) = run_both(op("get_item", spec=spec), x, *given)
-    run_both(op("set_item", spec=spec), x, np.arange(part.size, dtype=np.float64).reshape(part.shape), *given)
-    run_both(op("set_item", spec=spec), x, np.array(7.5), *given)
-    run_both(op("add_at_item", spec=spec), x, part, *given)
-    run_both(op("add_at_item", spec=spec), x, part[:1], *given)
+    arguments = [np.array(operand) for operand in operands]
+    (part,) = run_both(op("get_item", spec=spec), x, *arguments)
+    run_both(op("set_item", spec=spec), x, np.arange(part.size, dtype=np.float64).reshape(part.shape), *arguments)
+    run_both(op("set_item", spec=spec), x, np.array(7.5), *arguments)
+    run_both(op("add_at_item", spec=spec), x, part, *arguments)
+    run_both(op("add_at_item", spec=spec), x, part[:1], *arguments)
 
 
 @pytest.mark.parametrize("index", [3, -4, -(2**63), 2**63 - 1])

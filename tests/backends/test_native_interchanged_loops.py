@@ -97,18 +97,18 @@ def test_loops_that_are_not_sunk() -> None:
         return x
 
     x = numbers(50, np.float32)
-    given = ac.constant(x)
-    np.testing.assert_array_equal(counted(given).numpy(), x + 0.0 + 1.0 + 2.0 + 3.0 + 4.0)
+    argument = ac.constant(x)
+    np.testing.assert_array_equal(counted(argument).numpy(), x + 0.0 + 1.0 + 2.0 + 3.0 + 4.0)
     rolled = x
     for _ in range(3):
         rolled = rolled + np.roll(rolled, 1)
-    np.testing.assert_array_equal(shifted(given).numpy(), rolled)
+    np.testing.assert_array_equal(shifted(argument).numpy(), rolled)
     doubled = x
     while doubled.max() < 100.0:
         doubled = doubled * np.float32(2.0)
-    np.testing.assert_array_equal(until(given).numpy(), doubled)
-    assert not any(is_sunk(function, given) for function in (counted, shifted, until, waves))
-    waves(given)
+    np.testing.assert_array_equal(until(argument).numpy(), doubled)
+    assert not any(is_sunk(function, argument) for function in (counted, shifted, until, waves))
+    waves(argument)
 
 
 def test_arrays_that_stay_and_arrays_of_numbers() -> None:
@@ -121,8 +121,8 @@ def test_arrays_that_stay_and_arrays_of_numbers() -> None:
         return x, y, z
 
     x, c = numbers(70, np.float32), numbers(70, np.float32, 1)
-    for one, other in zip(mixed(ac.constant(x), ac.constant(c)), (x, x * 8, c), strict=True):
-        np.testing.assert_array_equal(one.numpy(), other)
+    for left, right in zip(mixed(ac.constant(x), ac.constant(c)), (x, x * 8, c), strict=True):
+        np.testing.assert_array_equal(left.numpy(), right)
 
 
 def test_large_arrays_are_split_over_threads() -> None:

@@ -152,8 +152,8 @@ def test_arguments_in_another_layout_are_copied_once_and_released():
     for x in shapes:
         y = np.ones(x.shape)[::-1]
         for _ in range(6):
-            given, found = scaled(x, y)
-            assert given is x
+            argument, found = scaled(x, y)
+            assert argument is x
             np.testing.assert_array_equal(found, x * 2 + y)
     counts = sys.getrefcount(base), sys.getrefcount(base.T)
     for _ in range(50):

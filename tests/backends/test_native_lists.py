@@ -92,8 +92,8 @@ def test_a_list_argument_grows():
 def test_pops_and_pushes_do_not_change_the_callers_list():
     run, kernels = native(REPLACES)
     (first,) = native(PUSHES)[0]([numbers(), np.array(1.0), np.array(3)])
-    for given in (numbers(1.0, 2.0, 3.0), first):
-        arguments = [given, np.array(10.0)]
+    for argument in (numbers(1.0, 2.0, 3.0), first):
+        arguments = [argument, np.array(10.0)]
         for _ in range(2):
             item, found = run(arguments)
             assert float(item) == 3.0
@@ -106,9 +106,9 @@ def test_pops_and_pushes_do_not_change_the_callers_list():
 
 def test_a_returned_list_argument():
     run, kernels = native(PERHAPS)
-    for given in (numbers(1.0, 2.0), PackedList(np.array([1.0, 2.0]))):
+    for argument in (numbers(1.0, 2.0), PackedList(np.array([1.0, 2.0]))):
         for taken in (np.array(True), np.array(False)):
-            assert run([given, taken]) == kernels([given, taken])
+            assert run([argument, taken]) == kernels([argument, taken])
 
 
 def test_elements_are_separate_arrays_in_python():
@@ -152,12 +152,12 @@ def test_python_numbers_and_rows():
 
 def test_threads_share_a_list():
     run, _ = native(REPLACES)
-    (given,) = native(PUSHES)[0]([numbers(), np.array(1.0), np.array(1000)])
+    (argument,) = native(PUSHES)[0]([numbers(), np.array(1.0), np.array(1000)])
     wrong = []
 
     def work(number):
         for _ in range(200):
-            item, found = run([given, np.array(float(number))])
+            item, found = run([argument, np.array(float(number))])
             if float(item) != 1000.0 or len(found) != 1001:
                 wrong.append(number)
 

@@ -134,7 +134,7 @@ def test_modules_are_compiled_concurrently(monkeypatch):
     found = compiler.object_files(modules)
     assert found == [object_file(text, level) for text, level in modules]
     found = compiler.object_files([(COUNTER, 1), ("define nothing", 0), (COUNTER, 0)])
-    assert [type(one) for one in found] == [bytes, machine_code.BadText, bytes]
+    assert [type(item) for item in found] == [bytes, machine_code.BadText, bytes]
 
 
 def test_text_that_is_no_module_is_refused(monkeypatch):

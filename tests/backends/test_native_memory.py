@@ -39,19 +39,19 @@ def test_a_loop_reuses_its_arrays() -> None:
 
     size = 250_000
     x, y = np.linspace(0, 1, size, dtype=np.float32), np.linspace(1, 2, size, dtype=np.float32)
-    given = autoconv.constant(x), autoconv.constant(y)
-    mix(*given, autoconv.constant(3))
+    arguments = autoconv.constant(x), autoconv.constant(y)
+    mix(*arguments, autoconv.constant(3))
     tracemalloc.start()
     try:
-        found = mix(*given, autoconv.constant(40))
+        found = mix(*arguments, autoconv.constant(40))
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    for one, other in zip(found, plain(x, y, 40), strict=True):
-        np.testing.assert_allclose(one, other, rtol=1e-5)
+    for left, right in zip(found, plain(x, y, 40), strict=True):
+        np.testing.assert_allclose(left, right, rtol=1e-5)
     assert peak < 8.5 * x.nbytes  # the state twice, and intermediate arrays
-    np.testing.assert_array_equal(given[0], np.linspace(0, 1, size, dtype=np.float32))
-    np.testing.assert_array_equal(given[1], np.linspace(1, 2, size, dtype=np.float32))
+    np.testing.assert_array_equal(arguments[0], np.linspace(0, 1, size, dtype=np.float32))
+    np.testing.assert_array_equal(arguments[1], np.linspace(1, 2, size, dtype=np.float32))
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="counts page faults")
@@ -132,9 +132,9 @@ def test_checked_arithmetic_of_arrays_is_a_loop() -> None:
     run = native(CAST)
     assert run.kernels == []
     x, y = np.array([1, -5, 2**30 - 1, -(2**30)]), np.array([1, 2, 0, 0], np.int32)
-    for one, other in zip(run([x, y]), [(2 * x).astype(np.int32) + y, 2 * x], strict=True):
-        np.testing.assert_array_equal(one, other)
-        assert one.dtype == other.dtype
+    for left, right in zip(run([x, y]), [(2 * x).astype(np.int32) + y, 2 * x], strict=True):
+        np.testing.assert_array_equal(left, right)
+        assert left.dtype == right.dtype
 
 
 @pytest.mark.parametrize("beyond", [2**30, -(2**30) - 1, 2**61, -(2**61) - 1])
@@ -161,7 +161,7 @@ graph f(%x: float32[], %a: float32[2,3]) {
     assert run.kernels == []
     found = run([np.asarray(2.5, np.float32), np.zeros((2, 3), np.float32)])
     np.testing.assert_array_equal(found[0], np.full((2, 3), 3.5, np.float32))
-    assert [np.asarray(one).item() for one in found[1:]] == [6, 1.0]
+    assert [np.asarray(item).item() for item in found[1:]] == [6, 1.0]
 
 
 def test_padded_arrays_are_computed_in_place() -> None:
@@ -193,8 +193,8 @@ def test_padded_arrays_are_computed_in_place() -> None:
         np.full((2, 4), 4.0),
         np.pad(z.T, [[0, 1], [1, 0]]) + 1,
     )
-    for one, other in zip(padded(x, y, w), expected, strict=True):
-        np.testing.assert_allclose(one, other, rtol=1e-14)
+    for actual_part, expected_part in zip(padded(x, y, w), expected, strict=True):
+        np.testing.assert_allclose(actual_part, expected_part, rtol=1e-14)
     assert padded.concrete_functions[0].kernels == []
 
 
@@ -218,8 +218,8 @@ def test_functions_of_elements_that_are_assigned(n: int, scale: float) -> None:
         compiled_array, plain_array = x.copy(), x.copy()
         found = *compiled(compiled_array, scale), compiled_array
         expected = *assign(plain_array, scale), plain_array
-        for one, other in zip(found, expected, strict=True):
-            np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-14)
+        for actual_part, expected_part in zip(found, expected, strict=True):
+            np.testing.assert_allclose(actual_part, expected_part, rtol=1e-12, atol=1e-14)
     assert "plain Python" not in compiled.explain()
 
 
@@ -275,6 +275,6 @@ def test_arrays_that_no_iteration_has_made_yet() -> None:
     values = np.arange(-2, 3, dtype=np.int8)
     for size, count in ((5, True), (5, 2), (0, 2), (5, False)):
         for _ in range(2):
-            found, expected = (each(np.ones(size), values, count)[1] for each in (compiled, last_magnitudes))
+            found, expected = (item(np.ones(size), values, count)[1] for item in (compiled, last_magnitudes))
             assert type(found) is type(expected)
             np.testing.assert_array_equal(found, expected)

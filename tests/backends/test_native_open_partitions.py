@@ -52,9 +52,10 @@ def test_large_after_small(name, dtype):
     for shape in shapes:
         a = np.random.default_rng(len(shape)).random(shape).astype(dtype)
         found, expected = compiled(a), function(a)
-        for one, other in zip(*(v if isinstance(v, tuple) else (v,) for v in (found, expected)), strict=True):
-            assert one.dtype == other.dtype
-            np.testing.assert_allclose(one, other, rtol=1e-9 if dtype == "float64" else 2e-3)
+        both = (value if isinstance(value, tuple) else (value,) for value in (found, expected))
+        for actual_part, expected_part in zip(*both, strict=True):
+            assert actual_part.dtype == expected_part.dtype
+            np.testing.assert_allclose(actual_part, expected_part, rtol=1e-9 if dtype == "float64" else 2e-3)
 
 
 def test_modules_agree_on_the_layout_of_structures():

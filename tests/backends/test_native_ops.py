@@ -118,16 +118,16 @@ def add_op(graph: Graph, op: Op, inputs: list[np.ndarray], attributes: Any, surr
 @pytest.mark.parametrize(("op", "group"), groups())
 def test_agrees_with_the_kernel(op: Op, group: list[tuple[int, Sample, str]], surrounded: bool) -> None:
     graph = Graph("ops")
-    given: list[np.ndarray] = []
+    arguments: list[np.ndarray] = []
     expected: list[tuple[str, np.ndarray]] = []
     for number, sample, dtype in group:
         inputs = converted(sample, dtype)
         wraps = any(x.dtype.kind in "iu" and np.any(np.abs(x.astype(float)) > 60) for x in inputs)  # twice the number
         graph.outputs = graph.outputs + add_op(graph, op, inputs, sample.attributes, surrounded and not wraps)
-        given += inputs
+        arguments += inputs
         which = f"sample {number} {dtype}"
         expected += [(which, result) for result in kernel_results(op, inputs, sample.attributes)]
-    found = llvm.compile_graph(graph)([x.copy() for x in given])
+    found = llvm.compile_graph(graph)([x.copy() for x in arguments])
     assert len(found) == len(expected)
     for one, (which, other) in zip(found, expected, strict=True):
         assert np.asarray(one).dtype == other.dtype, which

@@ -34,7 +34,7 @@ def test_patches_are_read_in_place(step, gap, image, kernel):
         found = autoconv.nn.conv2d(x, w, strides=step, padding="VALID", dilations=gap)
         return autoconv.nn.relu(found), autoconv.nn.conv2d(x, w, strides=step, padding="SAME", dilations=gap)
 
-    valid, same = (np.asarray(one) for one in both(x, w))
+    valid, same = (np.asarray(item) for item in both(x, w))
     np.testing.assert_allclose(valid, np.maximum(convolve(x, w, step, gap), 0), rtol=1e-11, atol=1e-11)
     extents = [(k - 1) * gap + 1 for k in kernel[:2]]
     missing = [max((-(-s // step) - 1) * step + e - s, 0) for s, e in zip(image[1:3], extents, strict=True)]
@@ -54,5 +54,5 @@ def test_patches_with_other_uses_are_stored():
         return patches @ w, patches * 2.0
 
     whole = np.concatenate([x[:, 0:8], x[:, 16:24], x[:, 4:12]], 1)
-    for one, other in zip(both(x, w), (whole @ w, whole * 2), strict=True):
-        np.testing.assert_allclose(np.asarray(one), other, rtol=1e-12, atol=1e-12)
+    for actual, expected in zip(both(x, w), (whole @ w, whole * 2), strict=True):
+        np.testing.assert_allclose(np.asarray(actual), expected, rtol=1e-12, atol=1e-12)

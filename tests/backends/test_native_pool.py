@@ -134,5 +134,5 @@ def test_arrays_outlive_the_function_and_the_interpreters_end(forker: Any, tmp_p
         "import builtins\n"
         "builtins.last = build()\n"
     )
-    done = forker.run([program], cwd=ROOT)
-    assert (done.returncode, done.stdout.strip()) == (0, "200000.0"), done.stderr
+    completed = forker.run([program], cwd=ROOT)
+    assert (completed.returncode, completed.stdout.strip()) == (0, "200000.0"), completed.stderr

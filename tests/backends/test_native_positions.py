@@ -68,7 +68,7 @@ def divided(xs: Any, ys: Any) -> Any:
 
 def test_signs_of_divisions() -> None:
     numbers = np.array([LEAST, LEAST + 1, -7, -2, -1, 0, 1, 2, 7, 2**31, 2**32 + 1, MOST])
-    xs, ys = (each.ravel() for each in np.meshgrid(numbers, numbers[numbers != 0]))
+    xs, ys = (item.ravel() for item in np.meshgrid(numbers, numbers[numbers != 0]))
     fits = (xs != LEAST) | (ys != -1)
     check_against_plain(divided, (xs[fits], ys[fits]), (xs[:3], ys[3:6]))
     check_against_plain(divided, (np.array([3, LEAST]), np.array([2, -1])))

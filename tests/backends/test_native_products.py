@@ -155,8 +155,9 @@ def test_blocks_of_rows_give_numpys_results(ours, numpys, shapes, scale, monkeyp
     arrays = [random.standard_normal(shape) * 0.3 for shape in shapes]
     found = autoconv.function(ours)(*arrays)
     expected = numpys(*arrays)
-    for one, other in zip(*(v if isinstance(v, (tuple, list)) else (v,) for v in (found, expected)), strict=True):
-        np.testing.assert_allclose(np.asarray(one), other, rtol=1e-11, atol=1e-11)
+    both_results = (v if isinstance(v, (tuple, list)) else (v,) for v in (found, expected))
+    for actual_part, expected_part in zip(*both_results, strict=True):
+        np.testing.assert_allclose(np.asarray(actual_part), expected_part, rtol=1e-11, atol=1e-11)
 
 
 def test_a_loop_of_products_gives_numpys_result():
@@ -226,9 +227,9 @@ def test_the_number_of_threads_changes_no_bit_of_a_product(forker, tmp_path):
     found = set()
     for count in (1, 3):
         environment = {**os.environ, "AUTOCONV_NUM_THREADS": str(count)}
-        done = forker.run([file], env=environment)
-        assert not done.returncode, done.stderr
-        found.add(done.stdout)
+        completed = forker.run([file], env=environment)
+        assert not completed.returncode, completed.stderr
+        found.add(completed.stdout)
     assert len(found) == 1 and len(found.pop().strip()) == hashlib.sha256().digest_size * 2
 
 
@@ -318,8 +319,8 @@ def test_blocks_of_arrays_are_read_in_place():
 
     found = parts(x, w, autoconv.constant(2), autoconv.constant(-2))
     expected = (x[2, -1] @ w, x[1, -2, 2:15] @ w, x[-1, 0] @ w, x[2, -2].T @ x[1, 0], x[:, -2] @ w)
-    for one, other in zip(found, expected, strict=True):
-        np.testing.assert_allclose(np.asarray(one), other, rtol=1e-12, atol=1e-12)
+    for actual_part, expected_part in zip(found, expected, strict=True):
+        np.testing.assert_allclose(np.asarray(actual_part), expected_part, rtol=1e-12, atol=1e-12)
     with pytest.raises(IndexError):
         parts(x, w, autoconv.constant(4), autoconv.constant(0))
 

@@ -162,9 +162,9 @@ def test_long_sums_are_accurate(dtype):
     for first, last in ((0, len(x)), (3, 4099), (1, 900_001)):
         found, part = compiled(x.copy(), first, last), exact[first:last]
         expected = part.sum(), part.mean(), part @ part
-        for one, other in zip(found, expected, strict=True):
-            assert one.dtype == dtype
-            assert abs(one - other) <= 64 * np.finfo(dtype).eps * abs(other)
+        for actual_part, expected_part in zip(found, expected, strict=True):
+            assert actual_part.dtype == dtype
+            assert abs(actual_part - expected_part) <= 64 * np.finfo(dtype).eps * abs(expected_part)
 
 
 def test_gradients():
@@ -228,8 +228,8 @@ def read_twice(x):
 def test_reductions_of_unchanged_arrays(function):
     x = np.random.default_rng(3).random(20)
     compiled = autoconv.compile(function)
-    for given in (x, x[::-1].copy(), x * 3):
-        np.testing.assert_allclose(compiled(given), function(given), rtol=2e-6)
+    for argument in (x, x[::-1].copy(), x * 3):
+        np.testing.assert_allclose(compiled(argument), function(argument), rtol=2e-6)
     assert "plain Python" not in compiled.explain()
 
 

@@ -233,12 +233,12 @@ PROGRAMS = [
 
 
 def _outcome(function, *arguments):
-    given = [x.copy() if isinstance(x, np.ndarray) else x for x in arguments]
+    call_arguments = [x.copy() if isinstance(x, np.ndarray) else x for x in arguments]
     try:
-        found = function(*given)
+        found = function(*call_arguments)
     except Exception as error:
         found = type(error), str(error), type(error.__context__), type(error.__cause__)
-    return repr((found, given))
+    return repr((found, call_arguments))
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)

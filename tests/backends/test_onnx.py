@@ -85,13 +85,13 @@ def test_counts_that_are_values():
         return np.bincount(i), np.bincount(i, x, minlength=n), np.repeat(x, i)
 
     x, i = np.arange(6.0, dtype=np.float32).reshape(2, 3)[:, ::-1].copy(), np.array([3, 1, 3, 1, 2], np.int32)
-    given = x, np.array([3, 0], np.int32), np.int32(2), i
-    specs = [autoconv.TensorSpec([None] * np.ndim(one), one.dtype) for one in given]
+    call_arguments = x, np.array([3, 0], np.int32), np.int32(2), i
+    specs = [autoconv.TensorSpec([None] * np.ndim(item), item.dtype) for item in call_arguments]
     model = autoconv.onnx.load(autoconv.onnx.export(f, *specs))
-    for found, expected in zip(model(*given), f(*map(autoconv.constant, given)), strict=True):
+    for found, expected in zip(model(*call_arguments), f(*map(autoconv.constant, call_arguments)), strict=True):
         np.testing.assert_array_equal(found, expected.numpy())
     with pytest.raises(autoconv.errors.InvalidArgumentError, match="top_k at"):
-        model(x, given[1], np.int32(4), i)
+        model(x, call_arguments[1], np.int32(4), i)
     x, i = np.array([0.5, -1.0, 4.0]), np.array([3, 0, 2])
     for n in (0, 9):
         model = autoconv.onnx.load(autoconv.onnx.export(g, f"float64[n] int64[n] {n}", contract="compile"))
@@ -113,11 +113,11 @@ def test_arrays_that_an_object_holds_are_inputs():
         particle.x += dt * particle.v
         return particle.x @ particle.v
 
-    given = [np.array([1.0, -2.0]), np.array([0.5, 4.0])]
-    model = autoconv.onnx.load(autoconv.onnx.export(step, Particle(*given, 2.0), 0.5, contract="compile"))
-    by_name = dict(zip(model.inputs, (given[1], given[0]), strict=True))
+    call_arguments = [np.array([1.0, -2.0]), np.array([0.5, 4.0])]
+    model = autoconv.onnx.load(autoconv.onnx.export(step, Particle(*call_arguments, 2.0), 0.5, contract="compile"))
+    by_name = dict(zip(model.inputs, (call_arguments[1], call_arguments[0]), strict=True))
     found = dict(zip(model.outputs, model(**by_name), strict=False))
-    expected = Particle(*(one.copy() for one in given), 2.0)
+    expected = Particle(*(item.copy() for item in call_arguments), 2.0)
     np.testing.assert_allclose(found["result_0"], step(expected, 0.5))
     np.testing.assert_allclose(found["new_Particle.v"], expected.v)
     np.testing.assert_allclose(found["new_Particle.x"], expected.x)

@@ -134,5 +134,5 @@ print(again, os.waitpid(child, 0)[1])
 def test_parent_and_child_of_a_fork_go_on(forker, tmp_path: Path):
     file = tmp_path / "forks.py"
     file.write_text(FORK)
-    done = forker.run([file], check=True)
-    assert done.stdout == "True 0\n"
+    completed = forker.run([file], check=True)
+    assert completed.stdout == "True 0\n"

@@ -79,4 +79,4 @@ def _call_program(program: Any, arguments: Any) -> Any:
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
         result = program(*own)
-    return result, own, sorted({str(each.message) for each in found})
+    return result, own, sorted({str(item.message) for item in found})

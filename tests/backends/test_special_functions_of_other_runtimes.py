@@ -93,7 +93,7 @@ def test_hyperbolic_functions_of_large_numbers(run, dtype):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_incomplete_functions(run, dtype):
     edges = [0.0, 1e-8, 0.4, 1.0, 9.0, 300.0, np.inf, np.nan, -1.0]
-    a, x = (each.ravel().astype(dtype) for each in np.meshgrid(edges, edges))
+    a, x = (item.ravel().astype(dtype) for item in np.meshgrid(edges, edges))
     places = np.clip(np.nan_to_num(x / 300), 0, 1).astype(dtype)
 
     def values(a, x, places):
@@ -136,9 +136,9 @@ def test_numbers_that_are_drawn_until_they_are_accepted(run):
             draw.stateless_binomial([20, 5], seed, counts, chances, output_dtype=ac.int64),
         )  # fmt: skip
 
-    given = np.array([7, 42]), alpha, mean, counts, chances
-    wanted = values(*map(ac.constant, given))
-    for found, expected in zip(run(values, *given), wanted, strict=True):
+    arguments = np.array([7, 42]), alpha, mean, counts, chances
+    wanted = values(*map(ac.constant, arguments))
+    for found, expected in zip(run(values, *arguments), wanted, strict=True):
         if found.dtype == np.float64:
             np.testing.assert_allclose(found, expected.numpy(), rtol=1e-11)
         else:

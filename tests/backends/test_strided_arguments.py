@@ -39,8 +39,8 @@ def _parts(dtype: Any) -> list[np.ndarray]:
 def _compare(found: Any, expected: Any, tolerance: float) -> None:
     if isinstance(expected, (tuple, list)):
         assert type(found) is type(expected) and len(found) == len(expected)
-        for one, other in zip(found, expected, strict=True):
-            _compare(one, other, tolerance)
+        for actual_part, expected_part in zip(found, expected, strict=True):
+            _compare(actual_part, expected_part, tolerance)
         return
     assert type(found) is type(expected)
     if isinstance(expected, np.ndarray):
@@ -111,8 +111,8 @@ def test_later_writes_do_not_show_in_results() -> None:
     compiled = autoconv.compile(program)
     found, expected = compiled(part), program(part)
     part[:] = 0
-    for one, other in zip(found, expected, strict=True):
-        np.testing.assert_array_equal(one, other)
+    for actual_part, expected_part in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(actual_part, expected_part)
 
 
 def test_read_only_and_changing_sizes() -> None:
@@ -122,6 +122,7 @@ def test_read_only_and_changing_sizes() -> None:
         for part in (base[::2], base[::3], base[:size], base[size:0:-1]):
             still = part.view()
             still.flags.writeable = False
-            for given in ((part, still), (still, part), (part[::5], part)):
-                for one, other in zip(compiled(*given), (given[0] - given[0].mean(), given[1].sum()), strict=True):
-                    np.testing.assert_allclose(one, other, rtol=1e-10, atol=1e-12)
+            for call_arguments in ((part, still), (still, part), (part[::5], part)):
+                expected = call_arguments[0] - call_arguments[0].mean(), call_arguments[1].sum()
+                for left, right in zip(compiled(*call_arguments), expected, strict=True):
+                    np.testing.assert_allclose(left, right, rtol=1e-10, atol=1e-12)

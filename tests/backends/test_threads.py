@@ -51,9 +51,9 @@ def _run(forker, program, folder, count):
     file = folder / "program.py"
     file.write_text(program)
     environment = {**os.environ, "AUTOCONV_NUM_THREADS": str(count)}
-    done = forker.run([file], env=environment)
-    assert not done.returncode, done.stderr
-    return done.stdout.strip()
+    completed = forker.run([file], env=environment)
+    assert not completed.returncode, completed.stderr
+    return completed.stdout.strip()
 
 
 def test_the_number_of_threads_changes_no_bit(forker, tmp_path):
@@ -150,5 +150,6 @@ def test_a_forked_process_starts_threads_of_its_own(forker, tmp_path):
 def test_an_invalid_number_of_threads_is_named():
     program = "import autoconv.config"
     environment = {**os.environ, "AUTOCONV_NUM_THREADS": "many"}
-    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
-    assert "AUTOCONV_NUM_THREADS: 'many' is no number of threads" in done.stderr
+    command = [sys.executable, "-c", program]
+    completed = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    assert "AUTOCONV_NUM_THREADS: 'many' is no number of threads" in completed.stderr

@@ -41,12 +41,12 @@ def test_arrays_are_written_in_place():
 
     x = np.arange(10.0)
     for n in (4, 6):
-        given = np.arange(10.0)
+        arguments = np.arange(10.0)
         expected = np.zeros(n)
         for i in range(n):
-            expected[i % 3] += given[i] * 2
-        assert f(given, n).tolist() == expected.tolist()
-        assert given[0] == 7
+            expected[i % 3] += arguments[i] * 2
+        assert f(arguments, n).tolist() == expected.tolist()
+        assert arguments[0] == 7
     assert "compiled by XLA" in f.explain()
     with pytest.raises(IndexError, match="index 10 is out of bounds"):
         f(x, 20)
@@ -90,8 +90,8 @@ def test_results_that_are_parts_of_arrays():
     for k in (1, 2, 0, -1):
         x, y = np.arange(6.0), np.arange(6.0)
         found, expected = f(x, k), plain(y, k)
-        for one, other in zip(found, expected, strict=True):
-            assert type(one) is type(other) and one.tolist() == other.tolist()
+        for actual_part, expected_part in zip(found, expected, strict=True):
+            assert type(actual_part) is type(expected_part) and actual_part.tolist() == expected_part.tolist()
         assert [np.shares_memory(a, b) for a in (*found[:-1], x) for b in found[:-1]] == [
             np.shares_memory(a, b) for a in (*expected[:-1], y) for b in expected[:-1]
         ]
@@ -306,9 +306,9 @@ def test_elements_are_read_before_the_write():
     expected = b.copy()
     expected.T[:] += np.maximum(expected[::-1, :], a[1:2, 4:5]) - (x - x[::-1])
     expected[:, 1:4] = -(x[3:6] + expected[0, ::2])
-    given = b.copy()
-    f(a.copy(), given, x)
-    assert given.tolist() == expected.tolist()
+    argument = b.copy()
+    f(a.copy(), argument, x)
+    assert argument.tolist() == expected.tolist()
 
 
 @pytest.mark.parametrize("count", [5, 50_000])
@@ -356,8 +356,8 @@ def test_scans(count):
     x = np.random.default_rng(0).integers(-2, 3, (count, count))
     sums = np.cumsum(x, 1)
     expected = np.cumsum(x, 0), np.cumprod(x, 1), sums - x, sums[:, -1:] - sums
-    for one, other in zip(f(x), expected, strict=True):
-        assert one.numpy().tolist() == other.tolist()
+    for actual_part, expected_part in zip(f(x), expected, strict=True):
+        assert actual_part.numpy().tolist() == expected_part.tolist()
     assert "compiled by XLA" in f.explain()
 
 

@@ -48,10 +48,10 @@ def test_layouts_of_arguments(layout, shape):
     f = autoconv.compile(plain)
     x, y = np.random.default_rng(0).random((2, *shape))
     for _ in range(3):
-        given = LAYOUTS[layout](x)
-        expected = plain(given, y)
+        argument = LAYOUTS[layout](x)
+        expected = plain(argument, y)
         for _ in range(2):
-            np.testing.assert_allclose(f(given, y), expected, rtol=1e-15)
+            np.testing.assert_allclose(f(argument, y), expected, rtol=1e-15)
         x = x + 1.0
 
 
@@ -63,12 +63,12 @@ def test_results_are_arrays_of_the_program(count):
 
     x = aligned(np.arange(float(count)))
     first = f(x)
-    for one in first:
-        one[...] = 7.0
+    for item in first:
+        item[...] = 7.0
     second = f(x)
     assert second[0].tolist() == (2 * np.arange(float(count))).tolist()
     assert (second[1] == 3.0).all() and (second[2] == 3.0).all()
-    assert all((one == 7.0).all() for one in first)
+    assert all((item == 7.0).all() for item in first)
     assert not any(np.shares_memory(a, b) for a in first for b in (*second, x))
 
 
@@ -221,9 +221,9 @@ def test_accelerators(forker, tmp_path):
     pytest.importorskip("jax")
     path = tmp_path / "program.py"
     path.write_text(ACCELERATED)
-    done = forker.run([path], timeout=200)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines() == [
+    completed = forker.run([path], timeout=200)
+    assert completed.returncode == 0, completed.stderr
+    assert completed.stdout.splitlines() == [
         "['/physical_device:GPU:0', '/physical_device:GPU:1']",
         "['/device:CPU:0', '/device:GPU:0', '/device:GPU:1'] []",
         "GPU:1 DeviceArray True [64. 96.]",

@@ -74,11 +74,11 @@ def report_text(outcomes: Outcomes, letters: list[str], missing: bool) -> str:
         if missing and absent:
             rows.append(f"     not shown: {', '.join(map(str, absent))}")
     rows.append(f"   {'together':32} {shown:3} of {total} hold")
-    wanted = {line for letter in letters for line in SECTIONS[letter][1]}
+    expected = {line for letter in letters for line in SECTIONS[letter][1]}
     for heading, reasons in (("excepted for now", EXCEPTED), ("in part", IN_PART)):
-        told = [f"  {line:3}  {reason}" for line, reason in reasons.items() if line in wanted]
+        told = [f"  {line:3}  {reason}" for line, reason in reasons.items() if line in expected]
         rows += [f"{heading}:", *told] if told else []
-    failed = [node for line in wanted for node, outcome in outcomes.by_line.get(line, ()) if outcome == "failed"]
+    failed = [node for line in expected for node, outcome in outcomes.by_line.get(line, ()) if outcome == "failed"]
     return "\n".join(rows + [f"FAILED {node}" for node in sorted(failed) + outcomes.broken])
 
 

@@ -318,10 +318,10 @@ def test_line_031_by_keyword_on_a_copy_and_attributes():
         d["new"] = 1
         return tf.constant(1)
 
-    given = {"a": tf.constant(0)}
+    tensor_argument = {"a": tf.constant(0)}
     with raises(ValueError, "kw_op(*, d) should not modify its Python input arguments", "were modified: d"):
-        kw_op(d=given)
-    assert list(given) == ["a"]
+        kw_op(d=tensor_argument)
+    assert list(tensor_argument) == ["a"]
 
     @tf.function
     def copy_op(d):
@@ -329,7 +329,7 @@ def test_line_031_by_keyword_on_a_copy_and_attributes():
         d["new"] = 1
         return d["a"]
 
-    assert copy_op(given).numpy() == 0
+    assert copy_op(tensor_argument).numpy() == 0
 
     class Holder:
         n = 1

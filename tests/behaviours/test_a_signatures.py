@@ -25,13 +25,13 @@ def test_line_040_what_does_not_match():
     def f(x):
         return x + 1
 
-    wanted = "TensorSpec(shape=(None, 4), dtype=autoconv.int32, name=None)"
+    expected = "TensorSpec(shape=(None, 4), dtype=autoconv.int32, name=None)"
     with raises(
-        TypeError, f"Can not cast TensorSpec(shape=(2, 5), dtype=autoconv.int32, name=None) to {wanted}",
-        "Received args: (<autoconv.Tensor: shape=(2, 5)", f"signature: (x: {wanted})",
+        TypeError, f"Can not cast TensorSpec(shape=(2, 5), dtype=autoconv.int32, name=None) to {expected}",
+        "Received args: (<autoconv.Tensor: shape=(2, 5)", f"signature: (x: {expected})",
     ):  # fmt: skip
         f(tf.zeros((2, 5), tf.int32))
-    with raises(TypeError, f"Can not cast TensorSpec(shape=(2, 4), dtype=autoconv.float32, name=None) to {wanted}"):
+    with raises(TypeError, f"Can not cast TensorSpec(shape=(2, 4), dtype=autoconv.float32, name=None) to {expected}"):
         f(tf.zeros((2, 4)))
 
 

@@ -20,8 +20,8 @@ STRING = "TensorSpec(shape=(), dtype=autoconv.string, name=None)"
 
 def test_line_043_from_a_tensor_or_a_spec():
     double = _double()
-    for given in (tf.constant("a"), tf.TensorSpec([], tf.string), tf.TensorSpec(shape=[], dtype=tf.string)):
-        cf = double.get_concrete_function(given)
+    for argument in (tf.constant("a"), tf.TensorSpec([], tf.string), tf.TensorSpec(shape=[], dtype=tf.string)):
+        cf = double.get_concrete_function(argument)
         assert cf(tf.constant("a")).numpy() == b"aa"
         assert cf(a=tf.constant("a")).numpy() == b"aa"
     assert double.experimental_get_tracing_count() == 1
@@ -64,9 +64,9 @@ def test_line_046_structured_signatures():
     assert [t.name for t in cf.inputs] == ["d:0", "d_1:0"]
     assert str(cf.structured_outputs) == repr({"sum": cf.structured_outputs["sum"]})
     assert cf.structured_outputs["sum"].name == "Identity:0"
-    (given,), keywords = cf.structured_input_signature
-    assert keywords == {} and set(given) == {"x", "y"}
-    assert given["x"].dtype == tf.int32 and given["x"].shape == ()
+    (argument,), keywords = cf.structured_input_signature
+    assert keywords == {} and set(argument) == {"x", "y"}
+    assert argument["x"].dtype == tf.int32 and argument["x"].shape == ()
 
 
 def test_line_047_what_it_holds():

@@ -27,9 +27,9 @@ def plain(result):
 def check(contract, function, *inputs):
     """Compare results with the plain function; there is one trace for each signature, and no plain run."""
     traced = contract(function)
-    for given in inputs:
-        given = given if isinstance(given, tuple) else (given,)
-        assert plain(traced(*(argument(contract, value) for value in given))) == function(*given), given
+    for arguments in inputs:
+        arguments = arguments if isinstance(arguments, tuple) else (arguments,)
+        assert plain(traced(*(argument(contract, value) for value in arguments))) == function(*arguments), arguments
     if contract is ac.compile:
         assert "plain Python" not in traced.explain(), traced.explain()
     return traced

@@ -45,8 +45,8 @@ try:
 except RuntimeError as error:
     print(error)
 """
-    done = forker.run(["-c", program], check=True)
-    assert done.stdout == "Virtual devices cannot be modified after being initialized\n"
+    completed = forker.run(["-c", program], check=True)
+    assert completed.stdout == "Virtual devices cannot be modified after being initialized\n"
 
 
 def test_line_136_checks_of_numerics():

@@ -48,7 +48,7 @@ def cli() -> Callable[..., Result]:
     """Return a function that runs a command line in this process; an escaping exception fails the test."""
 
     def invoke(*arguments: object, stdin: str | bytes | None = None) -> Result:
-        result = CliRunner().invoke(main, [str(each) for each in arguments], input=stdin)
+        result = CliRunner().invoke(main, [str(item) for item in arguments], input=stdin)
         assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
         assert "Traceback (most recent" not in result.output
         return result

@@ -110,8 +110,8 @@ def test_json_is_one_document(here, cli):
     (file,) = document["files"]
     assert document["outputs"] == ["newton_graph.py"] and document["exit_code"] == 0
     assert file["status"] == "converted" and file["written"] and "solve" in file["functions"]
-    assert {each["kind"] for each in file["constructs"]} == {"while", "and", "if"}
-    assert all(each["file"] == "newton.py" and each["line"] for each in file["constructs"])
+    assert {item["kind"] for item in file["constructs"]} == {"while", "and", "if"}
+    assert all(item["file"] == "newton.py" and item["line"] for item in file["constructs"])
 
 
 def test_json_holds_errors_too(here, cli):
@@ -127,7 +127,7 @@ def test_marking_functions_for_compilation(here, cli, arguments):
     assert cli("convert", "newton.py", *arguments).exit_code == 0
     tree = ast.parse((here / "newton_graph.py").read_text())
     (solve,) = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == "solve"]
-    assert any("compile" in ast.unparse(each) for each in solve.decorator_list)
+    assert any("compile" in ast.unparse(item) for item in solve.decorator_list)
 
 
 def test_unknown_function_to_compile(here, cli):

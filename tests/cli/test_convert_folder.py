@@ -56,8 +56,8 @@ def test_imports_between_siblings_stay_in_the_converted_package(package, cli):
         if "env" not in path.parts:
             path.write_text("raise ImportError('the original was imported')\n")
     program = "import pkg_graph; print(pkg_graph.triple(2), pkg_graph.double(-1))"
-    done = subprocess.run([sys.executable, "-c", program], cwd=package.parent, capture_output=True, text=True)
-    assert done.stdout.split() == ["6", "-1"], done.stderr
+    completed = subprocess.run([sys.executable, "-c", program], cwd=package.parent, capture_output=True, text=True)
+    assert completed.stdout.split() == ["6", "-1"], completed.stderr
 
 
 def test_check_of_a_folder(package, cli):

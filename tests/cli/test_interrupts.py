@@ -119,10 +119,10 @@ def test_an_interrupt_while_the_command_loads_ends_it_without_a_message(here):
         "            os.kill(os.getpid(), signal.SIGINT)\n"
         "sys.meta_path.insert(0, Interrupting())\n"
     )
-    done = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, "-m", "autoconv", "info"],
         env={**os.environ, "PYTHONPATH": "start"},
         capture_output=True,
         timeout=60,
     )
-    assert (done.returncode, done.stdout, done.stderr) == (-signal.SIGINT, b"", b"")
+    assert (completed.returncode, completed.stdout, completed.stderr) == (-signal.SIGINT, b"", b"")

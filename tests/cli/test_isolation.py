@@ -68,8 +68,8 @@ def test_nothing_of_the_folder_is_run(hostile, arguments, start, python_path):
     inner.mkdir()
     for path in hostile.glob("*.py"):
         path.rename(inner / path.name)
-    done = subprocess.run([*start, *arguments], cwd=inner, env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    completed = subprocess.run([*start, *arguments], cwd=inner, env=environment, capture_output=True, text=True)
+    assert completed.returncode == 0, completed.stderr
     executed = hostile / "EXECUTED"
     assert not executed.exists(), executed.read_text()
 
@@ -89,10 +89,10 @@ def test_reading_the_interpreters_own_options(arguments, module):
 
 def test_a_program_that_imports_autoconv_keeps_its_path(here):
     (here / "program.py").write_text("import sys\nimport autoconv\nprint(sys.path[0])\n")
-    done = subprocess.run([sys.executable, "program.py"], cwd=here, capture_output=True, text=True)
-    assert os.path.realpath(done.stdout.strip()) == os.path.realpath(here), done.stderr
-    done = subprocess.run([sys.executable, "-m", "program"], cwd=here, capture_output=True, text=True)
-    assert os.path.realpath(done.stdout.strip()) == os.path.realpath(here), done.stderr
+    completed = subprocess.run([sys.executable, "program.py"], cwd=here, capture_output=True, text=True)
+    assert os.path.realpath(completed.stdout.strip()) == os.path.realpath(here), completed.stderr
+    completed = subprocess.run([sys.executable, "-m", "program"], cwd=here, capture_output=True, text=True)
+    assert os.path.realpath(completed.stdout.strip()) == os.path.realpath(here), completed.stderr
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")

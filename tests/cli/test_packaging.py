@@ -73,7 +73,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize(("folder", "arguments"), [("bench", []), ("numpy", ["--suite", "numpy"])])
 def test_the_workloads_are_installed(installed: Path, tmp_path: Path, folder: str, arguments: list[str]) -> None:
-    done = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, "-P", "-m", "autoconv", "bench", *arguments, "--only", "none"],
         capture_output=True,
         text=True,
@@ -81,4 +81,4 @@ def test_the_workloads_are_installed(installed: Path, tmp_path: Path, folder: st
         env={**os.environ, "PYTHONPATH": str(installed)},
     )
     names = sorted(path.stem for path in (ROOT / "fixtures" / folder).glob("*.py"))
-    assert f"there are: {', '.join(names)}" in done.stderr
+    assert f"there are: {', '.join(names)}" in completed.stderr

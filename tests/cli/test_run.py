@@ -149,8 +149,8 @@ def test_an_interrupt_ends_the_script(script):
         "    pass",
     )
     script.write_text("\n".join(lines))
-    done = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, "-m", "autoconv", "run", str(script)],
         capture_output=True, text=True, env=os.environ, timeout=60,
     )  # fmt: skip
-    assert done.returncode == 130 and "KeyboardInterrupt" in done.stderr
+    assert completed.returncode == 130 and "KeyboardInterrupt" in completed.stderr

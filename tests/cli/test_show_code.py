@@ -88,8 +88,8 @@ def test_only_the_target_has_to_be_convertible(here, cli):
 
 
 def test_after_each_pass(here, cli):
-    for each in PASSES:
-        result = cli("show-code", "newton.py:solve", "--after", each.name)
+    for item in PASSES:
+        result = cli("show-code", "newton.py:solve", "--after", item.name)
         assert result.exit_code == 0 and names(result.stdout) == ["solve"]
     unknown = cli("show-code", "newton.py:solve", "--after", "nonsense")
     assert unknown.exit_code == 2 and PASSES[0].name in unknown.stderr

@@ -30,7 +30,7 @@ class Caller:
         for body, name in re.findall(r"typedef struct \w+ \{\n(.*?)\n\} (\w+);", code, flags=re.S):
             self.types[name] = self._structure(name, body.splitlines())
         name, parameters = re.search(r"^int (\w+)\((.*)\);", code, flags=re.M).groups()
-        self.parameters = [one.removeprefix("const ").rsplit(" ", 1) for one in parameters.split(", ")][:-1]
+        self.parameters = [item.removeprefix("const ").rsplit(" ", 1) for item in parameters.split(", ")][:-1]
         self.code = ctypes.CDLL(str(library.shared))
         self.function = self.code[name]
         self.message = self.code[f"{name}_message"]

@@ -87,9 +87,9 @@ def test_threads_at_the_same_time(library):
     alone = [call(x, y) for x in inputs]
     with ThreadPoolExecutor(4) as pool:
         together = list(pool.map(lambda x: call(x, y), inputs))
-    for one, other in zip(alone, together, strict=True):
-        assert np.array_equal(one["x"], other["x"])
-        assert one["turns"] == other["turns"]
+    for left, right in zip(alone, together, strict=True):
+        assert np.array_equal(left["x"], right["x"])
+        assert left["turns"] == right["turns"]
 
 
 @pytest.mark.skipif(shutil.which("nm") is None, reason="there is no nm")
@@ -127,9 +127,9 @@ def test_computed_sizes_and_positions_in_views(tmp_path):
     x, i = np.arange(6.0).reshape(2, 3), np.array([[1], [0], [1]])
     made = autoconv.clibrary.build(counted, "float64[2,3] int64[3,1]", to=tmp_path / "counted", contract="compile")
     call = Caller(made)
-    for given in (x, -x):
-        for name, found in call(given, i).items():
-            np.testing.assert_array_equal(found, counted(given, i)[name])
+    for argument in (x, -x):
+        for name, found in call(argument, i).items():
+            np.testing.assert_array_equal(found, counted(argument, i)[name])
     with pytest.raises(LibraryError, match=r"test_build\.py:\d+: IndexError"):
         call(x, i + 1)
 
@@ -168,8 +168,8 @@ def test_a_program_in_c(library, tmp_path, compiler, options, sanitizer):
     if made.returncode and "cannot find" in made.stderr:
         pytest.skip("there are no libraries of the sanitizers")
     assert not made.returncode, made.stderr
-    done = subprocess.run([tmp_path / "program"], capture_output=True, text=True, check=False)
-    assert done.stdout == "5 turns, 0.1875, 2 by 3\nx: dimension 1 has to be 3\n", done.stderr
+    completed = subprocess.run([tmp_path / "program"], capture_output=True, text=True, check=False)
+    assert completed.stdout == "5 turns, 0.1875, 2 by 3\nx: dimension 1 has to be 3\n", completed.stderr
 
 
 def test_structures_of_results(tmp_path):

@@ -50,9 +50,9 @@ def test_a_number_that_some_paths_have_from_an_array(tmp_path: Path) -> None:
     model = autoconv.onnx.load(autoconv.onnx.export(worst, specs, contract="compile"))
     for x in ([1.0, 5.0, 2.0], [-1.0, -2.0, -3.0, -4.0]):
         array = np.array(x)
-        expected = [float(one) for one in leaves(worst(array, 0.0))]
-        assert [float(one) for one in leaves(found(array, 0.0))] == expected
-        assert [float(one) for one in model(array, np.float64(0.0))] == expected
+        expected = [float(item) for item in leaves(worst(array, 0.0))]
+        assert [float(item) for item in leaves(found(array, 0.0))] == expected
+        assert [float(item) for item in model(array, np.float64(0.0))] == expected
 
 
 def test_an_array_that_some_paths_lack(tmp_path: Path) -> None:
@@ -144,7 +144,7 @@ def test_functions_that_call_themselves(tmp_path: Path) -> None:
         with pytest.raises(LibraryError, match="RecursionError: the calls need more than 256 KiB of stack"):
             deep(10**6)
     with ThreadPoolExecutor(4) as pool:
-        assert [one["value"] for one in pool.map(deep, range(200))] == list(range(200))
+        assert [item["value"] for item in pool.map(deep, range(200))] == list(range(200))
 
 
 def test_variables_are_arguments(tmp_path: Path) -> None:

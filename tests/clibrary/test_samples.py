@@ -34,7 +34,7 @@ def all_graphs() -> list[tuple[str, Graph, list[np.ndarray], list[np.ndarray]]]:
 @pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler")
 @pytest.mark.parametrize("part", range(6))
 def test_agrees_with_the_kernel(part: int, tmp_path: Path) -> None:
-    fitting = [one for one in all_graphs() if one[1].outputs]
+    fitting = [item for item in all_graphs() if item[1].outputs]
     selected = fitting[part * SAMPLES_PER_LIBRARY : (part + 1) * SAMPLES_PER_LIBRARY]
     assert selected
     assert len(fitting) <= 6 * SAMPLES_PER_LIBRARY

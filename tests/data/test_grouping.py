@@ -16,13 +16,13 @@ def groups(elements, key, size):
         group.append(element)
         if len(group) == size(key(element)):
             found.append(open_.pop(key(element)))
-    return found + [open_[one] for one in sorted(open_)]
+    return found + [open_[item] for item in sorted(open_)]
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 20])
 def test_groups_of_one_size(size):
     data = ac.data.Dataset.range(11).group_by_window(lambda x: x % 3, lambda key, group: group.batch(100), size)
-    assert [each.numpy().tolist() for each in data] == groups(range(11), lambda x: x % 3, lambda key: size)
+    assert [item.numpy().tolist() for item in data] == groups(range(11), lambda x: x % 3, lambda key: size)
 
 
 def test_groups_of_sizes_by_key():
@@ -39,10 +39,10 @@ def test_groups_of_sizes_by_key():
 def test_elements_of_several_parts():
     data = ac.data.Dataset.from_tensor_slices({"a": [0, 1, 0], "b": [[1.0], [2.0], [3.0]]})
     data = data.group_by_window(lambda x: x["a"], lambda key, group: group.batch(2), 2)
-    assert [each["b"].numpy().tolist() for each in data] == [[[1.0], [3.0]], [[2.0]]]
+    assert [item["b"].numpy().tolist() for item in data] == [[[1.0], [3.0]], [[2.0]]]
     pairs = ac.data.Dataset.zip((ac.data.Dataset.range(4), ac.data.Dataset.range(4, 8)))
     pairs = pairs.group_by_window(lambda a, b: a // 2, lambda key, group: group.batch(2), 2)
-    assert [[part.numpy().tolist() for part in each] for each in pairs] == [[[0, 1], [4, 5]], [[2, 3], [6, 7]]]
+    assert [[part.numpy().tolist() for part in item] for item in pairs] == [[[0, 1], [4, 5]], [[2, 3], [6, 7]]]
 
 
 def test_a_variable_and_a_function_around():
@@ -86,13 +86,13 @@ def sequences():
 
 def buckets(boundaries, sizes):
     """Return the lengths of each batch: of full ones in their order, then of the rest by bucket."""
-    return groups(LENGTHS, lambda length: sum(length >= one for one in boundaries), lambda key: sizes[key])
+    return groups(LENGTHS, lambda length: sum(length >= item for item in boundaries), lambda key: sizes[key])
 
 
 def test_buckets_are_padded_to_their_longest():
     data = sequences().bucket_by_sequence_length(lambda x: ac.shape(x)[0], [3, 6], [2, 2, 3])
     assert data.element_spec == ac.TensorSpec([None, None], ac.int32)
-    expected = [[[n] * n + [0] * (max(one) - n) for n in one] for one in buckets([3, 6], [2, 2, 3])]
+    expected = [[[n] * n + [0] * (max(item) - n) for n in item] for item in buckets([3, 6], [2, 2, 3])]
     assert [batch.numpy().tolist() for batch in data] == expected
 
 

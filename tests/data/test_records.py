@@ -266,8 +266,8 @@ def test_bytes_that_are_no_tensor():
 def test_strings_of_numpy_functions_keep_trailing_zeros():
     assert ac.numpy_function(lambda: b"a\0\0", [], ac.string).numpy() == b"a\0\0"
     assert ac.numpy_function(lambda: ["a\0", b"b"], [], ac.string).numpy().tolist() == [b"a\0", b"b"]
-    given = [ac.constant("a\0"), np.bytes_(b"b")]
-    assert ac.numpy_function(lambda: given, [], ac.string).numpy().tolist() == [b"a\0", b"b"]
+    values = [ac.constant("a\0"), np.bytes_(b"b")]
+    assert ac.numpy_function(lambda: values, [], ac.string).numpy().tolist() == [b"a\0", b"b"]
     with pytest.raises(InvalidArgument, match=r"0-th value returned by .* is int, but expects string"):
         ac.numpy_function(lambda: [3], [], ac.string)
 

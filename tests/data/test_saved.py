@@ -30,9 +30,9 @@ def test_saved_ragged_and_sparse_elements(tmp_path):
     rows = Dataset.range(3).map(lambda n: (tf.range(n), tf.sparse.from_dense([n, 0])))
     batches = rows.map(lambda row, _: row).ragged_batch(2)
     batches.save(str(tmp_path / "ragged"))
-    assert [one.to_list() for one in Dataset.load(str(tmp_path / "ragged"))] == [[[], [0]], [[0, 1]]]
+    assert [item.to_list() for item in Dataset.load(str(tmp_path / "ragged"))] == [[[], [0]], [[0, 1]]]
     rows.map(lambda _, sparse: sparse).save(str(tmp_path / "sparse"))
-    found = [tf.sparse.to_dense(one).numpy().tolist() for one in Dataset.load(str(tmp_path / "sparse"))]
+    found = [tf.sparse.to_dense(item).numpy().tolist() for item in Dataset.load(str(tmp_path / "sparse"))]
     assert found == [[0, 0], [1, 0], [2, 0]]
 
 
@@ -77,7 +77,7 @@ def test_random_damage_of_elements_is_found(tmp_path, kept):
     expected, draw = list(elements()), random.Random(3)
     assert len(expected) == 12
     for _ in range(150):
-        file = draw.choice([one for one in tmp_path.rglob("*") if one.is_file()])
+        file = draw.choice([item for item in tmp_path.rglob("*") if item.is_file()])
         whole = file.read_bytes()
         file.write_bytes(damage.damaged(whole, draw)[1])
         found, failed = [], False

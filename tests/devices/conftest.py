@@ -31,8 +31,8 @@ def run(tmp_path: Path, forker: Any) -> Callable[[str], list[str]]:
     def run_program(program: str) -> list[str]:
         path = tmp_path / "program.py"
         path.write_text(textwrap.dedent(HEAD) + textwrap.dedent(program))
-        done = forker.run([path], timeout=400)
-        assert done.returncode == 0, done.stderr
-        return [line for line in done.stdout.splitlines() if "(raylet)" not in line]
+        completed = forker.run([path], timeout=400)
+        assert completed.returncode == 0, completed.stderr
+        return [line for line in completed.stdout.splitlines() if "(raylet)" not in line]
 
     return run_program

@@ -81,9 +81,9 @@ def start(tmp_path: Path, forker: Any) -> Start:
         return running
 
     yield begin
-    for one in running:
-        one.kill()
-        one.communicate()
+    for item in running:
+        item.kill()
+        item.communicate()
 
 
 def lines_of(workers: list[Any]) -> list[list[str]]:
@@ -191,8 +191,8 @@ print(w.numpy().tobytes().hex())
 """
     folder = str(tmp_path / "checkpoints")
     first = start(program, 2, folder, "slow")
-    for one in first:
-        lines = [one.read_line(), one.read_line()]
+    for item in first:
+        lines = [item.read_line(), item.read_line()]
         assert lines == ["from 0\n", "step\n"]
     time.sleep(random.random() / 10)
     first[1].kill()
@@ -274,9 +274,11 @@ def test_processes_of_mpiexec(tmp_path: Path) -> None:
     def run(program: str) -> list[list[str]]:
         head = f"{HEAD}\nimport sys\nsys.stdout = open(f'{tmp_path}/{{strategy._group.rank}}', 'w')\n"
         path.write_text(head + program)
-        given = [command, "-n", "2", sys.executable, path]
-        done = subprocess.run(given, capture_output=True, text=True, env=environment, timeout=300, check=False)
-        assert done.returncode == 0, done.stderr
+        command_line = [command, "-n", "2", sys.executable, path]
+        completed = subprocess.run(
+            command_line, capture_output=True, text=True, env=environment, timeout=300, check=False
+        )
+        assert completed.returncode == 0, completed.stderr
         return [(tmp_path / name).read_text().splitlines() for name in "01"]
 
     assert run(VALUES) == [FOUND, FOUND]

@@ -22,19 +22,19 @@ def sentences(text: str) -> list[str]:
     text = re.sub(r"^\|.*$", "", text, flags=re.MULTILINE)
     text = re.sub(r"\]\([^)]*\)", "]", re.sub(r"`[^`]*`", "code", text))
     paragraphs = re.split(r"\n\s*\n|\n(?=- |#|\d+\.)", text)
-    return [each for part in paragraphs for each in re.split(r"(?<=[.:;?!])\s+", " ".join(part.split())) if each]
+    return [item for part in paragraphs for item in re.split(r"(?<=[.:;?!])\s+", " ".join(part.split())) if item]
 
 
 @pytest.mark.parametrize("page", PAGES)
 def test_sentences_are_short(page):
     found = sentences((ROOT / page).read_text(encoding="utf-8"))
-    assert [each for each in found if len(re.findall(r"\w\S*", each)) > MAX_WORDS] == []
+    assert [item for item in found if len(re.findall(r"\w\S*", item)) > MAX_WORDS] == []
 
 
 @pytest.mark.parametrize("page", PAGES)
 def test_values_are_not_personified(page):
     found = sentences((ROOT / page).read_text(encoding="utf-8"))
-    assert [each for each in found if PERSONIFIED.search(each)] == []
+    assert [item for item in found if PERSONIFIED.search(item)] == []
 
 
 SOURCES = sorted(path for folder in ("autoconv", "cli") for path in (ROOT / folder).rglob("*.py"))
@@ -85,7 +85,7 @@ def test_docstrings_and_comments_enclose_and_relate_plainly():
     texts = [(path, text) for path in SOURCES for text in docstrings(path)]
     texts += [(path, text) for path in SOURCES for text in comment.findall(path.read_text(encoding="utf-8"))]
     suspects = [(path, text) for path, text in texts if RIDDLES.search(" ".join(text.split()))]
-    wrong = [(path.name, each) for path, text in suspects for each in sentences(text) if RIDDLES.search(each)]
+    wrong = [(path.name, item) for path, text in suspects for item in sentences(text) if RIDDLES.search(item)]
     assert wrong == []
 
 

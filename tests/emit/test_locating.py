@@ -26,7 +26,7 @@ def define(source: str):
 @pytest.mark.parametrize("source", [AFTER_A_BACKSLASH, OLD_LINES, ON_ONE_LINE, DECORATED])
 def test_the_node_is_that_of_the_whole_file(source):
     node, class_name, _, lines = locate_source(define(source))
-    every = [ast.dump(one, include_attributes=True) for one in ast.walk(ast.parse(source))]
+    every = [ast.dump(item, include_attributes=True) for item in ast.walk(ast.parse(source))]
     assert ast.dump(node, include_attributes=True) in every
     assert class_name == "" and lines == source.splitlines()
 

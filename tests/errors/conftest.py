@@ -63,15 +63,15 @@ def _script(program: Path, arguments: str, scratch: Path, out: io.StringIO) -> N
 def _process(program: Path, arguments: str, scratch: Path, out: io.StringIO) -> None:
     """Run `python program.py` in a new process, with the options after `# run: process`."""
     command = [sys.executable, *shlex.split(arguments), str(program)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
-    out.write(f"{done.stdout}{done.stderr}(exit code {done.returncode})\n")
+    completed = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    out.write(f"{completed.stdout}{completed.stderr}(exit code {completed.returncode})\n")
 
 
 def _command(program: Path, arguments: str, scratch: Path, out: io.StringIO) -> None:
     """Run `autoconv ARGUMENTS`, in which FILE is the program."""
     out.write(f"$ autoconv {arguments.replace('FILE', SHOWN + '/' + program.name)}\n")
-    done = CliRunner().invoke(main, [part.replace("FILE", str(program)) for part in shlex.split(arguments)])
-    out.write(f"{done.output}(exit code {done.exit_code})\n")
+    completed = CliRunner().invoke(main, [part.replace("FILE", str(program)) for part in shlex.split(arguments)])
+    out.write(f"{completed.output}(exit code {completed.exit_code})\n")
 
 
 def _commands(program: Path, arguments: str, scratch: Path, out: io.StringIO) -> None:
@@ -79,8 +79,8 @@ def _commands(program: Path, arguments: str, scratch: Path, out: io.StringIO) ->
     with contextlib.chdir(scratch):
         exec(compile(program.read_text(), str(program), "exec", dont_inherit=True), _names(str(program), scratch))
         for command in re.findall(r"^# \$ autoconv (.*)$", program.read_text(), re.MULTILINE):
-            done = CliRunner().invoke(main, shlex.split(command))
-            out.write(f"$ autoconv {command}\n{done.output}(exit code {done.exit_code})\n\n")
+            completed = CliRunner().invoke(main, shlex.split(command))
+            out.write(f"$ autoconv {command}\n{completed.output}(exit code {completed.exit_code})\n\n")
 
 
 def _repl(program: Path, arguments: str, scratch: Path, out: io.StringIO) -> None:

@@ -21,11 +21,11 @@ def transcript(script, commands):
     """Run a script (or `python` with a list of arguments) that stops in pdb, with these commands; return its output."""
     arguments = script if isinstance(script, list) else [script]
     typed = "".join(f"{command}\n" for command in commands)
-    done = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, *arguments], input=typed, capture_output=True, text=True, timeout=60, check=False
     )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    assert completed.returncode == 0, completed.stderr
+    return completed.stdout
 
 
 EAGER = """\

@@ -51,18 +51,18 @@ def test_augmented_assignments(one: Operator) -> None:
 
 
 def test_c_api():
-    for one in (*BINARY, *UNARY):
-        assert hasattr(ctypes.pythonapi, f"PyNumber_{one.c_api}")
-    for one in BINARY:
-        assert hasattr(ctypes.pythonapi, f"PyNumber_InPlace{one.c_api}")
+    for item in (*BINARY, *UNARY):
+        assert hasattr(ctypes.pythonapi, f"PyNumber_{item.c_api}")
+    for item in BINARY:
+        assert hasattr(ctypes.pythonapi, f"PyNumber_InPlace{item.c_api}")
     numbers = {"LT": "<", "LE": "<=", "EQ": "==", "NE": "!=", "GT": ">", "GE": ">="}
-    assert [one.symbol for one in COMPARISONS] == [numbers[one.c_api] for one in COMPARISONS]
-    assert {one.symbol for one in COMPARISONS} <= set(opcode.cmp_op)
+    assert [item.symbol for item in COMPARISONS] == [numbers[item.c_api] for item in COMPARISONS]
+    assert {item.symbol for item in COMPARISONS} <= set(opcode.cmp_op)
 
 
 def test_the_table_is_complete():
-    named = [one.name for one in OPERATORS]
+    named = [item.name for item in OPERATORS]
     assert len(set(named)) == len(named)
     numbers = {name for name in vars(int) if name.startswith("__r") and f"__{name[3:]}" in vars(int)}
-    assert {one.reflected for one in BINARY} == (numbers | {"__rmatmul__"}) - {"__rdivmod__"}
+    assert {item.reflected for item in BINARY} == (numbers | {"__rmatmul__"}) - {"__rdivmod__"}
     assert all(MIRRORED[MIRRORED[name]] == name for name in MIRRORED)

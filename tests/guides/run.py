@@ -60,10 +60,10 @@ def run(path: Path, library: str, python: str = sys.executable) -> list[dict[str
     """Return the result of `outputs` in a new process of that interpreter."""
     environment = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "-1"}
     command = [python, str(Path(__file__).resolve()), "--child", library, str(path)]
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=LIMIT)
-    if not done.stdout.strip():
-        raise RuntimeError(f"{path.name} over {library}: {done.stderr[-2000:]}")
-    found: list[dict[str, str]] = json.loads(done.stdout.splitlines()[-1])
+    completed = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=LIMIT)
+    if not completed.stdout.strip():
+        raise RuntimeError(f"{path.name} over {library}: {completed.stderr[-2000:]}")
+    found: list[dict[str, str]] = json.loads(completed.stdout.splitlines()[-1])
     return found
 
 

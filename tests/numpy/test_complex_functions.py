@@ -82,7 +82,7 @@ def test_functions_of_special_numbers(name: str, dtype: Any) -> None:
 @pytest.mark.parametrize("name", sorted(BINARY))
 def test_the_order_of_special_numbers(name: str) -> None:
     z = pairs([0.0, -0.0, 1.0, -2.0, np.inf, -np.inf, np.nan], np.complex128)
-    x, y = (np.ascontiguousarray(one.ravel()) for one in np.meshgrid(z, z))
+    x, y = (np.ascontiguousarray(item.ravel()) for item in np.meshgrid(z, z))
     assert_same(*by_numpy_and_natively(BINARY[name], x, y), 0.0)
 
 

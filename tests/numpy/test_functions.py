@@ -185,7 +185,7 @@ def test_traced(group, values):
     @ac.compile
     def compiled(*given):
         def own():  # what is returned is no view of an argument, nor of what another one looks at
-            return [np.copy(each) for each in given]
+            return [np.copy(item) for item in given]
 
         one = first(*own()), second(*own()), third(*own()), fourth(*own())
         return one, (fifth(*own()), sixth(*own()), seventh(*own()), eighth(*own()))

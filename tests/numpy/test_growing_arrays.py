@@ -45,7 +45,7 @@ def test_products_of_sizes(use):
         function = build_function(f"def f(x, n):\n{USES[use].format(expression)}", f"<growing {use} {expression}>")
         compiled = ac.compile(function)
         for size in SIZES:
-            expected, found = (outcome(each, np.ones(size), 7) for each in (function, compiled))
+            expected, found = (outcome(item, np.ones(size), 7) for item in (function, compiled))
             if found != expected:
                 wrong.append((expression, size, found, expected))
                 break
@@ -114,7 +114,7 @@ def test_assignment_to_an_array_without_dimensions(place, value):
     function = build_function(f"def f(x):\n    x[{place}] = {value}\n    return x\n", f"<element {place} {value}>")
     compiled = ac.compile(function)
     for _ in range(2):
-        expected, found = (_text(each, np.array(7.0)) for each in (function, compiled))
+        expected, found = (_text(item, np.array(7.0)) for item in (function, compiled))
         assert found == expected
 
 

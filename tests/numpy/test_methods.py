@@ -15,13 +15,13 @@ def check(function, *arguments):
         warnings.simplefilter("ignore")
         found, expected = compiled(*arguments), function(*arguments)
     assert "plain Python" not in compiled.explain(), compiled.explain()
-    for one, other in zip(found, expected, strict=True):
-        assert type(one) is type(other), (one, other)
-        if isinstance(other, (np.ndarray, np.generic)):
-            assert one.dtype == other.dtype
-            np.testing.assert_allclose(one, other, rtol=1e-12)
+    for actual_part, expected_part in zip(found, expected, strict=True):
+        assert type(actual_part) is type(expected_part), (actual_part, expected_part)
+        if isinstance(expected_part, (np.ndarray, np.generic)):
+            assert actual_part.dtype == expected_part.dtype
+            np.testing.assert_allclose(actual_part, expected_part, rtol=1e-12)
         else:
-            assert one == other
+            assert actual_part == expected_part
     return compiled
 
 

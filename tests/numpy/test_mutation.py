@@ -13,9 +13,10 @@ def check(function, *arguments):
             [np.array(x) if isinstance(x, np.ndarray) else x for x in arguments] for _ in range(2)
         )
         found, expected = compiled(*compiled_arguments), function(*plain_arguments)
-        for one, other in zip((*found, *compiled_arguments), (*expected, *plain_arguments), strict=True):
-            np.testing.assert_array_equal(one, other)
-            assert np.asarray(one).dtype == np.asarray(other).dtype
+        pairs = zip((*found, *compiled_arguments), (*expected, *plain_arguments), strict=True)
+        for actual_part, expected_part in pairs:
+            np.testing.assert_array_equal(actual_part, expected_part)
+            assert np.asarray(actual_part).dtype == np.asarray(expected_part).dtype
     report = compiled.explain()
     assert "plain Python" not in report and "as Python objects" not in report, report
 

@@ -82,8 +82,8 @@ def test_interpolation_between_values_that_are_not_finite(values):
 
     x = np.array([-1.0, 0.0, 0.5, 1.0, 1.5, 2.0, 3.0, np.nan, np.inf, -np.inf])
     compiled = ac.compile(f)
-    given = x, np.array([0.0, 1.0, 2.0]), np.array(values)
-    np.testing.assert_array_equal(compiled(*given), f(*given))
+    arguments = x, np.array([0.0, 1.0, 2.0]), np.array(values)
+    np.testing.assert_array_equal(compiled(*arguments), f(*arguments))
     assert "plain Python" not in compiled.explain()
 
 

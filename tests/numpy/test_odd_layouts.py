@@ -59,8 +59,8 @@ def test_written_steps_near_the_ends_of_64_bits(step):
     compiled = ac.compile(namespace["f"])
     for size in (5, 6, 7, 8):
         x, y = np.arange(size), np.arange(size)
-        for one, other in zip(compiled(x, 2), namespace["f"](y, 2), strict=True):
-            np.testing.assert_array_equal(one, other)
+        for actual, expected in zip(compiled(x, 2), namespace["f"](y, 2), strict=True):
+            np.testing.assert_array_equal(actual, expected)
         np.testing.assert_array_equal(x, y)
 
 
@@ -112,8 +112,8 @@ def test_arrays_from_another_process_run_natively(dtype, monkeypatch):
     asked = []
     slowly = type(f)._call
     monkeypatch.setattr(type(f), "_call", lambda *args: asked.append(args) or slowly(*args))
-    for one, other in zip(f(away, here), f(here, away), strict=True):
-        np.testing.assert_array_equal(one, other)
+    for actual, expected in zip(f(away, here), f(here, away), strict=True):
+        np.testing.assert_array_equal(actual, expected)
     assert g(away[0].copy()) == here[0, 1] and not asked
     np.testing.assert_array_equal(f(here.astype(here.dtype.newbyteorder()), away)[0], here + here)
 

@@ -41,36 +41,36 @@ def test_as_numpy(function, dtype):
     compiled = autoconv.compile(function)
     for size in (600, 40, 602):
         for seed in range(3):
-            given = numbers(dtype, size, seed)
-            for part, expected in zip(compiled(given.copy()), function(given), strict=True):
+            argument = numbers(dtype, size, seed)
+            for part, expected in zip(compiled(argument.copy()), function(argument), strict=True):
                 np.testing.assert_array_equal(part, expected)
                 assert type(part) is type(expected) and part.dtype == expected.dtype
 
 
 def test_nans_and_empty_arrays():
     compiled = autoconv.compile(medians)
-    given = numbers("float64", 600, 1)
-    given[7] = np.nan
-    assert np.isnan(compiled(given)[0]) and np.isnan(compiled(given)[3]) and not np.isnan(compiled(given)[1])
+    argument = numbers("float64", 600, 1)
+    argument[7] = np.nan
+    assert np.isnan(compiled(argument)[0]) and np.isnan(compiled(argument)[3]) and not np.isnan(compiled(argument)[1])
     with pytest.warns(RuntimeWarning, match="empty"):
-        assert np.isnan(compiled(-np.abs(given))[1])
+        assert np.isnan(compiled(-np.abs(argument))[1])
 
 
 def test_quantiles_given_as_arguments():
     compiled = autoconv.compile(lambda v, q: np.percentile(v, q))
-    given = numbers("float64", 500, 0)
+    argument = numbers("float64", 500, 0)
     for q in (30.0, 50.0, 99.9, 100.0, 0.0, 12.5):
-        assert compiled(given, q) == np.percentile(given, q)
+        assert compiled(argument, q) == np.percentile(argument, q)
     with pytest.raises(ValueError, match=r"\[0, 100\]"):
-        compiled(given, 101.0)
+        compiled(argument, 101.0)
 
 
 def test_gradients():
-    given = numbers("float64", 300, 0)
-    (gradient,) = (np.flatnonzero(autoconv.grad(lambda v: np.percentile(v, 100))(given)),)
-    assert list(gradient) == [int(np.argmax(given))]
-    middle = autoconv.grad(lambda v: np.median(v))(given)
-    places = np.argsort(given)[[149, 150]]
+    argument = numbers("float64", 300, 0)
+    (gradient,) = (np.flatnonzero(autoconv.grad(lambda v: np.percentile(v, 100))(argument)),)
+    assert list(gradient) == [int(np.argmax(argument))]
+    middle = autoconv.grad(lambda v: np.median(v))(argument)
+    places = np.argsort(argument)[[149, 150]]
     assert sorted(np.flatnonzero(middle)) == sorted(places) and np.allclose(middle[places], 0.5)
 
 
@@ -91,10 +91,10 @@ def test_orders_as_numpy(function, dtype):
     compiled = autoconv.compile(function)
     for size in (3000, 40, 3000, 602):
         for seed in range(3):
-            given = numbers(dtype, size, seed)
-            if seed == 1 and given.dtype.kind == "f":
-                given[[3, 8]] = np.nan
-            for part, expected in zip(compiled(given.copy()), function(given), strict=True):
+            argument = numbers(dtype, size, seed)
+            if seed == 1 and argument.dtype.kind == "f":
+                argument[[3, 8]] = np.nan
+            for part, expected in zip(compiled(argument.copy()), function(argument), strict=True):
                 np.testing.assert_array_equal(part, expected)
                 assert type(part) is type(expected) and np.asarray(part).dtype == np.asarray(expected).dtype
 

@@ -31,6 +31,7 @@ def test_rows_of_a_sparse_matrix():
     compiled = autoconv.compile(product)
     draw = np.random.default_rng(2)
     for rows in (5, 40):
-        given = draw.normal(size=4 * rows), draw.integers(0, rows, 4 * rows), np.arange(0, 4 * rows, 4), np.ones(rows)
-        np.testing.assert_allclose(compiled(*given), product(*given), rtol=1e-13)
+        data, columns = draw.normal(size=4 * rows), draw.integers(0, rows, 4 * rows)
+        arguments = data, columns, np.arange(0, 4 * rows, 4), np.ones(rows)
+        np.testing.assert_allclose(compiled(*arguments), product(*arguments), rtol=1e-13)
     assert "kernels" not in compiled.explain()

@@ -23,7 +23,7 @@ def test_operators(operator):
                 linecache.cache[name] = (len(text), None, text.splitlines(True), name)
                 namespace = {"np": np}
                 exec(compile(text, name, "exec"), namespace)
-                expected, found = (outcome(each) for each in (namespace["f"], ac.compile(namespace["f"])))
+                expected, found = (outcome(item) for item in (namespace["f"], ac.compile(namespace["f"])))
                 if found != expected:
                     wrong.append((expression, expected, found))
     assert not wrong
@@ -74,7 +74,7 @@ def test_parts_of_an_array_without_dimensions(function):
     """Parts of arrays without dimensions are views, not scalars."""
     compiled = ac.compile(function)
     for _ in range(2):
-        found, expected = (text(each, np.array(3 + 1j)) for each in (compiled, function))
+        found, expected = (text(item, np.array(3 + 1j)) for item in (compiled, function))
         assert found == expected
 
 

@@ -100,11 +100,11 @@ def test_gradients_are_those_of_finite_differences() -> None:
     def loss(x: Any) -> Any:
         return autoconv.reduce_sum(weights * autoconv.convert_to_tensor(windows(x, (2, 3))) ** 2)
 
-    given = autoconv.constant(x)
+    argument = autoconv.constant(x)
     with autoconv.GradientTape() as tape:
-        tape.watch(given)
-        found = loss(given)
-    gradient = tape.gradient(found, given).numpy()
+        tape.watch(argument)
+        found = loss(argument)
+    gradient = tape.gradient(found, argument).numpy()
     for place in ((0, 0), (2, 3), (4, 5)):
         step = np.zeros_like(x)
         step[place] = 1e-6
@@ -119,12 +119,12 @@ def test_windows_of_written_arrays_are_views() -> None:
             out[:] = windows(x, 4).max(axis=1) + windows(x, 4)[:, 1]
             out[:3] += x[windows(np.arange(6), 2)[::2, 0]]
 
-    given, expected = ([np.arange(12.0) % 5, np.zeros(9)] for _ in range(2))
+    arguments, expected = ([np.arange(12.0) % 5, np.zeros(9)] for _ in range(2))
     compiled = autoconv.compile(program)
-    compiled(*given)
+    compiled(*arguments)
     program(*expected)
-    for one, other in zip(given, expected, strict=True):
-        np.testing.assert_array_equal(one, other)
+    for actual_part, expected_part in zip(arguments, expected, strict=True):
+        np.testing.assert_array_equal(actual_part, expected_part)
 
 
 def test_widths_of_padding_that_follow_from_arguments() -> None:

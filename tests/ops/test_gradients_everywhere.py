@@ -62,10 +62,10 @@ def compile_for_sample(graph: Graph, op: Op, sample: Sample) -> Callable[..., li
     verify(graph)
     finished = optimise(graph)
     verify(finished)
-    given = cotangents(op, sample)
+    argument = cotangents(op, sample)
     seeds = [
         np.zeros_like(r) if ct is None else ct
-        for r, ct in zip(registry.run(op, *sample.inputs, **sample.attributes), given, strict=True)
+        for r, ct in zip(registry.run(op, *sample.inputs, **sample.attributes), argument, strict=True)
     ]
     compiled = REFERENCE.compile(finished)
     # The seeds are copied: a graph may write into arrays that it owns.

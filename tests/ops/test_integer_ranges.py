@@ -155,8 +155,9 @@ def test_random_programs_with_ranges(seed):
         exec(text, names)
         compiled = autoconv.compile(names["f"])
         for arguments in ((0, 1, 2), (3, 5, -7), (40, 1, 1), (9, 2**62, 3), (5, -(2**63), 2**31)):
-            given = (*arguments, [1, -2, 3, 2**20])
-            assert outcome_of(compiled, given) == outcome_of(names["f"], given), (text, arguments)
+            program_arguments = (*arguments, [1, -2, 3, 2**20])
+            expected = outcome_of(names["f"], program_arguments)
+            assert outcome_of(compiled, program_arguments) == expected, (text, arguments)
 
 
 def outcome_of(function, arguments):

@@ -82,7 +82,7 @@ def test_functions_with_loops_agree_with_mpmath() -> None:
         *((partial(ac.math.polygamma, n), (x,), partial(mpmath.polygamma, n)) for n in (1, 4, 30)),
     ]
     with mpmath.workdps(80):
-        wanted = [[float(function(*map(mpmath.mpf, row))) for row in zip(*given, strict=True)]
+        expected = [[float(function(*map(mpmath.mpf, row))) for row in zip(*given, strict=True)]
                   for _, given, function in cases]  # fmt: skip
 
     @ac.function
@@ -92,7 +92,7 @@ def test_functions_with_loops_agree_with_mpmath() -> None:
     operands = [[ac.constant(x) for x in given] for _, given, _ in cases]
     eager = [function(*given) for (function, *_), given in zip(cases, operands, strict=True)]
     for results in (eager, together(operands)):
-        for result, values in zip(results, wanted, strict=True):
+        for result, values in zip(results, expected, strict=True):
             np.testing.assert_allclose(result, values, rtol=2e-12)
     assert "by kernels" not in together.explain()
 

@@ -75,34 +75,34 @@ COPIED = {"numpy_read_only"}
 @parametrize_ops(ops_with(lambda traits: traits.view))
 def test_view(op: Op) -> None:
     assert not op.traits.may_alias
-    given = [(one.inputs, one.attributes) for one in samples_of(op)]
+    cases = [(item.inputs, item.attributes) for item in samples_of(op)]
     if op.name in IN_MEMORY:
         x, attributes = IN_MEMORY[op.name]
-        given.append(((x,), attributes))
+        cases.append(((x,), attributes))
     shared = False
-    for inputs, attributes in given:
+    for inputs, attributes in cases:
         for result in run(op, *inputs, **attributes):
             if isinstance(inputs[0], np.ndarray) and isinstance(result, np.ndarray) and result.size:
                 shared |= np.shares_memory(result, inputs[0])
-    assert given
+    assert cases
     assert shared or op.name in COPIED
 
 
 @parametrize_ops(ops_with(lambda traits: traits.same_order))
 def test_same_order(op: Op) -> None:
-    for one in samples_of(op):
-        (result,) = run(op, *one.inputs, **one.attributes)
-        assert is_same(np.ravel(result), np.ravel(one.inputs[0]))
+    for item in samples_of(op):
+        (result,) = run(op, *item.inputs, **item.attributes)
+        assert is_same(np.ravel(result), np.ravel(item.inputs[0]))
 
 
 @parametrize_ops(ops_with(lambda traits: traits.shape_only))
 def test_shape_only(op: Op) -> None:
     """Other elements of these inputs do not change the results."""
-    for one in samples_of(op):
-        inputs = list(one.inputs)
+    for item in samples_of(op):
+        inputs = list(item.inputs)
         for position in op.traits.shape_only:
             inputs[position] = other_elements(np.asarray(inputs[position]))
-        for a, b in zip(run(op, *one.inputs, **one.attributes), run(op, *inputs, **one.attributes), strict=True):
+        for a, b in zip(run(op, *item.inputs, **item.attributes), run(op, *inputs, **item.attributes), strict=True):
             assert is_same(a, b)
 
 
@@ -117,14 +117,14 @@ def test_sizes(op: Op) -> None:
     """The operand's numbers as an attribute give results of the same type; random numbers differ."""
     sizes = op.traits.sizes
     assert sizes is not None
-    for one in samples_of(op):
-        assert len(one.inputs) in (sizes.position, sizes.position + 1)
-        if len(one.inputs) > sizes.position:
-            numbers = np.asarray(one.inputs[-1]).tolist()
+    for item in samples_of(op):
+        assert len(item.inputs) in (sizes.position, sizes.position + 1)
+        if len(item.inputs) > sizes.position:
+            numbers = np.asarray(item.inputs[-1]).tolist()
             if sizes.form != "number":
                 numbers = tuple(map(tuple, numbers)) if sizes.form == "pairs" else tuple(np.atleast_1d(numbers))
-            attributes = {**one.attributes, sizes.attribute: numbers}
-            (a,), (b,) = run(op, *one.inputs, **one.attributes), run(op, *one.inputs[:-1], **attributes)
+            attributes = {**item.attributes, sizes.attribute: numbers}
+            (a,), (b,) = run(op, *item.inputs, **item.attributes), run(op, *item.inputs[:-1], **attributes)
             assert (a.dtype, a.shape) == (b.dtype, b.shape)
             if "random" not in op.name:
                 assert is_same(a, b)
@@ -134,9 +134,9 @@ def test_sizes(op: Op) -> None:
 def test_generates(op: Op) -> None:
     """An element depends only on its index and on scalars: a larger result has the same elements."""
     assert not op.traits.view and not op.traits.elementwise
-    for one in samples_of(op):
-        (result,) = run(op, *one.inputs, **one.attributes)
-        arrays = [x for i, x in enumerate(one.inputs) if np.ndim(x) and i not in op.traits.shape_only]
+    for item in samples_of(op):
+        (result,) = run(op, *item.inputs, **item.attributes)
+        arrays = [x for i, x in enumerate(item.inputs) if np.ndim(x) and i not in op.traits.shape_only]
         assert not any(isinstance(x, np.ndarray) and np.shares_memory(x, result) for x in arrays)
         assert all(x.dtype.kind in "iu" for x in arrays)  # positions and sizes, never elements that are moved
 
@@ -165,7 +165,7 @@ def test_allocates(op: Op) -> None:
     inputs, attributes = MADE[op.name]
     (first,), (second,) = (run(op, *inputs, **attributes) for _ in range(2))
     assert first is not second
-    assert not any(first is given for given in inputs)
+    assert not any(first is operand for operand in inputs)
     if isinstance(first, np.ndarray):
         assert first.base is None and not np.shares_memory(first, second)
         assert not any(isinstance(x, np.ndarray) and np.shares_memory(first, x) for x in inputs)
@@ -269,13 +269,13 @@ def test_indexing(op: Op) -> None:
     indexing = op.traits.indexing
     assert indexing is not None and indexing.by in ("rows", "vectors", "along", "items")
     changed = False
-    for one in STORES if op.traits.stores_into is not None else samples_of(op):
-        if len(one.inputs) > indexing.positions:
-            inputs = list(one.inputs)
+    for item in STORES if op.traits.stores_into is not None else samples_of(op):
+        if len(item.inputs) > indexing.positions:
+            inputs = list(item.inputs)
             positions = np.asarray(inputs[indexing.positions])
             assert positions.dtype.kind in ("i", "b" if indexing.by == "items" else "i")
             inputs[indexing.positions] = np.zeros_like(positions)
-            before, after = (_computed_or_stored(op, given, one.attributes) for given in (one.inputs, inputs))
+            before, after = (_computed_or_stored(op, argument, item.attributes) for argument in (item.inputs, inputs))
             changed |= not is_same(before, after)
     assert changed
 
@@ -284,9 +284,9 @@ def _computed_or_stored(op: Op, inputs: Sequence[Any], attributes: Any) -> Any:
     """Return the first result, or for an op that stores into an array the changed copy of the array."""
     if op.traits.stores_into is None:
         return run(op, *inputs, **attributes)[0]
-    given = [np.array(value) for value in inputs]
-    run(op, *given, **attributes)
-    return given[op.traits.stores_into]
+    arguments = [np.array(value) for value in inputs]
+    run(op, *arguments, **attributes)
+    return arguments[op.traits.stores_into]
 
 
 @parametrize_ops(ops_with(lambda traits: traits.scatter))
@@ -297,16 +297,16 @@ def test_scatter(op: Op) -> None:
     combine = OPS[scatter.combine] if scatter.combine else None
     neutral = {"minimum": np.inf, "maximum": -np.inf}.get(scatter.combine or "", 0.0)
     update = -7.0 if scatter.combine == "minimum" else 7.0
-    for one in samples_of(op):
-        inputs = list(one.inputs)
+    for item in samples_of(op):
+        inputs = list(item.inputs)
 
-        def written(update: float, inputs: Any = inputs, attributes: Any = one.attributes) -> np.ndarray:
+        def written(update: float, inputs: Any = inputs, attributes: Any = item.attributes) -> np.ndarray:
             inputs[scatter.updates] = np.full_like(inputs[scatter.updates], update, float)
             (result,) = run(op, *inputs, **attributes)
             return np.asarray(result)
 
         found = written(update)
-        base = np.zeros(found.shape) if scatter.base is None else np.asarray(one.inputs[scatter.base])
+        base = np.zeros(found.shape) if scatter.base is None else np.asarray(item.inputs[scatter.base])
         if combine is None:
             assert np.all((found == base) | (found == update)) and np.any(found != base)
             continue
@@ -328,7 +328,7 @@ def test_on_values(op: Op) -> None:
 def test_limited(op: Op) -> None:
     """Some operands give an int beyond 64 bits; with the trait "only", this is the only error."""
     attributes = {"python_round": {"digits": None}, "python_math": {"function": "floor"}}.get(op.name, {})
-    arity = {len(one.inputs) for one in op.samples} if op.name != "python_math" else {1}
+    arity = {len(item.inputs) for item in op.samples} if op.name != "python_math" else {1}
     least = np.array(-(2**63))
     candidates = [(np.array(3), np.array(80)), (np.array(-5.5), np.array(0)), (np.array(1e300),)]
     if op.traits.limited == "only":  # a power or a shift of these would not fit into memory

@@ -179,7 +179,7 @@ def viterbi(observations, initial, transition, emission):
 
 def run_network(inputs, lengths, inward, recurrent, limit):
     """Time by time and sequence by sequence, in single precision like the program."""
-    inputs, inward, recurrent = (np.array(each, np.float32) for each in (inputs, inward, recurrent))
+    inputs, inward, recurrent = (np.array(item, np.float32) for item in (inputs, inward, recurrent))
     states = np.zeros((len(lengths), len(recurrent)), np.float32)
     steps = resets = 0
     for time in range(min(max(lengths), inputs.shape[1])):

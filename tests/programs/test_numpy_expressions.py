@@ -25,8 +25,8 @@ MODULES = {path.stem: load(path) for path in sorted(FOLDER.glob("*.py")) if "\nK
 def assert_close(found, expected, tolerance):
     if isinstance(expected, tuple):
         assert type(found) is tuple and len(found) == len(expected)
-        for one, other in zip(found, expected, strict=True):
-            assert_close(one, other, tolerance)
+        for actual_part, expected_part in zip(found, expected, strict=True):
+            assert_close(actual_part, expected_part, tolerance)
         return
     assert type(found) is type(expected)
     if isinstance(expected, np.ndarray):

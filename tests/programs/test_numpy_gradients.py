@@ -86,10 +86,10 @@ def test_gradients_of_numpy_programs(name, tmp_path, monkeypatch):
         direction = np.where(free, numbers.standard_normal(np.shape(value)), 0.0)
         ends = []
         for sign in (1.0, -1.0):
-            given = copy.deepcopy(arguments)
+            call_arguments = copy.deepcopy(arguments)
             moved = value + sign * STEP * direction
-            given[position] = moved if isinstance(value, np.ndarray) else float(moved)
-            ends.append(total(*given))
+            call_arguments[position] = moved if isinstance(value, np.ndarray) else float(moved)
+            ends.append(total(*call_arguments))
         expected = (ends[0] - ends[1]) / (2 * STEP)
         np.testing.assert_allclose(np.sum(np.asarray(gradient) * direction), expected, rtol=2e-5, atol=1e-6)
 

@@ -43,7 +43,7 @@ def is_close(value, expected, tolerance=1e-9):
 def signature(value):
     """Return the types of a case, and the lengths of its lists."""
     if isinstance(value, (list, tuple)):
-        parts = [signature(each) for each in value]
+        parts = [signature(item) for item in value]
         if isinstance(value, list):
             assert all(part == parts[0] for part in parts), value
         return type(value), parts
@@ -139,7 +139,7 @@ def check_collatz(number, max_steps, result):
     while path[-1] > 1 and len(path) <= max_steps:
         path.append(3 * path[-1] + 1 if path[-1] % 2 else path[-1] // 2)
     arrived = path[-1] == 1
-    odd = sum(1 for each in path[: len(path) - 1] if each % 2)
+    odd = sum(1 for item in path[: len(path) - 1] if item % 2)
     assert result == (len(path) - 1 if arrived else -1, max(path), odd)
     if (number, max_steps) == (27, 200):
         assert result[:2] == (111, 9232)
@@ -280,9 +280,9 @@ def test_python_program_declarations(path):
     program = load(path)
     assert len(program.CASES) >= 5
     first, *rest = [signature(case) for case in program.CASES]
-    assert all(each == first for each in rest)
+    assert all(item == first for item in rest)
     kinds, *others = [signature(result) for _, result in run_cases(program)]
-    assert all(each == kinds for each in others), "every path should return the same types"
+    assert all(item == kinds for item in others), "every path should return the same types"
 
 
 def test_python_and_ops_programs_are_all_there():
@@ -296,7 +296,7 @@ def test_python_and_ops_programs_are_all_there():
 def plain(value):
     """Return a result as NumPy arrays and numbers."""
     if isinstance(value, (tuple, list)):
-        return [plain(each) for each in value]
+        return [plain(item) for item in value]
     return np.asarray(value.numpy() if hasattr(value, "numpy") else value)
 
 
@@ -313,7 +313,7 @@ def test_ops_program_results(path):
         return ac.constant(argument, {"f": ac.float64, "i": ac.int64}[kind])
 
     signatures = [signature(case) for case in program.CASES]
-    assert len(signatures) >= 5 and all(each == signatures[0] for each in signatures)
+    assert len(signatures) >= 5 and all(item == signatures[0] for item in signatures)
     for case in program.CASES:
         result = plain(entry(*[tensor(argument) for argument in case]))
         expected = plain(reference(*case))

@@ -151,9 +151,10 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=random.randrange(10**6))
     parser.add_argument("--forged", action="store_true", help="make the checksums fit the damage")
     parser.add_argument("--function", action="store_true", help="damage the file of one function")
-    given = parser.parse_args()
-    print(f"seed {given.seed}, {given.trials} trials")
-    found = run(given.trials, given.seed, forged if given.forged else function_trial if given.function else trial)
+    options = parser.parse_args()
+    print(f"seed {options.seed}, {options.trials} trials")
+    chosen_trial = forged if options.forged else function_trial if options.function else trial
+    found = run(options.trials, options.seed, chosen_trial)
     for (kind, outcome), count in sorted(found.items()):
         print(f"{count:6}  {kind:10}  {outcome}")
     return 1 if any(outcome.startswith(("WRONG", "unchanged")) for _, outcome in found) else 0

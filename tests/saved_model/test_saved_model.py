@@ -103,13 +103,13 @@ def test_a_signature_of_two_tensors_takes_them_by_name_only(folder, dtype):
 def test_the_only_function_with_a_signature_is_the_default_one(folder):
     module = ac.Module()
     module.f = ac.function(lambda d, k=3: d["a"] * k + d["b"][0])
-    given = {"a": ac.constant(2.0), "b": [ac.constant(1.0)]}
-    module.f(given)
+    argument = {"a": ac.constant(2.0), "b": [ac.constant(1.0)]}
+    module.f(argument)
     assert list(restored(module, folder).signatures) == []
-    module.g = module.f.get_concrete_function(given)
+    module.g = module.f.get_concrete_function(argument)
     loaded = restored(module, folder)
-    assert float(loaded.f(given)) == 7.0
-    found = loaded.signatures["serving_default"](d=given["a"], d_1=given["b"][0])
+    assert float(loaded.f(argument)) == 7.0
+    found = loaded.signatures["serving_default"](d=argument["a"], d_1=argument["b"][0])
     assert float(found["output_0"]) == 7.0
 
 

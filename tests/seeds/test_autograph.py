@@ -67,14 +67,14 @@ f(tf.constant(1))
 def test_pdb_stops_in_the_function(tmp_path):
     script = tmp_path / "debugged.py"
     script.write_text(DEBUGGED)
-    done = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, str(script)], input="l\nc\n", capture_output=True, text=True, timeout=60, check=False
     )
-    assert done.returncode == 0, done.stderr
+    assert completed.returncode == 0, completed.stderr
     stop = "x = x + 1" if sys.version_info < (3, 13) else "pdb.set_trace()"  # from 3.13 on pdb stops at the call
-    assert f"-> {stop}" in done.stdout
-    assert f"->\t    {stop}" in done.stdout
-    assert "  8  \tdef f(x):" in done.stdout
+    assert f"-> {stop}" in completed.stdout
+    assert f"->\t    {stop}" in completed.stdout
+    assert "  8  \tdef f(x):" in completed.stdout
 
 
 def test_set_verbosity_shows_converted_calls(capsys):

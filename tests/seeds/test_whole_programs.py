@@ -90,9 +90,9 @@ print(result.numpy().tolist())
 
 
 def printed(forker: Any, program: str, *arguments: Any) -> list[str]:
-    done = forker.run(["-c", textwrap.dedent(program), *map(str, arguments)])
-    assert done.returncode == 0, done.stderr
-    return done.stdout.splitlines()
+    completed = forker.run(["-c", textwrap.dedent(program), *map(str, arguments)])
+    assert completed.returncode == 0, completed.stderr
+    return completed.stdout.splitlines()
 
 
 def test_virtual_devices(forker: Any) -> None:

@@ -15,13 +15,13 @@ def check_in_place(function, *arguments, is_in_place=True):
     compiled = autoconv.compile(function)
     outcomes = []
     for run in (function, compiled):
-        given = copy.deepcopy(arguments)
+        call_arguments = copy.deepcopy(arguments)
         try:
             with np.errstate(all="ignore"):
-                result = run(*given)
+                result = run(*call_arguments)
         except Exception as error:
             result = type(error), str(error)
-        outcomes.append((result, given))
+        outcomes.append((result, call_arguments))
     (expected, expected_arguments), (found, found_arguments) = outcomes
     assert repr(found) == repr(expected)
     for found_array, expected_array in zip(found_arguments, expected_arguments, strict=True):

@@ -22,8 +22,8 @@ def test_elementwise_broadcasts_casts_and_reductions():
         x = random_floats(n, 3, seed=n)
         y = np.tanh(x * w) + np.float32(1)
         found = f(autoconv.constant(x), autoconv.constant(w))
-        for one, other in zip(found, (y, y.sum(), y.max(0), y.mean(1), (y > 1).astype(np.int32)), strict=True):
-            assert_close(one, other)
+        for left, right in zip(found, (y, y.sum(), y.max(0), y.mean(1), (y > 1).astype(np.int32)), strict=True):
+            assert_close(left, right)
     assert_compiled_once(f)
 
 
@@ -65,8 +65,8 @@ def test_slices_joins_pads_and_numbers_computed_from_shapes():
             np.pad(x, [[1, 2], [0, 1]]), x.reshape(-1), x.reshape(n * 2, -1), np.zeros((n, 2), np.float32) + x[:, :1],
             x.sum() / np.float32(n), np.int32(n),
         )  # fmt: skip
-        for one, other in zip(f(autoconv.constant(x)), expected, strict=True):
-            assert_close(one, other, 1e-4)
+        for actual_part, expected_part in zip(f(autoconv.constant(x)), expected, strict=True):
+            assert_close(actual_part, expected_part, 1e-4)
 
 
 def test_products_and_their_gradients():
@@ -86,8 +86,8 @@ def test_products_and_their_gradients():
         back = 2 * out / out.size
         inner = (back @ v.T) * (hidden > 0)
         assert_close(loss, np.square(out).mean(dtype=np.float32), 1e-4)
-        for one, other in zip((of_w, of_b, of_v), (x.T @ inner, inner.sum(0), hidden.T @ back), strict=True):
-            np.testing.assert_allclose(one, other, rtol=1e-3, atol=1e-4)
+        for left, right in zip((of_w, of_b, of_v), (x.T @ inner, inner.sum(0), hidden.T @ back), strict=True):
+            np.testing.assert_allclose(left, right, rtol=1e-3, atol=1e-4)
     assert_compiled_once(f)
 
 
@@ -99,8 +99,8 @@ def test_products_of_matrices_that_are_open_on_all_sides(flips):
 
     for n, k, m in ((2, 3, 4), (40, 7, 9), (5, 300, 6), (130, 70, 90)):
         x, y = random_floats(n, k, seed=n), random_floats(k, m, seed=m)
-        given = [np.ascontiguousarray(a.T) if flip else a for a, flip in zip((x, y), flips, strict=True)]
-        np.testing.assert_allclose(f(*map(autoconv.constant, given)), x @ y, rtol=1e-4, atol=1e-4)
+        arguments = [np.ascontiguousarray(a.T) if flip else a for a, flip in zip((x, y), flips, strict=True)]
+        np.testing.assert_allclose(f(*map(autoconv.constant, arguments)), x @ y, rtol=1e-4, atol=1e-4)
     assert by_shape(f).compilations == 1
 
 
@@ -200,8 +200,8 @@ def test_gradients_through_loops_whose_length_depends_on_values():
     for n in (*LENGTHS[:8], 200):
         x = np.abs(random_floats(n, seed=n)) * np.float32(0.1)
         found = f(autoconv.constant(x), autoconv.constant(np.float32(3 * n)))
-        for one, other in zip(found, forward(x.astype(np.float64), 3 * n), strict=True):
-            np.testing.assert_allclose(one, other, rtol=2e-3, atol=1e-4)
+        for left, right in zip(found, forward(x.astype(np.float64), 3 * n), strict=True):
+            np.testing.assert_allclose(left, right, rtol=2e-3, atol=1e-4)
     assert_compiled_once(f)
 
 
@@ -256,11 +256,11 @@ def test_indices_into_open_dimensions_and_static_products_beside_them():
     h = np.tanh(w @ w + np.float32(1))
     for n in (7, 100, 5):
         x = random_floats(n, seed=n)
-        for one, other in zip(
+        for left, right in zip(
             f(autoconv.constant(x), autoconv.constant(w)), (x[:5] * h.sum(1)[0], np.concatenate([x, h[0]]), x[3]),
             strict=True,
         ):  # fmt: skip
-            np.testing.assert_allclose(one, other, rtol=1e-3, atol=1e-3)
+            np.testing.assert_allclose(left, right, rtol=1e-3, atol=1e-3)
     assert_compiled_once(f)
 
 

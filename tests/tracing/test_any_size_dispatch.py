@@ -148,11 +148,11 @@ def test_tapes_around_calls_of_functions_of_any_size():
 
     for n in LENGTHS[:6]:
         x = random_floats(n, n + 1, seed=n)
-        given = autoconv.constant(x)
+        argument = autoconv.constant(x)
         with autoconv.GradientTape() as tape:
-            tape.watch(given)
-            total = autoconv.reduce_sum(f(given))
-        assert_close(tape.gradient(total, given), plain(x), 1e-4)
+            tape.watch(argument)
+            total = autoconv.reduce_sum(f(argument))
+        assert_close(tape.gradient(total, argument), plain(x), 1e-4)
     whole = f.get_concrete_function()._derivable
     (parts,) = whole._parts.values()
     assert [part.run.compilations for part in (parts.forward, parts.backward)] == [1, 1]

@@ -72,13 +72,13 @@ CASES = {
 def test_convolutions_and_their_gradients(name):
     kernel, padding, steps, gaps, first = CASES[name]
     order, back = ((0, 3, 1, 2), (0, 2, 3, 1)) if first else ((0, 1, 2, 3), (0, 1, 2, 3))
-    given = [padding[i] for i in order] if isinstance(padding, list) else padding
+    axis_padding = [padding[i] for i in order] if isinstance(padding, list) else padding
 
     @autoconv.function(input_signature=[spec(*[(None, None, None, 2)[i] for i in order]), spec(*kernel, 2, 4)])
     def f(x, w):
         with autoconv.GradientTape() as tape:
             tape.watch([x, w])
-            y = autoconv.nn.conv2d(x, w, steps, given, "NCHW" if first else "NHWC", gaps)
+            y = autoconv.nn.conv2d(x, w, steps, axis_padding, "NCHW" if first else "NHWC", gaps)
             loss = autoconv.reduce_sum(y * autoconv.cos(y))
         return y, *tape.gradient(loss, [x, w])
 
@@ -86,7 +86,7 @@ def test_convolutions_and_their_gradients(name):
     for n, sides in enumerate(SIZES, 2):
         x = floats(n, *sides, 2, seed=n)
         pads = pads_of(padding, sides, kernel, steps, gaps)
-        y, of_x, of_w = (np.asarray(one) for one in f(autoconv.constant(x.transpose(order)), autoconv.constant(w)))
+        y, of_x, of_w = (np.asarray(item) for item in f(autoconv.constant(x.transpose(order)), autoconv.constant(w)))
         wanted = convolved(x, w, steps, gaps, pads)
         np.testing.assert_allclose(y.transpose(back), wanted, rtol=1e-4, atol=1e-4)
         slope = np.cos(wanted) - wanted * np.sin(wanted)  # of the loss by y, in which x and w are linear
@@ -102,9 +102,9 @@ def test_image_rows_shorter_and_longer_than_tiles(dtype, channels, filters):
     """Patches of few channels are read in place; for many channels, each element of the kernel has a product."""
     kind = getattr(autoconv, dtype)
 
-    given = [spec(None, None, None, channels, dtype=kind), spec(3, 3, channels, filters, dtype=kind)]
+    specs = [spec(None, None, None, channels, dtype=kind), spec(3, 3, channels, filters, dtype=kind)]
 
-    @autoconv.function(input_signature=given)
+    @autoconv.function(input_signature=specs)
     def f(x, w):
         return autoconv.nn.relu(autoconv.nn.conv2d(x, w, (2, 1), "VALID", dilations=(1, 2)))
 
@@ -161,12 +161,12 @@ def test_groups_and_pools_and_their_gradients():
         y, slopes = f(*map(autoconv.constant, (x, w, d)))
         for found, wanted in zip(y, expected(x, w, d), strict=True):
             np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-4)
-        given = [one.astype(np.float64) for one in (x, w, d)]
+        arguments = [one.astype(np.float64) for one in (x, w, d)]
         for i, slope in enumerate(slopes):
-            way = floats(*given[i].shape, seed=60)
+            way = floats(*arguments[i].shape, seed=60)
             ends = []
             for sign in (1, -1):
-                moved = [one + sign * 1e-6 * way if j == i else one for j, one in enumerate(given)]
+                moved = [one + sign * 1e-6 * way if j == i else one for j, one in enumerate(arguments)]
                 ends.append(sum(np.sum(one * one) for one in expected(*moved)))
             np.testing.assert_allclose(np.vdot(slope, way), (ends[0] - ends[1]) / 2e-6, rtol=1e-3, atol=1e-2)
     compiled(f)

@@ -54,10 +54,10 @@ def test_attributes_of_containers(make):
             if value is not None:
                 thing.more = value
             for _ in range(2):
-                (found, given), (wanted, _) = compute(thing, 2), plain(thing, 2)
-                assert repr(found) == repr(wanted)
-                assert given is thing or (type(given) is type(thing) and given == thing)
-                assert vars(given) == vars(thing)
+                (found, argument), (expected, _) = compute(thing, 2), plain(thing, 2)
+                assert repr(found) == repr(expected)
+                assert argument is thing or (type(argument) is type(thing) and argument == thing)
+                assert vars(argument) == vars(thing)
 
 
 @pytest.mark.parametrize("make", MAKERS[3:4])
@@ -93,9 +93,9 @@ def new_with_changed_attribute(x):
 def test_attributes_of_new_containers(function):
     compute = autoconv.compile(function)
     for x in (1.0, 2.0, 3.0, 4):
-        found, wanted = compute(x), function(x)
-        assert repr(found) == repr(wanted)
-        assert vars(found[0]) == vars(wanted[0])
+        found, expected = compute(x), function(x)
+        assert repr(found) == repr(expected)
+        assert vars(found[0]) == vars(expected[0])
     assert found[1] == found[0].other if function is new_with_changed_attribute else found[1][0] is found[0]
 
 
@@ -117,8 +117,8 @@ def test_classes_of_arrays(function):
     compute = autoconv.compile(function)
     for _ in range(3):
         for array in arrays():
-            found, wanted = compute(array), function(array)
-            assert (type(found), repr(found)) == (type(wanted), repr(wanted))
+            found, expected = compute(array), function(array)
+            assert (type(found), repr(found)) == (type(expected), repr(expected))
 
 
 def test_classes_of_arrays_outside():
@@ -126,8 +126,8 @@ def test_classes_of_arrays_outside():
         compute = autoconv.compile(lambda x, array=array: (x, array[0]))
         held = autoconv.compile(lambda x: (x, array[0]))  # noqa: B023
         for _ in range(3):
-            for one in (compute, held):
-                found = one(2.0)
+            for item in (compute, held):
+                found = item(2.0)
                 assert repr(found) == repr((2.0, array[0]))
                 assert type(found[1]) is type(array[0])
 
@@ -175,12 +175,12 @@ def weighed(parts, x):
 def test_keys_that_are_objects(make, wrapped):
     compute = autoconv.compile(weighed)
     first, second = make(2.0), make(5.0)
-    given = [{(key, 1) if wrapped else key: 3.0} for key in (first, second, first)]
+    arguments = [{(key, 1) if wrapped else key: 3.0} for key in (first, second, first)]
     for weight in (2.0, 7.0, 8.0):
         first.weight = weight
-        for parts in given * 2:
+        for parts in arguments * 2:
             assert compute(parts, 2.0) == weighed(parts, 2.0)
-        given[1][next(iter(given[1]))] = weight
+        arguments[1][next(iter(arguments[1]))] = weight
 
 
 def test_neither_hash_nor_equality_of_an_argument_is_called():
@@ -200,5 +200,5 @@ def test_neither_hash_nor_equality_of_an_argument_is_called():
     compiled, objects = autoconv.compile(lambda o, x: o.value + x), [Watched(), Watched()]
     objects[1].value = 5
     for _ in range(3):
-        assert [compiled(each, 1) for each in objects] == [4, 6]
+        assert [compiled(item, 1) for item in objects] == [4, 6]
     assert not calls

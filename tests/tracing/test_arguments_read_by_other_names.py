@@ -77,8 +77,8 @@ def test_a_later_call_gives_the_list_that_is_read(read, change):
     for compiles in (False, True):
         names = namespace_of(source)
         function = autoconv.compile(names["argument"]) if compiles else names["argument"]
-        given = [names["GIVEN"], names["L"], names["L"], names["GIVEN"], names["L"], names["OTHER"]]
-        results = [function(x + 0.5, o) for x, o in enumerate(given)]
+        lists = [names["GIVEN"], names["L"], names["L"], names["GIVEN"], names["L"], names["OTHER"]]
+        results = [function(x + 0.5, o) for x, o in enumerate(lists)]
         found.append((results, names["L"], names["GIVEN"], names["OTHER"]))
     assert found[0] == found[1]
 

@@ -23,13 +23,13 @@ def test_the_caller_s_array_is_returned_itself_and_views_share_its_memory():
         a[0, 0] = 7
         return a, a[1:], a.T, a[2], a.copy()
 
-    given = A.copy()
-    whole, rows, turned, row, other = f(given)
-    assert whole is given and rows.base is given and row.base is given and np.shares_memory(turned, given)
-    assert rows.strides == given[1:].strides and turned.flags.f_contiguous and rows.flags.writeable
-    given[:] = 5
+    argument = A.copy()
+    whole, rows, turned, row, other = f(argument)
+    assert whole is argument and rows.base is argument and row.base is argument and np.shares_memory(turned, argument)
+    assert rows.strides == argument[1:].strides and turned.flags.f_contiguous and rows.flags.writeable
+    argument[:] = 5
     assert rows[0, 0] == turned[0, 0] == row[1] == 5
-    assert other[0, 0] == 7 and not np.shares_memory(other, given)
+    assert other[0, 0] == 7 and not np.shares_memory(other, argument)
 
 
 def test_views_see_what_is_written():
@@ -91,9 +91,9 @@ def test_one_array_given_twice():
         b[1] = a[0] + b[0]
         return a is b
 
-    given = np.zeros(3)
-    assert autoconv.compile(f)(given, given) is True
-    np.testing.assert_array_equal(given, [5, 10, 0])
+    argument = np.zeros(3)
+    assert autoconv.compile(f)(argument, argument) is True
+    np.testing.assert_array_equal(argument, [5, 10, 0])
 
 
 @pytest.mark.parametrize("written", [True, False])
@@ -219,8 +219,8 @@ def test_strides_of_dimensions_of_size_1_make_no_copy():
         return found
 
     for shape, strides in (((5, 2, 1), (16, 8, 64)), ((2, 3), (48, 8))):
-        given = np.lib.stride_tricks.as_strided(np.arange(40.0), shape, strides)
-        assert (contiguous(given) is given) == (np.ascontiguousarray(given) is given)
+        argument = np.lib.stride_tricks.as_strided(np.arange(40.0), shape, strides)
+        assert (contiguous(argument) is argument) == (np.ascontiguousarray(argument) is argument)
 
 
 @pytest.mark.parametrize("bound", [np.float64(1.0), 1, "a"], ids=repr)

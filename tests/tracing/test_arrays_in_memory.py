@@ -14,10 +14,10 @@ def test_what_was_written_before_an_error_stays():
         a[1] = 4
 
     compiled = check_in_place(f, A, 9)
-    given = A.copy()
+    arguments = A.copy()
     with pytest.raises(IndexError, match="index -9 is out of bounds for axis 0 with size 5"):
-        compiled(given, -9)
-    assert given[0, 0] == 1 and given[1, 0] == A[1, 0]
+        compiled(arguments, -9)
+    assert arguments[0, 0] == 1 and arguments[1, 0] == A[1, 0]
 
 
 def test_shapes_that_do_not_fit_raise_what_numpy_raises():
@@ -150,8 +150,8 @@ def test_memory_with_gaps():
         a[1:] += a[:-1]
         return a
 
-    for given in (np.asfortranarray(A), A[::2, ::-1], np.zeros((8, 8))[1:6, 2:6]):
-        mine, its = given.copy(order="K"), given.copy(order="K")
+    for argument in (np.asfortranarray(A), A[::2, ::-1], np.zeros((8, 8))[1:6, 2:6]):
+        mine, its = argument.copy(order="K"), argument.copy(order="K")
         np.testing.assert_array_equal(autoconv.compile(f)(mine), f(its))
         view, other = np.lib.stride_tricks.as_strided(mine, mine.shape, mine.strides), its
         np.testing.assert_array_equal(autoconv.compile(f)(view), f(other))

@@ -12,14 +12,14 @@ def check(function, *calls):
     for arguments in calls:
         report = []
         for run in (function, compiled):
-            given = [np.array(a) if isinstance(a, np.ndarray) else a for a in arguments]
-            result = run(*given)
+            call_arguments = [np.array(a) if isinstance(a, np.ndarray) else a for a in arguments]
+            result = run(*call_arguments)
             found = result if isinstance(result, tuple) else (result,)
             shared = [
                 [isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and np.shares_memory(a, b) for b in found]
-                for a in (*given, *found)
+                for a in (*call_arguments, *found)
             ]
-            report.append((repr(result), shared, repr(given)))
+            report.append((repr(result), shared, repr(call_arguments)))
         assert report[0] == report[1]
     assert "plain Python" not in compiled.explain()
     return compiled

@@ -85,10 +85,10 @@ def test_as_numpy(function, given, layout):
     compiled = autoconv.compile(function)
     for call in range(3):
         ours, plain = (given(_array_maker(layout, call)) for _ in range(2))
-        found, wanted = _outcome(compiled, ours), _outcome(function, plain)
-        _compare(found, wanted)
+        found, expected = _outcome(compiled, ours), _outcome(function, plain)
+        _compare(found, expected)
         _compare(ours, plain)
-        assert _sharing_pairs(found, ours) == _sharing_pairs(wanted, plain)
+        assert _sharing_pairs(found, ours) == _sharing_pairs(expected, plain)
 
 
 @pytest.mark.parametrize("function", [product_into, sums_by_axis, differences])
@@ -132,7 +132,7 @@ def _sharing_pairs(results, arguments):
     """Return which pairs of a result and an argument share memory."""
     arrays = [x for x in arguments if isinstance(x, np.ndarray)]
     results = results if isinstance(results, tuple) else (results,)
-    return [isinstance(one, np.ndarray) and np.shares_memory(one, x) for one in results for x in arrays]
+    return [isinstance(item, np.ndarray) and np.shares_memory(item, x) for item in results for x in arrays]
 
 
 def _outcome(function, arguments):
@@ -145,8 +145,8 @@ def _outcome(function, arguments):
 def _compare(found, wanted):
     assert type(found) is type(wanted)
     if isinstance(wanted, (tuple, list)):
-        for one, other in zip(found, wanted, strict=True):
-            _compare(one, other)
+        for actual, expected in zip(found, wanted, strict=True):
+            _compare(actual, expected)
     elif isinstance(wanted, np.ndarray):
         assert found.dtype == wanted.dtype
         np.testing.assert_allclose(found, wanted)

@@ -318,8 +318,9 @@ def test_an_index_without_dimensions_copies(program, at):
         pytest.skip("a mask, which has no position")
     compiled = ac.compile(program)
     for shift in (0.0, 2.0):
-        plain, given = (np.arange(6.0).reshape(3, 2) + shift for _ in range(2))
-        wanted, found = program(plain, at), compiled(given, at)
+        plain, argument = (np.arange(6.0).reshape(3, 2) + shift for _ in range(2))
+        wanted, found = program(plain, at), compiled(argument, at)
         assert [part.tolist() for part in wanted] == [part.tolist() for part in found]
-        assert [np.shares_memory(part, plain) for part in wanted] == [np.shares_memory(part, given) for part in found]
-        assert plain.tolist() == given.tolist()
+        expected = [np.shares_memory(part, plain) for part in wanted]
+        assert [np.shares_memory(part, argument) for part in found] == expected
+        assert plain.tolist() == argument.tolist()

@@ -97,7 +97,7 @@ def test_objects_in_a_list_of_the_graph_have_the_attributes_of_their_branch():
 
     compiled = autoconv.compile(make)
     for n in (7, 0, 3):
-        assert [vars(each) for each in compiled(n)] == [vars(each) for each in make(n)]
+        assert [vars(item) for item in compiled(n)] == [vars(item) for item in make(n)]
 
 
 def test_attributes_of_methods_are_those_of_the_function_of_the_class() -> None:

@@ -103,7 +103,7 @@ def outcome(function, k):
     try:
         return function(k)
     except Exception as error:
-        links = [(type(one), getattr(one, "args", None)) for one in (error.__cause__, error.__context__)]
+        links = [(type(item), getattr(item, "args", None)) for item in (error.__cause__, error.__context__)]
         return type(error), error.args, links, error.__suppress_context__
 
 

@@ -36,13 +36,13 @@ COUNT = len(make_classes())
 
 @pytest.mark.parametrize("which", range(COUNT))
 def test_changed_attributes_of_classes_are_noticed(which):
-    held, given = make_classes()[which], make_classes()[which]
+    held, argument = make_classes()[which], make_classes()[which]
     for thing, function, arguments in (
         (held, lambda x: x * held.by + held.scaled(x), (2.0,)),
         (held, lambda x: [x, held][1].scaled(x), (2.0,)),
-        (given, lambda thing, x: x * thing.by, (given, 2.0)),
-        (given, lambda thing, x: thing.scaled(x), (given, 2.0)),
-        (given, lambda thing, x: thing["a"][0].scaled(x), ({"a": [given]}, 2.0)),
+        (argument, lambda thing, x: x * thing.by, (argument, 2.0)),
+        (argument, lambda thing, x: thing.scaled(x), (argument, 2.0)),
+        (argument, lambda thing, x: thing["a"][0].scaled(x), ({"a": [argument]}, 2.0)),
     ):
         compute = autoconv.compile(function)
         kind = type(thing)
@@ -77,7 +77,7 @@ def test_members_of_enums():
         def scale(self):
             return 2.0
 
-    given = autoconv.compile(lambda colour, x: x * colour.scale() + colour.value)
+    argument = autoconv.compile(lambda colour, x: x * colour.scale() + colour.value)
     read = autoconv.compile(lambda colour, x: x * colour.more)
     Colour.more = 3.0
     for change in (
@@ -86,7 +86,7 @@ def test_members_of_enums():
     ):  # fmt: skip
         change()
         for colour in (Colour.RED, Colour.GREEN) * 3:
-            assert given(colour, 3.0) == 3.0 * colour.scale() + colour.value
+            assert argument(colour, 3.0) == 3.0 * colour.scale() + colour.value
             assert read(colour, 3.0) == 3.0 * colour.more
 
 
@@ -141,7 +141,7 @@ Named = collections.namedtuple("Named", "x y")
 )  # fmt: skip
 def test_errors_of_operators_name_the_operator_and_the_classes(operands, function):
     compiled = autoconv.compile(function)
-    expected, *found = (result_or_error(each, *operands) for each in (function, compiled, compiled))
+    expected, *found = (result_or_error(item, *operands) for item in (function, compiled, compiled))
     assert found == [expected, expected]
 
 

@@ -124,9 +124,9 @@ def test_prints_in_loops(capsys):
     compiled = autoconv.compile(plain)
     for case in _CASES[:6]:
         plain(*case)
-        wanted = capsys.readouterr().out
+        expected = capsys.readouterr().out
         compiled(*case)
-        assert capsys.readouterr().out == wanted
+        assert capsys.readouterr().out == expected
     assert "plain Python" not in compiled.explain()
 
 
@@ -169,9 +169,9 @@ def test_a_complex_number_beside_numpy():
         return array, z
 
     array, z = scaled(np.array([1.0, 2.0]), 1 + 1j, 2)
-    wanted, last = scaled.python_function(np.array([1.0, 2.0]), 1 + 1j, 2)
-    assert array.dtype == wanted.dtype == np.complex128
-    np.testing.assert_array_equal(array, wanted)
+    expected, last = scaled.python_function(np.array([1.0, 2.0]), 1 + 1j, 2)
+    assert array.dtype == expected.dtype == np.complex128
+    np.testing.assert_array_equal(array, expected)
     assert type(z) is complex and z == last
 
 

@@ -66,23 +66,23 @@ def beside_another_changed_array(signal: Any) -> Any:
 def test_as_numpy(program: Callable[..., Any]) -> None:
     compiled = autoconv.compile(program)
     for size in (8, 20, 8):
-        given = np.random.default_rng(size).standard_normal(size) + (1j if program is of_an_argument else 0)
-        other = given.copy()
-        found, expected = compiled(given), program(other)
+        argument = np.random.default_rng(size).standard_normal(size) + (1j if program is of_an_argument else 0)
+        other = argument.copy()
+        found, expected = compiled(argument), program(other)
         pairs = zip(found, expected, strict=True) if isinstance(expected, tuple) else [(found, expected)]
         for one, wanted in pairs:
             np.testing.assert_allclose(one, wanted, rtol=1e-12, atol=1e-12)
             assert np.asarray(one).strides == np.asarray(wanted).strides
-        np.testing.assert_allclose(given, other, rtol=1e-12)
+        np.testing.assert_allclose(argument, other, rtol=1e-12)
     assert "plain Python" not in compiled.explain()
 
 
 def test_signs_are_native() -> None:
     x = np.array([-0.0, 0.0, np.nan, -np.nan, 3.0, -np.inf])
     for dtype in (np.float64, np.float32, np.float16):
-        given = x.astype(dtype)
+        argument = x.astype(dtype)
         compiled = autoconv.compile(lambda x: (np.signbit(x), np.copysign(x[::-1], x), np.copysign(2.0, x[0])))
-        for one, wanted in zip(compiled(given), compiled.__wrapped__(given), strict=True):
+        for one, wanted in zip(compiled(argument), compiled.__wrapped__(argument), strict=True):
             np.testing.assert_array_equal(np.signbit(one), np.signbit(wanted))
             np.testing.assert_array_equal(one, wanted)
         assert "kernels" not in compiled.explain()

@@ -46,9 +46,9 @@ def test_dicts_in_a_branch(make, decorate):
             d["z"] = d["z"] + 7
         return d, d["z"]
 
-    for n, wanted in ((4, 12), (0, 5)):
+    for n, expected in ((4, 12), (0, 5)):
         found, item = changed(tf.constant(5), tf.constant(n))
-        assert (int(found["z"]), int(found["a"]), int(item)) == (wanted, 5, wanted)
+        assert (int(found["z"]), int(found["a"]), int(item)) == (expected, 5, expected)
         assert list(found) == ["z", "a"]
 
 
@@ -62,6 +62,6 @@ def test_lists_in_a_branch(make, decorate):
             values[0] = values[0] + 7
         return values, values[0]
 
-    for n, wanted in ((4, 12), (0, 5)):
+    for n, expected in ((4, 12), (0, 5)):
         found, item = changed(tf.constant(5), tf.constant(n))
-        assert (int(found[0]), int(item)) == (wanted, wanted)
+        assert (int(found[0]), int(item)) == (expected, expected)

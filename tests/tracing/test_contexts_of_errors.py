@@ -137,11 +137,11 @@ def test_truth_is_tested_only_where_the_program_does(function, made):
     """The truth of an object, which may raise or run code, is computed only where the program reaches the test."""
 
     def result(called, x):
-        given = made()
+        argument = made()
         try:
-            return called(x, given), getattr(given, "asked", 0)
+            return called(x, argument), getattr(argument, "asked", 0)
         except ValueError as error:
-            return str(error), getattr(given, "asked", 0)
+            return str(error), getattr(argument, "asked", 0)
 
     compiled = ac.compile(function)
     for x in (1, -1, 1.5, -2, 3, np.float64(2), np.int64(-3)):

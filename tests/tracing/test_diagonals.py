@@ -154,9 +154,9 @@ def test_gradients():
 
     a = np.arange(9.0).reshape(3, 3) + 1
     found = autoconv.grad(autoconv.compile(total))(a)
-    wanted = np.zeros_like(a)
+    expected = np.zeros_like(a)
     for place in np.ndindex(a.shape):
         step = np.zeros_like(a)
         step[place] = 1e-5
-        wanted[place] = (total(a + step) - total(a - step)) / 2e-5
-    np.testing.assert_allclose(np.asarray(found), wanted, atol=1e-6)
+        expected[place] = (total(a + step) - total(a - step)) / 2e-5
+    np.testing.assert_allclose(np.asarray(found), expected, atol=1e-6)

@@ -86,19 +86,19 @@ def test_results_of_arrays_are_new():
     def equal_with_types(x):
         return x.reshape(4) if x.ndim == 2 else x
 
-    given = np.ones(4)
-    found = f(given)
-    assert type(found) is np.ndarray and found is not f(given)
+    argument = np.ones(4)
+    found = f(argument)
+    assert type(found) is np.ndarray and found is not f(argument)
     found[0] = 7
-    assert f(given)[0] == 2
-    given[1] = 5
-    np.testing.assert_array_equal(f(given), [2, 6, 2, 2])
+    assert f(argument)[0] == 2
+    argument[1] = 5
+    np.testing.assert_array_equal(f(argument), [2, 6, 2, 2])
     for _ in range(2):
         square = np.zeros((2, 2))
         flat = equal_with_types(square)
         flat_plain = square.reshape(4)
         assert np.shares_memory(flat, square) == np.shares_memory(flat_plain, square)
-    assert type(ac.compile(lambda x: x.sum())(given)) is np.float64
+    assert type(ac.compile(lambda x: x.sum())(argument)) is np.float64
 
 
 SCALE = 2.0

@@ -35,10 +35,10 @@ def public(function):
 
 @pytest.mark.parametrize("decorate", DECORATORS)
 def test_disabled_functions_have_every_attribute(decorate, monkeypatch):
-    wanted = public(decorate(lambda x: x))
+    expected = public(decorate(lambda x: x))
     monkeypatch.setattr(SETTINGS, "disabled", True)
     plain = decorate(lambda x: x)
-    assert wanted <= public(plain)
+    assert expected <= public(plain)
     assert "switched off by AUTOCONV_DISABLE" in plain.explain()
     assert plain.experimental_get_tracing_count() == 0 and plain.concrete_functions == []
     assert plain.python_function is plain

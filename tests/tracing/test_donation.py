@@ -99,9 +99,9 @@ def test_all_tensors_of_a_structure_are_donated():
     state = {"w": tensor(), "b": (tensor(),)}
     after = step(state, 1.0)
     np.testing.assert_array_equal(after["w"].numpy(), np.array([0, 1, 2, 3], np.float32))
-    for given in (state["w"], state["b"][0]):
+    for argument in (state["w"], state["b"][0]):
         with pytest.raises(autoconv.errors.DonatedTensorError):
-            given.numpy()
+            argument.numpy()
 
 
 def test_nothing_is_donated_under_a_tape_or_in_another_trace():

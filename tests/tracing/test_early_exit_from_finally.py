@@ -79,7 +79,7 @@ def test_a_finally_that_is_left_early():
     for function in (returns, jumps, from_loops_inside):
         check_calls(function, *calls)
     compiled = ac.compile(raises)  # runs plain: the context of an error that is known only at run time
-    assert [outcome(compiled, each) for each in calls] == [outcome(raises, each) for each in calls]
+    assert [outcome(compiled, item) for item in calls] == [outcome(raises, item) for item in calls]
 
 
 def test_tries_nested_deeper_than_python_allows():

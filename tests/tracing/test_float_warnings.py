@@ -20,7 +20,7 @@ def results_and_warnings(function, *arguments, action="always"):
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter(action)
         value = function(*arguments)
-    return value, {(str(one.message), one.category, one.filename, one.lineno) for one in found}
+    return value, {(str(item.message), item.category, item.filename, item.lineno) for item in found}
 
 
 def quotient(x):
@@ -292,7 +292,7 @@ def test_tracing_gives_no_warnings():
             with warnings.catch_warnings(record=True) as messages:
                 warnings.simplefilter("always")
                 function(np.ones(3))
-            found.append([str(one.message) for one in messages])
+            found.append([str(item.message) for item in messages])
         assert found[0] == found[1]
 
 
@@ -309,6 +309,6 @@ def test_warnings_by_python_are_given_once_at_the_line_of_the_program(function):
         with warnings.catch_warnings(record=True) as found:
             warnings.simplefilter("always")
             compiled(nothing)
-        assert [(str(one.message), one.filename, one.lineno) for one in found] == [
-            (str(one.message), one.filename, one.lineno) for one in wanted
+        assert [(str(item.message), item.filename, item.lineno) for item in found] == [
+            (str(item.message), item.filename, item.lineno) for item in wanted
         ]

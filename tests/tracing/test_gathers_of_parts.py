@@ -73,8 +73,8 @@ def test_as_numpy(function, positions, dtype):
         else:
             assert found.dtype == expected.dtype
             np.testing.assert_allclose(found, expected, rtol=1e-5)
-        for one, other in zip(compiled_inputs, plain_inputs, strict=True):
-            np.testing.assert_allclose(one, other, rtol=1e-5)
+        for actual_part, expected_part in zip(compiled_inputs, plain_inputs, strict=True):
+            np.testing.assert_allclose(actual_part, expected_part, rtol=1e-5)
 
 
 @pytest.mark.parametrize("function", [row_products, extremes, updated])

@@ -80,10 +80,10 @@ def test_attributes_of_modules_that_objects_refer_to(tmp_path, monkeypatch):
         imported,
     ):
         check_after_changes(function, change(7.0), change(8), change(2.0))
-    given = autoconv.compile(lambda m, x: x * m.SCALE)
+    argument = autoconv.compile(lambda m, x: x * m.SCALE)
     for value in (2.0, 3.0, 4.0):
         settings.SCALE = value
-        assert [given(settings, 1.0) for _ in range(WARM)] == [value] * WARM
+        assert [argument(settings, 1.0) for _ in range(WARM)] == [value] * WARM
     monkeypatch.delitem(sys.modules, "settings_of_a_test")
 
 
@@ -105,8 +105,8 @@ def test_numbers_that_decide_sizes(functions):
     by_number, by_length = map(autoconv.compile, functions)
     for k in (3, 2, 4, 3):
         x = np.arange(2.0, 8.0)
-        for one, other in zip(np.atleast_2d(by_number(x, k)), np.atleast_2d(functions[0](x, k)), strict=True):
-            np.testing.assert_allclose(one, other, atol=1e-9)
+        for actual, expected in zip(np.atleast_2d(by_number(x, k)), np.atleast_2d(functions[0](x, k)), strict=True):
+            np.testing.assert_allclose(actual, expected, atol=1e-9)
     for n in (5, 3, 7, 9, 4):
         x = np.arange(1.0, n + 1)
         np.testing.assert_allclose(by_length(x), functions[1](x))

@@ -119,8 +119,9 @@ def test_an_iterator_from_before_a_branch_is_refused_under_function():
 
 
 def hints(x, k):
-    given = reversed([x, k, 1])
-    return operator.length_hint(given), next(given), given.__length_hint__(), operator.length_hint(iter((x, k)))
+    argument = reversed([x, k, 1])
+    hint = operator.length_hint(argument)
+    return hint, next(argument), argument.__length_hint__(), operator.length_hint(iter((x, k)))
 
 
 def hint_of_a_range(x, k):

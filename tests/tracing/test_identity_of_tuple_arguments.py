@@ -38,8 +38,8 @@ def test_stored_tuples(program, is_there_before):
     global HELD
     compiled, default = autoconv.compile(program), program.__defaults__[0]
     HELD, TABLE["t"] = (default, default[1]) if is_there_before else (None, None)
-    given = (4, (5, 6.5))
-    for arguments in ((1.0,), (2.0,), (2.0, given), (3.0, given), (4.0, (7, (8, 9.5)))):
+    argument = (4, (5, 6.5))
+    for arguments in ((1.0,), (2.0,), (2.0, argument), (3.0, argument), (4.0, (7, (8, 9.5)))):
         LOG.clear()
         t = arguments[1] if len(arguments) > 1 else default
         assert compiled(*arguments) == program(*arguments)

@@ -15,8 +15,8 @@ def check(function, *calls):
         mine, its = ([np.array(x) if isinstance(x, np.ndarray) else x for x in arguments] for _ in range(2))
         found, expected = compiled(*mine), function(*its)
         np.testing.assert_equal(found, expected)
-        for one, other in zip(mine, its, strict=True):
-            np.testing.assert_array_equal(one, other)
+        for actual_part, expected_part in zip(mine, its, strict=True):
+            np.testing.assert_array_equal(actual_part, expected_part)
     assert "plain Python" not in compiled.explain(), compiled.explain()
     assert compiled.experimental_get_tracing_count() == 1
 

@@ -77,7 +77,7 @@ def test_extremes_of_numbers_of_python_and_numpy(function, monkeypatch):
     monkeypatch.setattr(ac.config.SETTINGS, "tiers", "native")
     compiled = ac.compile(function)
     for x, k in (([[2]], 2), ([3], 3), ([1, 2, 3], 1), ([2.0], 2), ([2.5], 2.5), ([4.0], 1)):
-        expected, found = (result_or_error(each, np.array(x), k) for each in (function, compiled))
+        expected, found = (result_or_error(item, np.array(x), k) for item in (function, compiled))
         assert repr(found) == repr(expected)
 
 
@@ -88,5 +88,5 @@ def test_arrays_are_not_rounded_by_the_builtin():
 
     compiled = ac.compile(rounded)
     for k in (2, 0, 2):
-        results = [result_or_error(each, np.array([1.5, 2.5]), k) for each in (compiled, rounded)]
+        results = [result_or_error(item, np.array([1.5, 2.5]), k) for item in (compiled, rounded)]
         assert results[0] == results[1]

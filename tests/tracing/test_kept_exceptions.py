@@ -87,10 +87,10 @@ def marked(x, k):
 def describe(value):
     if isinstance(value, BaseException):
         frames = traceback.extract_tb(value.__traceback__)
-        places = [(one.name, one.lineno) for one in frames if one.filename == __file__ and one.name != "outcome"]
+        places = [(item.name, item.lineno) for item in frames if item.filename == __file__ and item.name != "outcome"]
         context = value.__context__
         return type(value).__name__, value.args, places, vars(value), context if context is None else describe(context)
-    return [describe(one) for one in value] if isinstance(value, (list, tuple)) else value
+    return [describe(item) for item in value] if isinstance(value, (list, tuple)) else value
 
 
 def outcome(function, arguments):

@@ -59,14 +59,14 @@ def descent(arrays, turns):
 
 
 def merged(arrays, turns):
-    given = dict(arrays, turns=turns)
-    given["a"] = given["a"] + turns
+    argument = dict(arrays, turns=turns)
+    argument["a"] = argument["a"] + turns
     other = dict(arrays.items())
-    other.update(given)
+    other.update(argument)
     other |= {"c": other["a"] * 2}
     third = dict(zip(arrays.keys(), [array * 2 for array in arrays.values()], strict=True)) | {"a": turns}
-    names, kept = list(given), tuple(other.values())
-    return given, other, third, names, kept[0] + 1, arrays | third, given is arrays
+    names, kept = list(argument), tuple(other.values())
+    return argument, other, third, names, kept[0] + 1, arrays | third, argument is arrays
 
 
 def replaced_by_itself(arrays, turns):
@@ -104,8 +104,8 @@ def test_items_are_those_of_python(function, monkeypatch):
     monkeypatch.setattr(autoconv.config.SETTINGS, "tiers", "native")
     compiled = autoconv.compile(function)
     for turns in (3, 0, 1, 7, -1, 30):
-        given = {"a": np.array([1.0, 2.0, 3.0]), "b": np.ones((2, 2))}
-        expected_state, found_state = copy.deepcopy(given), copy.deepcopy(given)
+        argument = {"a": np.array([1.0, 2.0, 3.0]), "b": np.ones((2, 2))}
+        expected_state, found_state = copy.deepcopy(argument), copy.deepcopy(argument)
         expected, found = function(expected_state, turns), compiled(found_state, turns)
         assert repr(found) == repr(expected)
         assert repr(found_state) == repr(expected_state)
@@ -122,8 +122,8 @@ def test_a_deep_copy_of_arrays_that_are_one(monkeypatch):
         return other, other["a"] is other["b"]
 
     compiled, one, row = autoconv.compile(copied), np.ones(3), np.arange(4.0)
-    given = [{"a": np.ones(3), "b": np.ones(3)}, {"a": one, "b": one}, {"a": row[1:], "b": row[:-1]}]
-    for arrays in (*given, *given):
+    arguments = [{"a": np.ones(3), "b": np.ones(3)}, {"a": one, "b": one}, {"a": row[1:], "b": row[:-1]}]
+    for arrays in (*arguments, *arguments):
         assert repr(compiled(arrays)) == repr(copied(arrays))
 
 

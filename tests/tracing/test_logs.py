@@ -32,9 +32,9 @@ def run_and_read_log(forker, tmp_path):
         file = tmp_path / "program.py"
         file.write_text(PROGRAM)
         environment = {**os.environ, "AUTOCONV_BACKEND": "reference", **environment}  # needs no machine code
-        done = forker.run([file], env=environment)
-        assert done.returncode == 0, done.stderr
-        return done.stderr
+        completed = forker.run([file], env=environment)
+        assert completed.returncode == 0, completed.stderr
+        return completed.stderr
 
     return run
 
@@ -123,9 +123,9 @@ def f(x):
 autoconv.config.run_functions_eagerly(True)
 print(f(autoconv.constant(1)))
 """
-    done = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, "-c", program], input="p int(y)\nw\nc\n", capture_output=True, text=True, timeout=60,
         check=True,
     )  # fmt: skip
-    assert "(Pdb) 2" in done.stdout
-    assert "autoconv.Tensor(2, shape=(), dtype=int32)" in done.stdout
+    assert "(Pdb) 2" in completed.stdout
+    assert "autoconv.Tensor(2, shape=(), dtype=int32)" in completed.stdout

@@ -164,8 +164,8 @@ def outcome(function, arguments):
 def compare(found, expected):
     assert type(found) is type(expected)
     if isinstance(expected, tuple):
-        for one, other in zip(found, expected, strict=True):
-            compare(one, other)
+        for actual_part, expected_part in zip(found, expected, strict=True):
+            compare(actual_part, expected_part)
     elif isinstance(expected, (np.ndarray, np.generic)):
         assert found.dtype == expected.dtype
         assert found.shape == expected.shape

@@ -12,7 +12,7 @@ def result_and_warnings(function, x):
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
         result = repr(function(x))
-    return result, [(str(one.message), one.filename, one.lineno) for one in found]
+    return result, [(str(item.message), item.filename, item.lineno) for item in found]
 
 
 def mean_and_deviation(x):

@@ -36,8 +36,8 @@ def outcome(function, given):
 def test_special_methods_by_name(number):
     function, *calls = SPECIAL[number]
     compiled = ac.compile(function)
-    for given in (*calls, *calls):
-        assert outcome(compiled, given) == outcome(function, given)
+    for arguments in (*calls, *calls):
+        assert outcome(compiled, arguments) == outcome(function, arguments)
 
 
 class OverridesItemMethods(list):
@@ -112,8 +112,8 @@ def test_methods_that_change_order_or_ends():
 
     compiled = ac.compile(moves)
     for k in (1, 2):
-        given = OrderedDict(a=1, b=2, c=3), deque([1, 2, 3]), Pair((1, 2)), k
-        assert outcome(compiled, given) == outcome(moves, given)
+        arguments = OrderedDict(a=1, b=2, c=3), deque([1, 2, 3]), Pair((1, 2)), k
+        assert outcome(compiled, arguments) == outcome(moves, arguments)
 
 
 class Unit(float):

@@ -59,9 +59,9 @@ def stored(o, k):
 
 def chosen(o, k):
     best = None
-    for one in box:
-        if best is None or one.n > best.n * k:
-            best = one
+    for item in box:
+        if best is None or item.n > best.n * k:
+            best = item
     return best, [o for _ in range(k)]
 
 

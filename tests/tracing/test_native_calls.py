@@ -144,7 +144,7 @@ def test_reference_counts_are_unchanged() -> None:
     after = sys.getrefcount(x), sys.getrefcount(y), sys.getrefcount(function), sys.getrefcount(function._straight)
     assert after == before
     now = sys.getrefcount(NotImplemented), sys.getrefcount(False)
-    assert all(abs(one - other) < 200 for one, other in zip(now, others, strict=True))
+    assert all(abs(actual - expected) < 200 for actual, expected in zip(now, others, strict=True))
 
 
 def test_a_function_that_is_dropped_while_it_runs() -> None:

@@ -15,10 +15,10 @@ def test_fill_values_of_two_classes(total):
 
     x = np.ones(total, np.float32)
     expected, found = f(x, 2), autoconv.compile(f)(x, 2)
-    for one, other in zip(found, expected, strict=True):
-        assert type(one) is type(other)
-        assert one.dtype == other.dtype
-        np.testing.assert_array_equal(one, other)
+    for actual_part, expected_part in zip(found, expected, strict=True):
+        assert type(actual_part) is type(expected_part)
+        assert actual_part.dtype == expected_part.dtype
+        np.testing.assert_array_equal(actual_part, expected_part)
 
 
 @pytest.mark.parametrize("total", (6, 2))

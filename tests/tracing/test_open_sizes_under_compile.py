@@ -17,8 +17,8 @@ def assert_equal_results(found: Any, expected: Any) -> None:
     assert type(found) is type(expected)
     if isinstance(expected, (tuple, list)):
         assert len(found) == len(expected)
-        for one, other in zip(found, expected, strict=True):
-            assert_equal_results(one, other)
+        for actual_part, expected_part in zip(found, expected, strict=True):
+            assert_equal_results(actual_part, expected_part)
     elif isinstance(expected, (np.ndarray, np.generic)):
         assert (found.dtype, found.shape) == (expected.dtype, expected.shape)
         np.testing.assert_allclose(found, expected, rtol=1e-12)

@@ -143,9 +143,9 @@ if __name__ == "__main__":
 def test_worker_processes(tmp_path):
     program = tmp_path / "program.py"
     program.write_text(PROGRAM)
-    done = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, timeout=120, check=False)
-    assert done.stderr == ""
-    assert done.stdout == "[8, 6, 13]\n"
+    completed = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, timeout=120, check=False)
+    assert completed.stderr == ""
+    assert completed.stdout == "[8, 6, 13]\n"
 
 
 def call(function, number):
@@ -212,7 +212,7 @@ except NameError as error:
 def test_functions_of_the_main_script_in_a_process_with_another_one(tmp_path, forker):
     (tmp_path / "script.py").write_text(SCRIPT)
     forker.run(["script.py"], cwd=tmp_path, check=True)
-    done = subprocess.run([sys.executable, "-c", OTHER], cwd=tmp_path, capture_output=True, text=True, timeout=120)
-    assert done.stdout.splitlines() == [
+    completed = subprocess.run([sys.executable, "-c", OTHER], cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert completed.stdout.splitlines() == [
         "[1. 4. 3.] -2 9.0", "[True, True]", "name 'LOCK' is not defined",
-    ], done.stderr  # fmt: skip
+    ], completed.stderr  # fmt: skip

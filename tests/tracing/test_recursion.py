@@ -101,10 +101,10 @@ def recovered(n):
 def test_recursion_as_deep_as_in_plain_python(make):
     run = make(depth)
     levels = sys.getrecursionlimit() - len(traceback.extract_stack()) - 10
-    given = levels if make is autoconv.compile else autoconv.constant(levels)
+    argument = levels if make is autoconv.compile else autoconv.constant(levels)
     assert levels > 800
     assert depth(levels) == levels
-    assert int(run(given)) == levels
+    assert int(run(argument)) == levels
 
 
 def test_recursion_error_at_pythons_limit():
@@ -189,11 +189,11 @@ def test_array_arguments_are_changed_at_every_level():
     run = autoconv.compile(doubling)
     for values in (np.arange(4.0), np.arange(5.0, 9.0)):
         expected = doubling(values.copy())
-        given = values.copy()
-        found = run(given)
+        argument = values.copy()
+        found = run(argument)
         assert found[0] == expected[0]
-        assert found[1] is given
-        assert given.tolist() == expected[1].tolist()
+        assert found[1] is argument
+        assert argument.tolist() == expected[1].tolist()
     assert run.experimental_get_tracing_count() == 1
 
 

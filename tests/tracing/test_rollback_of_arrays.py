@@ -168,13 +168,13 @@ def test_unsupported_values_before_a_lasting_change():
         count.assign_add(1.0)
         return y
 
-    given = [HOLDS, COMPUTES]
+    functions = [HOLDS, COMPUTES]
     for function in (an_int, code_of_a_class):
         compiled = ac.compile(function)
         for n in (6, 31, 8, 30):
             before = float(count.numpy())
-            found = compiled(given, n)
-            assert float(count.numpy()) == before + 1 and found == function(given, n)
+            found = compiled(functions, n)
+            assert float(count.numpy()) == before + 1 and found == function(functions, n)
         assert compiled.experimental_get_tracing_count() == 1
 
 

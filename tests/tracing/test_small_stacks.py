@@ -39,11 +39,11 @@ def run(program: str, stack: int | None = None) -> str:
         resource.setrlimit(resource.RLIMIT_STACK, (stack * 1024, resource.getrlimit(resource.RLIMIT_STACK)[1]))
 
     before = limit if stack is not None else None
-    done = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True, preexec_fn=before, timeout=120
     )
-    assert done.returncode == 0, done.stderr[-2000:]
-    return done.stdout
+    assert completed.returncode == 0, completed.stderr[-2000:]
+    return completed.stdout
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the system is not asked where a stack ends")

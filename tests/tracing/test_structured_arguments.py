@@ -118,8 +118,8 @@ def test_mixed_calls(function):
     for calls in (CALLS[function], CALLS[function][::-1]):
         for args in calls:
             for _ in range(WARM):
-                given = args if function in (of_box, of_function, of_two_lists) else copy.deepcopy(args)
-                assert repr(compute(*given)) == repr(function(*given))
+                arguments = args if function in (of_box, of_function, of_two_lists) else copy.deepcopy(args)
+                assert repr(compute(*arguments)) == repr(function(*arguments))
     assert "plain Python" not in compute.explain()
 
 
@@ -196,8 +196,8 @@ def test_tuples_of_tensors_keep_tensorflows_contract():
 
     for scale in (2.0, 3.0):
         for _ in range(WARM):
-            given = {"a": autoconv.constant([1.0, 2.0]), "b": (autoconv.constant(1.0),)}
-            np.testing.assert_array_equal(summed(given, scale).numpy(), np.float32([1, 2]) * scale + 1)
+            argument = {"a": autoconv.constant([1.0, 2.0]), "b": (autoconv.constant(1.0),)}
+            np.testing.assert_array_equal(summed(argument, scale).numpy(), np.float32([1, 2]) * scale + 1)
     assert len(summed.concrete_functions) == 2
 
 

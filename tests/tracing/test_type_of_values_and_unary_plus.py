@@ -17,8 +17,8 @@ def of_an_array(a):
 
 
 def test_the_types_of_containers():
-    for given in ([], {}, set(), [1, 2], {"a": 1}, 3):
-        check_against_plain(kinds, (given,))
+    for argument in ([], {}, set(), [1, 2], {"a": 1}, 3):
+        check_against_plain(kinds, (argument,))
     check_against_plain(of_an_array, (np.array([]),), (np.ones(3),))
 
 
@@ -61,9 +61,9 @@ def test_the_result_of_an_inner_generator():
 
 def endless(n):
     def values():
-        given = iter([1, 2])
+        argument = iter([1, 2])
         while True:
-            yield next(given) * n
+            yield next(argument) * n
 
     return list(values())
 

@@ -24,8 +24,8 @@ def check(request):
     def agree(function, *inputs):
         traced = request.param(function)
         for value in inputs:
-            given = ac.constant(value) if request.param is ac.function else value
-            assert plain(traced(given)) == function(value), value
+            argument = ac.constant(value) if request.param is ac.function else value
+            assert plain(traced(argument)) == function(value), value
         if request.param is ac.compile:
             assert "plain Python" not in traced.explain(), traced.explain()
 

@@ -59,10 +59,10 @@ def test_returned_parts_of_complex_arrays_are_views():
     for f in (both, one_of_two, of_a_loop, used):
         compiled = autoconv.compile(f)
         for n in (0, 1, 2):
-            given, same = np.arange(3) + 1j, np.arange(3) + 1j
-            expected, found = f(given, n), compiled(same, n)
+            argument, same = np.arange(3) + 1j, np.arange(3) + 1j
+            expected, found = f(argument, n), compiled(same, n)
             pairs = zip(expected, found, strict=True) if isinstance(expected, tuple) else [(expected, found)]
             for one, other in pairs:
                 np.testing.assert_array_equal(other, one, strict=True)
-                assert np.shares_memory(other, same) == np.shares_memory(one, given)
+                assert np.shares_memory(other, same) == np.shares_memory(one, argument)
         assert "plain Python" not in compiled.explain()

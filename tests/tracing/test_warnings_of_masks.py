@@ -39,7 +39,7 @@ def _result_and_warnings(function, x):
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
         value = function(x)
-    return value, [str(one.message) for one in found]
+    return value, [str(item.message) for item in found]
 
 
 @pytest.mark.optimised

@@ -129,13 +129,13 @@ def run(threads: int = 16, functions: int = 20, seconds: float = 60.0, seed: int
             subject.seen.add((array.shape, array.dtype, number))
             try:
                 found = subject.function(autoconv.constant(array), number).numpy()
-                wanted = subject.plain(array, number)
+                expected = subject.plain(array, number)
             except Exception as error:
                 report.failures.append(f"{subject.function.__name__}: {type(error).__name__}: {error}")
                 break
             calls += 1
-            if not np.array_equal(found, wanted):
-                report.failures.append(f"{subject.function.__name__}({array}, {number}): {found}, not {wanted}")
+            if not np.array_equal(found, expected):
+                report.failures.append(f"{subject.function.__name__}({array}, {number}): {found}, not {expected}")
         with lock:
             report.calls += calls
 

@@ -28,8 +28,8 @@ def test_dense_layers():
     found = tf.layers.dense(x, 4, tf.nn.relu, name="d")
     kernel, bias = tf.trainable_variables()
     assert [kernel.name, bias.name] == ["d/kernel:0", "d/bias:0"]
-    value, given, k, b = run(found, x, kernel, bias)
-    np.testing.assert_allclose(value, np.maximum(given @ k + b, 0), rtol=1e-5, atol=1e-6)
+    value, argument, k, b = run(found, x, kernel, bias)
+    np.testing.assert_allclose(value, np.maximum(argument @ k + b, 0), rtol=1e-5, atol=1e-6)
     shared = tf.layers.dense(x, 4, name="d", reuse=True)
     assert shared.shape == (2, 5, 4) and len(tf.trainable_variables()) == 2
 
@@ -46,8 +46,8 @@ def test_a_convolutional_net_learns(graph):
     with tf.control_dependencies(tf.get_collection(tf.GraphKeys.UPDATE_OPS)):
         train = tf.train.AdamOptimizer(0.01).minimize(tf.losses.get_total_loss())
     accuracy, update = tf.metrics.accuracy(labels, tf.argmax(logits, 1))
-    given = DRAW.randn(120, 64).astype("f")
-    feeds = {images: given, labels: given[:, :4].argmax(1)}
+    argument = DRAW.randn(120, 64).astype("f")
+    feeds = {images: argument, labels: argument[:, :4].argmax(1)}
     with tf.Session() as session:
         session.run([tf.global_variables_initializer(), tf.local_variables_initializer()])
         first = session.run(loss, feeds)
@@ -80,7 +80,7 @@ def test_recurrent_networks(kind):
     moved = [[w.copy() for w in weights] for _ in range(2)]
     moved[0][0][place] += step
     moved[1][0][place] -= step
-    above, below = (by_numpy(kind, x, [6, 3], each)[0].astype(np.float64).sum() for each in moved)
+    above, below = (by_numpy(kind, x, [6, 3], item)[0].astype(np.float64).sum() for item in moved)
     np.testing.assert_allclose(slope[0][place], (above - below) / (2 * step), rtol=5e-3, atol=1e-3)
 
 
@@ -96,15 +96,15 @@ def by_numpy(kind, x, lengths, weights):
     h = c = np.zeros((2, 4))
     rows = []
     for step in range(x.shape[1]):
-        given = x[:, step]
+        argument = x[:, step]
         if kind == "BasicRNNCell":
-            new_h, new_c = np.tanh(np.concatenate([given, h], 1) @ weights[0] + weights[1]), c
+            new_h, new_c = np.tanh(np.concatenate([argument, h], 1) @ weights[0] + weights[1]), c
         elif kind == "GRUCell":
-            r, u = np.split(sigmoid(np.concatenate([given, h], 1) @ weights[0] + weights[1]), 2, 1)
-            candidate = np.tanh(np.concatenate([given, r * h], 1) @ weights[2] + weights[3])
+            r, u = np.split(sigmoid(np.concatenate([argument, h], 1) @ weights[0] + weights[1]), 2, 1)
+            candidate = np.tanh(np.concatenate([argument, r * h], 1) @ weights[2] + weights[3])
             new_h, new_c = u * h + (1 - u) * candidate, c
         else:
-            i, j, f, o = np.split(np.concatenate([given, h], 1) @ weights[0] + weights[1], 4, 1)
+            i, j, f, o = np.split(np.concatenate([argument, h], 1) @ weights[0] + weights[1], 4, 1)
             new_c = c * sigmoid(f + 1.0) + sigmoid(i) * np.tanh(j)
             new_h = np.tanh(new_c) * sigmoid(o)
         runs = (np.array(lengths) > step)[:, None]

@@ -244,13 +244,13 @@ def test_iterators_of_datasets():
 
 
 def test_datasets_of_placeholders():
-    given, size = tf.placeholder(tf.float32, [None]), tf.placeholder(tf.int64, [])
-    rows = ac.data.Dataset.from_tensor_slices(given * 2.0).map(lambda x: x + 1.0).batch(size)
+    array, size = tf.placeholder(tf.float32, [None]), tf.placeholder(tf.int64, [])
+    rows = ac.data.Dataset.from_tensor_slices(array * 2.0).map(lambda x: x + 1.0).batch(size)
     iterator = rows.make_initializable_iterator()
     element = iterator.get_next()
     with tf.Session() as session:
         for n in (2, 3):
-            session.run(iterator.initializer, {given: np.arange(5.0), size: n})
+            session.run(iterator.initializer, {array: np.arange(5.0), size: n})
             assert session.run(element).tolist() == [1.0, 3.0, 5.0, 7.0, 9.0][:n]
 
 

@@ -55,9 +55,9 @@ def regression():
     x, y = tf.placeholder(tf.float32, [None, 3]), tf.placeholder(tf.float32, [None, 1])
     w = tf.get_variable("w", initializer=np.ones((3, 1), "f"))
     b = tf.get_variable("b", [1], initializer=tf.zeros_initializer())
-    given = np.random.RandomState(0).randn(64, 3).astype("f")
-    wanted = (given @ np.array([[1.0], [-2.0], [0.5]]) + 0.3).astype("f")
-    return tf.reduce_mean(tf.square(tf.matmul(x, w) + b - y)), {x: given, y: wanted}
+    argument = np.random.RandomState(0).randn(64, 3).astype("f")
+    wanted = (argument @ np.array([[1.0], [-2.0], [0.5]]) + 0.3).astype("f")
+    return tf.reduce_mean(tf.square(tf.matmul(x, w) + b - y)), {x: argument, y: wanted}
 
 
 @pytest.mark.parametrize("name", OPTIMIZERS)

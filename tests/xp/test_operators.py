@@ -39,8 +39,8 @@ def test_two_operands(name):
         y = np.array([[1], [2], [3]], dtype) if name == "matmul" else np.array([[1], [2]], dtype)
         operands = [(x, y)] if name == "matmul" else [(x, y), (x, number), (number, x)]
         for pair in operands:
-            given = [xp.asarray(v) if isinstance(v, np.ndarray) else v for v in pair]
-            _assert_same(run(*given), run(*pair))
+            arguments = [xp.asarray(v) if isinstance(v, np.ndarray) else v for v in pair]
+            _assert_same(run(*arguments), run(*pair))
 
 
 @pytest.mark.parametrize("name", UNARY)
