@@ -1,9 +1,9 @@
 """Cache of code on disk, shared by successive processes.
 
 A folder is trusted only if it belongs to this user, no other user can enter or write to it, and it is not a link;
-otherwise nothing is read or written. An entry is its data after a checksum of the data and the key, so that an entry
-stored under another key is invalid. It is written to a temporary file and renamed, so that no process reads a partial
-one. An invalid entry is rebuilt.
+otherwise nothing is read or written. An entry is a file of a checksum and the data. The checksum covers the key, so
+that an entry stored under another key is invalid. The file is written under a temporary name and renamed, so that no
+process reads a partial one. An invalid entry is rebuilt.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ _PRUNE_EVERY = 256  # average number of writes between two checks of the folder'
 
 
 class CodeCache:
-    """Entries of one kind, in the folder `name` of the cache: at most `limit` bytes and `entry_limit` entries."""
+    """Entries of one kind, in the folder `name` of the cache: at most `byte_limit` bytes and `entry_limit` entries."""
 
-    def __init__(self, name: str, description: str, limit: int, entry_limit: int = 20_000) -> None:
+    def __init__(self, name: str, description: str, byte_limit: int, entry_limit: int = 20_000) -> None:
         self.name = name
         self.description = description
-        self.limit = limit
+        self.byte_limit = byte_limit
         self.entry_limit = entry_limit
 
     def folder(self) -> Path | None:
@@ -43,7 +43,7 @@ class CodeCache:
         if folder is None or not _is_trusted(folder):
             return None
         try:
-            data = _read_file(folder / f"{key}.o", self.limit)
+            data = _read_file(folder / f"{key}.o", self.byte_limit)
         except OSError:
             return None
         code = data[_CHECKSUM_BYTES:]
@@ -78,12 +78,12 @@ class CodeCache:
         return digest.digest()
 
     def prune(self) -> None:
-        """Remove the oldest entries until the rest is within the limits."""
+        """Remove the oldest entries until the remaining ones are within the limits."""
         entries = sorted(self._list_files(), key=lambda entry: entry[2], reverse=True)
         total = 0
         for count, (path, size, _) in enumerate(entries):
             total += size
-            if total > self.limit or count >= self.entry_limit:
+            if total > self.byte_limit or count >= self.entry_limit:
                 with contextlib.suppress(OSError):
                     os.unlink(path)
 
@@ -110,8 +110,8 @@ class CodeCache:
             for file in files:
                 if file.name.endswith(".o"):
                     with contextlib.suppress(OSError):
-                        facts = file.stat(follow_symlinks=False)
-                        result.append((file.path, facts.st_size, facts.st_mtime))
+                        status = file.stat(follow_symlinks=False)
+                        result.append((file.path, status.st_size, status.st_mtime))
         return result
 
 
@@ -121,18 +121,18 @@ XLA = CodeCache("xla", "modules compiled by XLA", 256 << 20)
 CACHES = (NATIVE, FUNCTIONS, XLA)
 
 
-def _read_file(path: Path, limit: int) -> bytes:
-    """Return the bytes of a file of this user; empty if it is no regular file, writable by others, or beyond the limit.
+def _read_file(path: Path, byte_limit: int) -> bytes:
+    """Return the bytes of a file of this user; empty if it is no regular file, writable by others, or too large.
 
     Raises OSError.
     """
     # O_NONBLOCK: opening a pipe in its place must not wait for a writer.
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
     try:
-        facts = os.fstat(descriptor)
-        if not stat.S_ISREG(facts.st_mode) or facts.st_uid != os.geteuid() or facts.st_mode & 0o022:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode) or status.st_uid != os.geteuid() or status.st_mode & 0o022:
             return b""
-        if facts.st_size > limit + _CHECKSUM_BYTES:
+        if status.st_size > byte_limit + _CHECKSUM_BYTES:
             return b""
         with open(descriptor, "rb", closefd=False) as stream:
             return stream.read()
@@ -142,7 +142,7 @@ def _read_file(path: Path, limit: int) -> bytes:
 
 def _is_trusted(folder: Path) -> bool:
     try:
-        facts = os.lstat(folder)
+        status = os.lstat(folder)
     except OSError:
         return False
-    return stat.S_ISDIR(facts.st_mode) and facts.st_uid == os.geteuid() and not facts.st_mode & 0o077
+    return stat.S_ISDIR(status.st_mode) and status.st_uid == os.geteuid() and not status.st_mode & 0o077

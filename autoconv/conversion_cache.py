@@ -21,9 +21,9 @@ from autoconv.emit.converter import converter_key
 class ConversionCache:
     """The entry of one module under one set of options.
 
-    It is `__pycache__/NAME.autoconv-<tag>-<options>-<source>.json`, where the last part is a hash of the source and the
-    converter. Its checksum covers the name, so that an entry under the name of another one is invalid. There is no
-    entry where Python would keep no bytecode either, or where it cannot be written.
+    Its file is `__pycache__/NAME.autoconv-<tag>-<options>-<source>.json`, where the last part is a hash of the source
+    and the converter. The entry's checksum covers this name, so that an entry under another name is invalid. There is
+    no entry where Python would keep no bytecode either, or where the file cannot be written.
     """
 
     def __init__(self, file: str, data: bytes, options: Options) -> None:

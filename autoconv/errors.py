@@ -111,7 +111,7 @@ class StagingError(AutoconvError, TypeError):
 
 
 class NotInGraphError(StagingError):
-    """A running graph cannot perform an operation; under `compile` the call is made again as plain Python."""
+    """A running graph cannot perform an operation; under `compile` the call is repeated as plain Python."""
 
 
 class InternalError(AutoconvError):
@@ -159,8 +159,8 @@ class OpError(AutoconvError):
             message, place, remedy = remedy, None, ""
         super().__init__(message, place if isinstance(place, Place) else None, remedy)
 
-    def in_place_of(self, plain: Exception) -> Self:
-        """Set `plain`, NumPy's exception in the same situation, and return the error."""
+    def with_plain_error(self, plain: Exception) -> Self:
+        """Set `plain`, NumPy's exception in the same situation, and return this error."""
         self.plain = plain
         return self
 

@@ -28,10 +28,10 @@ _FIRST_WAIT, _LONGEST_WAIT = 0.02, 0.5  # seconds that a fork waits for one lock
 
 _LOCKS: weakref.WeakSet[Any] = weakref.WeakSet()
 _LOCK_ORDER: weakref.WeakKeyDictionary[Any, tuple[int, int]] = weakref.WeakKeyDictionary()  # of locks to wait for
-_NUMBERS = itertools.count()  # order of creation, for locks of one position
+_CREATION_NUMBERS = itertools.count()  # order of creation, for locks of one position
 _GENERATION = [0]  # number of forks since the package was loaded
 _CHILD_CALLBACKS: list[Callable[[], object]] = []  # callbacks of `after_fork`
-_UNDO_BY_BLOCK: dict[object, tuple[int, Callable[[], object]]] = {}  # by block: the thread inside it
+_UNDO_BY_BLOCK: dict[object, tuple[int, Callable[[], object]]] = {}  # of each active block: its thread, its `undo`
 
 
 class _HeldLocks(threading.local):
@@ -51,7 +51,7 @@ def new_lock(order: int | None = None) -> Any:
     result = threading.RLock()  # reentrant, since a plain lock does not expose its owner
     _LOCKS.add(result)
     if order is not None:
-        _LOCK_ORDER[result] = order, next(_NUMBERS)
+        _LOCK_ORDER[result] = order, next(_CREATION_NUMBERS)
     return result
 
 
@@ -60,8 +60,8 @@ def lazy_import() -> Iterator[None]:
     """Guard for imports that any thread may perform at any time: a fork waits for them.
 
     A child would inherit Python's own lock of the module. Another thread that holds that lock may wait for this one;
-    therefore the import continues without it after a timeout. No garbage is collected meanwhile: what modules make
-    stays, and searching it for garbage takes a tenth of the time.
+    therefore the import continues without it after a timeout. Garbage collection is disabled meanwhile: objects of
+    modules stay alive, and examining them takes a tenth of the time.
     """
     is_acquired = _IMPORTS.acquire(timeout=_FORK_TIMEOUT)
     was_enabled = gc.isenabled()
@@ -77,7 +77,7 @@ def lazy_import() -> Iterator[None]:
 
 @contextmanager
 def release(lock: Any) -> Iterator[None]:
-    """Let other threads take a lock during the block, however often this thread holds it."""
+    """Let other threads acquire a lock during the block, even if this thread has acquired it several times."""
     state = lock._release_save() if lock._is_owned() else None
     try:
         yield

@@ -26,9 +26,8 @@ def info() -> None:
     for kind in CACHES:
         entries = kind.entries()
         size = sum(entry[1] for entry in entries)
-        click.echo(
-            f"{kind.folder()}: {len(entries)} {kind.description}, {size / 1e6:.1f} MB (at most {kind.limit >> 20} MB)"
-        )
+        limit = f"(at most {kind.byte_limit >> 20} MB)"
+        click.echo(f"{kind.folder()}: {len(entries)} {kind.description}, {size / 1e6:.1f} MB {limit}")
 
 
 @cache.command(short_help="Remove all compiled and converted code from the cache.")

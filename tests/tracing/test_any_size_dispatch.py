@@ -90,7 +90,7 @@ def test_calls_go_straight_to_the_code_for_any_size():
         assert_close(f(autoconv.constant(x)), x * 2)
     concrete = f.get_concrete_function()
     assert len(concrete.entries) == 2  # for any size, and for one row
-    assert native_entries(f._straight) == concrete.entries
+    assert native_entries(f._native_entries) == concrete.entries
 
 
 def test_explain_names_the_sizes_that_code_serves():
@@ -154,6 +154,6 @@ def test_tapes_around_calls_of_functions_of_any_size():
             total = autoconv.reduce_sum(f(argument))
         assert_close(tape.gradient(total, argument), plain(x), 1e-4)
     whole = f.get_concrete_function()._derivable
-    (parts,) = whole._parts.values()
+    (parts,) = whole._parts_by_request.values()
     assert [part.run.compilations for part in (parts.forward, parts.backward)] == [1, 1]
     assert not parts.backward.run.kernel_calls

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.skipif(SETTINGS.backend != "llvm", reason="only native 
 
 
 def is_direct(function):
-    return bool(function._direct)
+    return bool(function._direct_traces)
 
 
 def test_tensors_as_arguments_and_result():
@@ -359,4 +359,4 @@ def test_scalars_of_numpy_go_straight_to_native_code(code):
         scalar = np.array(number).astype(code)[()]
         for argument in (scalar, scalar[...], scalar):  # the second one is an array
             assert told(compiled(argument)) == told(f(argument))
-    assert compiled._direct
+    assert compiled._direct_traces

@@ -136,12 +136,13 @@ def test_reference_counts_are_unchanged() -> None:
     x, y = ac.constant([1.0, 2.0, 3.0]), ac.constant(1.0)
     warm(function, x, y)
     gc.collect()
-    before = sys.getrefcount(x), sys.getrefcount(y), sys.getrefcount(function), sys.getrefcount(function._straight)
+    slot = function._native_entries
+    before = sys.getrefcount(x), sys.getrefcount(y), sys.getrefcount(function), sys.getrefcount(slot)
     others = sys.getrefcount(NotImplemented), sys.getrefcount(False)
     for _ in range(3000):
         function(x, y)
         function(x, y=y)
-    after = sys.getrefcount(x), sys.getrefcount(y), sys.getrefcount(function), sys.getrefcount(function._straight)
+    after = sys.getrefcount(x), sys.getrefcount(y), sys.getrefcount(function), sys.getrefcount(function._native_entries)
     assert after == before
     now = sys.getrefcount(NotImplemented), sys.getrefcount(False)
     assert all(abs(actual - expected) < 200 for actual, expected in zip(now, others, strict=True))

@@ -31,7 +31,7 @@ def test_arrays_that_are_only_read_need_no_rollback():
     assert counts.tolist() == expected.tolist() and last == other
     assert larger.tolist() == [0.25, 1e30, 1.0]
     (trace,) = f.concrete_functions
-    assert trace.can_run_again and f._straight, "calls go straight to native code"
+    assert trace.can_run_again and f._native_entries, "calls go straight to native code"
     assert "one call:" in f.explain()
 
 
@@ -71,7 +71,7 @@ def test_native_calls_restore_what_they_wrote():
         for one, wanted in zip(ours, theirs, strict=True):
             np.testing.assert_array_equal(one, wanted)
     assert "one compilation for all sizes" in compiled.explain()
-    assert compiled._straight, "calls go straight to native code"
+    assert compiled._native_entries, "calls go straight to native code"
 
 
 def test_an_error_of_the_program_keeps_what_was_written():

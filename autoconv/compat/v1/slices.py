@@ -15,7 +15,7 @@ from autoconv.ops import OPS
 from autoconv.optimise import optimise
 from autoconv.runtime.objects.storage import Storage
 from autoconv.runtime.tensors.tensor import EagerTensor
-from autoconv.tracing.execute.differentiable import DifferentiableGraph, array_of
+from autoconv.tracing.execute.differentiable import DifferentiableGraph, to_graph_input
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class Slice:
             s: Storage(s.value.copy(), s.shape, s.name) for s in self.assigned_storages if s not in storages
         }
         arguments = [
-            (new_storages.get(item) or storages[item]) if isinstance(item, Storage) else array_of(item)
+            (new_storages.get(item) or storages[item]) if isinstance(item, Storage) else to_graph_input(item)
             for item in self.captured_objects
         ]
         result = self.run([*fed, *arguments])

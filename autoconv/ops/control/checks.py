@@ -32,7 +32,7 @@ def _assert_true(
         raise OtherKindError(_message(message, data, summarize))
     if kind == "check" or kind in _NUMPY_ERRORS:
         error = InvalidArgumentError(_message(message, data, summarize))
-        raise error.in_place_of(_NUMPY_ERRORS[kind](*message)) if kind in _NUMPY_ERRORS else error
+        raise error.with_plain_error(_NUMPY_ERRORS[kind](*message)) if kind in _NUMPY_ERRORS else error
     raise AssertionFailedError(f"assertion failed: {_message(message, data, summarize)}".rstrip())
 
 

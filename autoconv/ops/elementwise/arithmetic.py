@@ -51,7 +51,7 @@ def quiet(kernel: Callable[..., Any]) -> Callable[..., Any]:
             if isinstance(error, OpError) or "broadcast" not in str(error):
                 raise
             shapes = " vs. ".join(f"[{','.join(map(str, np.shape(x)))}]" for x in inputs)
-            raise InvalidArgumentError(f"Incompatible shapes: {shapes}").in_place_of(error) from None
+            raise InvalidArgumentError(f"Incompatible shapes: {shapes}").with_plain_error(error) from None
 
     run.__name__ = getattr(kernel, "__name__", "kernel")
     return run

@@ -106,7 +106,7 @@ def _integer_power(x: Any, y: Any) -> Any:
         if "negative" not in str(error):
             raise
         refusal = InvalidArgumentError("Integers to negative integer powers are not allowed")
-        raise refusal.in_place_of(error.with_traceback(None)) from None
+        raise refusal.with_plain_error(error.with_traceback(None)) from None
 
 
 def _power(x: Any, y: Any) -> Any:

@@ -47,18 +47,18 @@ def matrix_kernel(
             converted = InvalidArgumentError(
                 f"{op}: Input must be {'square ' if square else ''}matrices, found {list(shape)}"
             )
-            raise converted.in_place_of(not_square(shape)) if square else converted
+            raise converted.with_plain_error(not_square(shape)) if square else converted
         dtype = np.asarray(inputs[0]).dtype
         half = dtype.itemsize < 4
         try:
             result = function(*(np.asarray(x, np.float32) if half else x for x in inputs), **attributes)
         except np.linalg.LinAlgError as error:
             converted = InvalidArgumentError(failure or f"{op}: {error}")
-            raise converted.in_place_of(error.with_traceback(None)) from None
+            raise converted.with_plain_error(error.with_traceback(None)) from None
         except ValueError as error:
             shapes = " and ".join(str(list(np.shape(x))) for x in inputs)
             converted = InvalidArgumentError(f"{op}: the shapes {shapes} do not go together")
-            raise converted.in_place_of(error.with_traceback(None)) from None
+            raise converted.with_plain_error(error.with_traceback(None)) from None
         if half:  # results that are no floats, such as positions, have dtypes of their own
             narrowed = [x.astype(dtype) if x.dtype == np.float32 else x for x in _as_tuple(result)]
             return tuple(narrowed) if isinstance(result, tuple) else narrowed[0]

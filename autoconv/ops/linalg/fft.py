@@ -69,7 +69,7 @@ def _check_not_empty(x: Any, axes: tuple[int, ...] = (-1,)) -> None:
     if any(np.shape(x)[a] == 0 for a in axes):
         raise InvalidArgumentError(
             f"a Fourier transform needs at least one element, found the shape {list(np.shape(x))}"
-        ).in_place_of(_no_points(0))
+        ).with_plain_error(_no_points(0))
 
 
 def _no_points(count: int) -> ValueError:
@@ -95,7 +95,7 @@ def _irfft(x: Any, *, length: int | None = None, norm: str = "backward") -> Any:
     count = length if length is not None else 2 * (np.shape(x)[-1] - 1)
     if count < 1:
         error = InvalidArgumentError(f"irfft: the length of the result has to be 1 or more, found {count}")
-        raise error.in_place_of(_no_points(count))
+        raise error.with_plain_error(_no_points(count))
     return np.fft.irfft(x, count, norm=norm).astype(_REAL_OF[np.asarray(x).dtype.name].numpy, copy=False)  # type: ignore[arg-type]
 
 

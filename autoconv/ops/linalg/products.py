@@ -74,7 +74,7 @@ def _matmul(x: Any, y: Any, *, transpose_a: bool = False, transpose_b: bool = Fa
     except ValueError as error:
         raise InvalidArgumentError(
             f"Matrix size-incompatible: In[0]: {list(np.shape(x))}, In[1]: {list(np.shape(y))}"
-        ).in_place_of(error) from None
+        ).with_plain_error(error) from None
 
 
 def _matmul_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
@@ -143,7 +143,7 @@ def _tensordot(x: Any, y: Any, *, axes: Any) -> Any:
     except (ValueError, IndexError) as error:
         raise InvalidArgumentError(
             f"tensordot: the axes {axes} of the shapes {list(np.shape(x))} and {list(np.shape(y))} differ"
-        ).in_place_of(error) from None
+        ).with_plain_error(error) from None
 
 
 def _tensordot_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
@@ -272,7 +272,7 @@ def _einsum(*inputs: Any, equation: str) -> Any:
         shapes = " and ".join(str(list(np.shape(x))) for x in inputs)
         raise InvalidArgumentError(
             f"einsum: {equation!r} does not fit the shapes {shapes}: {error}"
-        ).in_place_of(error) from None
+        ).with_plain_error(error) from None
 
 
 def _einsum_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:

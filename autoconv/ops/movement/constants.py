@@ -133,7 +133,7 @@ def _range(start: Any, limit: Any, delta: Any, *, length: int | None = None) -> 
     dtype = np.asarray(start).dtype
     if delta == 0:
         error = ZeroDivisionError("division by zero" if dtype.kind in "iu" else "float division by zero")
-        raise InvalidArgumentError("Requires delta != 0: 0").in_place_of(error)
+        raise InvalidArgumentError("Requires delta != 0: 0").with_plain_error(error)
     if dtype.kind in "iu":
         return np.arange(int(start), int(limit), int(delta)).astype(dtype)
     count = max(int(np.ceil((limit - start) / delta)), 0)

@@ -144,7 +144,7 @@ def _select_items(x: Any, index: tuple[Any, ...]) -> Any:
     try:
         return x[index]
     except IndexError as error:
-        raise InvalidArgumentError(f"the index arrays do not go together: {error}").in_place_of(error) from None
+        raise InvalidArgumentError(f"the index arrays do not go together: {error}").with_plain_error(error) from None
 
 
 def _get_item(x: Any, *operands: Any, spec: Spec) -> Any:

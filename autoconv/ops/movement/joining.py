@@ -78,7 +78,7 @@ def _concat(*inputs: Any, axis: int) -> Any:
         shapes = " and ".join(str(list(np.shape(x))) for x in inputs)
         raise InvalidArgumentError(
             f"concat: the shapes {shapes} do not go together along axis {axis}"
-        ).in_place_of(error) from None
+        ).with_plain_error(error) from None
 
 
 def _concat_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
@@ -160,7 +160,8 @@ def _stack(*inputs: Any, axis: int = 0) -> Any:
         return np.stack(inputs, axis)
     except ValueError as error:
         shapes = ", ".join(str(list(np.shape(x))) for x in inputs)
-        raise InvalidArgumentError(f"Shapes of all inputs must match: they are {shapes}").in_place_of(error) from None
+        failure = InvalidArgumentError(f"Shapes of all inputs must match: they are {shapes}")
+        raise failure.with_plain_error(error) from None
 
 
 def _stack_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:

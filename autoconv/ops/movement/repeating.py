@@ -53,7 +53,7 @@ def _broadcast_to(x: Any, vector: Any = None, *, shape: Any) -> Any:
     except ValueError as error:
         raise InvalidArgumentError(
             f"Incompatible shapes: {list(np.shape(x))} vs. {list(sizes)} in broadcast_to"
-        ).in_place_of(error) from None
+        ).with_plain_error(error) from None
 
 
 def _broadcast_effects(types: Sequence[Type], attributes: Mapping[str, Any]) -> Effects:
@@ -164,13 +164,13 @@ def _repeat(x: Any, counts: Any = None, *, repeats: int | None = None, axis: int
     if np.min(amount, initial=0) < 0:
         one = np.size(amount) == 1  # which NumPy multiplies the size by
         error = ValueError("negative dimensions are not allowed" if one else "repeats may not contain negative values.")
-        raise InvalidArgumentError("repeat: the number of repeats must not be negative").in_place_of(error)
+        raise InvalidArgumentError("repeat: the number of repeats must not be negative").with_plain_error(error)
     try:
         return np.repeat(x, amount, axis)
     except ValueError as error:
         raise InvalidArgumentError(
             f"repeat: {np.size(amount)} repeats for a dimension of {np.shape(x)[axis]}"
-        ).in_place_of(error) from None
+        ).with_plain_error(error) from None
 
 
 def _repeat_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:

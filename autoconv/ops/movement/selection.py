@@ -37,7 +37,7 @@ def _select(condition: Any, x: Any, y: Any) -> Any:
         return np.where(condition, x, y)
     except ValueError as error:
         shapes = ", ".join(str(list(np.shape(v))) for v in (condition, x, y))
-        raise InvalidArgumentError(f"select: the shapes {shapes} do not broadcast").in_place_of(error) from None
+        raise InvalidArgumentError(f"select: the shapes {shapes} do not broadcast").with_plain_error(error) from None
 
 
 def _select_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:

@@ -144,7 +144,7 @@ def _reshape(x: Any, vector: Any = None, *, shape: Any) -> Any:
         refusal = InvalidArgumentError(
             f"Input to reshape is a tensor with {np.size(x)} values, but the requested shape is {list(sizes)}"
         )
-        raise (refusal.in_place_of(error) if error.args else refusal) from None
+        raise (refusal.with_plain_error(error) if error.args else refusal) from None
 
 
 def _reshape_like(x: Any, like: Any) -> Any:

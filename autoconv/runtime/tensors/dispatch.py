@@ -364,7 +364,7 @@ def _locate(error: ValueError, op: Op) -> ValueError:
     if not isinstance(error, InvalidArgumentError):
         if isinstance(error, AutoconvError) or not op.graphdef:
             return error
-        error = InvalidArgumentError(str(error)).in_place_of(error)
+        error = InvalidArgumentError(str(error)).with_plain_error(error)
     if error.place is None:
         error.place = current_place()
         error.name_op(op.graphdef)

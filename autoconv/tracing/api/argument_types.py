@@ -14,7 +14,7 @@ from autoconv.runtime.support.shape import TensorSpec
 
 def parse_specs(text: str) -> list[Any]:
     """Parse TensorSpecs and Python values; raises TargetError."""
-    return [_open_spec(parsed) if isinstance(parsed, TensorType) else parsed for parsed in parse_types(text)]
+    return [_make_open_spec(parsed) if isinstance(parsed, TensorType) else parsed for parsed in parse_types(text)]
 
 
 def parse_types(text: str) -> list[Any]:
@@ -22,7 +22,7 @@ def parse_types(text: str) -> list[Any]:
     result: list[Any] = []
     for word in _split_words(text):
         try:
-            result.append(_type_or_value(word))
+            result.append(_parse_type_or_value(word))
         except (GraphSyntaxError, ValueError, SyntaxError):
             raise TargetError(
                 f"{word!r} is neither a type, such as float32[2,3], float32[?,3] or int32[], nor a literal of Python, "
@@ -31,7 +31,7 @@ def parse_types(text: str) -> list[Any]:
     return result
 
 
-def _type_or_value(word: str) -> Any:
+def _parse_type_or_value(word: str) -> Any:
     if word.endswith("]") and not word.startswith("["):
         scanner = Scanner(word)
         type_ = parse_type(scanner)
@@ -41,7 +41,7 @@ def _type_or_value(word: str) -> Any:
     return ast.literal_eval(word)
 
 
-def _open_spec(type_: TensorType) -> TensorSpec:
+def _make_open_spec(type_: TensorType) -> TensorSpec:
     shape = type_.shape
     if shape is not None:
         shape = tuple(None if isinstance(size, Symbol) else size for size in shape)

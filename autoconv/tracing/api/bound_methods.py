@@ -29,8 +29,8 @@ class Bindable:
         raise NotImplementedError
 
     def _initialise_binding(self, name: str) -> None:
-        self._bound: Ephemerons[Any] = Ephemerons(name)
-        self._bound_slotted: Bounded[int, Any] = Bounded(MAX_KEYS)  # methods of instances without attributes
+        self._method_by_instance: Ephemerons[Any] = Ephemerons(name)
+        self._methods_by_id: Bounded[int, Any] = Bounded(MAX_KEYS)  # methods of instances without attributes
 
     def __set_name__(self, owner: type, name: str) -> None:
         self._attribute = name
@@ -43,8 +43,8 @@ class Bindable:
         instance = args[0]
         if not any(vars(base).get(self._attribute) is self for base in type(instance).__mro__):
             return None
-        self._methods = self._bound.entries
-        return self.existing_method(instance) or (None if self.prefers_plain else self.method_of_instance(instance))
+        self._methods = self._method_by_instance.entries
+        return self.find_method(instance) or (None if self.prefers_plain else self.method_of_instance(instance))
 
     if not TYPE_CHECKING:  # a type checker refuses attributes that no method has
 
@@ -60,13 +60,13 @@ class Bindable:
         """Return whether the latest examined calls of the methods ran as plain Python."""
         return self._tiers.latest == PLAIN and not BUSY.value
 
-    def existing_method(self, instance: Any) -> Any:
+    def find_method(self, instance: Any) -> Any:
         """Return the method of an instance; None if it has none of its own yet."""
-        return self._bound.get(instance) or self._bound_slotted.get(id(instance))
+        return self._method_by_instance.get(instance) or self._methods_by_id.get(id(instance))
 
     def method_of_instance(self, instance: Any) -> Any:
         """Return the method of an instance, with a cache of its own that is freed with the instance."""
-        bound = self.existing_method(instance)
+        bound = self.find_method(instance)
         if bound is None:
             function_class: Any = type(self)
             bound = function_class(types.MethodType(self.python_function, instance), *self.options)
@@ -75,8 +75,8 @@ class Bindable:
                 if not name.startswith("__") and vars(bound).get(name) is value:
                     del bound.__dict__[name]  # a copy, which would go out of date
             bound.__dict__.update(__func__=self, __self__=instance)
-            if not self._bound.put(instance, bound):
-                self._bound_slotted[id(instance)] = bound  # it keeps the instance alive, so that its id stays unique
+            if not self._method_by_instance.put(instance, bound):
+                self._methods_by_id[id(instance)] = bound  # it keeps the instance alive, so that its id stays unique
         return bound
 
 

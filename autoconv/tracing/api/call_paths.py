@@ -42,13 +42,13 @@ from autoconv.tracing.specialise.tiers import (
 from autoconv.tracing.specialise.trace_cache import TraceCache
 from autoconv.tracing.views.explain import Explanation
 
-_FLOAT_ACTIONS = (
+_FLOAT_ACTIONS_REASON = (
     "np.seterr or np.errstate has NumPy raise, call, print or log floating-point errors, which no graph does"
 )
 P = ParamSpec("P")
 R = TypeVar("R", covariant=True)
 
-_DIRECT_LIMIT = 4  # traces that a call tries before its arguments are examined
+_DIRECT_LIMIT = 4  # traces whose entries a call tries before its arguments are examined
 
 
 class Dispatched(Generic[P, R]):
@@ -59,22 +59,22 @@ class Dispatched(Generic[P, R]):
     _explanation: Explanation
     _cache: TraceCache
     _bailout: Bailout
-    _straight: tuple[Any, ...]  # a slot of the class, read by native code
+    _native_entries: tuple[Any, ...]  # a slot of the class, read by native code
     _attribute: str
     takes_instances: bool | None
 
     def _initialise_dispatch(self, counter: ctypes.c_int64, is_timed: bool, checks_float_state: bool) -> None:
         self._counter = counter
-        self._direct: tuple[tuple[ConcreteFunction, Callable[..., Any]], ...] = ()
-        self._straight = ()
+        self._direct_traces: tuple[tuple[ConcreteFunction, Callable[..., Any]], ...] = ()
+        self._native_entries = ()
         self._first_entries: tuple[Callable[..., Any], ...] = ()  # the entries of the trace tried first
         self._tiers = Tiers()
         self._is_timed = is_timed
         self._checks_float_state = checks_float_state
         self._gate = Gate(0 if is_timed else FOREVER)
-        self._interval = 1  # calls from one examination to the next
-        self._attempts = 0  # number of attempts to trace
-        self._is_settled = True  # False after a timed call whose trace later calls of its kind do not run
+        self._examination_interval = 1  # calls from one examination to the next
+        self._attempt_count = 0  # number of attempts to trace
+        self._is_time_valid = True  # False after a timed call that later calls of its kind do not resemble
 
     def __call__(self, /, *args: P.args, **kwargs: P.kwargs) -> R:
         try:
@@ -98,12 +98,12 @@ class Dispatched(Generic[P, R]):
         Under `compile` it runs as plain Python while NumPy is set to act on floating-point errors.
         """
         if self._checks_float_state and acts_on_floats() and not BUSY.value:
-            if _FLOAT_ACTIONS not in self._explanation.plain:
-                self._explanation.plain.append(_FLOAT_ACTIONS)
+            if _FLOAT_ACTIONS_REASON not in self._explanation.plain:
+                self._explanation.plain.append(_FLOAT_ACTIONS_REASON)
             return self.python_function(*args, **kwargs)
-        if self._direct and not DETOUR.value:
+        if self._direct_traces and not DETOUR.value:
             positional = self._signature.arguments_by_position(args, kwargs)
-            for concrete, entry in self._direct:
+            for concrete, entry in self._direct_traces:
                 if positional is None:
                     break
                 if concrete.checks_guards_in_python and (
@@ -125,7 +125,7 @@ class Dispatched(Generic[P, R]):
         deferred = self._tiers.presumption.deferred
         if deferred and self._is_timed and not BUSY.value:  # no trace fits, as an earlier call has found by its key
             kind = deferred.get(exact_kind_of(args, kwargs))
-            if kind is not None and self._defers(kind):
+            if kind is not None and self._is_deferred(kind):
                 return self._run_deferred(kind, args, kwargs)
         return self._call(args, kwargs)
 
@@ -134,23 +134,23 @@ class Dispatched(Generic[P, R]):
     ) -> Any:
         """Return the result of a call that ran by this trace; see `float_warnings`."""
         flags = concrete.float_errors.take_flags()
-        if concrete.float_errors.careful:
-            self._is_settled = False
+        if concrete.float_errors.undoable_calls:
+            self._is_time_valid = False
         return self._handle_float_flags(flags, concrete, result, args, kwargs) if flags else result
 
     def _handle_float_flags(self, flags: int, concrete: ConcreteFunction, result: Any, args: Any, kwargs: Any) -> Any:
         if BUSY.value or not concrete.float_errors.run_again(flags):  # a tape records the results of the trace
-            if concrete.float_errors.careful:  # later calls can be undone, and do not go directly to its entries
-                self._call_directly(*(pair for pair in self._direct if pair[0] is not concrete))
+            if concrete.float_errors.undoable_calls:  # later calls can be undone, and do not go directly to its entries
+                self._call_directly(*(pair for pair in self._direct_traces if pair[0] is not concrete))
             return result
-        self._is_settled = False  # the time of the call is not that of its graph
+        self._is_time_valid = False  # the time of the call is not that of its graph
         return self.python_function(*args, **kwargs)
 
     def _handle_flagged(self, entry: Callable[..., Any], result: Any, flags: int, *args: Any) -> Any:
         """Return the result of a call that went directly to an entry and raised flags of floating-point errors."""
         try:
-            for concrete, other in self._direct:
-                if other is entry or entry in concrete.entries:
+            for concrete, first_entry in self._direct_traces:
+                if first_entry is entry or entry in concrete.entries:
                     return self._handle_float_flags(flags, concrete, result, args, {})
             return result
         except BaseException as error:
@@ -159,11 +159,13 @@ class Dispatched(Generic[P, R]):
 
     def _handle_failure(self, entry: Callable[..., Any], error: BaseException, *args: Any) -> Any:
         """Handle an error of a call that went directly to an entry: rerun it as plain Python, or raise."""
-        concretes = [concrete for concrete, other in self._direct if other is entry or entry in concrete.entries]
         context = error.__context__
         try:
-            if concretes and is_for_python(concretes[0], error):
-                return self._rerun_plain(concretes[0], error, args, {})
+            for concrete, first_entry in self._direct_traces:
+                if first_entry is entry or entry in concrete.entries:
+                    if is_for_python(concrete, error):
+                        return self._rerun_plain(concrete, error, args, {})
+                    break
             raise error
         except BaseException as raised:
             if raised is error:
@@ -195,31 +197,32 @@ class Dispatched(Generic[P, R]):
         may_be_presumed |= not timing.choice and presumption.is_deferred(kind)
         if may_be_presumed and presumption.holds(kind, budget.count, budget.seconds_a_trace):
             return self._run_presumed(kind, args, kwargs)
-        form = timing.form()
+        form = timing.choose_form()
         if timing.choice:
             self._tiers.latest = form
-            self._interval = next_interval(self._interval, form) if self._gate.is_plain == (form == PLAIN) else 1
-            self._open_gate(self._interval, form)
+            is_expected = self._gate.is_plain == (form == PLAIN)
+            self._examination_interval = next_interval(self._examination_interval, form) if is_expected else 1
+            self._open_gate(self._examination_interval, form)
             return self.python_function(*args, **kwargs) if form == PLAIN else self._run_graph(args, kwargs)
-        self._interval = 1
+        self._examination_interval = 1
         if form == PLAIN:
             self._open_gate(FOREVER, PLAIN)  # for recursive calls of the function
             try:
                 result = self._tiers.sample(self.python_function, args, kwargs, timing)
             finally:
                 self._gate.open(0, GRAPH)
-                self._settle(timing, kind)
+                self._apply_choice(timing, kind)
         else:
             try:
                 result = self._time_graph(timing, kind, args, kwargs)
             finally:
-                self._settle(timing, kind)
+                self._apply_choice(timing, kind)
         return result
 
     def _run_presumed(self, kind: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run a call of a kind that is presumed to be faster as plain Python, and record its time."""
-        unexamined_calls = self._interval if self._gate.is_plain else 0  # calls since the last look
-        self._interval, self._tiers.latest = next_interval(max(unexamined_calls, 1), PLAIN), PLAIN
+        unexamined_calls = self._examination_interval if self._gate.is_plain else 0  # since the last examination
+        self._examination_interval, self._tiers.latest = next_interval(max(unexamined_calls, 1), PLAIN), PLAIN
         self._open_gate(FOREVER, PLAIN)  # for recursive calls of the function
         if self._tiers.presumption.is_new(kind):
             self._explanation.record_presumption(kind_text(kind))
@@ -228,14 +231,14 @@ class Dispatched(Generic[P, R]):
             return self.python_function(*args, **kwargs)
         finally:
             self._tiers.presumption.ran(kind, clock() - start, unexamined_calls + 1)
-            self._open_gate(self._interval, PLAIN)
+            self._open_gate(self._examination_interval, PLAIN)
 
     def _deferred_kind(self, call: Call) -> Any:
         """Return the kind of a call without a trace, if such calls run plain until they took as long as a trace."""
         kind = kind_of(call.args, call.kwargs) if self._is_timed else None
-        return kind if self._is_timed and self._defers(kind) else None
+        return kind if self._is_timed and self._is_deferred(kind) else None
 
-    def _defers(self, kind: Any) -> bool:
+    def _is_deferred(self, kind: Any) -> bool:
         budget = self._bailout.trace_budget
         return self._tiers.presumption.defers(kind, budget.count, budget.seconds_a_trace)
 
@@ -250,10 +253,10 @@ class Dispatched(Generic[P, R]):
             return call_with_followed(self.python_function, args, kwargs)
         finally:
             presumption.record_deferred_call(kind, exact_kind, clock() - start)
-            self._is_settled = False  # the time of the call is not that of its graph
+            self._is_time_valid = False  # the time of the call is not that of its graph
             self._tiers.timing(kind).discount_call()
 
-    def _settle(self, timing: Timing, kind: Any) -> None:
+    def _apply_choice(self, timing: Timing, kind: Any) -> None:
         """Open the gate for later calls in the chosen form, if one was chosen."""
         if timing.choice:
             self._open_gate(1, timing.choice)
@@ -267,9 +270,9 @@ class Dispatched(Generic[P, R]):
 
         Later calls go directly to an entry, so the other steps here are not timed.
         """
-        attempts, start, seconds = self._attempts, clock(), 0.0
-        self._bailout.is_without_trace, self._is_settled = False, True
-        entries = () if kwargs else native_entries(self._straight)  # the entries without guards checked in Python
+        attempts, start, seconds = self._attempt_count, clock(), 0.0
+        self._bailout.is_without_trace, self._is_time_valid = False, True
+        entries = () if kwargs else native_entries(self._native_entries)  # the entries without guards checked in Python
         try:
             for entry in entries:
                 failure: BaseException | None = None
@@ -281,7 +284,7 @@ class Dispatched(Generic[P, R]):
                     return self._handle_failure(entry, failure, *args)
                 if result is not NotImplemented:
                     seconds = clock() - start
-                    for concrete in (concrete for concrete, _ in self._direct if entry in concrete.entries):
+                    for concrete in (concrete for concrete, _ in self._direct_traces if entry in concrete.entries):
                         self._cache.mark_used(concrete)
                         result = self._check_float_flags(concrete, result, args, kwargs)
                     return result
@@ -289,14 +292,14 @@ class Dispatched(Generic[P, R]):
             return self._run_graph(args, kwargs)
         finally:
             seconds = seconds or clock() - start
-            if self._attempts == attempts and self._is_settled and not timing.choice:
+            if self._attempt_count == attempts and self._is_time_valid and not timing.choice:
                 latest = max(self._cache.traces, key=lambda concrete: concrete.used, default=None)
                 trace_run = None if self._bailout.is_without_trace else latest
                 if trace_run is not None and not _may_run_plain(trace_run, seconds):
                     timing.choice = GRAPH
                 elif latest is None or not timing.is_first_run(latest.number):
                     timing.has_trace |= trace_run is not None
-                    timing.ran(GRAPH, seconds)
+                    timing.record_time(GRAPH, seconds)
                     if seconds < SHORT:
                         self._tiers.presumption.record_short_kind(kind)
 
@@ -306,7 +309,7 @@ class Dispatched(Generic[P, R]):
         Calls that are undone only for their warnings do not count.
         """
         if isinstance(error, Revoked):
-            self._is_settled = False  # the time of the call is not that of its graph
+            self._is_time_valid = False  # the time of the call is not that of its graph
         elif self._is_timed and not self._tiers.is_sampling():
             kind = kind_of(args, kwargs)
             if self._tiers.timing(kind).record_rerun(self._counter.value):
@@ -316,33 +319,34 @@ class Dispatched(Generic[P, R]):
     def _open_gate(self, calls: int, form: str) -> None:
         """Open the gate for that many calls in this form, without examination."""
         self._gate.open(calls, form)
-        if form == PLAIN and not self._straight:
-            self._straight = self._native_slot(())
+        if form == PLAIN and not self._native_entries:
+            self._native_entries = self._make_native_entries(())
 
     # ---- the traces tried first
 
-    def _prefer(self, concrete: ConcreteFunction) -> None:
+    def _try_first(self, concrete: ConcreteFunction) -> None:
         """Try this trace first on the next call, if it has an entry."""
-        if concrete.guards.check_numerics or concrete.key.replica or concrete.float_errors.careful:
+        if concrete.guards.check_numerics or concrete.key.replica or concrete.float_errors.undoable_calls:
             return
-        is_direct = self._direct and self._direct[0][0] is concrete and self._first_entries == concrete.entries
-        if concrete.entry is not None and not is_direct:
-            others = [pair for pair in self._direct if pair[0] is not concrete]
+        first_trace = self._direct_traces[0][0] if self._direct_traces else None
+        is_first = first_trace is concrete and self._first_entries == concrete.entries
+        if concrete.entry is not None and not is_first:
+            others = [pair for pair in self._direct_traces if pair[0] is not concrete]
             pairs = [(concrete, concrete.entry), *others[: _DIRECT_LIMIT - 1]]
             self._call_directly(*sorted(pairs, key=lambda pair: not pair[0].is_narrow))
 
     def _call_directly(self, *entries: tuple[ConcreteFunction, Callable[..., Any]]) -> None:
-        self._direct = entries
+        self._direct_traces = entries
         self._first_entries = entries[0][0].entries if entries else ()
         may_set_flags = any(concrete.float_errors.may_occur for concrete, _ in entries)
         self._gate.set_variable_check(self._checks_float_state and may_set_flags and VARIABLE is not None)
         native = [entry for concrete, _ in entries for entry in concrete.entries]
-        self._straight = ()
+        self._native_entries = ()
         needs_python = any(trace.checks_guards_in_python or trace.float_errors.is_certain for trace, _ in entries)
         if self._signature.has_only_positions and not needs_python:
-            self._straight = self._native_slot(native)
+            self._native_entries = self._make_native_entries(native)
 
-    def _native_slot(self, entries: Any) -> tuple[Any, ...]:
+    def _make_native_entries(self, entries: Any) -> tuple[Any, ...]:
         return make_native_slot(type(self), self._counter, self._gate.cell, self.python_function, entries)
 
 

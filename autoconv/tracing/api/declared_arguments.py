@@ -64,7 +64,7 @@ class Trace:
 
     @property
     def types(self) -> list[Type]:
-        """The parameters' types, with the declared sizes: those of one name are equal."""
+        """The parameters' types, with the declared sizes: sizes of the same name are equal."""
         result = [value.type for value in self.graph.parameters]
         declared = [argument for argument in self.arguments if isinstance(argument, OpenArgument)]
         if len(declared) + len(self.concrete.captures) != len(result):
@@ -76,7 +76,7 @@ class Trace:
         return result
 
 
-def arguments_of(specs: Sequence[Any]) -> list[Any]:
+def parse_declared_arguments(specs: Sequence[Any]) -> list[Any]:
     """Return the arguments, as OpenArguments and plain values; each size without a name gets a symbol."""
     new_symbols = (Symbol(f"n{i}") for i in itertools.count())
     result: list[Any] = []
@@ -87,7 +87,7 @@ def arguments_of(specs: Sequence[Any]) -> list[Any]:
                 continue
             shape = type_or_value.shape if isinstance(type_or_value, TensorType) else _sizes(type_or_value)
             if shape is None:
-                raise TargetError(f"{type_or_value} has no rank; what is written is for arguments of known ranks")
+                raise TargetError(f"{type_or_value} has no rank; files are written for arguments of known ranks")
             named_shape = tuple(next(new_symbols) if size is None else size for size in shape)
             result.append(OpenArgument(type_or_value.dtype, named_shape))
     return result
@@ -101,25 +101,25 @@ def trace_function(function: Callable[..., Any], specs: Sequence[Any], contract:
     """Return the trace of a function for these arguments; without any, for those of its `input_signature`."""
     if not isinstance(function, Function) and contract not in _CONTRACTS:
         raise TargetError(f"the contract is {' or '.join(_CONTRACTS)}, and not {contract!r}")
-    wrapped = function if isinstance(function, Function) else Function(function, _CONTRACTS[contract])
-    name = wrapped.contract
-    arguments = arguments_of(specs or wrapped.input_signature or ())
+    traced_function = function if isinstance(function, Function) else Function(function, _CONTRACTS[contract])
+    name = traced_function.contract
+    arguments = parse_declared_arguments(specs or traced_function.input_signature or ())
     if name == "function":
         specs_and_values = [argument.spec if isinstance(argument, OpenArgument) else argument for argument in arguments]
-        concrete = wrapped.get_concrete_function(*specs_and_values)
+        concrete = traced_function.get_concrete_function(*specs_and_values)
         joined = join_variants(concrete.recorded, concrete.layout)
-        return Trace(concrete, *joined, list(arguments), name, _source_place(wrapped))
+        return Trace(concrete, *joined, list(arguments), name, _source_place(traced_function))
     has_open_sizes = any(isinstance(argument, OpenArgument) and _is_open(argument) for argument in arguments)
-    rounds = _EXAMPLE_SIZES if has_open_sizes else _EXAMPLE_SIZES[:1]
-    for sizes in rounds:
+    size_sets = _EXAMPLE_SIZES if has_open_sizes else _EXAMPLE_SIZES[:1]
+    for sizes in size_sets:
         sizes_by_symbol = dict(zip(_symbols(arguments), itertools.cycle(sizes), strict=False))
         examples = [_example(argument, sizes_by_symbol) for argument in arguments]
-        concrete = wrapped.get_concrete_function(*examples)
-    _check_declared(wrapped, concrete, arguments)
-    numbers = _given_numbers(arguments, concrete.key, wrapped.leaves_for(concrete, examples, {}))
+        concrete = traced_function.get_concrete_function(*examples)
+    _check_declared(traced_function, concrete, arguments)
+    numbers = _collect_number_parameters(arguments, concrete.key, traced_function.leaves_for(concrete, examples, {}))
     graph = fix_parameters(concrete.recorded, numbers) if numbers else concrete.recorded
     joined = join_variants(graph, concrete.layout)
-    return Trace(concrete, *joined, list(arguments), name, _source_place(wrapped))
+    return Trace(concrete, *joined, list(arguments), name, _source_place(traced_function))
 
 
 def _check_declared(function: Function[..., Any], concrete: ConcreteFunction, arguments: Sequence[Any]) -> None:
@@ -160,8 +160,8 @@ def _declared_leaves(arguments: Sequence[Any], key: Key) -> list[OpenArgument | 
     return result + [None] * (len(key.leaves) - len(result))  # of defaults, and of what objects hold
 
 
-def _given_numbers(arguments: Sequence[Any], key: Key, leaves: Sequence[Any]) -> dict[int, Any]:
-    """Return the numbers among a trace's parameters, by position, without those of declared tensors."""
+def _collect_number_parameters(arguments: Sequence[Any], key: Key, leaves: Sequence[Any]) -> dict[int, Any]:
+    """Return the numbers among a trace's parameters by position, except those of declared tensors."""
     leaf_rows = zip(key.leaves, leaves, _declared_leaves(arguments, key), strict=True)
     parameters = [(leaf, declared) for kind, leaf, declared in leaf_rows if not isinstance(kind, (Literal, Reference))]
     return {
@@ -170,7 +170,7 @@ def _given_numbers(arguments: Sequence[Any], key: Key, leaves: Sequence[Any]) ->
 
 
 def _source_place(function: Function) -> str:
-    """Return where the function is defined: file and line."""
+    """Return the file and line of the function's definition."""
     code = getattr(function.python_function, "__code__", None)
     return f"{os.path.basename(code.co_filename)}:{code.co_firstlineno}" if code is not None else ""
 

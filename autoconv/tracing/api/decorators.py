@@ -84,11 +84,11 @@ def function(
     `donate` names parameters (or gives their positions) whose tensors are donated to the call: native code may reuse
     their memory for its results. They raise DonatedTensorError when they are used afterwards, also where the call
     failed. Arrays and variables stay valid, and so does everything in a call that a tape records or that is part
-    of another trace. ValueError for an unknown parameter.
+    of another trace. Raises ValueError for an unknown parameter.
 
-    `backend` names what runs the graphs: "native" (LLVM), "xla" (the extra of that name) or "reference" (NumPy, op by
-    op); without it, the setting decides. A function that is part of another's trace runs with that one. ValueError for
-    an unknown name, ImportError where a package is missing.
+    `backend` names the backend of the graphs: "native" (LLVM), "xla" (the extra of that name) or "reference" (NumPy, op
+    by op); without it, the setting decides. A function that is part of another function's trace runs with the backend
+    of that function. Raises ValueError for an unknown name, ImportError where a package is missing.
 
     >>> @autoconv.function
     ... def larger(x, y):

@@ -72,7 +72,7 @@ class _Tracing(threading.local):
 _TRACING = _Tracing()
 
 
-class _SignatureOf:
+class _SignatureDescriptor:
     """Descriptor of the Python function's signature, for code that ignores `__wrapped__`; None for the class itself."""
 
     def __get__(self, instance: Any, owner: Any = None) -> inspect.Signature | None:
@@ -83,8 +83,8 @@ class Function(Bindable, Dispatched[P, R], TraceMaker, FunctionIntrospection, Pi
     """A Python function that runs as graphs, one per signature. See `decorators`."""
 
     __autoconv_function__ = True
-    __signature__ = _SignatureOf()
-    __slots__ = ("_methods", "_straight")  # read by native code; other attributes are in the instance dictionary
+    __signature__ = _SignatureDescriptor()
+    __slots__ = ("_methods", "_native_entries")  # read by native code; other attributes are in the instance dictionary
 
     python_function: Callable[P, R]
 
@@ -120,13 +120,13 @@ class Function(Bindable, Dispatched[P, R], TraceMaker, FunctionIntrospection, Pi
         if is_timed:
             self._bailout.trace_budget.free_traces = FREE_VALUE_TRACES
         self._initialise_dispatch(self._retracing.cell, is_timed, contract.runs_plain)
-        self._traces, self._called_before = 0, False
+        self._trace_count, self._called_before = 0, False
         self._definition = Definition(python_function)
 
     @present_errors
     def _decorate(self, decorator: Callable[[Any], Any]) -> None:
         """Wrap the Python function in a decorator; raise ValueError if it has been traced."""
-        if self._traces:
+        if self._trace_count:
             raise ValueError("Functions cannot be decorated after they have been traced.")
         options = self._options._replace(name=self._signature.name)
         Function.__init__(self, decorator(self.python_function), self._contract, options)
@@ -160,7 +160,7 @@ class Function(Bindable, Dispatched[P, R], TraceMaker, FunctionIntrospection, Pi
                 raise
             call = None  # plain Python raises for wrong arguments, or accepts those without a key
         try:
-            concrete = None if call is None else self._cache.find(call.key) or self._find_or_make(call)
+            concrete = None if call is None else self._cache.find(call.key) or self._find_or_make_trace(call)
         except InaccessibleTensorError as error:
             if region is None or not region.encloses(error.graph):
                 raise
@@ -261,16 +261,16 @@ class Function(Bindable, Dispatched[P, R], TraceMaker, FunctionIntrospection, Pi
                 raise
             failure = error
         else:
-            self._is_settled = not self._contract.runs_plain or not self._profile.sizes.observe_call(concrete, leaves)
-            if self._is_settled:
-                self._prefer(concrete)
+            self._is_time_valid = not (self._contract.runs_plain and self._profile.sizes.observe_call(concrete, leaves))
+            if self._is_time_valid:
+                self._try_first(concrete)
             return self._check_float_flags(concrete, result, args, kwargs)
         if failure is not None:  # after the handler, which would be the context of what the program raises
             return self._rerun_plain(concrete, failure, args, kwargs)
         return call_with_followed(self.python_function, args, kwargs)
 
     def _rerun_plain(self, concrete: ConcreteFunction, error: BaseException, args: Any, kwargs: Any) -> Any:
-        """Rerun a call plain, after a value that its graph cannot represent, or an error in the graph's own words."""
+        """Rerun a call plain after a value that its graph cannot represent, or an error whose text is not NumPy's."""
         self._record_rerun(error, args, kwargs)
         if hasattr(error, "_autoconv_items"):  # from now on they are objects
             self._signature.keys_items = False
@@ -281,24 +281,24 @@ class Function(Bindable, Dispatched[P, R], TraceMaker, FunctionIntrospection, Pi
 
     def _store(self, concrete: ConcreteFunction) -> None:
         """Keep a trace for later calls."""
-        for other, _ in self._direct:  # calls of these bypass the cache
-            self._cache.mark_used(other)
+        for direct_trace, _ in self._direct_traces:  # their calls bypass the cache
+            self._cache.mark_used(direct_trace)
         is_full = self._cache.add(concrete)
         self._cache.drop_oldest(self._drop_direct)
-        if self._contract.runs_plain and is_full and self._traces > 16:
+        if self._contract.runs_plain and is_full and self._trace_count > 16:
             self._plain[concrete.key] = "the outside values that it reads change on every call", None
 
     def _drop_direct(self, dropped: list[ConcreteFunction]) -> None:
-        if any(concrete in dropped for concrete, _ in self._direct):
-            self._call_directly(*(pair for pair in self._direct if pair[0] not in dropped))
+        if any(concrete in dropped for concrete, _ in self._direct_traces):
+            self._call_directly(*(pair for pair in self._direct_traces if pair[0] not in dropped))
 
     def _trace(self, call: Call) -> ConcreteFunction:
         refuse = _refuse_variables if self._called_before else None
         traced = self._trace_once(call, refuse)
         if traced.created:
-            self._traces += 1
+            self._trace_count += 1
             traced = self._trace_once(call, _refuse_variables)
-        self._traces += 1
+        self._trace_count += 1
         self._called_before = True
         return traced.concrete
 
@@ -314,12 +314,12 @@ class Function(Bindable, Dispatched[P, R], TraceMaker, FunctionIntrospection, Pi
     def get_concrete_function(self, /, *args: Any, **kwargs: Any) -> ConcreteFunction:
         """Return the trace for these arguments: tensors, TensorSpecs or plain values."""
         try:
-            return self._concrete_for(args, kwargs)
+            return self._find_concrete(args, kwargs)
         except BaseException as error:
             present(error)
             raise
 
-    def _concrete_for(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> ConcreteFunction:
+    def _find_concrete(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> ConcreteFunction:
         if self._input_signature is not None and not args and not kwargs:
             args = tuple(self._input_signature)
         try:
@@ -329,7 +329,7 @@ class Function(Bindable, Dispatched[P, R], TraceMaker, FunctionIntrospection, Pi
                 f"{self._signature.name} runs as plain Python for these arguments and has no graph: {error}"
             ) from None
         call.is_for_trace = True
-        concrete = self._cache.find(call.key) or self._find_or_make(call)
+        concrete = self._cache.find(call.key) or self._find_or_make_trace(call)
         if concrete is None:
             reason, place = self._plain.get(call.key, ("", None))
             raise AutoconvError(
@@ -374,7 +374,7 @@ class Function(Bindable, Dispatched[P, R], TraceMaker, FunctionIntrospection, Pi
         """Return the method of an instance, with a cache of its own that is freed with the instance."""
         if instance is None:
             return self
-        method = self.existing_method(instance)
+        method = self.find_method(instance)
         return method or (TransientMethod(self, instance) if self.prefers_plain else self.method_of_instance(instance))
 
     def _repr_html_(self) -> str:

@@ -60,7 +60,7 @@ class FunctionIntrospection:
     _input_signature: Sequence[Any] | None
     _explanation: Explanation
     _cache: TraceCache
-    _traces: int
+    _trace_count: int
 
     @property
     def name(self) -> str:
@@ -83,7 +83,7 @@ class FunctionIntrospection:
 
     def experimental_get_tracing_count(self) -> int:
         """Return the number of traces made."""
-        return self._traces
+        return self._trace_count
 
     @property
     def concrete_functions(self) -> list[ConcreteFunction]:

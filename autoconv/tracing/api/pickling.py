@@ -54,7 +54,7 @@ class Pickled:
         name = str(getattr(self, "__qualname__", ""))
         if is_importable(self, self.__module__, name):
             source = _source_of_script(function) if self.__module__ in _MAIN else None
-            return name if source is None else (_find_or_make, (type(self), name), (source, self.options))
+            return name if source is None else (_find_or_make_object, (type(self), name), (source, self.options))
         if isinstance(function, types.FunctionType) and not _is_reachable(function):
             function = pack(function)
         return copyreg.__newobj__, (type(self),), (function, self.options)  # type: ignore[attr-defined]
@@ -67,24 +67,26 @@ class Pickled:
         self.__init__(unpack(function) if isinstance(function, Source) else function, *options)  # type: ignore[misc]
 
 
-def _find_or_make(kind: type[Pickled], name: str) -> Pickled:
+def _find_or_make_object(class_: type[Pickled], name: str) -> Pickled:
     """Return the object of that name in the main module, or an empty one, whose state follows, if there is none."""
-    found: Any = sys.modules.get("__main__")
+    value: Any = sys.modules.get("__main__")
     for part in name.split("."):
-        found = getattr(found, part, None)
-    return found if isinstance(found, kind) else kind.__new__(kind)
+        value = getattr(value, part, None)
+    return value if isinstance(value, class_) else class_.__new__(class_)
 
 
 _MAIN = ("__main__", "__mp_main__")
-_SMALL = 1 << 20  # bytes of an array that is pickled with a function
+_ARRAY_BYTE_LIMIT = 1 << 20  # bytes of an array that is pickled with a function
 _MAX_ITEMS = 1000  # of a container that is pickled with a function
 _MAX_DEPTH = 8  # of functions that call one another, by source
 
 
 def _source_of_script(function: Any) -> Source | None:
     """Return a function of the main script as data, with small globals alone; None if its source cannot be found."""
+    if not isinstance(function, types.FunctionType):
+        return None
     try:
-        return pack(function, _replacer(frozenset([function]))) if isinstance(function, types.FunctionType) else None
+        return pack(function, _make_replacer(frozenset([function])))
     except AutoconvError:
         return None
 
@@ -103,13 +105,13 @@ class Source:
     defaults: Any = None
     keyword_defaults: Any = None
     cells: tuple[Any, ...] = ()
-    outer: dict[str, Any] | None = None
+    globals_used: dict[str, Any] | None = None
 
 
 def pack(function: types.FunctionType, replace: Callable[[Any], Any] | None = None) -> Source:
     """Turn a function into data; raises AutoconvError if its source cannot be found.
 
-    `replace` gives what is stored for a global or the content of a cell, by default as `_replace_modules`.
+    `replace` maps a global, or the content of a cell, to the value to store; by default it is `_replace_modules`.
     """
     replace = replace or _replace_modules
     code = function.__code__
@@ -128,7 +130,7 @@ def pack(function: types.FunctionType, replace: Callable[[Any], Any] | None = No
     result.cells = tuple(_cell_content(cell, replace) for cell in function.__closure__ or ())
     if module in _MAIN or not _has_globals(module, function):
         used = sorted(set(names_in(code)) & function.__globals__.keys())
-        result.outer = {name: replace(function.__globals__[name]) for name in used}
+        result.globals_used = {name: replace(function.__globals__[name]) for name in used}
     return result
 
 
@@ -140,11 +142,11 @@ def unpack(source: Source) -> types.FunctionType:
     code = next(c for c in _nested_codes(module_code) if (c.co_qualname, c.co_firstlineno, _column(c)) == (
         source.name, source.line, source.column,
     ))  # fmt: skip
-    if source.outer is None:
+    if source.globals_used is None:
         namespace = vars(importlib.import_module(source.module))
     else:
         namespace = {"__builtins__": __builtins__, "__name__": source.module}
-        outer = {name: _unpack_value(value) for name, value in source.outer.items()}
+        outer = {name: _unpack_value(value) for name, value in source.globals_used.items()}
         namespace.update({name: value for name, value in outer.items() if not isinstance(value, NoValue)})
     cells = tuple(map(_make_cell, source.cells))
     function = types.FunctionType(code, namespace, code.co_name, source.defaults, cells)
@@ -189,25 +191,25 @@ def _replace_modules(value: Any) -> Any:
     return value
 
 
-def _replacer(packing: frozenset[types.FunctionType]) -> Callable[[Any], Any]:
+def _make_replacer(packing: frozenset[types.FunctionType]) -> Callable[[Any], Any]:
     """Return the replacement of globals and contents of cells of functions of the main script.
 
-    Modules are stored by name, other functions of the script by source, unless they are in `packing`. What may be large
-    or unfit for a pickle is left out.
+    Modules are stored by name, other functions of the script by source, unless they are in `packing`. Values that may
+    be large, or that a pickle cannot contain, are left out.
     """
 
     def replace(value: Any) -> Any:
         is_of_script = isinstance(value, types.FunctionType) and value.__module__ in _MAIN
         if is_of_script and value not in packing and len(packing) < _MAX_DEPTH:
             try:
-                return pack(value, _replacer(packing | {value}))
+                return pack(value, _make_replacer(packing | {value}))
             except AutoconvError:
                 return value
         value = _replace_modules(value)
         if isinstance(value, (*_PLAIN_TYPES, _Module, Source, Pickled)):
             return value
         if isinstance(value, np.ndarray):
-            return value if value.dtype.kind != "O" and value.nbytes <= _SMALL else NoValue()
+            return value if value.dtype.kind != "O" and value.nbytes <= _ARRAY_BYTE_LIMIT else NoValue()
         if type(value) in (tuple, list, set, frozenset, dict) and len(value) <= _MAX_ITEMS:
             items = [*value, *(value.values() if isinstance(value, dict) else ())]
             return NoValue() if any(replace(item) is not item for item in items) else value

@@ -53,7 +53,7 @@ def stages(function: Function[..., Any], specs: str, spans: bool = False) -> lis
 
 
 def find_stage(name: str, stages: Sequence[Stage]) -> Stage:
-    """Return the stage of that name; raises TargetError with the list of names for another."""
+    """Return the stage of that name; raises TargetError with the list of names if there is none."""
     for stage in stages:
         if stage.name == name:
             return stage

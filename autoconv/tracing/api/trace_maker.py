@@ -37,7 +37,7 @@ _SLOW_RESTARTS = "restarts of the trace took {:.1f} s, because of what it writes
 
 
 class State(enum.Enum):
-    """The next step for a call without a trace."""
+    """The next step for a call that has no trace yet."""
 
     FIND_TRACE = "look for a trace with the key of the call, which another trace may serve now"
     MAKE_TRACE = "make a trace"
@@ -59,8 +59,8 @@ class TraceMaker:
     _tiers: Tiers
     _explanation: Explanation
     _plain: Bounded[Key, tuple[str, Any]]
-    _attempts: int
-    _traces: int
+    _attempt_count: int
+    _trace_count: int
 
     def _trace(self, call: Call) -> ConcreteFunction:
         raise NotImplementedError
@@ -74,7 +74,7 @@ class TraceMaker:
     def _store(self, concrete: ConcreteFunction) -> None:
         raise NotImplementedError
 
-    def _find_or_make(self, call: Call) -> ConcreteFunction | None:
+    def _find_or_make_trace(self, call: Call) -> ConcreteFunction | None:
         """Find or make the trace for a call; return None if the call has to run as plain Python."""
         if not self._may_trace(call):
             return None
@@ -82,8 +82,8 @@ class TraceMaker:
             result: ConcreteFunction | State = State.FIND_TRACE
             while isinstance(result, State):
                 if result is State.FIND_TRACE:
-                    without_trace = State.MAKE_TRACE if self._may_trace(call) else State.RUN_PLAIN
-                    result = self._cache.find(call.key) or without_trace
+                    next_state = State.MAKE_TRACE if self._may_trace(call) else State.RUN_PLAIN
+                    result = self._cache.find(call.key) or next_state
                 elif result is State.MAKE_TRACE:
                     result = self._attempt(call)
                 else:
@@ -91,27 +91,27 @@ class TraceMaker:
             return result
 
     def _may_trace(self, call: Call) -> bool:
-        """Return whether a call without a trace gets one."""
+        """Return whether to make a trace: no attempt has failed for the call's key, and it is worth a trace."""
         return call.key not in self._plain and (call.is_for_trace or self._is_worth_a_trace(call))
 
     def _attempt(self, call: Call) -> ConcreteFunction | State:
         """Make one attempt to trace; return the trace or the next step. It may change the key of the call."""
         start, start_processor = time.perf_counter(), time.thread_time()
-        self._attempts += 1
+        self._attempt_count += 1
         reason = call.why = call.why or self._explanation.why(call, self._cache.by_key)
         if self._contract.runs_plain and self._profile.promote_changing(call, self._cache.by_key.get(call.key, ())):
             return State.FIND_TRACE
         exact_key = self._widen(call)
         try:
-            with self._other_traces_valid(), traced(self._signature.name, self._traces + 1, reason):
+            with self._keep_other_traces_valid(), traced(self._signature.name, self._trace_count + 1, reason):
                 concrete = self._trace(call)
-        except Specialise as wanted:
+        except Specialise as request:
             if not self._profile.undo_promotion(call):
-                self._profile.specialise(call, wanted.leaves)
+                self._profile.specialise(call, request.leaves)
             return State.FIND_TRACE
-        except RestartTrace as wanted:
+        except RestartTrace as request:
             call.restart_seconds += time.thread_time() - start_processor
-            return self._bind_again(call, wanted)
+            return self._bind_again(call, request)
         except MemoryError:
             if not self._contract.runs_plain:
                 raise
@@ -119,7 +119,7 @@ class TraceMaker:
             return State.RUN_PLAIN
         except (RunPlain, Exception) as error:
             self._record_cost(call, start)
-            state = self._after_failure(call, exact_key, error)
+            state = self._choose_step_after_failure(call, exact_key, error)
             if state is None:
                 point_to_compile(error, call.args, call.kwargs)
                 raise
@@ -141,11 +141,11 @@ class TraceMaker:
 
     def _bind_again(self, call: Call, restart: RestartTrace) -> State:
         """Bind the call again, with the inputs or facts that the abandoned trace needs."""
-        refusal = self._profile.refusal(call, restart)
+        refusal_reason = self._profile.refusal(call, restart)
         if self._is_timed and call.restart_seconds > _RESTART_LIMIT:
-            refusal = refusal or _SLOW_RESTARTS.format(call.restart_seconds)
-        if refusal:
-            self._record_plain(call, refusal, None)
+            refusal_reason = refusal_reason or _SLOW_RESTARTS.format(call.restart_seconds)
+        if refusal_reason:
+            self._record_plain(call, refusal_reason, None)
             return State.RUN_PLAIN
         try:
             self._profile.restage(call, restart)
@@ -154,7 +154,7 @@ class TraceMaker:
             return State.RUN_PLAIN
         return State.FIND_TRACE
 
-    def _after_failure(self, call: Call, exact_key: Key, error: Exception | RunPlain) -> State | None:
+    def _choose_step_after_failure(self, call: Call, exact_key: Key, error: Exception | RunPlain) -> State | None:
         """Return the next step after an error of the trace; None if the caller gets the error.
 
         A further attempt does without a feature of this one: open sizes, inputs for constants, or arrays as memory.
@@ -188,7 +188,7 @@ class TraceMaker:
             budget.record_trace(call, seconds, self._retracing)
 
     @contextmanager
-    def _other_traces_valid(self) -> Iterator[None]:
+    def _keep_other_traces_valid(self) -> Iterator[None]:
         """Keep the outside changes of a trace, such as an append to a list, from invalidating other traces.
 
         Under the contract `function` such a change happens once per trace, and belongs to it.

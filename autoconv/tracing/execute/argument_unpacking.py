@@ -37,7 +37,9 @@ class Unpacking:
     extracted: tuple[int, ...]
     extract: Extract
 
-    def entry(self, native: Callable[..., Any], is_disjoint: Callable[[Sequence[Any]], bool]) -> Callable[..., Any]:
+    def wrap_entry(
+        self, native: Callable[..., Any], is_disjoint: Callable[[Sequence[Any]], bool]
+    ) -> Callable[..., Any]:
         """Wrap the native entry; calls whose leaves may overlap arrays from outside go through the full binding."""
         extract = self.extract
 
@@ -54,20 +56,20 @@ def make_unpacking(key: Key, written_count: int) -> Unpacking | None:
     The last `written_count` leaves of the key are the contents of written locations.
     """
     templates_end = sum(1 if template is None else template.leaf_count for _, template in key.templates)
-    count = len(key.leaves) - written_count
+    argument_leaf_count = len(key.leaves) - written_count
     leaves = key.leaves[:templates_end]
     is_flat = all(template is None for _, template in key.templates)
     if is_flat and not any(_needs_python_comparison(leaf) for leaf in leaves):
         return None
     positions = tuple(i for i, leaf in enumerate(leaves) if isinstance(leaf, _EXTRACTED_KINDS))
     is_static = all(isinstance(leaf, (*_EXTRACTED_KINDS, Literal)) or _is_by_identity(leaf) for leaf in leaves)
-    if not is_static or any(isinstance(leaf, ObjectKey) for leaf in key.leaves[count:]):
+    if not is_static or any(isinstance(leaf, ObjectKey) for leaf in key.leaves[argument_leaf_count:]):
         return None  # written lists and dicts must not be parts of the arguments, which the full binding checks
     extracted_leaves = tuple(leaves[i] for i in positions) + key.leaves[templates_end:]
     templates = tuple((f"leaf_{i}", None) for i in positions)
-    positions += tuple(range(templates_end, count))
+    positions += tuple(range(templates_end, argument_leaf_count))
     try:
-        extract = _extraction(key, leaves)
+        extract = _write_extraction(key, leaves)
     except (TooLong, _UnsupportedStructure):
         return None
     return Unpacking(Key(templates, extracted_leaves, (), key.overlaps, key.memory, key.replica), positions, extract)
@@ -89,7 +91,7 @@ def _is_by_identity(leaf: LeafKey) -> bool:
     return isinstance(leaf, Reference) and leaf.identity and leaf.get() is not None
 
 
-def _extraction(key: Key, leaves: Sequence[LeafKey]) -> Extract:
+def _write_extraction(key: Key, leaves: Sequence[LeafKey]) -> Extract:
     names = [f"a{i}" for i in range(len(key.templates))]
     extraction = _ExtractionWriter(FunctionWriter(", ".join(names)), iter(leaves))
     for name, (parameter, template) in zip(names, key.templates, strict=True):
@@ -105,14 +107,15 @@ def _extraction(key: Key, leaves: Sequence[LeafKey]) -> Extract:
     else:
         for container, other in pairs:
             extraction.writer.require(f"{container} is not {other}")
-    places = (*extraction.extracted, *extraction.written)
-    return extraction.writer.finish(f"({''.join(f'{place}, ' for place in places)})")
+    expressions = (*extraction.extracted, *extraction.written)
+    return extraction.writer.finish(f"({''.join(f'{expression}, ' for expression in expressions)})")
 
 
 class _ExtractionWriter:
     """Writer of the extraction.
 
-    `extracted` are the extracted leaves, `containers` the mutable structures, `written` those that are leaves as well.
+    `extracted` are expressions for the extracted leaves, `containers` for the mutable structures, and `written` for
+    those of them that are leaves as well.
     """
 
     def __init__(self, writer: FunctionWriter, leaves: Iterator[LeafKey]) -> None:
@@ -122,29 +125,29 @@ class _ExtractionWriter:
         self.containers: list[str] = []
         self.written: list[str] = []
 
-    def unpack(self, place: str, template: Template | None) -> None:
-        """Write the checks and extraction of a structure; `place` is the expression for it."""
+    def unpack(self, expression: str, template: Template | None) -> None:
+        """Write the checks and extraction of a structure, which is the value of `expression`."""
         if template is None:
-            self._leaf(place, next(self._leaves))
+            self._unpack_leaf(expression, next(self._leaves))
             return
-        expression, kind = self.writer.variable(place), template.kind
+        variable, kind = self.writer.variable(expression), template.kind
         if isinstance(kind, TypeSpec):
             raise _UnsupportedStructure
-        self.writer.require(f"type({expression}) is {self.writer.constant(kind)}")
+        self.writer.require(f"type({variable}) is {self.writer.constant(kind)}")
         if kind is not tuple and not issubclass(kind, tuple):
-            self.containers.append(expression)
-        self._require_no_extra_attributes(expression, kind)
+            self.containers.append(variable)
+        self._require_no_extra_attributes(variable, kind)
         if kind is dict and template.keys is not None:
-            self.writer.require_keys(list(template.order or template.keys), expression)
-            places = [f"{expression}[{self.writer.constant(key)}]" for key in template.keys]
+            self.writer.require_keys(list(template.order or template.keys), variable)
+            expressions = [f"{variable}[{self.writer.constant(key)}]" for key in template.keys]
         elif kind in (list, tuple) or (issubclass(kind, tuple) and kind.__getitem__ is tuple.__getitem__):
-            self.writer.require(f"len({expression}) == {len(template.children)}")
-            places = [f"{expression}[{i}]" for i in range(len(template.children))]
+            self.writer.require(f"len({variable}) == {len(template.children)}")
+            expressions = [f"{variable}[{i}]" for i in range(len(template.children))]
         elif dataclasses.is_dataclass(kind) and template.keys is not None:
-            places = [f"{expression}.{name}" for name in template.keys]
+            expressions = [f"{variable}.{name}" for name in template.keys]
         else:
             raise _UnsupportedStructure
-        for inner, child in zip(places, template.children, strict=True):
+        for inner, child in zip(expressions, template.children, strict=True):
             self.unpack(inner, child)
 
     def _require_no_extra_attributes(self, expression: str, kind: type) -> None:
@@ -158,13 +161,13 @@ class _ExtractionWriter:
                 f"{expression}.__dict__.keys() <= {self.writer.constant(fields)} or not {has_extra}({expression})"
             )
 
-    def _leaf(self, place: str, leaf: LeafKey) -> None:
+    def _unpack_leaf(self, expression: str, leaf: LeafKey) -> None:
         if isinstance(leaf, _EXTRACTED_KINDS):
-            self.extracted.append(place if place.isidentifier() else self.writer.variable(place))
+            self.extracted.append(expression if expression.isidentifier() else self.writer.variable(expression))
         elif isinstance(leaf, Literal):
-            expression = self.writer.variable(place)
-            self.writer.require_plain(leaf.value, expression)
+            variable = self.writer.variable(expression)
+            self.writer.require_plain(leaf.value, variable)
             if type(leaf.value) not in _NATIVELY_COMPARED:
-                self.writer.require(f"not {self.writer.constant(has_extra_attributes)}({expression})")
+                self.writer.require(f"not {self.writer.constant(has_extra_attributes)}({variable})")
         elif isinstance(leaf, Reference):
-            self.writer.require(f"{self.writer.constant(leaf.get)}() is {place}")
+            self.writer.require(f"{self.writer.constant(leaf.get)}() is {expression}")

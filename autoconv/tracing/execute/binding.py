@@ -23,7 +23,7 @@ from autoconv.tracing.key.cache_key import Literal, Reference, SpecKey, TensorKe
 from autoconv.tracing.views.function_type import FunctionType, Parameter
 
 
-class _Misfit(TypeError):
+class _MismatchError(TypeError):
     """A leaf that does not fit its parameter, with the reason."""
 
 
@@ -35,7 +35,7 @@ def bind_to_trace(name: str, traced_name: str, type_: FunctionType, args: Any, k
     leaves: list[Any] = []
     arguments: dict[str, Any] = {}
     try:
-        bound = inspect.Signature(_parameters(type_)).bind(*args, **kwargs)
+        bound = inspect.Signature(_python_parameters(type_)).bind(*args, **kwargs)
         bound.apply_defaults()
         arguments = bound.arguments
         aliases: dict[int, int] = {}
@@ -53,15 +53,15 @@ def bind_to_trace(name: str, traced_name: str, type_: FunctionType, args: Any, k
     )
 
 
-def _parameters(type_: FunctionType) -> list[inspect.Parameter]:
+def _python_parameters(type_: FunctionType) -> list[inspect.Parameter]:
     """Return Python's parameters. A single one may be given by position even if it is declared as keyword-only."""
-    result = [_parameter(parameter) for parameter in type_.parameters]
+    result = [_python_parameter(parameter) for parameter in type_.parameters]
     if len(result) == 1:
         return [result[0].replace(kind=inspect.Parameter.POSITIONAL_OR_KEYWORD)]
     return result
 
 
-def _parameter(parameter: Parameter) -> inspect.Parameter:
+def _python_parameter(parameter: Parameter) -> inspect.Parameter:
     """Return Python's parameter. Fixed values are defaults; `_fit` raises for other parameters that are missing."""
     kind = inspect.Parameter.KEYWORD_ONLY if parameter.by_keyword else inspect.Parameter.POSITIONAL_OR_KEYWORD
     is_fixed = all(isinstance(leaf, (Literal, Reference)) for leaf in parameter.leaves)
@@ -82,37 +82,38 @@ def _fixed_value(parameter: Parameter) -> Any:
 
 def _fit(parameter: Parameter, value: Any, aliases: dict[int, int]) -> list[Any]:
     if value is _REQUIRED:
-        raise _Misfit(f"missing a required argument: '{parameter.name}'")
+        raise _MismatchError(f"missing a required argument: '{parameter.name}'")
     if parameter.template is None:
         return [_fit_leaf(parameter.leaves[0], value, aliases)]
     leaves, template = flatten(value)
     if not is_narrower_template(template, parameter.template):
-        raise _Misfit(f"Can not cast {value!r} to {parameter}")
+        raise _MismatchError(f"Can not cast {value!r} to {parameter}")
     return [_fit_leaf(key, leaf, aliases) for key, leaf in zip(parameter.leaves, leaves, strict=True)]
 
 
 def _fit_leaf(key: Any, value: Any, aliases: dict[int, int]) -> Any:
-    """Return the leaf as the trace takes it, converted to a tensor if necessary. Raises _Misfit for another key."""
+    """Return the leaf, converted to a tensor if necessary. Raises _MismatchError where it does not fit the key."""
     if isinstance(key, TensorKey):
         tensor = as_tensor(value)
         if tensor is None:
             tensor = _convert(key, value)
         if tensor is None or tensor.dtype is not key.type.dtype or not is_subtype(tensor.type, key.type):
-            raise _Misfit(f"Can not cast {_as_text(value)} to {key}")
+            raise _MismatchError(f"Can not cast {_as_text(value)} to {key}")
         return tensor
     if isinstance(key, VariableKey):
         if not isinstance(value, Variable) or value.storage.type != key.type:
-            raise _Misfit(f"Can not cast {_as_text(value)} to {key}")
+            raise _MismatchError(f"Can not cast {_as_text(value)} to {key}")
         if aliases.setdefault(id(value.storage), len(aliases)) != key.alias:
-            raise _Misfit(f"Can not cast {_as_text(value)} to {key}: others were the same one when it was traced")
+            text = f"Can not cast {_as_text(value)} to {key}"
+            raise _MismatchError(f"{text}: others were the same one when it was traced")
         return value
     if isinstance(key, SpecKey):
         if not hasattr(type(value), "__autoconv_spec__") or value.__autoconv_spec__() != key.spec:
-            raise _Misfit(f"Can not cast {value!r} to {key}")
+            raise _MismatchError(f"Can not cast {value!r} to {key}")
         return value
     other = Literal(value) if isinstance(key, Literal) else Reference(value)
     if other != key:
-        raise _Misfit(f"Can not cast {value!r} to {key}")
+        raise _MismatchError(f"Can not cast {value!r} to {key}")
     return value
 
 

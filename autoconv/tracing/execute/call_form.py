@@ -60,13 +60,13 @@ class Results:
     """The layout of the results and how they are returned.
 
     `returns_arrays`: arrays are returned as NumPy's. `may_share`: neither captured arrays nor constants are returned.
-    `first_equal`: for each output the position of the first equal one; empty if all differ.
+    `first_equal_positions`: for each output the position of the first equal one; empty if all differ.
     """
 
     layout: Layout
     returns_arrays: bool
     may_share: bool
-    first_equal: Sequence[int]
+    first_equal_positions: Sequence[int]
 
 
 def make_call_form(
@@ -79,8 +79,8 @@ def make_call_form(
     is the function's.
     """
     key, donated, locations = arguments.key, arguments.donated, arguments.location_count
-    count = len(key.leaves) - locations
-    leaves = [leaf for i, leaf in enumerate(key.leaves) if _is_native_parameter(leaf, i >= count)]
+    first_location = len(key.leaves) - locations
+    leaves = [leaf for i, leaf in enumerate(key.leaves) if _is_native_parameter(leaf, i >= first_location)]
     literals = {i: leaf.value for i, leaf in enumerate(key.leaves) if isinstance(leaf, Literal)}
     checked_literals = {i: value for i, value in literals.items() if _is_comparable(value)}
     has_structures = any(template is not None for _, template in key.templates)
@@ -88,14 +88,14 @@ def make_call_form(
         return None
     if len(key.leaves) != len(key.templates) + locations or key.orders:
         return None
-    positions = iter(results.first_equal) if results.first_equal else itertools.count()
+    positions = iter(results.first_equal_positions) if results.first_equal_positions else itertools.count()
     result = _result_form(results.layout, positions, contract, results.returns_arrays)
     values = [_captured_value(captured) for captured in captures]
     if result is None or not all(map(_is_plain_capture, values)):
         return None
-    identities = [identity_guard(place, read()) for _, read, _, place in guards.checks]
+    identities = [identity_guard(leaf_position, read()) for _, read, _, leaf_position in guards.checks]
     identities += _definition_guards(guards.function)
-    places = [i for i in range(len(key.leaves)) if i not in checked_literals]
+    parameter_leaves = [i for i in range(len(key.leaves)) if i not in checked_literals]
     parameter_forms = [_parameter_form(leaf) for leaf in leaves]
     return CallForm(
         parameters=(*parameter_forms, *map(Captured, values)),
@@ -108,7 +108,7 @@ def make_call_form(
         weak=tuple(leaf.type.weak for leaf in leaves if isinstance(leaf, TensorKey) and leaf.origin == "tensor"),
         guards=tuple(guard for guard in identities if guard is not None),
         busy=BUSY,
-        donated=frozenset(i for i, place in enumerate(places) if place in donated and parameter_forms[i] == "tensor"),
+        donated=frozenset(i for i, j in enumerate(parameter_leaves) if j in donated and parameter_forms[i] == "tensor"),
         donation=Donated(name) if donated else None,
     )
 
@@ -228,14 +228,15 @@ def _result_form(
 
 
 def _variant_form(
-    layout: Arms, positions: Iterator[int], contract: type[Contract], arrays_out: bool
+    layout: Arms, positions: Iterator[int], contract: type[Contract], returns_arrays: bool
 ) -> ResultForm | None:
     tag = next(positions)
-    shared = None if layout.number_type is None else itertools.repeat(next(positions))
+    number_position = None if layout.number_type is None else itertools.repeat(next(positions))
     forms: list[ResultForm] = []
     for arm in layout.arms:
-        is_shared = shared is not None and isinstance(arm, Leaf) and scalar_dtype(arm) is not None
-        form = _result_form(arm, shared if is_shared and shared is not None else positions, contract, arrays_out)
+        is_number = isinstance(arm, Leaf) and scalar_dtype(arm) is not None
+        arm_positions = number_position if is_number and number_position is not None else positions
+        form = _result_form(arm, arm_positions, contract, returns_arrays)
         if form is None:
             return None
         forms.append(form)

@@ -98,7 +98,8 @@ class ConcreteFunction:
     def _inspect_outputs(self, arrays: bool) -> None:
         """Determine which outputs are equal, are arrays of the program, or are captured arrays or constants."""
         key, contract, optimised = self.key, self.contract, self.optimised
-        self._first_of = first_equal_outputs(self.recorded, optimised) if contract.python_exceptions else []
+        has_identities = contract.python_exceptions
+        self._first_equal_positions = first_equal_outputs(self.recorded, optimised) if has_identities else []
         captured = optimised.parameters[len(self.recorded.parameters) - len(self.captures) :]
         has_arrays = any(isinstance(capture, np.ndarray) for capture in self.captures)
         self._returns_captures = has_arrays and bool(aliased_outputs(optimised, captured))
@@ -120,7 +121,7 @@ class ConcreteFunction:
             location_count = len(form_key.leaves) - len(form_key.templates)
             donated = [i for i, leaf_position in enumerate(unpacking.extracted) if leaf_position in donated]
         may_share = not self._returns_captures and not self._returns_constants
-        results = Results(self.layout, self._returns_arrays, may_share, self._first_of)
+        results = Results(self.layout, self._returns_arrays, may_share, self._first_equal_positions)
         arguments = Arguments(form_key, donated, location_count)
         form = make_call_form(arguments, self.captures, results, self.guards, contract, self.function_name)
         self.can_run_again = can_run_again(optimised)  # whether a failed run has no side effects
@@ -128,7 +129,7 @@ class ConcreteFunction:
         form = rollback.add_saved_arrays(form)
         self._compiled: CompiledGraph = compile_placed(optimised, contract.name, form, owner.backend)
         self._run: Any = self._compiled
-        # The entry for calls with only tensors, arrays and numbers; whether its guards are checked before in Python.
+        # The entry for calls with only tensors, arrays and numbers; Python code may have to check its guards first.
         self.entry: Callable[..., Any] | None = self._compiled.entry
         self.checks_guards_in_python = self.entry is not None and has_python_guards(self.guards)
         self._copies = not self._compiled.holds_no_arguments  # whether arrays are copied: the program may change them
@@ -138,7 +139,7 @@ class ConcreteFunction:
         if locations and self.entry is not None:
             self.entry = pass_locations(self.entry, self._location_readers)
         if unpacking is not None and self.entry is not None:
-            self.entry = unpacking.entry(self.entry, self._are_disjoint)
+            self.entry = unpacking.wrap_entry(self.entry, self._are_disjoint)
 
     @property
     def entries(self) -> tuple[Callable[..., Any], ...]:
@@ -149,7 +150,7 @@ class ConcreteFunction:
         return entry_owner.entries if isinstance(entry_owner, ByShape) else (self.entry,)
 
     def overlap_with_outside(self, leaves: Iterable[Any]) -> str:
-        """Describe the argument that shares memory with a value that the trace assumed constant; "" if none does."""
+        """Describe an argument that shares memory with a value that the trace assumed constant; "" if none does."""
         return self.outside.find_overlap(leaves, self._location_readers) if self.outside else ""
 
     def _are_disjoint(self, leaves: Sequence[Any]) -> bool:
@@ -260,8 +261,8 @@ class ConcreteFunction:
             results = [
                 copy_shared_result(result, value) for result, value in zip(results, self.optimised.outputs, strict=True)
             ]
-        if self._first_of:
-            results = [results[position] for position in self._first_of]
+        if self._first_equal_positions:
+            results = [results[position] for position in self._first_equal_positions]
         return rebuild(self.layout, map(self._convert_result, results, self.layout.types()))
 
     def _run_for_device(self, device: str) -> Callable[[Sequence[Any]], list[Any]]:

@@ -35,7 +35,7 @@ class DifferentiableGraph:
         self.contract = contract
         self.backend = backend
         self.run = compile_placed(graph, contract, backend=backend) if run is None else run
-        self._parts: dict[tuple[tuple[int, ...], int | None], ForwardAndBackward] = {}
+        self._parts_by_request: dict[tuple[tuple[int, ...], int | None], ForwardAndBackward] = {}
 
     def call(self, inputs: Sequence[Any]) -> list[Any]:
         """Return the results for these inputs (tensors, storages, lists); tapes that follow one record the call.
@@ -44,7 +44,7 @@ class DifferentiableGraph:
         """
         watched = tuple(i for i, flag in enumerate(tape_recorders.follows(inputs)) if flag)
         if not watched:
-            return self._results(self.run([array_of(value) for value in inputs]), inputs)
+            return self._wrap_results(self.run([to_graph_input(value) for value in inputs]), inputs)
         try:
             chain = [self.parts(watched)]
         except StagingError as error:
@@ -54,7 +54,7 @@ class DifferentiableGraph:
         for _ in range(self._derivative_count() - 1):
             chain.append(chain[-1].forward.parts(watched))
         last = chain[-1].forward
-        results = last._results(last.run([array_of(value) for value in inputs]), inputs)
+        results = last._wrap_results(last.run([to_graph_input(value) for value in inputs]), inputs)
         values_before = [value.value if hasattr(value, "__autoconv_resource__") else None for value in inputs]
 
         def pull(cotangents: Sequence[Any]) -> list[Any]:
@@ -74,11 +74,11 @@ class DifferentiableGraph:
             has_lost_outputs = bool(watched) and self.parts(watched).split.has_lost_outputs
         except StagingError as error:
             return error.message
-        return "what is differentiated goes into an object of Python's own" if has_lost_outputs else ""
+        return "a differentiated value is stored in a Python object" if has_lost_outputs else ""
 
     def _call_without_gradient(self, inputs: Sequence[Any], error: StagingError) -> list[Any]:
         """Run a call without a gradient; requesting the gradient raises the error."""
-        results = self._results(self.run([array_of(value) for value in inputs]), inputs)
+        results = self._wrap_results(self.run([to_graph_input(value) for value in inputs]), inputs)
 
         def refuse(cotangents: Sequence[Any]) -> list[Any]:
             raise error
@@ -96,10 +96,10 @@ class DifferentiableGraph:
         """Return the forward graph, with stored values, and the backward graph to the inputs at these positions."""
         intervals = (recorder.recompute_every for recorder in tape_recorders.active())
         recompute_every = next((interval for interval in intervals if interval is not None), None)
-        result = self._parts.get((wrt, recompute_every))
+        result = self._parts_by_request.get((wrt, recompute_every))
         if result is None:
             result = ForwardAndBackward(split(self.graph, wrt, recompute_every=recompute_every), self)
-            self._parts[wrt, recompute_every] = result
+            self._parts_by_request[wrt, recompute_every] = result
         return result
 
     def _rerun_for_derivative(
@@ -119,10 +119,11 @@ class DifferentiableGraph:
                 "one GradientTape for each derivative around the call, or a persistent one",
             )
         parts = self.parts(watched)
-        results_again = parts.forward._results(parts.forward.run([array_of(value) for value in inputs]), inputs)
-        return parts.pull(cotangents, results_again[parts.split.outputs :], results, len(inputs))
+        arrays = parts.forward.run([to_graph_input(value) for value in inputs])
+        saved = parts.forward._wrap_results(arrays, inputs)[parts.split.outputs :]
+        return parts.pull(cotangents, saved, results, len(inputs))
 
-    def _results(self, arrays: Sequence[Any], inputs: Sequence[Any]) -> list[Any]:
+    def _wrap_results(self, arrays: Sequence[Any], inputs: Sequence[Any]) -> list[Any]:
         """Wrap each result as a new object, which tapes identify; results of array tensors are array tensors."""
         has_arrays = self.contract == "compile" and any(type(value) is ArrayTensor for value in inputs)
         kind = ArrayTensor if has_arrays else EagerTensor
@@ -136,19 +137,21 @@ class DifferentiableGraph:
 class ForwardAndBackward:
     """The forward and backward part of a graph, compiled."""
 
-    def __init__(self, parts: Split, graph: DifferentiableGraph) -> None:
+    def __init__(self, split: Split, graph: DifferentiableGraph) -> None:
         name, contract, backend = graph.name, graph.contract, graph.backend
-        self.split = parts
-        self.forward = DifferentiableGraph(optimise(parts.forward, contract=contract), name, contract, backend=backend)
-        self.backward = DifferentiableGraph(optimise(parts.backward), f"{name}_back", "function", backend=backend)
+        self.split = split
+        self.forward = DifferentiableGraph(optimise(split.forward, contract=contract), name, contract, backend=backend)
+        self.backward = DifferentiableGraph(optimise(split.backward), f"{name}_back", "function", backend=backend)
 
-    def pull(self, cotangents: Sequence[Any], saved: Sequence[Any], results: Sequence[Any], count: int) -> list[Any]:
-        """Return the cotangents of the `count` inputs, None for inputs without influence."""
+    def pull(
+        self, cotangents: Sequence[Any], saved: Sequence[Any], results: Sequence[Any], input_count: int
+    ) -> list[Any]:
+        """Return the cotangents of the `input_count` inputs, None for inputs without influence."""
         filled = [
             tape_recorders.zeros_for(results[i]) if cotangents[i] is None else cotangents[i]
             for i in self.split.output_positions
         ]
-        gradients: list[Any] = [None] * count
+        gradients: list[Any] = [None] * input_count
         if self.split.parameter_positions:
             for position, cotangent in zip(
                 self.split.parameter_positions, self.backward.call([*filled, *saved]), strict=True
@@ -157,7 +160,7 @@ class ForwardAndBackward:
         return gradients
 
 
-def array_of(value: Any) -> Any:
+def to_graph_input(value: Any) -> Any:
     """Return a tensor's array, as a graph's input; other values as they are."""
     if isinstance(value, EagerTensor):
         return value._array

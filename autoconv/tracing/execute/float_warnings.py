@@ -1,4 +1,4 @@
-"""NumPy's warnings about floating-point errors, which a graph does not give.
+"""Warnings of NumPy about floating-point errors, which a graph does not issue.
 
 The processor keeps flags of invalid values, divisions by zero and overflows. If some are set after a call of a trace,
 the call runs once more as plain Python, whose result counts: NumPy itself then warns, or does not. Flags may also be
@@ -35,7 +35,7 @@ from autoconv.tracing.outputs.growing_arrays import read_values
 
 _EACH, _NEVER, _RARELY = "each", "never", "rarely"
 _RERUN_LIMIT = 4  # flagged calls that run once more where a warning is shown once a line
-_CAREFUL_CALLS = 6  # calls that can be undone, at first and after one with flags
+_UNDOABLE_CALLS = 6  # number of calls that can be undone, at first and after one with flags
 _COPY_LIMIT = 1 << 26  # bytes of arrays that are copied before such a call
 _CONSTANT_LIMIT = 1 << 12  # elements of constants that are examined
 _ANY_FLAG = 16  # stands for an error of constants
@@ -45,8 +45,9 @@ class FloatErrors:
     """The facts about floating-point errors of a trace.
 
     `may_occur`: there may be errors, so NumPy's error state matters. `is_certain`: a computation on constants has an
-    error, for which no flag is raised. `has_unused_errors`: so may results that nothing uses. `careful`: the number of
-    further calls that can be undone; the first `unused_calls` of these run as plain Python.
+    error, for which no flag is raised. `has_unused_errors`: results that nothing uses may have errors.
+    `undoable_calls`: the number of further calls that can be undone; the first `plain_calls` of these run as plain
+    Python.
     """
 
     __slots__ = (
@@ -58,11 +59,11 @@ class FloatErrors:
         "_frequency",
         "_has_no_effects",
         "_next_rerun",
-        "careful",
         "has_unused_errors",
         "is_certain",
         "may_occur",
-        "unused_calls",
+        "plain_calls",
+        "undoable_calls",
     )  # fmt: skip
 
     def __init__(
@@ -75,8 +76,8 @@ class FloatErrors:
         self._has_no_effects = warns and has_no_lasting_effects(graph)
         self._can_undo = warns and not self._has_no_effects and can_undo(graph)
         self._array_positions = [i for i, value in enumerate(graph.parameters) if isinstance(value.type, ArrayType)]
-        self.unused_calls = _CAREFUL_CALLS if warns and self.has_unused_errors else 0
-        self.careful = _CAREFUL_CALLS if self._can_undo or self.unused_calls else 0
+        self.plain_calls = _UNDOABLE_CALLS if warns and self.has_unused_errors else 0
+        self.undoable_calls = _UNDOABLE_CALLS if self._can_undo or self.plain_calls else 0
         self.is_certain = warns and (warns_of_constants or any(map(_has_error_of_constants, graph.nodes)))
         self._filters: list[Any] = []
         self._frequency, self._calls, self._flags, self._next_rerun = "", 0, 0, _RERUN_LIMIT
@@ -95,7 +96,7 @@ class FloatErrors:
         if self._has_no_effects:
             return self._may_show_warning(flags)
         if self._can_undo and self._may_show_warning(flags):
-            self.careful = _CAREFUL_CALLS
+            self.undoable_calls = _UNDOABLE_CALLS
         return False
 
     def warns_before_error(self) -> bool:
@@ -104,16 +105,16 @@ class FloatErrors:
         return bool(flags) and self._has_no_effects and self._may_show_warning(flags)
 
     def run(self, run: Callable[[Sequence[Any]], Any], values: Sequence[Any]) -> Any:
-        """Run a graph, as a run that can be undone while `careful` calls are left.
+        """Run a graph, as a run that can be undone while `undoable_calls` calls are left.
 
         If flags are set after it and a warning may be shown, undo its changes and raise Revoked. Raise it at once
         where unused results may have errors.
         """
-        if not self.careful:
+        if not self.undoable_calls:
             return run(values)
-        self.careful -= 1
-        if self.unused_calls:
-            self.unused_calls -= 1
+        self.undoable_calls -= 1
+        if self.plain_calls:
+            self.plain_calls -= 1
             if _warning_frequency(list(warnings.filters)) != _NEVER:
                 raise Revoked
         if not self._can_undo:
@@ -122,22 +123,22 @@ class FloatErrors:
         if sum(array.nbytes for array in arrays) > _COPY_LIMIT:
             return run(values)
 
-        def is_wrong() -> bool:
+        def has_warnings() -> bool:
             flags = self.take_flags()
             return bool(flags) and self._may_show_warning(flags)
 
         try:
-            return revocable(run, values, arrays, is_wrong)
+            return revocable(run, values, arrays, has_warnings)
         except Revoked:
-            self.careful = _CAREFUL_CALLS
+            self.undoable_calls = _UNDOABLE_CALLS
             raise
 
     def _may_show_warning(self, flags: int) -> bool:
         """Count a call with these flags; return whether its warnings may be shown.
 
-        If filters show a warning once per line, it is true for the first calls and for calls with new flags. Of the
-        others it is true for every second, fourth and so on. With filters that show each warning, or raise it, it is
-        for all.
+        If filters show a warning once per line, the result is true for the first calls and for calls with new flags. Of
+        the others it is true for the second, fourth, eighth and so on. If filters show or raise each warning, it is
+        true for all calls.
         """
         if self._filters != warnings.filters or not self._frequency:
             self._filters = list(warnings.filters)
@@ -230,7 +231,7 @@ def _known_value(value: Value) -> Any:
 
 
 def _warning_frequency(filters: list[Any]) -> str:
-    """Return for which flagged calls these filters may show a warning."""
+    """Return the frequency of flagged calls for which these filters may show a warning."""
     for action, text, category, module, line in filters:
         if issubclass(RuntimeWarning, category):
             if action in ("always", "all", "error"):

@@ -1,4 +1,4 @@
-"""Faults of this package: errors of a trace or a compilation that neither refuse the program nor are the program's own.
+"""Faults of this package: errors of a trace or compilation that are neither refusals nor errors of the program.
 
 Under `compile` the call then runs as plain Python, which gives the right result but hides the fault. So faults are
 counted, and `explain()` shows each with its place. With AUTOCONV_STRICT=1, which the tests set, they are raised.
@@ -108,8 +108,8 @@ def _raising_instruction(error: BaseException) -> tuple[Any, int] | None:
         entries.append((trace.tb_frame.f_code, trace.tb_lasti))
         trace = trace.tb_next
     result = None
-    for (code, offset), is_users in zip(entries, user_frames([code for code, _ in entries]), strict=True):
-        if is_users:
+    for (code, offset), is_user_code in zip(entries, user_frames([code for code, _ in entries]), strict=True):
+        if is_user_code:
             result = None
         elif is_own_file(code.co_filename):
             result = code, offset

@@ -22,21 +22,21 @@ _INSTALLED: list[bool] = []
 
 
 def make_native_slot(
-    kind: Any, cell: ctypes.c_int64, gate: Any, plain: Callable[..., Any], entries: Sequence[Callable[..., Any]]
+    class_: Any, counter: ctypes.c_int64, gate: Any, plain: Callable[..., Any], entries: Sequence[Callable[..., Any]]
 ) -> tuple[Any, ...]:
-    """Return the contents of the slot `_straight` of an object: call counter, gate, plain function, entries.
+    """Return the contents of the slot `_native_entries` of an object: call counter, gate, plain function, entries.
 
-    It is empty if one of these does not have the memory layout that native code expects. `kind` is the object's class;
-    its attribute `takes_instances` is determined here if it is None.
+    It is empty if one of these does not have the memory layout that native code expects. `class_` is the object's
+    class; its attribute `takes_instances` is determined here if it is None.
     """
-    if not get_backend().can_dispatch((cell, gate), entries):
+    if not get_backend().can_dispatch((counter, gate), entries):
         return ()
     with _LOCK:
         if not _INSTALLED:
-            _INSTALLED.append(_install(next(base for base in kind.__mro__ if "_straight" in vars(base))))
-        if _INSTALLED[0] and kind.takes_instances is None:
-            kind.takes_instances = get_backend().mark_method_descriptor(kind)
-    return (cell, gate, plain, *entries) if _INSTALLED[0] else ()
+            _INSTALLED.append(_install(next(base for base in class_.__mro__ if "_native_entries" in vars(base))))
+        if _INSTALLED[0] and class_.takes_instances is None:
+            class_.takes_instances = get_backend().mark_method_descriptor(class_)
+    return (counter, gate, plain, *entries) if _INSTALLED[0] else ()
 
 
 def native_entries(slot: tuple[Any, ...]) -> tuple[Callable[..., Any], ...]:
@@ -45,7 +45,7 @@ def native_entries(slot: tuple[Any, ...]) -> tuple[Callable[..., Any], ...]:
 
 
 def _install(owner: Any) -> bool:
-    slot, methods = (_offset(owner, name) for name in ("_straight", "_methods"))
+    slot, methods = (_offset(owner, name) for name in ("_native_entries", "_methods"))
     if slot is None or methods is None:
         return False
     call = get_backend().dispatch_method(

@@ -136,12 +136,12 @@ class PlacedGraph:
 
 
 def _is_number(value: Value) -> bool:
-    """Return whether a value has no dimensions, as conditions, which are read here."""
+    """Return whether a value has no dimensions. Conditions are such values, and are read in this process."""
     return isinstance(value.type, TensorType) and value.type.shape == ()
 
 
 def _can_be_sent(node: Node, device: str, homes: Mapping[Value, str]) -> bool:
-    """Return whether a node has tensors only, and variables whose values are on the device."""
+    """Return whether the device can run a node: its operands are tensors, and variables whose values are there."""
     values = [value for value in node.inputs if homes.get(value) != device]
     return all(isinstance(value.type, TensorType) for value in (*values, *node.results)) and bool(node.results)
 

@@ -1,4 +1,4 @@
-"""Reruns of calls as plain Python, after values that the graph cannot represent, or errors in the graph's own words.
+"""Reruns of calls as plain Python, after values that the graph cannot represent, or errors of the graph.
 
 Plain Python has unbounded ints, and NumPy's error messages.
 """
@@ -20,7 +20,7 @@ RERUN_ERRORS = (*UNDONE_ERRORS, OpError)
 def is_for_python(concrete: Any, error: BaseException) -> bool:
     """Return whether the call reruns as plain Python: its outcome there may differ, and the run had no side effects.
 
-    An error of an operation in a handler lacks its context, for example.
+    For example, a graph's error of an operation in an exception handler lacks its context.
     """
     if isinstance(error, Revoked):
         return True
@@ -64,9 +64,9 @@ def rerun_plain(error: BaseException, function: Callable[..., Any], args: Any, k
                 return function(*args, **kwargs)
         return function(*args, **kwargs)
     except BaseException as raised:
-        link: BaseException | None = raised
-        while link is not None:
-            if link.__context__ is error:
-                link.__context__ = None
-            link = link.__context__
+        chained_error: BaseException | None = raised
+        while chained_error is not None:
+            if chained_error.__context__ is error:
+                chained_error.__context__ = None
+            chained_error = chained_error.__context__
         raise

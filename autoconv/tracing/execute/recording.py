@@ -17,10 +17,10 @@ from autoconv.tracing.key.cache_key import Key, ObjectKey, SpecKey, TensorKey, V
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recording:
-    """A finished trace: its graph as recorded and optimised, and what a call needs to use it.
+    """A finished trace: its graph as recorded and optimised, and the facts with which calls use it.
 
     `arrays` is true where the program sees NumPy's arrays in place of tensors; `locations` are the written locations;
-    `warns` is true where NumPy warned of what the trace computed of plain values.
+    `warns` is true where NumPy warned of a computation on plain values during the trace.
     """
 
     graph: Graph

@@ -1,4 +1,4 @@
-"""Rollback of runs with an int beyond 64 bits, so that the call can rerun as plain Python."""
+"""Rollback of runs with a value that a graph cannot represent, so that the call can rerun as plain Python."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Run = Callable[..., Any]
 
 
 def can_run_again(graph: Graph) -> bool:
-    """Return whether a failed run has no side effects: no output, no draw, and writes only to its own objects."""
+    """Return whether a failed run has no side effects: no output, no random number, no writes to existing objects."""
     lasting_effects = Effects.RANDOM if _is_self_contained(graph) else Effects.WRITE | Effects.RANDOM
     if not any(
         (node.effects & lasting_effects and not node.regions and not node.op.name.startswith(TO_LOCAL_OBJECTS))
@@ -38,7 +38,7 @@ def can_run_again(graph: Graph) -> bool:
 
 
 def has_no_lasting_effects(graph: Graph) -> bool:
-    """Return whether a complete run has no side effects: no output, no draw, and writes only to new arrays."""
+    """Return whether a complete run has no side effects: no output, no random number, no writes to existing objects."""
     if any(
         node.op.traits.prints or node.op.traits.irreversible or node.effects & Effects.RANDOM for node in graph.walk()
     ):
@@ -92,16 +92,16 @@ class Rollback:
 def make_rollback(graph: Graph) -> Rollback:
     """Return the rollback of a graph whose runs have side effects (see `can_run_again`).
 
-    No irreversible side effect precedes it (`refuse_lasting`).
+    An irreversible side effect never precedes it (see `refuse_lasting`).
     """
-    objects = _has_objects(graph)
+    has_objects = _has_objects(graph)
     arrays = [i for i, value in enumerate(graph.parameters) if isinstance(value.type, ArrayType)]
     abandons = may_exceed(graph) or any(may_change_kind(node) or may_run_code(node) for node in graph.walk())
     prints = any(node.op.traits.prints for node in graph.walk())
-    if not abandons and (arrays or not objects or not can_undo(graph)):
+    if not abandons and (arrays or not has_objects or not can_undo(graph)):
         return Rollback()
-    saved = arrays if objects else written_parameters(graph)
-    return Rollback(tuple(saved), objects or prints or not arrays, abandons)
+    saved_positions = arrays if has_objects else written_parameters(graph)
+    return Rollback(tuple(saved_positions), has_objects or prints or not arrays, abandons)
 
 
 def wrap_restoring(run: Callable[..., Any], arrays: Callable[..., list[np.ndarray]]) -> Callable[..., Any]:
@@ -135,7 +135,7 @@ def _has_objects(graph: Graph) -> bool:
 
 
 def _is_self_contained(graph: Graph) -> bool:
-    """Return whether a graph writes only objects that it made itself: none of its inputs is mutable."""
+    """Return whether a graph writes only to objects that it created: none of its inputs is mutable."""
     if not all(isinstance(value.type, TensorType) for value in graph.parameters):
         return False
     values = (node.attributes["value"] for node in graph.walk() if node.op.name == "object_constant")

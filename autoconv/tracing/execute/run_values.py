@@ -40,7 +40,7 @@ def apply_key_layout(leaf: Any, key: Any) -> Any:
 
 
 def _to_integer_array(leaf: int) -> np.ndarray:
-    """Return an int as an int64 array; of one beyond 64 bits NumPy would make an unsigned number or an object."""
+    """Return an int as an int64 array; NumPy would convert one beyond 64 bits to an unsigned number or an object."""
     try:
         return to_python_array(leaf)
     except IntegerLimitError as error:
@@ -49,7 +49,7 @@ def _to_integer_array(leaf: int) -> np.ndarray:
 
 
 def to_taped_input(value: Any) -> Any:
-    """Return tensors unchanged, as tapes identify them; arrays and numbers as for a run, in tensors."""
+    """Return tensors unchanged, since tapes identify them; convert arrays and numbers to tensors."""
     if isinstance(value, EagerTensor) or hasattr(type(value), "__autoconv_run_value__"):
         return value if isinstance(value, EagerTensor) else run_value(value)
     tensor = tape_recorders.tensor_for(value)

@@ -67,7 +67,7 @@ class AnySize:
 
 
 class ByShape:
-    """Run `graph` on a list of arguments, and return a list of results.
+    """A graph that is compiled for any size, or by shape. A call takes a list of arguments and returns one of results.
 
     The choice of code only affects the order in which sums are added up. `compilations` counts the compilations.
     """
@@ -158,7 +158,7 @@ class ByShape:
         for general in tuple(self._code_by_pattern.values()):  # other threads may add to it
             if general is not None and general.accepts(shapes):
                 return general
-        pattern = _pattern(shapes, [self._graph.parameters[i].type for i in self._open_positions])
+        pattern = _generalise_shapes(shapes, [self._graph.parameters[i].type for i in self._open_positions])
         if pattern in self._code_by_pattern or len(self._code_by_pattern) >= MAX_PATTERNS or pattern == shapes:
             return None
         try:
@@ -172,35 +172,36 @@ class ByShape:
 
     def _compile_open(self, pattern: Pattern, shapes: Shapes) -> AnySize | None:
         """Return code for any size or None; raises CannotSpecialise where these shapes are inconclusive."""
-        code = get_backend(self._backend).symbolic
-        if code is None:
+        symbolic_code = get_backend(self._backend).symbolic
+        if symbolic_code is None:
             return None
         try:
-            graph, needs = generalise(self._graph, self._types(pattern))
+            graph, conditions = generalise(self._graph, self._types(pattern))
             if self._contract == "compile":
-                needs += dict.fromkeys(size_limits(graph))
+                conditions += dict.fromkeys(size_limits(graph))
             graph = optimise(graph, contract=self._contract)
-            graph.needs = tuple(needs)
-            sizes = code.sizes(graph, needs)
+            graph.needs = tuple(conditions)
+            sizes = symbolic_code.sizes(graph, conditions)
         except (CannotSpecialise, ValueError):
             return None
-        except TypeError:  # a rewrite needs numbers: its own fault, and each shape has its own code
+        except TypeError:  # a rewrite needs known sizes, which is a fault of it: each shape gets code of its own
             if SETTINGS.strict:
                 raise
             return None
         try:
-            bound = fold_symbolic_bounds(graph, code.takes_bounds)
-            graph = bound if bound is not None and not code.has_bounds_for_kernels(bound) else graph
-            kernel_ops = code.kernels(graph, library=False)
-        except (TypeError, ValueError):  # the lowering of some op needs numbers: each shape has its own code then
+            bounded_graph = fold_symbolic_bounds(graph, symbolic_code.takes_bounds)
+            if bounded_graph is not None and not symbolic_code.has_bounds_for_kernels(bounded_graph):
+                graph = bounded_graph
+            kernel_ops = symbolic_code.kernels(graph, library=False)
+        except (TypeError, ValueError):  # the lowering of an op needs known sizes
             return None
         if kernel_ops:
-            for name in code.kernels(specialise(self._graph, self._types(shapes))):
+            for name in symbolic_code.kernels(specialise(self._graph, self._types(shapes))):
                 if name in kernel_ops:
                     kernel_ops.remove(name)
         try:
             run = self._compile(graph)
-        except UnknownSize:  # there is no code for some combination of these ops: each shape has its own then
+        except UnknownSize:  # there is no code for this combination of ops
             return None
         if run.entry is not None and not kernel_ops:
             self._open_entries = (*self._open_entries, run.entry)
@@ -210,16 +211,16 @@ class ByShape:
 
     def _compile_shapes(self, shapes: Shapes) -> CompiledGraph:
         try:
-            narrow = specialise(self._graph, self._types(shapes))
-            if self._contract == "compile" and any(map(is_too_large, narrow.walk())):
+            specialised_graph = specialise(self._graph, self._types(shapes))
+            if self._contract == "compile" and any(map(is_too_large, specialised_graph.walk())):
                 error = OpError("an array may be larger than memory")
                 error.__dict__.update(_autoconv_undone=True)  # nothing has run: the call can run plain
                 raise error
-            narrow = optimise(narrow, contract=self._contract)
+            specialised_graph = optimise(specialised_graph, contract=self._contract)
         except CannotSpecialise:
             run = self._compile_fallback()
         else:
-            run = self._compile(narrow)
+            run = self._compile(specialised_graph)
             if run.entry is not None:
                 self._entries = (run.entry, *self._entries[: _MAX_ENTRIES - 1])
         self._runs[shapes] = run
@@ -243,17 +244,17 @@ class ByShape:
         return self._fallback
 
 
-def _pattern(shapes: Shapes, types: Sequence[Type]) -> Pattern:
+def _generalise_shapes(shapes: Shapes, types: Sequence[Type]) -> Pattern:
     """Return the shapes with symbols for open dimensions of 2 and more, the same symbol for equal sizes."""
     symbols: dict[int, Symbol] = {}
-    general_types = []
+    general_shapes = []
     for shape, type_ in zip(shapes, types, strict=True):
         assert isinstance(type_, (TensorType, ArrayType))
         shape_of_type = type_.shape if type_.shape is not None else (None,) * len(shape)
-        general_types.append(
+        general_shapes.append(
             tuple(
-                symbols.setdefault(size, Symbol(f"n{len(symbols)}")) if d is None and size > 1 else size
-                for size, d in zip(shape, shape_of_type, strict=True)
+                symbols.setdefault(size, Symbol(f"n{len(symbols)}")) if declared_size is None and size > 1 else size
+                for size, declared_size in zip(shape, shape_of_type, strict=True)
             )
         )
-    return tuple(general_types)
+    return tuple(general_shapes)

@@ -17,7 +17,7 @@ def computes_typed_numbers(node: Node) -> bool:
         dtypes = {value.dtype for value in node.inputs if isinstance(value.type, (ArrayType, TensorType))}
         return len(dtypes) > 1 and any(dtype.is_floating or dtype.is_complex for dtype in dtypes)
     if node.op.name in ("cast", "python_cast") and node.inputs[0].dtype is node.results[0].dtype:
-        return False  # another class of the same number
+        return False  # it only changes the class of the number
     return not node.regions and node.op.name not in _MOVING_OPS and any(map(_is_typed, node.results))
 
 

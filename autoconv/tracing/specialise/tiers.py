@@ -1,9 +1,9 @@
 """Measured choice, per kind of call, between running a graph and running plain Python.
 
 Under `compile` both give the same results, so the quicker one may run. The first calls of each kind are timed, each
-running one of the two; then the choice stands, and no later call of that kind reads a clock. A kind is made of the
-types of the arguments and the magnitudes of their sizes. Native code reads the `Gate`: the number of calls until the
-next examined one, and the form that they run. Examinations become rarer while they find the expected kind.
+in one of the two forms. Then the choice is fixed, and no later call of that kind reads a clock. A kind consists of
+the types of the arguments and the magnitudes of their sizes. Native code reads the `Gate`: the number of calls until
+the next examined one, and their form. Examinations become rarer while they find the expected kind.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from autoconv.tracing.key.bounded_mapping import Bounded
 from autoconv.tracing.specialise.presumed_plain import SHORT, PlainPresumption
 
 GRAPH, PLAIN = "graph", "plain"
-RERUNS = "the graph gave up many calls, which ran again as plain Python"
+RERUNS = "many calls of the graph failed and ran again as plain Python"
 FOREVER = 2**62  # calls without examination
 
 _MAX_KINDS = 64  # kinds of calls whose timings are kept
@@ -31,7 +31,7 @@ _PAIRS = 4  # timed calls of each form, after which a small difference decides
 _CLEAR_RATIO, _LARGE_RATIO = 2.0, 8.0  # times as slow: such differences decide after fewer
 _UNEVEN_RATIO = 4.0  # factor between samples of one form above which means decide, over twice as many samples
 _MIN_RERUNS = 8  # calls of one kind that ran again as plain Python, before their share is examined
-_RERUN_SHARE = 4  # one rerun in so many calls of the function is too many
+_RERUN_SHARE = 4  # one rerun in this number of calls of the function is too many
 _COSTLY_SECONDS = 0.05  # seconds of a sample that is not repeated where the forms are far apart
 _MIN_RATIO, _NOISE_SECONDS = 1.1, 0.3e-6  # factor and seconds by which a graph has to be slower before it is abandoned
 _MAX_INTERVAL = {GRAPH: 2**20, PLAIN: 256}  # calls between two examinations
@@ -45,8 +45,8 @@ class Gate:
 
     __slots__ = ("cell",)
 
-    def __init__(self, left: int) -> None:
-        self.cell = (ctypes.c_int64 * 3)(left, 0, 0)
+    def __init__(self, calls: int) -> None:
+        self.cell = (ctypes.c_int64 * 3)(calls, 0, 0)
 
     def take_unexamined(self) -> bool:
         """Count a call; return whether it runs without examination."""
@@ -59,9 +59,9 @@ class Gate:
     def is_plain(self) -> bool:
         return bool(self.cell[1])
 
-    def set_variable_check(self, asks: bool) -> None:
+    def set_variable_check(self, is_enabled: bool) -> None:
         """Make native code skip graphs while NumPy's context variable is not its default; see `float_errors`."""
-        self.cell[2] = asks
+        self.cell[2] = is_enabled
 
     def open(self, calls: int, form: str) -> None:
         """Allow that many calls in this form without examination."""
@@ -90,8 +90,8 @@ class Timing:
         self._form = GRAPH
         self._examined_calls = self._reruns = self._calls_at_first_rerun = 0
 
-    def form(self) -> str:
-        """Return the form that the next call runs."""
+    def choose_form(self) -> str:
+        """Count a call, and return the form in which it runs."""
         self._examined_calls += 1
         if not self.choice and self._examined_calls > _MAX_EXAMINED_CALLS:
             self.choice = GRAPH
@@ -112,7 +112,7 @@ class Timing:
         self._warm_traces.add(trace)
         return True
 
-    def ran(self, form: str, seconds: float) -> None:
+    def record_time(self, form: str, seconds: float) -> None:
         """Record the time of a call, and choose once the times are decisive."""
         (self._graphs if form == GRAPH else self._plains).append(seconds)
         if form == GRAPH or not self._graphs:
@@ -208,7 +208,7 @@ class Tiers:
         try:
             return function(*args, **kwargs)
         finally:  # an error ends most calls of some functions
-            timing.ran(PLAIN, clock() - start)
+            timing.record_time(PLAIN, clock() - start)
             self._samplers.discard(thread)
 
 
