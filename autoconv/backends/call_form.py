@@ -100,6 +100,14 @@ class ContainerResult:
 
 
 @dataclass(frozen=True, slots=True)
+class CalledResult:
+    """The result of a Python function of the parts, such as a named tuple, an object or a copy of a set."""
+
+    function: Callable[..., Any]
+    parts: tuple[ResultForm, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class SelectedResult:
     """One of several results, selected by the integer output at position `tag`."""
 
@@ -107,7 +115,7 @@ class SelectedResult:
     arms: tuple[ResultForm, ...]
 
 
-ResultForm = OutputResult | ConstantResult | ContainerResult | SelectedResult
+ResultForm = OutputResult | ConstantResult | ContainerResult | CalledResult | SelectedResult
 
 
 def outputs_of(form: ResultForm) -> dict[int, str]:

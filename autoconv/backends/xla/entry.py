@@ -15,6 +15,7 @@ import numpy as np
 
 from autoconv.backends.call_form import (
     ABSENT,
+    CalledResult,
     CallForm,
     Captured,
     CellGuard,
@@ -179,6 +180,9 @@ def _builder(form: ResultForm, graph: Graph, tensor_class: type) -> Callable[[Se
             return lambda results: {key: part(results) for key, part in zip(keys, parts, strict=True)}
         kind = form.kind
         return lambda results: kind([part(results) for part in parts])
+    if isinstance(form, CalledResult):
+        function, parts = form.function, [_builder(part, graph, tensor_class) for part in form.parts]
+        return lambda results: function(*[part(results) for part in parts])
     arms = [_builder(arm, graph, tensor_class) for arm in form.arms]
     return lambda results: arms[int(results[form.tag])](results)
 

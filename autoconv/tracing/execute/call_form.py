@@ -6,12 +6,14 @@ import itertools
 import types
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from autoconv.backends.call_form import (
     ABSENT,
+    CalledResult,
     CallForm,
     Captured,
     CellGuard,
@@ -27,12 +29,16 @@ from autoconv.backends.call_form import (
     function_offsets,
     slot_offset,
 )
+from autoconv.graph.dtypes import float64
 from autoconv.graph.types import ArrayType, ObjectType, TensorType
 from autoconv.operators.calls.call import is_user_code
-from autoconv.operators.regions.layout import Arms, Layout, Leaf, Parts, Static, scalar_dtype
+from autoconv.operators.regions.layout import Arms, Instance, Layout, Leaf, Parts, Static, scalar_dtype
+from autoconv.operators.regions.marshalling import rebuild
+from autoconv.runtime.objects.containers import untraced_copy
 from autoconv.runtime.recording.activity import BUSY
 from autoconv.runtime.recording.contracts import Contract
 from autoconv.runtime.recording.journal import MISSING
+from autoconv.runtime.support.structure import Template, pack
 from autoconv.runtime.tensors.donation import Donated
 from autoconv.runtime.tensors.tensor import EagerTensor, Tensor
 from autoconv.tracing.guards.fingerprints import is_user_module, parts_of_module
@@ -43,6 +49,9 @@ from autoconv.tracing.key.definition import definition_of
 from autoconv.tracing.key.opaque_arguments import MIN_OPAQUE_ITEMS
 
 _CONSTANT_TYPES = (bool, int, float, complex, str, bytes)
+_IMMUTABLE_CLASSES = (
+    type(None), np.number, np.bool_, type, range, np.dtype, types.EllipsisType, types.NotImplementedType
+)  # fmt: skip
 _PLAIN_TYPES = (type(None), bool, int, float, complex, str, bytes, types.BuiltinFunctionType, np.ufunc, np.dtype)
 
 
@@ -201,7 +210,7 @@ def _identity_suffices(value: Any) -> bool:
         return True
     if isinstance(value, types.ModuleType):
         return not (is_user_module(value) or parts_of_module(value, frozenset(vars(value))))
-    return type(value) in _PLAIN_TYPES or isinstance(value, Tensor)
+    return type(value) in _PLAIN_TYPES or isinstance(value, (Tensor, np.number, np.bool_))
 
 
 def _result_form(
@@ -209,7 +218,8 @@ def _result_form(
 ) -> ResultForm | None:
     """Return the form of a call's result, or None if native code cannot build it. `positions` are the outputs'."""
     if isinstance(layout, Static):
-        return ConstantResult(layout.value) if layout.value is None or type(layout.value) in _CONSTANT_TYPES else None
+        value = layout.value
+        return ConstantResult(value) if _is_immutable(value) else CalledResult(partial(untraced_copy, value), ())
     if isinstance(layout, Leaf):
         if not isinstance(layout.type, (TensorType, ArrayType, ObjectType)):
             return None
@@ -220,11 +230,36 @@ def _result_form(
     parts = tuple(part for part in forms if part is not None)
     if len(parts) < len(forms):
         return None
-    if not isinstance(layout, Parts) or layout.kind not in (tuple, list, dict):
+    if not isinstance(layout, (Parts, Instance)):
         return None
-    if layout.kind is dict and not (layout.keys and all(type(key) in _CONSTANT_TYPES for key in layout.keys)):
-        return None
-    return ContainerResult(layout.kind, layout.keys, parts)
+    if layout.kind in (tuple, list) or (layout.kind is dict and _has_plain_keys(layout)):
+        return ContainerResult(layout.kind, layout.keys, parts)
+    if isinstance(layout, Parts) and layout.kind is not dict:
+        return CalledResult(partial(_pack_level, Template(layout.kind, layout.keys, (None,) * len(parts))), parts)
+    return CalledResult(partial(_rebuild_level, layout.with_children(lambda part: _ANY_LEAF)), parts)
+
+
+def _is_immutable(value: Any) -> bool:
+    """Return whether all calls can return the object itself."""
+    if type(value) is tuple:
+        return all(map(_is_immutable, value))
+    return type(value) in _CONSTANT_TYPES or isinstance(value, _IMMUTABLE_CLASSES)
+
+
+def _has_plain_keys(layout: Parts | Instance) -> bool:
+    return bool(layout.keys) and all(type(key) in _CONSTANT_TYPES for key in layout.keys or ())
+
+
+def _pack_level(template: Template, *parts: Any) -> Any:
+    return pack(template, parts)
+
+
+def _rebuild_level(layout: Layout, *parts: Any) -> Any:
+    """Return the value of a layout of one level that has the given parts."""
+    return rebuild(layout, iter(parts))
+
+
+_ANY_LEAF = Leaf(TensorType(float64, None))  # the layout of a part that is passed through unchanged
 
 
 def _variant_form(
@@ -254,7 +289,8 @@ def _result_kind(type_: Any, contract: type[Contract], returns_arrays: bool) -> 
 
 
 def _captured_value(captured: Any) -> Any:
-    return captured._array if isinstance(captured, EagerTensor) else captured
+    value = captured._array if isinstance(captured, EagerTensor) else captured
+    return np.asarray(value) if isinstance(value, (np.number, np.bool_)) else value
 
 
 def _is_plain_capture(captured: Any) -> bool:

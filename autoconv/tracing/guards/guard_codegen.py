@@ -33,7 +33,7 @@ from autoconv.tracing.guards.fingerprints import (
 from autoconv.tracing.guards.python_codegen import FunctionWriter, TooLong
 
 _MAX_ITEMS = 64  # items of a list, tuple or dict that are compared one by one
-_PLAIN_TYPES = (int, str, bytes, float, complex)
+_PLAIN_TYPES = (int, str, bytes, float, complex, np.number, np.bool_)
 _FUNCTION_PARTS = operator.attrgetter("__code__", "__defaults__", "__kwdefaults__", "__dict__")
 _IMMUTABLE_TYPES = (
     *_PLAIN_TYPES, bool, type(None),
@@ -58,6 +58,7 @@ def generate_checker(
             check_writer.compare(read(), check_writer.read_expression(read, place))
     except (TooLong, Unguardable):
         return None
+    check_writer.forget_containers()
     return check_writer.writer.finish("True")
 
 
@@ -70,6 +71,10 @@ class _CheckWriter:
         self._skip, self._reads = fingerprints().skip, fingerprints().reads
         self._visited: dict[int, tuple[str, Any]] = {}  # id of a container -> (its variable, the container)
         self._classes: set[type] = set()
+
+    def forget_containers(self) -> None:
+        """Release the visited containers: the comparisons of classes refer to this writer."""
+        self._visited.clear()
 
     def read_expression(self, read: Callable[[], Any], place: Place | None) -> str:
         """Return the expression that reads a value again."""
@@ -105,6 +110,8 @@ class _CheckWriter:
             self.writer.require_same(value, place_variable)
         elif type(value) is np.ndarray and not is_large(value) and not value.dtype.hasobject:
             self._compare_array(value, place_variable)
+        elif type(value) is types.SimpleNamespace:
+            self._compare_object(value, place_variable)
         elif isinstance(value, _FINGERPRINTED_TYPES) or not is_user_code(type(value)):
             self._compare_fingerprint(value, place_variable)
         elif type(getattr(value, "__dict__", {})) is dict:
@@ -283,7 +290,9 @@ def _is_simple(value: Any) -> bool:
 
 def _never_changes(value: Any) -> bool:
     """Return whether the value is deeply immutable."""
-    return type(value) in _IMMUTABLE_TYPES or (type(value) is tuple and all(map(_never_changes, value)))
+    if type(value) is tuple:
+        return all(map(_never_changes, value))
+    return type(value) in _IMMUTABLE_TYPES or isinstance(value, (np.number, np.bool_))
 
 
 def _is_empty(slot: Any, value: Any) -> bool:

@@ -6,6 +6,8 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 _MAX_LINES = 500  # of a generated function
 
 
@@ -56,7 +58,9 @@ class FunctionWriter:
         """Require that the variable `place` holds an equivalent number or text of the same class."""
         constant, kind = self.constant(value), self.constant(type(value))
         comparison = "{0} == {1}"
-        if isinstance(value, complex) or (isinstance(value, float) and not abs(value) > 0):
+        if isinstance(value, np.generic):
+            comparison = "{0}.tobytes() == {1}.tobytes()"
+        elif isinstance(value, complex) or (isinstance(value, float) and not abs(value) > 0):
             comparison = "repr({0}) == repr({1})"  # `==` ignores the sign of zero, and nan differs from itself
         is_equal = comparison.format(expression, constant)
         self.require(f"({expression} is {constant} or type({expression}) is {kind} and {is_equal})")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterator
 from dataclasses import is_dataclass
-from types import BuiltinMethodType, GeneratorType, MethodWrapperType
+from types import BuiltinMethodType, EllipsisType, GeneratorType, MethodWrapperType, NotImplementedType
 from typing import Any
 
 import numpy as np
@@ -116,10 +116,10 @@ def _python_result(value: Any, trace: Trace) -> Any:
         return _to_symbolic(tensor, trace)
     if isinstance(value, type) and _is_made_by_call(value):
         raise python_contract.RunPlain("a class created by the call is returned")
-    plain = (bool, int, float, complex, str, bytes, type, range, np.dtype, TracedSet)
     if type(value) is TracedSet:
         value.ordered_source()  # raises StagingError where no set has its order
-    if value is None or isinstance(value, plain):
+        return value
+    if _is_constant(value):
         return value
     if isinstance(value, np.ndarray):
         raise python_contract.RunPlain("an array from outside, or a view of one, is returned")
@@ -133,6 +133,18 @@ def _python_result(value: Any, trace: Trace) -> Any:
     if type(value) is StagedRange:
         return box(value)
     raise python_contract.RunPlain(f"{_describe(value)} is returned")
+
+
+def _is_constant(value: Any) -> bool:
+    """Return whether the value is immutable, and of Python's own classes or a class or dtype."""
+    if type(value) is slice:
+        return all(map(_is_constant, (value.start, value.stop, value.step)))
+    return isinstance(value, _CONSTANT_TYPES) or (type(value) is frozenset and all(map(_is_constant, value)))
+
+
+_CONSTANT_TYPES = (
+    type(None), bool, int, float, complex, str, bytes, type, range, np.dtype, EllipsisType, NotImplementedType
+)  # fmt: skip
 
 
 def _tensor_result(value: Any, trace: Trace, function: Any) -> Any:

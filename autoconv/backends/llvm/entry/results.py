@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from autoconv.backends.call_form import (
+    CalledResult,
     CallForm,
     ConstantResult,
     ContainerResult,
@@ -124,6 +125,8 @@ class ResultWriter:
             return object_
         if isinstance(form, ContainerResult):
             return self._build_container(form)
+        if isinstance(form, CalledResult):
+            return self._call_function(form)
         return self._build_selected(form)
 
     def _build_selected(self, form: SelectedResult) -> str:
@@ -180,6 +183,15 @@ class ResultWriter:
             key = i if form.keys is None else form.keys[i]
             self._set_item(class_, container, key, self.check_not_null(self._build_result(part)))
         return self._move_from_slot(container, slot)
+
+    def _call_function(self, form: CalledResult) -> str:
+        """Call a Python function with the parts; the result is NULL after an error."""
+        out = self._out
+        arguments = self.check_not_null(self._build_container(ContainerResult(tuple, None, form.parts)))
+        function = self._calls.object(form.function)(out)
+        result = out.call_c("PyObject_CallObject", "ptr", "ptr, ptr", function, arguments)
+        self._release(arguments)
+        return result
 
     def _new_container(self, class_: type, size: int) -> tuple[str, str]:
         """Allocate a container; return it and the slot that owns it."""

@@ -33,7 +33,7 @@ OWNED_FLAGS = 0x0004 | 0x0400  # owns its memory, writable
 
 _PYTHON_FUNCTIONS = (
     "PyErr_CheckSignals", "PyErr_Clear", "PyErr_SetString", "PyErr_NoMemory", "PyMem_Malloc", "PyMem_Free",
-    "PyObject_Vectorcall", "PyTuple_New", "PyTuple_SetItem", "PyTuple_GetItem",
+    "PyObject_Vectorcall", "PyObject_CallObject", "PyTuple_New", "PyTuple_SetItem", "PyTuple_GetItem",
     "_Py_Dealloc", "PyErr_Occurred", "PyEval_SaveThread", "PyEval_RestoreThread", "PyDict_GetItemWithError",
     "PyLong_AsLongLong", "PyLong_AsLongLongAndOverflow", "PyLong_FromLongLong", "PyLong_FromVoidPtr",
     "PyFloat_FromDouble",
