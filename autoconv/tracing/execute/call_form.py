@@ -232,7 +232,7 @@ def _result_form(
         return None
     if not isinstance(layout, (Parts, Instance)):
         return None
-    if layout.kind in (tuple, list) or (layout.kind is dict and _has_plain_keys(layout)):
+    if layout.kind in (tuple, list) or (layout.kind is dict and _has_known_plain_keys(layout)):
         return ContainerResult(layout.kind, layout.keys, parts)
     if isinstance(layout, Parts) and layout.kind is not dict:
         return CalledResult(partial(_pack_level, Template(layout.kind, layout.keys, (None,) * len(parts))), parts)
@@ -246,8 +246,11 @@ def _is_immutable(value: Any) -> bool:
     return type(value) in _CONSTANT_TYPES or isinstance(value, _IMMUTABLE_CLASSES)
 
 
-def _has_plain_keys(layout: Parts | Instance) -> bool:
-    return bool(layout.keys) and all(type(key) in _CONSTANT_TYPES for key in layout.keys or ())
+def _has_known_plain_keys(layout: Parts | Instance) -> bool:
+    """Return whether a dict has keys that native code can build, all of which are present on every call."""
+    parts = [arm for part in layout.parts for arm in part.alternatives]
+    may_lack_keys = any(isinstance(part, Static) and part.value is MISSING for part in parts)
+    return bool(layout.keys) and not may_lack_keys and all(type(key) in _CONSTANT_TYPES for key in layout.keys or ())
 
 
 def _pack_level(template: Template, *parts: Any) -> Any:
