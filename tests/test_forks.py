@@ -152,6 +152,21 @@ def test_an_import_goes_on_when_another_one_does_not_end(monkeypatch):
     forks._IMPORTS.release()
 
 
+@pytest.mark.parametrize("frozen", [False, True])
+def test_objects_of_an_import_are_not_searched_for_garbage_by_the_first_call(frozen):
+    def check() -> None:
+        gc.unfreeze()
+        if frozen:
+            gc.freeze()
+        frozen_count = gc.get_freeze_count()
+        with forks.lazy_import():
+            made = [[number] for number in range(3)]
+        is_young = any(young is made for generation in (0, 1) for young in gc.get_objects(generation))
+        assert (is_young, gc.get_freeze_count()) == (frozen, frozen_count)
+
+    check_in_child(check)
+
+
 def test_a_fork_in_the_middle_of_a_trace_leaves_the_programs_objects_as_they_were(monkeypatch):
     monkeypatch.setattr(forks, "_FORK_TIMEOUT", 0.0)
     kept = [1.0]
