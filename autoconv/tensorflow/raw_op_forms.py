@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 import autoconv as tf
-from autoconv.runtime.annotations import DTypeLike, IntLike, TensorLike
+from autoconv.api.image_transforms import projective_transform
+from autoconv.runtime.annotations import IntLike, TensorLike
 
 # Public functions that take the parameters of raw ops under the same names, by namespace. The function's name is the
 # op's in lower case, without the number of a version.
@@ -180,6 +181,10 @@ FORMS: dict[str, Callable[..., object]] = {
     "MatrixTriangularSolve": lambda matrix, rhs, lower=True, adjoint=False: tf.linalg.triangular_solve(
         matrix, rhs, lower, adjoint
     ),
+    "TridiagonalMatMul": lambda superdiag, maindiag, subdiag, rhs: tf.linalg.tridiagonal_matmul(
+        [tf.squeeze(diagonal, -2) for diagonal in map(tf.convert_to_tensor, (superdiag, maindiag, subdiag))], rhs,
+        "sequence",
+    ),
     "SelfAdjointEigV2": lambda input, compute_v=True: (
         tf.linalg.eigh(input) if compute_v else (tf.linalg.eigvalsh(input), tf.zeros([0]))
     ),
@@ -230,7 +235,6 @@ FORMS: dict[str, Callable[..., object]] = {
     "TensorScatterMin": lambda tensor, indices, updates, bad_indices_policy="": tf.tensor_scatter_nd_min(
         tensor, indices, updates
     ),
-    "ListDiff": lambda x, y, out_idx=tf.int32: _list_difference(x, y, out_idx),
     "LowerBound": lambda sorted_inputs, values, out_type=tf.int32: tf.searchsorted(
         sorted_inputs, values, "left", out_type
     ),
@@ -308,6 +312,9 @@ FORMS: dict[str, Callable[..., object]] = {
     "CropAndResize": lambda image, boxes, box_ind, crop_size, method="bilinear", extrapolation_value=0.0: (
         tf.image.crop_and_resize(image, boxes, box_ind, crop_size, method, extrapolation_value)
     ),
+    "ImageProjectiveTransformV2": lambda images, transforms, output_shape, interpolation, fill_mode="CONSTANT": (
+        projective_transform(images, transforms, output_shape, 0.0, interpolation, fill_mode)
+    ),
     "ExtractImagePatches": lambda images, ksizes, strides, rates, padding: tf.image.extract_patches(
         images, ksizes, strides, rates, padding
     ),
@@ -372,12 +379,3 @@ def _channels(value: object, data_format: str) -> int:
 def _rank(value: object) -> int:
     """Return the rank, which has to be known."""
     return len(tf.convert_to_tensor(value).shape)
-
-
-def _list_difference(x: TensorLike, y: TensorLike, index_type: DTypeLike) -> tuple[object, object]:
-    """Return the elements of `x` that are not in `y`, and their indices."""
-    elements = tf.convert_to_tensor(x)
-    is_kept = tf.reduce_all(tf.not_equal(elements[:, None], y), 1)
-    return tf.boolean_mask(elements, is_kept), tf.cast(
-        tf.boolean_mask(tf.range(tf.size(elements)), is_kept), index_type
-    )

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import Any
 
 import autoconv as tf
 from autoconv.runtime.annotations import TensorLike
-from autoconv.runtime.objects.storage import Storage
+from autoconv.tensorflow.raw_op_updates import variable_of
 
 _STREAMS = {"stdout": sys.stdout, "stderr": sys.stderr}
 
@@ -41,7 +40,7 @@ _SCATTERS = ("Add", "Sub", "Mul", "Div", "Min", "Max", "Update")
 
 def _scatter(method: str) -> Callable[..., object]:
     return lambda resource, indices, updates: _assign(
-        getattr(_variable(resource), method), tf.IndexedSlices(updates, indices)
+        getattr(variable_of(resource), method), tf.IndexedSlices(updates, indices)
     )
 
 
@@ -109,6 +108,16 @@ FORMS: dict[str, Callable[..., object]] = {
             _sparse_tensor(a_indices, a_values, a_shape), _sparse_tensor(b_indices, b_values, b_shape), thresh
         )
     ),
+    **{
+        f"SparseSparse{name}": (lambda function: lambda a_indices, a_values, a_shape, b_indices, b_values, b_shape: (
+            _sparse_parts(
+                getattr(tf.sparse, function)(
+                    _sparse_tensor(a_indices, a_values, a_shape), _sparse_tensor(b_indices, b_values, b_shape)
+                )
+            )[:2]
+        ))(name.lower())
+        for name in ("Maximum", "Minimum")
+    },
     "SparseReduceSum": lambda input_indices, input_values, input_shape, reduction_axes, keep_dims=False: (
         _reduce_sparse(input_indices, input_values, input_shape, reduction_axes, keep_dims, "reduce_sum")
     ),
@@ -123,19 +132,19 @@ FORMS: dict[str, Callable[..., object]] = {
         tf.RaggedTensor.from_nested_row_splits(rt_dense_values, rt_nested_splits).to_sparse()
     ),
     # variables and tables
-    "ReadVariableOp": lambda resource, dtype: tf.identity(_variable(resource)),
-    "AssignVariableOp": lambda resource, value, validate_shape=False: _assign(_variable(resource).assign, value),
-    "AssignAddVariableOp": lambda resource, value: _assign(_variable(resource).assign_add, value),
-    "AssignSubVariableOp": lambda resource, value: _assign(_variable(resource).assign_sub, value),
-    "VarIsInitializedOp": lambda resource: tf.compat.v1.is_variable_initialized(_variable(resource)),
-    "VariableShape": lambda input, out_type=tf.int32: tf.shape(_variable(input), out_type),
+    "ReadVariableOp": lambda resource, dtype: tf.identity(variable_of(resource)),
+    "AssignVariableOp": lambda resource, value, validate_shape=False: _assign(variable_of(resource).assign, value),
+    "AssignAddVariableOp": lambda resource, value: _assign(variable_of(resource).assign_add, value),
+    "AssignSubVariableOp": lambda resource, value: _assign(variable_of(resource).assign_sub, value),
+    "VarIsInitializedOp": lambda resource: tf.compat.v1.is_variable_initialized(variable_of(resource)),
+    "VariableShape": lambda input, out_type=tf.int32: tf.shape(variable_of(input), out_type),
     "ResourceGather": lambda resource, indices, dtype, batch_dims=0, validate_indices=True: tf.gather(
-        _variable(resource), indices, batch_dims=batch_dims
+        variable_of(resource), indices, batch_dims=batch_dims
     ),
-    "ResourceGatherNd": lambda resource, indices, dtype: tf.gather_nd(_variable(resource), indices),
+    "ResourceGatherNd": lambda resource, indices, dtype: tf.gather_nd(variable_of(resource), indices),
     **{f"ResourceScatter{name}": _scatter(f"scatter_{name.lower()}") for name in _SCATTERS},
     "ResourceApplyGradientDescent": lambda var, alpha, delta, use_locking=False: _assign(
-        _variable(var).assign_sub, tf.convert_to_tensor(delta) * alpha
+        variable_of(var).assign_sub, tf.convert_to_tensor(delta) * alpha
     ),
     "LookupTableFindV2": lambda table_handle, keys, default_value: table_handle.lookup(keys),
     "LookupTableInsertV2": lambda table_handle, keys, values: _assign(table_handle.insert, keys, values),
@@ -146,11 +155,6 @@ FORMS: dict[str, Callable[..., object]] = {
         input, output_stream=_STREAMS.get(output_stream, output_stream), end=end
     ),
 }  # fmt: skip
-
-
-def _variable(resource: Any) -> Any:
-    """Return the variable of a handle."""
-    return tf.Variable.of_storage(resource) if isinstance(resource, Storage) else resource
 
 
 def _assign(assign: Callable[..., object], *values: object) -> None:

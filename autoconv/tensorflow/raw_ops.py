@@ -105,9 +105,14 @@ def __dir__() -> list[str]:
 
 def _load_tables() -> tuple[dict[str, str], dict[str, Callable[..., object]]]:
     """Return the namespaces of ops that are public functions, and the forms of others; imports their modules lazily."""
-    forms = importlib.import_module("autoconv.tensorflow.raw_op_forms")
-    resources = importlib.import_module("autoconv.tensorflow.raw_op_resources")
-    return {op: space for space, ops in forms.SAME_PARAMETERS.items() for op in ops}, {**forms.FORMS, **resources.FORMS}
+    forms, parameters, *modules = (
+        importlib.import_module(f"autoconv.tensorflow.raw_op_{part}")
+        for part in ("forms", "parameters", "resources", "updates", "recurrent", "distinct")
+    )
+    others = {**forms.FORMS, **dict(parameters.forms())}
+    for module in modules:
+        others.update(module.FORMS)
+    return {op: space for space, ops in forms.SAME_PARAMETERS.items() for op in ops}, others
 
 
 def _find_form(name: str) -> Callable[..., object] | None:

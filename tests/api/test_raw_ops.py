@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import autoconv as tf
-from autoconv.tensorflow import raw_op_forms, raw_op_resources
+from autoconv.tensorflow import raw_op_forms, raw_ops
 
 raw = tf.raw_ops
 X = np.array([[0.5, 0.25], [0.75, 0.1]], np.float32)
@@ -51,11 +51,47 @@ CASES = {
         {"a_indices": [[0, 1]], "a_values": [2.0], "a_shape": [2, 2], "b": X},
         [[1.5, 0.2], [0, 0]],
     ),
+    "UniqueV2": ({"x": [[1, 2, 1], [3, 4, 3]], "axis": [1]}, ([[1, 2], [3, 4]], [0, 1, 0])),  # TensorFlow's
+    "MatrixDiagPartV2": ({"input": X, "k": [-1, 0], "padding_value": 9.0}, [[0.5, 0.1], [0.75, 9]]),
+    "SparseSegmentSumWithNumSegments": (
+        {"data": X, "indices": [0, 1], "segment_ids": [0, 2], "num_segments": 3},
+        [X[0], [0, 0], X[1]],
+    ),
+    "EditDistance": (
+        {
+            "hypothesis_indices": [[0, 0]], "hypothesis_values": [1], "hypothesis_shape": [1, 2],
+            "truth_indices": [[0, 0], [0, 1]], "truth_values": [1, 2], "truth_shape": [1, 2],
+        },
+        [0.5],
+    ),
+    "MaxPoolGrad": (
+        {
+            "orig_input": IMAGE, "orig_output": IMAGE[:, 1::2, 1::2], "grad": IMAGE[:, 1::2, 1::2],
+            "ksize": [1, 2, 2, 1], "strides": [1, 2, 2, 1], "padding": "VALID",
+        },
+        IMAGE * (np.arange(4) % 2)[:, None, None] * (np.arange(4) % 2)[:, None],
+    ),
+    "StridedSliceGrad": ({"shape": [4], "begin": [1], "end": [3], "strides": [1], "dy": X[0]}, [0, 0.5, 0.25, 0]),
     "SparseToDense": (
         {"sparse_indices": [[0], [2]], "output_shape": [3], "sparse_values": [1, 2], "default_value": 7},
         [1, 7, 2],
     ),
 }  # fmt: skip
+
+OPTIONS = {"lr": 0.1, "epsilon": 0.01}
+ADAM = {"beta1_power": 0.9, "beta1": 0.9, "beta2": 0.99, **OPTIONS}
+RMS = {"rho": 0.9, "momentum": 0.9, **OPTIONS}
+OPTIMIZERS = [  # with the variables after two steps of TensorFlow
+    ("Adam", ("m", "v"), {**ADAM, "beta2_power": 0.99}, [-0.084846, 0.471263]),
+    ("AdamWithAmsgrad", ("m", "v", "vhat"), {**ADAM, "beta2_power": 0.99}, [-0.077105, 0.481981]),
+    ("AdaMax", ("m", "v"), ADAM, [-14.366867, -13.404509]),
+    ("Momentum", ("accum",), {"lr": 0.1, "momentum": 0.9, "use_nesterov": True}, [0.26135, 0.7071]),
+    ("KerasMomentum", ("accum",), {"lr": 0.1, "momentum": 0.9}, [8.665998, 17.448]),
+    ("AdagradV2", ("accum",), OPTIONS, [0.990632, 2.013245]),
+    ("Adadelta", ("accum", "accum_update"), {**OPTIONS, "rho": 0.9}, [0.992909, 2.014116]),
+    ("RMSProp", ("ms", "mom"), RMS, [0.130342, 0.310739]),
+    ("CenteredRMSProp", ("ms", "mom", "mg"), RMS, [0.129953, 0.311746]),
+]
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -85,12 +121,12 @@ def test_variables_by_their_handles():
 
 def test_every_raw_op_has_a_form():
     names = [name for namespace in raw_op_forms.SAME_PARAMETERS.values() for name in namespace]
-    names += [*raw_op_forms.FORMS, *raw_op_resources.FORMS]
-    assert len(names) == len(set(names)) >= 340 and set(names) <= set(dir(raw))
+    names += raw_ops._load_tables()[1]
+    assert len(names) == len(set(names)) >= 420 and set(names) <= set(dir(raw))
     for name in names:
         assert getattr(raw, name).__name__ == name
-    with pytest.raises(AttributeError, match="has no attribute 'CudnnRNN'"):
-        _ = raw.CudnnRNN
+    with pytest.raises(AttributeError, match="has no attribute 'TPUEmbedding'"):
+        _ = raw.TPUEmbedding
     with pytest.raises(TypeError, match="positional"):
         raw.Add(1, 2)
     with pytest.raises(TypeError, match="'y'"):
@@ -103,3 +139,43 @@ def test_gradients_of_raw_ops():
         tape.watch(x)
         y = raw.Sum(input=raw.Mul(x=x, y=x), axis=[0, 1])
     np.testing.assert_allclose(tape.gradient(y, x), 2 * X)
+
+
+def test_steps_of_optimizers():
+    for name, slots, arguments, expected in OPTIMIZERS:
+        starts = zip(("var", *slots), (1.0, 4.5, 0.5, 0.5), strict=False)
+        variables = {key: tf.Variable([value, 2 * value]) for key, value in starts}
+        handles = {key: variable.handle for key, variable in variables.items()}
+        for _ in range(2):
+            getattr(raw, f"ResourceApply{name}")(grad=np.float32([0.1, -0.2]), **handles, **arguments)
+        np.testing.assert_allclose(variables["var"], expected, rtol=1e-5, err_msg=name)
+
+
+def test_recurrent_layers():
+    """A block of LSTM steps, and cuDNN's layer, against NumPy: gates i, f, c, o."""
+    generator = np.random.default_rng(0)
+    x, weights, h0, c0 = (
+        generator.normal(size=size).astype(np.float32) for size in ((3, 2, 4), (9, 20), (2, 5), (2, 5))
+    )
+    hidden, cell, outputs = h0, c0, []
+    for step in x:
+        i, f, c, o = np.split(np.concatenate([step, hidden], 1) @ weights, 4, axis=1)
+        cell = cell / (1 + np.exp(-f)) + np.tanh(c) / (1 + np.exp(-i))
+        hidden = np.tanh(cell) / (1 + np.exp(-o))
+        outputs.append(hidden)
+    params = np.concatenate([weights[:4].T.ravel(), weights[4:].T.ravel(), np.zeros(40)]).astype(np.float32)
+    found = tf.function(lambda p: raw.CudnnRNN(input=x, input_h=h0[None], input_c=c0[None], params=p))(params)
+    np.testing.assert_allclose(found[0], outputs, atol=1e-5)
+    np.testing.assert_allclose(found[2][0], cell, atol=1e-5)
+    lengths = raw.CudnnRNNV3(
+        input=x, input_h=h0[None], input_c=c0[None], params=params, sequence_lengths=[3, 1], direction="unidirectional"
+    )
+    np.testing.assert_allclose(lengths[0][1:, 1], np.zeros((2, 5)))
+    np.testing.assert_allclose(lengths[1][0], [outputs[2][0], outputs[0][1]], atol=1e-5)
+    i, f, c, o = np.split(weights, 4, axis=1)
+    order = np.concatenate([i, f, c, o], 1)  # of BlockLSTMV2
+    zero = np.zeros(5, np.float32)
+    block = raw.BlockLSTMV2(
+        seq_len_max=2, x=x, cs_prev=c0, h_prev=h0, w=order, wci=zero, wcf=zero, wco=zero, b=np.zeros(20, np.float32)
+    )
+    np.testing.assert_allclose(block[6], [*outputs[:2], np.zeros((2, 5))], atol=1e-5)

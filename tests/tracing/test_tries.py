@@ -363,3 +363,25 @@ def test_links_of_stored_exceptions(explicit, read):
         expected = describe(_wrapped(plain_table, key, explicit, read))
         assert describe(compiled(compiled_table, key, explicit, read)) == expected
         assert compiled_table == plain_table
+
+
+def test_clauses_catch_what_python_operations_raise_on_tensors_of_a_function():
+    """As in TensorFlow: a tensor of the trace outside of it, an attribute that only eager tensors have."""
+
+    @ac.function
+    def made_outside(x):
+        try:
+            with ac.init_scope():
+                return ac.zeros([2]) + x
+        except Exception:
+            return x
+
+    @ac.function
+    def value_or_default(x):
+        try:
+            return x.numpy()
+        except AttributeError:
+            return ac.constant(-1.0)
+
+    x = ac.constant(1.0)
+    assert made_outside(x).numpy() == 1 and value_or_default(x).numpy() == -1

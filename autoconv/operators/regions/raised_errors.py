@@ -42,8 +42,18 @@ _ABOUT_THE_PROGRAM = (StagingError, ConversionError, InaccessibleTensorError, Op
 _RUN_TIME_ERRORS = (LookupError, UnboundLocalError, ArithmeticError, StopIteration, AssertionFailedError)
 
 
+# What operations of Python raise on symbolic tensors. Handlers under TensorFlow's contract see them.
+_OF_SYMBOLIC_TENSORS = (InaccessibleTensorError, OperatorNotAllowedInGraphError, AttributeError)
+
+
 def cannot_be_caught(error: BaseException) -> bool:
-    """Return whether no except clause of the program may catch the error, because it is an error of tracing."""
+    """Return whether no except clause of the program may catch the error, because it is an error of tracing.
+
+    Under TensorFlow's contract a clause may catch what an operation of Python raises on a symbolic tensor.
+    """
+    region = current_region()
+    if region is not None and not region.contract.python_exceptions and isinstance(error, _OF_SYMBOLIC_TENSORS):
+        return False
     if isinstance(error, _ABOUT_THE_PROGRAM) or not is_raised_by_program(error) or _is_too_deep(error):
         return True
     return getattr(error, "_autoconv_about_program", False) or _mentions_placeholder(error)

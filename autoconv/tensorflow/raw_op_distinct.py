@@ -1,0 +1,53 @@
+"""Raw ops that find distinct elements, or slices along an axis, and those that another list has not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import autoconv as tf
+from autoconv import Tensor
+from autoconv.runtime.annotations import DTypeLike, TensorLike
+
+
+def _unique(x: TensorLike, axis: TensorLike, out_idx: DTypeLike = tf.int32) -> tuple[Any, Any]:
+    """Return the distinct slices in the order of their first occurrence, and the index of each slice among them."""
+    values: Any = tf.convert_to_tensor(x)
+    axes = np.asarray(axis).reshape(-1)
+    place = int(axes[0]) if len(axes) else 0
+    if values.shape.rank == 1:
+        found = tf.unique(values, out_idx)
+        return found[0], found[1]
+    count = tf.shape(values, tf.int64)[place]
+    order = [place % values.shape.rank] + [n for n in range(values.shape.rank) if n != place % values.shape.rank]
+    columns = tf.transpose(tf.reshape(tf.transpose(values, order), [count, -1]))
+    codes = tf.foldl(_refine, columns, tf.zeros([count], tf.int64))
+    first = tf.math.unsorted_segment_min(tf.range(count), codes, tf.reduce_max(codes) + 1)
+    return tf.gather(values, first, axis=place), tf.cast(codes, out_idx)
+
+
+def _refine(codes: Tensor, column: Tensor) -> Any:
+    """Return the codes of the classes of equal prefixes, after one column more."""
+    of_column = tf.unique(column, tf.int64)[1]
+    return tf.unique(codes * tf.size(column, tf.int64) + of_column, tf.int64)[1]
+
+
+def _unique_with_counts(x: TensorLike, axis: TensorLike, out_idx: DTypeLike = tf.int32) -> tuple[Any, Any, Any]:
+    distinct, positions = _unique(x, axis, out_idx)
+    return distinct, positions, tf.cast(tf.math.bincount(tf.cast(positions, tf.int32)), out_idx)
+
+
+def _list_difference(x: TensorLike, y: TensorLike, out_idx: DTypeLike = tf.int32) -> tuple[object, object]:
+    """Return the elements of `x` that are not in `y`, and their indices."""
+    elements = tf.convert_to_tensor(x)
+    is_kept = tf.reduce_all(tf.not_equal(elements[:, None], y), 1)
+    return tf.boolean_mask(elements, is_kept), tf.cast(tf.boolean_mask(tf.range(tf.size(elements)), is_kept), out_idx)
+
+
+FORMS: dict[str, Callable[..., object]] = {
+    "ListDiff": _list_difference,
+    "UniqueV2": _unique,
+    "UniqueWithCountsV2": _unique_with_counts,
+}

@@ -1,0 +1,176 @@
+"""Raw ops as rows of a table: the public function that computes them, and their parameters in its order.
+
+A row is `function: parameters`. A parameter is the raw op's name of what the function takes at this position:
+
+- `name=default` may be left out;
+- `name=default>keyword`, or `name>keyword`, is passed by keyword;
+- `-name=default` is accepted and has no effect here;
+- `<prefix` is a sparse tensor, given by the prefix with `_indices`, `_values` and `_shape`.
+
+A sparse tensor among the results becomes its indices, values and shape. Gradients are rows of a second table: the
+raw op that is differentiated, the parameter by which it is, the one with its value or its shape, and the cotangent.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from typing import Any
+
+import autoconv as tf
+
+PARAMETERS: dict[str, str] = {
+    # arithmetic and arrays
+    "ApproxTopK": "math.approx_max_k: input k reduction_dimension=-1 recall_target=0.95 -is_max_k=True "
+    "reduction_input_size_override=-1 aggregate_to_topk=True",
+    "BatchToSpace": "compat.v1.batch_to_space: input block_size crops",
+    "SpaceToBatch": "compat.v1.space_to_batch: input block_size paddings",
+    "BandedTriangularSolve": "linalg.banded_triangular_solve: matrix rhs lower=True adjoint=False",
+    "Eig": "linalg.eig: input -Tout=None -compute_v=True",
+    "FFTND": "signal.fftnd: input fft_length axes",
+    "IFFTND": "signal.ifftnd: input fft_length axes",
+    "RFFTND": "signal.rfftnd: input fft_length axes -Tcomplex=None",
+    "IRFFTND": "signal.irfftnd: input fft_length axes -Treal=None",
+    "IsotonicRegression": "nn.isotonic_regression: input -output_dtype=None",
+    "MatrixDiagPartV2": "linalg.diag_part: input k>k padding_value>padding_value",
+    "MatrixDiagV2": "linalg.diag: diagonal k>k num_rows>num_rows num_cols>num_cols padding_value>padding_value",
+    "MatrixSetDiagV2": "linalg.set_diag: input diagonal k>k",
+    "ParallelDynamicStitch": "dynamic_stitch: indices data",
+    "PlaceholderWithDefault": "identity: input -shape=None",
+    "SegmentMaxV2": "math.unsorted_segment_max: data segment_ids num_segments",
+    "SegmentMinV2": "math.unsorted_segment_min: data segment_ids num_segments",
+    "SegmentProdV2": "math.unsorted_segment_prod: data segment_ids num_segments",
+    "Snapshot": "identity: input",
+    "SobolSample": "math.sobol_sample: dim num_results skip dtype='float32'",
+    "SparseMatMul": "matmul: a b transpose_a=False transpose_b=False a_is_sparse=False>a_is_sparse "
+    "b_is_sparse=False>b_is_sparse",
+    # sparse tensors and sets
+    "EditDistance": "edit_distance: <hypothesis <truth normalize=True",
+    "SetSize": "sets.size: <set validate_indices=True",
+    **{f"SparseSegment{name}WithNumSegments": f"sparse.segment_{function}: data indices segment_ids num_segments "
+       "-sparse_gradient=False" for name, function in (("Sum", "sum"), ("Mean", "mean"), ("SqrtN", "sqrt_n"))},
+    # images, sounds, networks
+    "DecodeWav": "audio.decode_wav: contents desired_channels=-1 desired_samples=-1",
+    "DecodeWebP": "image.decode_webp: contents channels=0 dtype='uint8'",
+    "DrawBoundingBoxes": "image.draw_bounding_boxes: images boxes -colors=None>colors",
+    "EncodeWav": "audio.encode_wav: audio sample_rate",
+    "EncodeJpegVariableQuality": "io.encode_jpeg: images quality>quality",
+    "NonMaxSuppressionWithOverlaps": "image.non_max_suppression_overlaps: overlaps scores max_output_size "
+    "overlap_threshold score_threshold",
+    # random numbers
+    "AllCandidateSampler": "random.all_candidate_sampler: true_classes num_true num_sampled unique seed=0 -seed2=0",
+    **{f"{name}CandidateSampler": f"random.{function}_candidate_sampler: true_classes num_true num_sampled unique "
+       "range_max seed=0 -seed2=0" for name, function in (
+           ("LearnedUnigram", "learned_unigram"), ("LogUniform", "log_uniform"), ("Uniform", "uniform"),
+    )},
+    "ComputeAccidentalHits": "nn.compute_accidental_hits: true_classes sampled_candidates num_true seed=0 -seed2=0",
+    "StatelessRandomBinomial": "random.stateless_binomial: shape seed counts probs dtype='int64'",
+    "StatelessRandomPoisson": "random.stateless_poisson: shape seed lam dtype",
+    # functions of Python, texts
+    "PyFunc": "numpy_function: token input Tout",
+    "EagerPyFunc": "py_function: token input Tout -is_async=False",
+    "StringSplit": "compat.v1.string_split: input delimiter skip_empty=True",
+}  # fmt: skip
+
+GRADIENTS: dict[str, tuple[str, str, str, str]] = {
+    "AvgPoolGrad": ("AvgPool", "value", "orig_input_shape", "grad"),
+    "AvgPool3DGrad": ("AvgPool3D", "input", "orig_input_shape", "grad"),
+    "Conv2DBackpropFilter": ("Conv2D", "filter", "filter_sizes", "out_backprop"),
+    "Conv3DBackpropFilterV2": ("Conv3D", "filter", "filter_sizes", "out_backprop"),
+    "Conv3DBackpropInputV2": ("Conv3D", "input", "input_sizes", "out_backprop"),
+    "DepthwiseConv2dNativeBackpropFilter": ("DepthwiseConv2dNative", "filter", "filter_sizes", "out_backprop"),
+    "DepthwiseConv2dNativeBackpropInput": ("DepthwiseConv2dNative", "input", "input_sizes", "out_backprop"),
+    "Dilation2DBackpropFilter": ("Dilation2D", "filter", "filter", "out_backprop"),
+    "Dilation2DBackpropInput": ("Dilation2D", "input", "input", "out_backprop"),
+    "FakeQuantWithMinMaxArgsGradient": ("FakeQuantWithMinMaxArgs", "inputs", "inputs", "gradients"),
+    "LRNGrad": ("LRN", "input", "input_image", "input_grads"),
+    "MaxPoolGrad": ("MaxPool", "input", "orig_input", "grad"),
+    "MaxPoolGradV2": ("MaxPoolV2", "input", "orig_input", "grad"),
+    "MaxPool3DGrad": ("MaxPool3D", "input", "orig_input", "grad"),
+    "StridedSliceGrad": ("StridedSlice", "input", "shape", "dy"),
+}
+_RESULTS_OF_FORWARD_OP = ("orig_output", "output_image")
+_SHAPES = ("orig_input_shape", "filter_sizes", "input_sizes", "shape")
+
+
+def form_of_parameters(name: str) -> Callable[..., object]:
+    """Return the form of a raw op by its row."""
+    path, _, text = PARAMETERS[name].partition(": ")
+    parameters = [_Parameter(part) for part in text.split()]
+    allowed = {part for parameter in parameters for part in parameter.names}
+
+    def call(**arguments: Any) -> object:
+        if unknown := sorted(set(arguments) - allowed):
+            raise TypeError(f"{name} got an unexpected keyword argument {unknown[0]!r}")
+        positional: list[Any] = []
+        keywords: dict[str, Any] = {}
+        for parameter in parameters:
+            value = parameter.value(name, arguments)
+            if parameter.keyword:
+                keywords[parameter.keyword] = value
+            elif parameter.mark != "-":
+                positional.append(value)
+        function: Any = tf
+        for part in path.split("."):
+            function = getattr(function, part)
+        return _without_sparse_tensors(function(*positional, **keywords))
+
+    return call
+
+
+_PARAMETER = re.compile(r"([-<]?)(\w*)(?:=([^>]+))?(?:>(\w+))?")
+
+
+class _Parameter:
+    """A parameter of a row: its mark, its name or prefix, the text of its default, the keyword it is passed by."""
+
+    def __init__(self, text: str) -> None:
+        match = _PARAMETER.fullmatch(text)
+        assert match is not None, text
+        self.mark, name, self.default, self.keyword = match.groups("")
+        self.names: tuple[str, ...] = (name,)
+        if self.mark == "<":
+            self.names = f"{name}_indices", f"{name}_values", f"{name}_shape"
+
+    def value(self, op: str, arguments: dict[str, Any]) -> Any:
+        missing = [name for name in self.names if name not in arguments]
+        if missing and not self.default:
+            raise TypeError(f"{op} missing a required argument: {missing[0]!r}")
+        if missing:
+            return ast.literal_eval(self.default)
+        values = [arguments[name] for name in self.names]
+        return tf.sparse.SparseTensor(*values) if self.mark == "<" else values[0]
+
+
+def _without_sparse_tensors(result: object) -> object:
+    if isinstance(result, tf.sparse.SparseTensor):
+        return result.indices, result.values, result.dense_shape
+    return result
+
+
+def form_of_gradient(name: str) -> Callable[..., object]:
+    """Return the form of a raw op that is the gradient of another one."""
+    op, parameter, point, cotangent = GRADIENTS[name]
+
+    def gradient(**arguments: Any) -> object:
+        of_output = tf.convert_to_tensor(arguments.pop(cotangent))
+        place = arguments.pop(point)
+        at = tf.zeros(place, of_output.dtype) if point in _SHAPES else tf.convert_to_tensor(place)
+        options = {key: value for key, value in arguments.items() if key not in _RESULTS_OF_FORWARD_OP}
+        raw_ops: Any = import_module("autoconv.tensorflow.raw_ops")  # which imports this table
+        with tf.GradientTape() as tape:
+            tape.watch(at)
+            result = getattr(raw_ops, op)(**options, **{parameter: at})
+        return tape.gradient(result, at, of_output, tf.UnconnectedGradients.ZERO)
+
+    return gradient
+
+
+def forms() -> Iterator[tuple[str, Callable[..., object]]]:
+    """Yield the ops of both tables with their forms."""
+    for name in PARAMETERS:
+        yield name, form_of_parameters(name)
+    for name in GRADIENTS:
+        yield name, form_of_gradient(name)
