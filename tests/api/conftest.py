@@ -49,8 +49,8 @@ def run_traced(function: Callable[..., Any], arrays: list[Any], shapes: list[Any
 
 
 @pytest.fixture
-def both() -> Callable[..., Any]:
-    """Return `both(function, *arrays)`, which compares eager results with traces of known and unknown shapes."""
+def run_and_trace() -> Callable[..., Any]:
+    """Return `run_and_trace(function, *arrays)`: eager results, compared with traces of known and unknown shapes."""
 
     def check(function: Callable[..., Any], *arrays: Any, unknown_rank: bool = True) -> Any:
         eager = function(*map(constant, arrays))

@@ -5,15 +5,15 @@ import numpy as np
 import autoconv as ac
 
 
-def close(found, wanted, tolerance=2e-4):
-    np.testing.assert_allclose(np.asarray(found), wanted, rtol=1e-4, atol=tolerance)
+def assert_close(found, expected, tolerance=2e-4):
+    np.testing.assert_allclose(np.asarray(found), expected, rtol=1e-4, atol=tolerance)
 
 
 def values(*tensors):
     return [tensor.numpy().tolist() for tensor in tensors]
 
 
-def both(function):
+def eager_and_staged(function):
     """Return the function itself, and as a graph."""
     return function, ac.function(function)
 

@@ -29,13 +29,13 @@ MORE = {ac.roll: {"shift": 1}, ac.gather: {"indices": [1, 0]}, ac.split: {"num_o
 
 @pytest.mark.parametrize("function", REDUCTIONS, ids=lambda f: f.__name__)
 def test_reductions(function):
-    one = ac.function(lambda x, axis: function(x, axis))
-    several = ac.function(lambda x, axis: function(x, axis=axis, keepdims=True))
+    by_position = ac.function(lambda x, axis: function(x, axis))
+    by_keyword = ac.function(lambda x, axis: function(x, axis=axis, keepdims=True))
     for axis in (0, 1, 2, -1):
-        np.testing.assert_allclose(one(X, ac.constant(axis)), REDUCTIONS[function](X, axis), rtol=1e-6)
+        np.testing.assert_allclose(by_position(X, ac.constant(axis)), REDUCTIONS[function](X, axis), rtol=1e-6)
     for axes in ((0, 1), (2, 0), (-1, 1)):
         expected = REDUCTIONS[function](X, axis=axes, keepdims=True)
-        np.testing.assert_allclose(several(X, ac.constant(axes)), expected, rtol=1e-5)
+        np.testing.assert_allclose(by_keyword(X, ac.constant(axes)), expected, rtol=1e-5)
 
 
 @pytest.mark.parametrize("function", ALONG, ids=lambda f: f.__name__)

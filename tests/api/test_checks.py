@@ -36,12 +36,12 @@ X = np.array([1.0, 2.0, 3.0], np.float32)
         (checks.assert_near, (X, X + 1e-7), (X, X + 0.1)),
     ],
 )
-def test_elementwise(both: Callable[..., Any], check: Callable[..., Any], good: Any, bad: Any) -> None:
+def test_elementwise(run_and_trace: Callable[..., Any], check: Callable[..., Any], good: Any, bad: Any) -> None:
     def run(*inputs: Any) -> Any:
         check(*inputs)
         return inputs[0]
 
-    both(run, *good)
+    run_and_trace(run, *good)
     with pytest.raises(AssertionFailedError, match="assertion failed: "):
         check(*bad)
 
@@ -82,13 +82,13 @@ def test_ranks_and_shapes() -> None:
             function()
 
 
-def test_ranks_that_are_unknown(both: Callable[..., Any]) -> None:
+def test_ranks_that_are_unknown(run_and_trace: Callable[..., Any]) -> None:
     def run(x: Any) -> Any:
         shape_checks.assert_rank(x, 1)
         shape_checks.assert_rank_at_least(x, 1)
         return x
 
-    both(run, X)
+    run_and_trace(run, X)
 
 
 def test_finite() -> None:
@@ -97,30 +97,30 @@ def test_finite() -> None:
         checks.assert_all_finite([1.0, float("nan")], "bad")
 
 
-def test_numpy_function(both: Callable[..., Any]) -> None:
+def test_numpy_function(run_and_trace: Callable[..., Any]) -> None:
     seen = []
 
     def halve(x: Any) -> Any:
         seen.append(type(x))
         return x / 2
 
-    found = both(lambda x: callbacks.numpy_function(halve, [x], float32), X)
+    found = run_and_trace(lambda x: callbacks.numpy_function(halve, [x], float32), X)
     np.testing.assert_array_equal(found.numpy(), X / 2)
     assert len(seen) == 4 and set(seen) == {np.ndarray}
-    two = both(lambda x: callbacks.numpy_function(lambda a: (a, a.size), [x], [float32, int32]), X)
+    two = run_and_trace(lambda x: callbacks.numpy_function(lambda a: (a, a.size), [x], [float32, int32]), X)
     assert isinstance(two, list) and int(two[1]) == 3
     assert callbacks.numpy_function(lambda: None, [], None) is None
     assert callbacks.numpy_function(lambda: "text", [], "string").numpy() == b"text"
 
 
-def test_py_function(both: Callable[..., Any]) -> None:
+def test_py_function(run_and_trace: Callable[..., Any]) -> None:
     seen = []
 
     def double(x: Any) -> Any:
         seen.append(type(x))
         return x * 2
 
-    found = both(lambda x: callbacks.py_function(double, [x], TensorSpec((3,), float32)), X)
+    found = run_and_trace(lambda x: callbacks.py_function(double, [x], TensorSpec((3,), float32)), X)
     np.testing.assert_array_equal(found.numpy(), X * 2)
     assert set(seen) == {EagerTensor}
 

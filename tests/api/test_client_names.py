@@ -15,10 +15,10 @@ def test_initializers():
     assert ac.ones_initializer()([2], ac.int32).numpy().tolist() == [1, 1]
     assert ac.constant_initializer([1, 2, 3, 4])([2, 2]).numpy().tolist() == [[1, 2], [3, 4]]
     assert ac.constant_initializer(0.5)([2, 1]).numpy().tolist() == [[0.5], [0.5]]
-    for made in (ac.random_uniform_initializer(-1.0, 1.0, seed=3), ac.random_normal_initializer(seed=3)):
-        first = made([100]).numpy()
-        np.testing.assert_array_equal(first, made([100]).numpy())
-        np.testing.assert_array_equal(first, type(made).from_config(made.get_config())([100]).numpy())
+    for initializer in (ac.random_uniform_initializer(-1.0, 1.0, seed=3), ac.random_normal_initializer(seed=3)):
+        first = initializer([100]).numpy()
+        np.testing.assert_array_equal(first, initializer([100]).numpy())
+        np.testing.assert_array_equal(first, type(initializer).from_config(initializer.get_config())([100]).numpy())
         assert -5 < first.min() < 0 < first.max() < 5
     with pytest.raises(ValueError, match="Expected float dtype"):
         ac.random_normal_initializer()([2], ac.int32)
@@ -159,11 +159,13 @@ def test_shapes_of_results_are_leaves():
     concrete = ac.function(lambda x: {"a": x, "b": (x[0], None)}).get_concrete_function(ac.TensorSpec([None, 3]))
     shapes = concrete.output_shapes
     assert shapes == {"a": ac.TensorShape([None, 3]), "b": (ac.TensorShape([3]), None)}
-    one = shapes["a"]
-    assert not isinstance(one, tuple) and one == (None, 3) and hash(one) == hash(ac.TensorShape([None, 3]))
-    assert one.rank == len(one) == 2 and one.as_list() == [*one] and one[1:] == (3,) and (1,) + one == (1, None, 3)  # noqa: RUF005
-    assert ac.TensorSpec(one, ac.float32) == ac.TensorSpec([None, 3]) and ac.TensorShape(one) == one
-    assert pickle.loads(pickle.dumps(one)) == one and repr(one) == "TensorShape([None, 3])" and str(one) == "(None, 3)"
+    shape = shapes["a"]
+    assert not isinstance(shape, tuple) and shape == (None, 3) and hash(shape) == hash(ac.TensorShape([None, 3]))
+    assert shape.rank == len(shape) == 2 and shape.as_list() == [*shape] and shape[1:] == (3,)
+    assert (1,) + shape == (1, None, 3)  # noqa: RUF005
+    assert ac.TensorSpec(shape, ac.float32) == ac.TensorSpec([None, 3]) and ac.TensorShape(shape) == shape
+    assert pickle.loads(pickle.dumps(shape)) == shape
+    assert repr(shape) == "TensorShape([None, 3])" and str(shape) == "(None, 3)"
 
 
 def test_functions_are_decorated_before_their_first_trace():
@@ -186,9 +188,9 @@ def test_objects_of_registered_classes_are_operands():
 
 def test_diagonals_of_tensors_of_even_rank():
     x = np.arange(6.0).reshape(2, 3)
-    whole = ac.linalg.tensor_diag(x)
-    assert whole.shape == (2, 3, 2, 3) and whole.numpy()[1, 2, 1, 2] == 5.0 and whole.numpy().sum() == 15.0
-    np.testing.assert_array_equal(ac.linalg.tensor_diag_part(whole).numpy(), x)
+    matrix = ac.linalg.tensor_diag(x)
+    assert matrix.shape == (2, 3, 2, 3) and matrix.numpy()[1, 2, 1, 2] == 5.0 and matrix.numpy().sum() == 15.0
+    np.testing.assert_array_equal(ac.linalg.tensor_diag_part(matrix).numpy(), x)
 
 
 def test_lists_of_a_trace_are_added_to_shapes():

@@ -13,7 +13,7 @@ def assert_close(found, expected, tolerance=6e-5):
     np.testing.assert_allclose(np.asarray(found), expected, rtol=0, atol=tolerance)
 
 
-def both(function):
+def eager_and_staged(function):
     """Return the function itself, and as a graph."""
     return function, ac.function(function)
 
@@ -27,7 +27,7 @@ def gradients(function, *values):
 
 def test_blocks_of_images():
     x = np.arange(32.0).reshape(1, 4, 4, 2)
-    for to_depth in both(lambda x: ac.nn.space_to_depth(x, 2)):
+    for to_depth in eager_and_staged(lambda x: ac.nn.space_to_depth(x, 2)):
         found = to_depth(ac.constant(x))
         assert found.shape == (1, 2, 2, 8)
         assert_close(found[0, 0, 0], [0.0, 1.0, 2.0, 3.0, 8.0, 9.0, 10.0, 11.0])
@@ -41,7 +41,7 @@ def test_blocks_of_images():
 
 def test_sequences_are_reversed_by_their_lengths():
     x = np.arange(24).reshape(2, 3, 4)
-    for reverse in both(lambda x: ac.reverse_sequence(x, [2, 3], seq_axis=1, batch_axis=0)):
+    for reverse in eager_and_staged(lambda x: ac.reverse_sequence(x, [2, 3], seq_axis=1, batch_axis=0)):
         assert reverse(ac.constant(x)).numpy()[:, :, 0].tolist() == [[4, 0, 8], [20, 16, 12]]
     found = ac.reverse_sequence(x, [1, 0, 2], seq_axis=0, batch_axis=1)
     assert found.numpy()[:, :, 0].tolist() == [[0, 4, 20], [12, 16, 8]]
@@ -50,7 +50,7 @@ def test_sequences_are_reversed_by_their_lengths():
 def test_confusion_matrices():
     expected = np.zeros((5, 5), int)
     expected[1, 2] = expected[2, 2] = expected[4, 4] = 1
-    for count in both(lambda x: ac.math.confusion_matrix(x, [2, 2, 4])):
+    for count in eager_and_staged(lambda x: ac.math.confusion_matrix(x, [2, 2, 4])):
         assert count(ac.constant([1, 2, 4])).numpy().tolist() == expected.tolist()
     weighted = ac.math.confusion_matrix([1, 2, 1], [2, 2, 2], 4, weights=[0.5, 2.0, 1.0], dtype=ac.float32)
     assert weighted.numpy()[1, 2] == 1.5 and weighted.numpy()[2, 2] == 2.0 and weighted.shape == (4, 4)
@@ -59,7 +59,7 @@ def test_confusion_matrices():
 
 
 def test_triangular_factors():
-    for factor in both(ac.linalg.lu):
+    for factor in eager_and_staged(ac.linalg.lu):
         factors, rows = factor(ac.constant(A))
         assert_close(factors, [[2.75, 1.5, -1.0], [0.5455, 2.4318, 1.5455], [0.1818, -0.3178, 2.9229]])
         assert rows.numpy().tolist() == [1, 2, 0]
@@ -71,7 +71,7 @@ def test_triangular_factors():
 
 
 def test_eigenvalues():
-    for decompose in both(ac.linalg.eig):
+    for decompose in eager_and_staged(ac.linalg.eig):
         values, vectors = decompose(ac.constant(A))
         assert values.dtype is ac.complex128
         assert_close(A @ vectors.numpy(), vectors.numpy() * values.numpy()[None])
@@ -91,7 +91,7 @@ def test_ranks_and_unit_vectors():
 
 def test_quantized_levels():
     quantize = ac.quantization.fake_quant_with_min_max_vars
-    for run in both(lambda x: quantize(x, -0.5, 1.6)):
+    for run in eager_and_staged(lambda x: quantize(x, -0.5, 1.6)):
         assert_close(run(ac.constant(Q)), [-0.5024, -0.2965, 0.2635, 0.7412, 1.5976, 1.5976])
     narrow = ac.quantization.fake_quant_with_min_max_args(Q, -0.5, 1.6, 3, True)
     assert_close(narrow, [-0.35, -0.35, 0.35, 0.7, 1.75, 1.75])
@@ -111,14 +111,14 @@ def test_inverses_of_distributions():
         (ac.math.ndtri, [0.01, 0.5, 0.99, 0.0], [-2.3263, 0.0, 2.3263, -np.inf]),
         (ac.math.erfcinv, [0.1, 1.5], [1.1631, -0.4769]),
     ):
-        for run in both(f):
+        for run in eager_and_staged(f):
             assert_close(run(ac.constant(given)), expected)
     assert_close(gradients(lambda x: ac.reduce_sum(ac.math.erfinv(x)), np.array([0.1, -0.9]))[0], [0.8933, 3.428])
 
 
 def test_the_beta_function():
     x = np.array([[1.0, 2.0, 3.0], [0.5, 0.5, 7.0]])
-    for run in both(ac.math.lbeta):
+    for run in eager_and_staged(ac.math.lbeta):
         assert_close(run(ac.constant(x)), [-4.0943, -0.8012], 1e-4)
 
 
@@ -164,7 +164,7 @@ def test_ctc_loss():
             total = ac.reduce_sum(losses * weights)
         return losses, tape.gradient(total, x)
 
-    for run in both(slopes):
+    for run in eager_and_staged(slopes):
         losses, slope = run(ac.constant(x))
         assert_close(losses, [8.2556, 5.2158, 5.0487], 1e-4)
         assert_close(slope[0, 0], [-0.0793, -0.5619, 0.3386, 0.1982, 0.1045], 1e-4)
@@ -184,7 +184,7 @@ def test_axes_that_are_computed_of_known_sizes():
     def turned(x):
         return ac.reverse(x, ac.range(ac.rank(x))), ac.reduce_sum(x, ac.range(1, x.shape.rank))
 
-    for run in both(turned):
+    for run in eager_and_staged(turned):
         reverse, sums = run(ac.constant(A))
         assert_close(reverse, A[::-1, ::-1])
         assert_close(sums, A.sum(1))

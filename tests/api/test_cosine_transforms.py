@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import autoconv as ac
-from tests.api.figures import both, close, gradients
+from tests.api.figures import assert_close, eager_and_staged, gradients
 
 G = ac.signal
 X = np.array([1.0, -2.0, 0.5, 3.0], np.float32)
@@ -38,22 +38,22 @@ FIGURES = {
 
 @pytest.mark.parametrize("kind", [1, 2, 3, 4])
 def test_cosine_transforms(kind):
-    for transform in both(lambda x: (G.dct(x, type=kind), G.idct(x, type=kind))):
+    for transform in eager_and_staged(lambda x: (G.dct(x, type=kind), G.idct(x, type=kind))):
         forward, inverse = transform(ac.constant(X))
-        close(forward, FIGURES[f"dct {kind}"])
-        close(inverse, FIGURES[f"idct {kind}"])
+        assert_close(forward, FIGURES[f"dct {kind}"])
+        assert_close(inverse, FIGURES[f"idct {kind}"])
     factor = 2 * (len(X) - 1) if kind == 1 else 2 * len(X)
-    close(G.idct(G.dct(X, type=kind), type=kind), X * factor)
+    assert_close(G.idct(G.dct(X, type=kind), type=kind), X * factor)
     if kind > 1:
-        close(G.dct(X, type=kind, norm="ortho"), FIGURES[f"ortho {kind}"])
-        close(G.idct(G.dct(X, type=kind, norm="ortho"), type=kind, norm="ortho"), X)
+        assert_close(G.dct(X, type=kind, norm="ortho"), FIGURES[f"ortho {kind}"])
+        assert_close(G.idct(G.dct(X, type=kind, norm="ortho"), type=kind, norm="ortho"), X)
     matrix = np.stack([G.dct(row, type=kind).numpy() for row in np.eye(4)], 1)
-    close(gradients(lambda x: G.dct(x, type=kind), X.astype(np.float64))[0], 2 * matrix.T @ matrix @ X)
+    assert_close(gradients(lambda x: G.dct(x, type=kind), X.astype(np.float64))[0], 2 * matrix.T @ matrix @ X)
 
 
 def test_lengths_and_mistakes_of_cosine_transforms():
-    close(G.dct(X, n=3), FIGURES["cut"])
-    close(G.dct(X, n=5), FIGURES["padded"])
+    assert_close(G.dct(X, n=3), FIGURES["cut"])
+    assert_close(G.dct(X, n=5), FIGURES["padded"])
     for wrong in ({"type": 5}, {"norm": "forward"}, {"type": 1, "norm": "ortho"}, {"n": 0}):
         with pytest.raises(ValueError):
             G.dct(X, **wrong)
@@ -61,30 +61,30 @@ def test_lengths_and_mistakes_of_cosine_transforms():
 
 def test_lapped_transforms():
     signal = np.sin(np.arange(16.0)).astype(np.float32)
-    close(G.mdct(signal, 8), FIGURES["mdct"])
-    close(G.mdct(signal, 8, G.kaiser_bessel_derived_window, norm="ortho"), FIGURES["ortho mdct"])
-    for restored in both(lambda x: G.inverse_mdct(G.mdct(x, 8))):
+    assert_close(G.mdct(signal, 8), FIGURES["mdct"])
+    assert_close(G.mdct(signal, 8, G.kaiser_bessel_derived_window, norm="ortho"), FIGURES["ortho mdct"])
+    for restored in eager_and_staged(lambda x: G.inverse_mdct(G.mdct(x, 8))):
         found = restored(ac.constant(signal))
-        close(found, FIGURES["inverse mdct"])
-        close(found[4:12], signal[4:12])
+        assert_close(found, FIGURES["inverse mdct"])
+        assert_close(found[4:12], signal[4:12])
 
 
 def test_mel_scale():
-    close(G.linear_to_mel_weight_matrix(3, 9, 8000, 100.0, 3500.0), FIGURES["mel"])
-    close(G.mfccs_from_log_mel_spectrograms(X[None]), FIGURES["mfcc"])
+    assert_close(G.linear_to_mel_weight_matrix(3, 9, 8000, 100.0, 3500.0), FIGURES["mel"])
+    assert_close(G.mfccs_from_log_mel_spectrograms(X[None]), FIGURES["mfcc"])
     with pytest.raises(ValueError, match="upper_edge_hertz"):
         G.linear_to_mel_weight_matrix(3, 9, 8000, 100.0, 4500.0)
 
 
 def test_transforms_over_several_dimensions():
     x = np.arange(12.0).reshape(1, 3, 4) ** 1.5
-    close(abs(G.rfft2d(x.astype(np.float32), [2, 6]).numpy()), FIGURES["size of rfft2d"], 1e-3)
-    close(G.irfft2d(x.astype(np.complex64), [3, 5]), FIGURES["irfft2d"], 1e-3)
+    assert_close(abs(G.rfft2d(x.astype(np.float32), [2, 6]).numpy()), FIGURES["size of rfft2d"], 1e-3)
+    assert_close(G.irfft2d(x.astype(np.complex64), [3, 5]), FIGURES["irfft2d"], 1e-3)
     for axes in ((0, 1, 2), (2, 1), (1,)):
         sizes = [2, 3, 5][: len(axes)]
         wide = x + 0.5j
-        close(G.fftnd(wide, sizes, axes), np.fft.fftn(wide, sizes, axes), 1e-9)
-        close(G.ifftnd(wide, None, axes, "ortho"), np.fft.ifftn(wide, None, axes, "ortho"), 1e-9)
-        close(G.rfftnd(x, sizes, axes), np.fft.rfftn(x, sizes, axes), 1e-9)
-        close(G.irfftnd(wide, sizes, axes), np.fft.irfftn(wide, sizes, axes), 1e-9)
-    close(G.irfft3d(G.rfft3d(x)), x, 1e-9)
+        assert_close(G.fftnd(wide, sizes, axes), np.fft.fftn(wide, sizes, axes), 1e-9)
+        assert_close(G.ifftnd(wide, None, axes, "ortho"), np.fft.ifftn(wide, None, axes, "ortho"), 1e-9)
+        assert_close(G.rfftnd(x, sizes, axes), np.fft.rfftn(x, sizes, axes), 1e-9)
+        assert_close(G.irfftnd(wide, sizes, axes), np.fft.irfftn(wide, sizes, axes), 1e-9)
+    assert_close(G.irfft3d(G.rfft3d(x)), x, 1e-9)

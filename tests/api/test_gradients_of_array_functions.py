@@ -41,8 +41,8 @@ def finite_difference(f: Callable[..., object]) -> np.ndarray:
 def test_gradients_are_those_of_finite_differences(expression, decorate):
     f = function_of(expression)
     found = ac.grad(decorate(f))(W)
-    wanted = finite_difference(function_of(expression.replace("np.float32", "np.float64")))
-    np.testing.assert_allclose(found, wanted, rtol=1e-6, atol=1e-7)
+    expected = finite_difference(function_of(expression.replace("np.float32", "np.float64")))
+    np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-7)
     assert found.dtype == np.float64
 
 
@@ -85,13 +85,13 @@ def test_gradients_by_a_number(expression):
             result[i] = last
         return result
 
-    def at(s, smoothed):
+    def loss_at(s, smoothed):
         return eval(expression, {"np": np, "X": X, "W": W, "s": s, "smoothed": smoothed})
 
     compiled = ac.compile(smooth)
-    found = ac.grad(lambda s: at(s, compiled))(0.3)
-    wanted = (at(0.3 + 1e-6, smooth) - at(0.3 - 1e-6, smooth)) / 2e-6
-    assert found == pytest.approx(wanted, rel=1e-6)
+    found = ac.grad(lambda s: loss_at(s, compiled))(0.3)
+    expected = (loss_at(0.3 + 1e-6, smooth) - loss_at(0.3 - 1e-6, smooth)) / 2e-6
+    assert found == pytest.approx(expected, rel=1e-6)
 
 
 def test_plain_runs_under_compile_are_differentiated():
@@ -136,7 +136,7 @@ def test_a_program_enables_it_for_all_tensors(decorate):
         return x @ w, x.T.sum(axis=0), x.reshape(-1)[0], x.mean(), x.astype(np.int32) + ac.constant([0.5, 1.5])
 
     x, w = np.array([[1.0, 2.0], [3.0, 4.0]], np.float32), np.array([1.0, 2.0], np.float32)
-    wanted = x @ w, x.sum(1), 1.0, 2.5, x.astype(np.int32) + np.array([0.5, 1.5], np.float32)
-    for found, expected in zip(f(ac.constant(x), ac.constant(w)), wanted, strict=True):
+    desired = x @ w, x.sum(1), 1.0, 2.5, x.astype(np.int32) + np.array([0.5, 1.5], np.float32)
+    for found, expected in zip(f(ac.constant(x), ac.constant(w)), desired, strict=True):
         np.testing.assert_array_equal(found, expected)
         assert found.dtype == np.asarray(expected).dtype or np.ndim(expected) == 0

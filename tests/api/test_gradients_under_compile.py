@@ -100,10 +100,10 @@ def products(w, x, y):
 def results_are_arrays(w, x, y):
     slope = ac.grad(loss)(w, x, y)
     slope[0] = 0.0
-    other = slope
+    alias = slope
     slope *= 2
     print(slope.round(3))
-    return slope, other, isinstance(slope, np.ndarray), ac.grad(loss)(w.astype("f4"), x.astype("f4"), y.astype("f4"))
+    return slope, alias, isinstance(slope, np.ndarray), ac.grad(loss)(w.astype("f4"), x.astype("f4"), y.astype("f4"))
 
 
 def beside_arrays_in_memory(w, x, y):
@@ -111,12 +111,12 @@ def beside_arrays_in_memory(w, x, y):
 
     def error(w):
         h = w * 2
-        kept = h
+        before = h
         h += 1
         for i in range(int(abs(y[0]) * 5) + 3):
             h = h * 0.9 + x[i]
             h *= 0.5
-        return (h * kept).sum() if h[0] > y[1] else (h * h).sum()
+        return (h * before).sum() if h[0] > y[1] else (h * h).sum()
 
     return ac.grad(error)(w)
 

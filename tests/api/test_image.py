@@ -54,10 +54,10 @@ def test_resizing(method, antialias, size):
     total, *first = RESIZED[method, antialias, size]
     for resize in (ac.image.resize, ac.function(lambda x: ac.image.resize(x, size, method, antialias=antialias))):
         found = (resize(X, size, method, antialias=antialias) if resize is ac.image.resize else resize(X)).numpy()
-        near = 5e-4 if method == "bicubic" else 2e-5  # TensorFlow's bicubic weights come from a table
+        tolerance = 5e-4 if method == "bicubic" else 2e-5  # TensorFlow's bicubic weights come from a table
         assert found.shape == (2, *size, 3) and found.dtype == np.float32
-        np.testing.assert_allclose(found.astype(float).sum(), total, rtol=near)
-        np.testing.assert_allclose(found.ravel()[:3], first, atol=max(near, 6e-5))
+        np.testing.assert_allclose(found.astype(float).sum(), total, rtol=tolerance)
+        np.testing.assert_allclose(found.ravel()[:3], first, atol=max(tolerance, 6e-5))
 
 
 def test_sizes_known_at_run_time():
@@ -116,9 +116,9 @@ def test_colours():
     np.testing.assert_allclose(ac.image.adjust_brightness(X, -0.2).numpy(), X - np.float32(0.2), atol=1e-6)
     mean = X.mean((1, 2), keepdims=True)
     np.testing.assert_allclose(ac.image.adjust_contrast(X, 1.7).numpy(), (X - mean) * 1.7 + mean, atol=1e-6)
-    turned = ac.image.adjust_hue(X, 0.3).numpy().reshape(-1, 3)
+    adjusted = ac.image.adjust_hue(X, 0.3).numpy().reshape(-1, 3)
     expected = [colorsys.hsv_to_rgb((h + 0.3) % 1.0, s, v) for h, s, v in expected]
-    np.testing.assert_allclose(turned, expected, atol=1e-5)
+    np.testing.assert_allclose(adjusted, expected, atol=1e-5)
     np.testing.assert_allclose(ac.image.adjust_saturation(X, 0.0).numpy().std(-1), 0, atol=1e-6)
 
 

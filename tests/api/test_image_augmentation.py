@@ -38,9 +38,9 @@ def test_flips_happen_to_half_of_the_images() -> None:
     batch = np.broadcast_to(np.arange(6, dtype=np.uint8).reshape(2, 3, 1), (400, 2, 3, 1))
     for flip, axis in ((ac.image.stateless_random_flip_left_right, 2), (ac.image.stateless_random_flip_up_down, 1)):
         found = flip(batch, SEED).numpy()
-        turned = (found == np.flip(batch, axis)).all(axis=(1, 2, 3))
-        kept = (found == batch).all(axis=(1, 2, 3))
-        assert (turned ^ kept).all() and 150 < turned.sum() < 250
+        is_flipped = (found == np.flip(batch, axis)).all(axis=(1, 2, 3))
+        is_unchanged = (found == batch).all(axis=(1, 2, 3))
+        assert (is_flipped ^ is_unchanged).all() and 150 < is_flipped.sum() < 250
     flips = [bool((ac.image.random_flip_left_right(IMAGE).numpy() == IMAGE).all()) for _ in range(40)]
     assert len(set(flips)) == 2
 
@@ -54,7 +54,7 @@ def test_draws_of_the_global_generator_start_again_with_its_seed() -> None:
     ac.random.set_seed(5)
     first = [call().numpy() for call in calls]
     ac.random.set_seed(5)
-    assert all(np.array_equal(call(), one) for call, one in zip(calls, first, strict=True))
+    assert all(np.array_equal(call(), expected) for call, expected in zip(calls, first, strict=True))
     ac.random.set_seed(None)
     with pytest.raises(ValueError, match="upper must be > lower"):
         ac.image.random_contrast(IMAGE, 1.0, 0.5)

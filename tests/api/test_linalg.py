@@ -24,12 +24,12 @@ S = A @ A.T
 Z = np.array([1 + 2j, -0.5, 3j])
 
 
-def assert_close(found: Any, wanted: Any) -> None:
-    np.testing.assert_allclose(np.asarray(found.numpy()), wanted, atol=1e-12)
+def assert_close(found: Any, expected: Any) -> None:
+    np.testing.assert_allclose(np.asarray(found.numpy()), expected, atol=1e-12)
 
 
 @pytest.mark.parametrize(
-    ("function", "inputs", "wanted"),
+    ("function", "inputs", "expected"),
     [
         (linalg.matmul, (A, B), A @ B),
         (lambda a, b: linalg.matmul(a, b, transpose_a=True), (A, B), A.T @ B),
@@ -80,22 +80,22 @@ def assert_close(found: Any, wanted: Any) -> None:
     ],
 )  # fmt: skip
 def test_against_numpy(
-    both: Callable[..., Any], function: Callable[..., Any], inputs: Any, wanted: Any
+    run_and_trace: Callable[..., Any], function: Callable[..., Any], inputs: Any, expected: Any
 ) -> None:
-    found = both(function, *inputs)
+    found = run_and_trace(function, *inputs)
     if isinstance(found, tuple):
-        for actual, expected in zip(found, wanted, strict=True):
-            assert_close(actual, expected)
+        for actual, expected_part in zip(found, expected, strict=True):
+            assert_close(actual, expected_part)
     else:
-        assert_close(found, wanted)
+        assert_close(found, expected)
 
 
-def test_products_of_factors_are_the_matrix(both: Callable[..., Any]) -> None:
-    s, u, v = both(linalg.svd, B)
+def test_products_of_factors_are_the_matrix(run_and_trace: Callable[..., Any]) -> None:
+    s, u, v = run_and_trace(linalg.svd, B)
     assert_close(linalg.matmul(u * s, v, adjoint_b=True), B)
-    q, r = both(linalg.qr, B)
+    q, r = run_and_trace(linalg.qr, B)
     assert_close(linalg.matmul(q, r), B)
-    values, vectors = both(linalg.eigh, S)
+    values, vectors = run_and_trace(linalg.eigh, S)
     assert_close(linalg.matmul(vectors * values, vectors, adjoint_b=True), S)
     factor = linalg.cholesky(constant(S))
     assert_close(linalg.matmul(factor, factor, transpose_b=True), S)

@@ -119,7 +119,7 @@ def test_conjugate_gradients():
     matrices = rng.normal(size=(2, 5, 5))
     matrices = matrices @ matrices.transpose(0, 2, 1) + 5 * np.eye(5)
     targets = rng.normal(size=(2, 5))
-    wanted = np.linalg.solve(matrices, targets[..., None])[..., 0]
+    expected = np.linalg.solve(matrices, targets[..., None])[..., 0]
 
     def operator(values):
         return ac.linalg.LinearOperatorFullMatrix(values, is_self_adjoint=True, is_positive_definite=True)
@@ -127,12 +127,12 @@ def test_conjugate_gradients():
     def solve(b, **options):
         return ac.linalg.experimental.conjugate_gradient(operator(matrices), b, **options)
 
-    near = operator(np.linalg.inv(matrices + np.eye(5)))
-    for options, turns in (({}, 5), ({"preconditioner": near}, 4), ({"x": ac.constant(wanted)}, 0)):
+    inverse = operator(np.linalg.inv(matrices + np.eye(5)))
+    for options, turns in (({}, 5), ({"preconditioner": inverse}, 4), ({"x": ac.constant(expected)}, 0)):
         for run in (solve, ac.function(solve)):
             state = run(ac.constant(targets), **options)
             assert int(state.i) == turns
-            np.testing.assert_allclose(state.x, wanted, rtol=1e-5, atol=1e-8)
+            np.testing.assert_allclose(state.x, expected, rtol=1e-5, atol=1e-8)
     assert int(solve(targets, max_iter=2).i) == 2
     with pytest.raises(ValueError, match="self-adjoint, positive definite"):
         ac.linalg.experimental.conjugate_gradient(ac.linalg.LinearOperatorFullMatrix(matrices), targets)

@@ -133,9 +133,9 @@ def test_norms() -> None:
     both = (0, 1)
     cases = ((2, None), (1, None), (np.inf, 1), (3, 0), (1, both), (np.inf, both), ("fro", both))
     for order, axis in cases:
-        ours = "euclidean" if order == 2 else order
+        own_order = "euclidean" if order == 2 else order
         flat = X.ravel() if axis is None else X
-        check(norms.norm(X, ours, axis), np.linalg.norm(flat, order, axis), rtol=1e-5)
+        check(norms.norm(X, own_order, axis), np.linalg.norm(flat, order, axis), rtol=1e-5)
     check(norms.norm(X, axis=1, keepdims=True), np.linalg.norm(X, axis=1, keepdims=True))
     with pytest.raises(ValueError, match="'ord' must be"):
         norms.norm(X, -1)

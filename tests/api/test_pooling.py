@@ -19,11 +19,11 @@ def pool_by_definition(image, kernel, steps, around, pool):
         (side + sum(pair) - k) // step + 1 for side, pair, k, step in zip(sides, around, kernel, steps, strict=True)
     ]
     found = np.zeros((image.shape[0], *counts, image.shape[-1]), image.dtype)
-    for at in itertools.product(*map(range, counts)):
-        starts = [i * step - pair[0] for i, step, pair in zip(at, steps, around, strict=True)]
+    for position in itertools.product(*map(range, counts)):
+        starts = [i * step - pair[0] for i, step, pair in zip(position, steps, around, strict=True)]
         under = [slice(max(start, 0), start + k) for start, k in zip(starts, kernel, strict=True)]
         window = image[(slice(None), *under)]
-        found[(slice(None), *at)] = pool(window, axis=tuple(range(1, image.ndim - 1)))
+        found[(slice(None), *position)] = pool(window, axis=tuple(range(1, image.ndim - 1)))
     return found
 
 

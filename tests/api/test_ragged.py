@@ -145,9 +145,9 @@ COMPUTED = {
 
 @pytest.mark.parametrize("name", COMPUTED)
 def test_functions_beside_lists(name):
-    function, wanted = COMPUTED[name]
-    assert plain(function()) == wanted
-    assert plain(ac.function(function)()) == wanted
+    function, expected = COMPUTED[name]
+    assert plain(function()) == expected
+    assert plain(ac.function(function)()) == expected
 
 
 @pytest.mark.parametrize("name", ["heads", "sum_columns", "concat_rows", "mask", "gather", "to_tensor", "of_rows"])
@@ -162,8 +162,8 @@ def test_one_trace_serves_rows_of_all_lengths(name):
         "of_rows": lambda x: x + ac.expand_dims(ac.range(x.nrows(out_type=ac.float32)), 1),
     }
     f = ac.function(functions[name], input_signature=[ac.RaggedTensorSpec([None, None])])
-    for held in (ROWS, [[5.0, 6.0, 7.0], [1.0]]):
-        x = ac.ragged.constant(held)
+    for rows in (ROWS, [[5.0, 6.0, 7.0], [1.0]]):
+        x = ac.ragged.constant(rows)
         assert plain(f(x)) == plain(functions[name](x))
     assert f.experimental_get_tracing_count() == 1
 
@@ -215,9 +215,9 @@ def test_gradients_flow_through_the_values():
             y = ac.reduce_sum(ac.square(ac.reduce_sum(x, 1))) + ac.reduce_sum(x.to_tensor() ** 2)
         return tape.gradient(y, x)
 
-    wanted = [[2 * 3 + 2 * 1, 2 * 3 + 2 * 2], [], [2 * 3 + 2 * 3]]
-    assert gradient(x).to_list() == wanted
-    assert ac.function(gradient)(x).to_list() == wanted
+    expected = [[2 * 3 + 2 * 1, 2 * 3 + 2 * 2], [], [2 * 3 + 2 * 3]]
+    assert gradient(x).to_list() == expected
+    assert ac.function(gradient)(x).to_list() == expected
 
 
 def test_refused_arguments():
@@ -272,13 +272,13 @@ def test_the_shape_of_lengths():
 
 
 def test_partitions_in_all_forms_are_those_of_tensorflow():
-    made = ac.experimental.RowPartition
+    RowPartition = ac.experimental.RowPartition
     for rows, lengths in (
-        (made.from_row_starts([0, 2], nvals=3), [2, 1]),
-        (made.from_row_limits([1, 3]), [1, 2]),
-        (made.from_uniform_row_length(2, nvals=4), [2, 2]),
-        (made.from_uniform_row_length(0, nrows=3), [0, 0, 0]),
-        (made.from_row_splits([0, 2, 2, 3]), [2, 0, 1]),
+        (RowPartition.from_row_starts([0, 2], nvals=3), [2, 1]),
+        (RowPartition.from_row_limits([1, 3]), [1, 2]),
+        (RowPartition.from_uniform_row_length(2, nvals=4), [2, 2]),
+        (RowPartition.from_uniform_row_length(0, nrows=3), [0, 0, 0]),
+        (RowPartition.from_row_splits([0, 2, 2, 3]), [2, 0, 1]),
     ):
         ends = np.cumsum(lengths)
         assert rows.row_limits().numpy().tolist() == ends.tolist() and int(rows.nvals()) == ends[-1]
@@ -286,7 +286,7 @@ def test_partitions_in_all_forms_are_those_of_tensorflow():
         assert rows.offsets_in_rows().numpy().tolist() == [i for length in lengths for i in range(length)]
         assert rows.with_dtype(ac.int32).dtype is ac.int32 and rows.static_nrows == len(lengths)
     assert repr(rows) == "RowPartition(row_splits=[0 2 2 3])" and not rows.is_uniform()
-    uniform = made.from_uniform_row_length(2, nvals=4)
+    uniform = RowPartition.from_uniform_row_length(2, nvals=4)
     assert repr(uniform) == "RowPartition(nrows=2, uniform_row_length=2)" and uniform.static_uniform_row_length == 2
 
 

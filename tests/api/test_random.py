@@ -34,14 +34,14 @@ def test_normal() -> None:
 
 
 def test_set_seed_starts_all_streams_anew() -> None:
-    first, again = [], []
-    for drawn in (first, again):
+    first, second = [], []
+    for drawn in (first, second):
         random.set_seed(5)
         for seed in (None, None, 1, 1):
             drawn.extend(values(random.uniform([2], seed=seed)))
     random.set_seed(6)
-    other = values(random.uniform([2]))
-    assert first == again and len({str(v) for v in (*first, *other)}) == 5
+    global_values = values(random.uniform([2]))
+    assert first == second and len({str(v) for v in (*first, *global_values)}) == 5
 
 
 def test_draws_differ_without_a_seed() -> None:
@@ -58,8 +58,8 @@ def test_shuffle() -> None:
 def test_stateless() -> None:
     assert values(random.stateless_normal([3], [1, 2])) == values(random.stateless_normal([3], [1, 2]))
     assert values(random.stateless_normal([3], [1, 2])) != values(random.stateless_normal([3], [1, 3]))
-    every = random.stateless_uniform([500], [1, 2], None, None, uint32).numpy()
-    assert every.min() < 2**26 and every.max() > 2**32 - 2**26
+    numbers = random.stateless_uniform([500], [1, 2], None, None, uint32).numpy()
+    assert numbers.min() < 2**26 and numbers.max() > 2**32 - 2**26
     seeds = random.split([1, 2], 3)
     assert seeds.shape.as_list() == [3, 2] and seeds.dtype is int32
     assert values(random.fold_in([1, 2], 0)) != values(random.fold_in([1, 2], 1))
@@ -85,10 +85,10 @@ def test_generator() -> None:
     first.skip(3)
     assert first.state.numpy()[0] == second.state.numpy()[0] + 3 * 256
     assert first.make_seeds(4).shape.as_list() == [2, 4]
-    one, other = first.split(2)
-    assert values(one.uniform([2])) != values(other.uniform([2]))
-    copied = random.Generator(copy_from=one)
-    assert values(copied.truncated_normal([2])) == values(one.truncated_normal([2]))
+    left, right = first.split(2)
+    assert values(left.uniform([2])) != values(right.uniform([2]))
+    copied = random.Generator(copy_from=left)
+    assert values(copied.truncated_normal([2])) == values(left.truncated_normal([2]))
     assert values(random.Generator.from_non_deterministic_state().uniform([4])) != values(
         random.Generator.from_non_deterministic_state().uniform([4])
     )

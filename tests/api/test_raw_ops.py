@@ -98,8 +98,8 @@ OPTIMIZERS = [  # with the variables after two steps of TensorFlow
 def test_a_raw_op_takes_its_arguments_by_name(name):
     arguments, expected = CASES[name]
     found = getattr(raw, name)(**arguments, name="named")
-    for one, value in zip(*((found, expected) if isinstance(expected, tuple) else ([found], [expected])), strict=True):
-        np.testing.assert_allclose(one, value, rtol=1e-5, atol=1e-6)
+    for x, value in zip(*((found, expected) if isinstance(expected, tuple) else ([found], [expected])), strict=True):
+        np.testing.assert_allclose(x, value, rtol=1e-5, atol=1e-6)
 
 
 def test_texts():

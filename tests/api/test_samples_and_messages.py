@@ -50,11 +50,11 @@ def test_tensors_as_messages() -> None:
         (1.5, None), ([1, 2], tf.int64), ([[True]], None), (["a", "b"], None), (1 + 2j, None), ([], tf.float32),
         ([1.0, 2.0], tf.bfloat16), (3, tf.uint8),
     ):  # fmt: skip
-        wanted = tf.constant(value, dtype)
+        expected = tf.constant(value, dtype)
         message = tf.make_tensor_proto(value, dtype)
-        assert [dimension.size for dimension in message.tensor_shape.dim] == wanted.shape.as_list()
-        np.testing.assert_array_equal(tf.make_ndarray(message), wanted.numpy())
-        assert type(message).FromString(tf.io.serialize_tensor(wanted).numpy()).dtype == message.dtype
+        assert [dimension.size for dimension in message.tensor_shape.dim] == expected.shape.as_list()
+        np.testing.assert_array_equal(tf.make_ndarray(message), expected.numpy())
+        assert type(message).FromString(tf.io.serialize_tensor(expected).numpy()).dtype == message.dtype
     assert tf.make_tensor_proto([1.0, 2.0]).tensor_content == np.float32([1, 2]).tobytes()
     assert tf.make_ndarray(tf.make_tensor_proto(7, shape=[2, 2])).tolist() == [[7, 7], [7, 7]]
     with pytest.raises(TypeError, match="Expected Tensor's shape"):

@@ -15,11 +15,11 @@ from autoconv.graph.dtypes import float32, float64, int32, int64
 from autoconv.runtime.tensors.conversion import constant
 
 X = np.arange(12, dtype=np.float32).reshape(3, 4)
-Both = Callable[..., Any]
+RunAndTrace = Callable[..., Any]
 
 
-def assert_same(found: Any, wanted: Any) -> None:
-    np.testing.assert_array_equal(np.asarray(found.numpy()), wanted)
+def assert_same(found: Any, expected: Any) -> None:
+    np.testing.assert_array_equal(np.asarray(found.numpy()), expected)
 
 
 def test_fills() -> None:
@@ -38,20 +38,20 @@ def test_fills() -> None:
             shaping.reshape(constants.zeros([2]), shape)
 
 
-def test_shapes_made_of_tensors(both: Both) -> None:
-    both(lambda x: constants.zeros([shaping.shape(x)[0], 2]), X)
-    both(lambda x: constants.ones(shaping.shape(x)), X)
-    both(lambda x: constants.fill(shaping.shape(x)[:1], 3), X)
-    both(lambda x: constants.eye(shaping.shape(x)[0]), X)
-    both(lambda x: constants.eye(shaping.shape(x)[0], batch_shape=[2]), X)
-    both(lambda x: constants.zeros_like(x), X)
-    both(lambda n: constants.zeros([n]), np.int32(3))
-    both(lambda x: shaping.broadcast_to(x, [2, shaping.shape(x)[0], shaping.size(x) // 3]), X)
-    both(lambda x: shaping.reshape(x, [-1, shaping.shape(x)[0]]), X)
-    both(lambda x: shaping.tile(x, [1, shaping.rank(x)]), X)
+def test_shapes_made_of_tensors(run_and_trace: RunAndTrace) -> None:
+    run_and_trace(lambda x: constants.zeros([shaping.shape(x)[0], 2]), X)
+    run_and_trace(lambda x: constants.ones(shaping.shape(x)), X)
+    run_and_trace(lambda x: constants.fill(shaping.shape(x)[:1], 3), X)
+    run_and_trace(lambda x: constants.eye(shaping.shape(x)[0]), X)
+    run_and_trace(lambda x: constants.eye(shaping.shape(x)[0], batch_shape=[2]), X)
+    run_and_trace(lambda x: constants.zeros_like(x), X)
+    run_and_trace(lambda n: constants.zeros([n]), np.int32(3))
+    run_and_trace(lambda x: shaping.broadcast_to(x, [2, shaping.shape(x)[0], shaping.size(x) // 3]), X)
+    run_and_trace(lambda x: shaping.reshape(x, [-1, shaping.shape(x)[0]]), X)
+    run_and_trace(lambda x: shaping.tile(x, [1, shaping.rank(x)]), X)
 
 
-def test_range(both: Both) -> None:
+def test_range(run_and_trace: RunAndTrace) -> None:
     assert_same(constants.range(5), np.arange(5))
     assert_same(constants.range(1, 10, 3), [1, 4, 7])
     assert_same(constants.range(5, 0, -2), [5, 3, 1])
@@ -61,25 +61,25 @@ def test_range(both: Both) -> None:
     assert constants.range(constant(3, int64)).dtype is int64
     assert constants.range(3, dtype=float64).dtype is float64
     assert constants.range(0, constant(3.0)).dtype is float32
-    both(lambda n: constants.range(n), np.int32(4))
-    both(lambda n: constants.range(1, n, 2), np.int64(6))
-    both(lambda n: constants.range(n, delta=0.5), np.float32(2))
+    run_and_trace(lambda n: constants.range(n), np.int32(4))
+    run_and_trace(lambda n: constants.range(1, n, 2), np.int64(6))
+    run_and_trace(lambda n: constants.range(n, delta=0.5), np.float32(2))
     with pytest.raises(InvalidArgumentError, match="delta != 0"):
         constants.range(0, 3, 0)
 
 
-def test_linspace(both: Both) -> None:
+def test_linspace(run_and_trace: RunAndTrace) -> None:
     assert_same(constants.linspace(0.0, 1.0, 5), np.linspace(0, 1, 5, dtype=np.float32))
     assert constants.linspace(0, 10, 3).dtype is float64
     assert_same(constants.linspace([0.0, 1.0], [2.0, 3.0], 3, axis=-1), [[0, 1, 2], [1, 2, 3]])
-    both(lambda a, n: constants.linspace(a, 3.0, n), np.float32(1), np.int32(3))
+    run_and_trace(lambda a, n: constants.linspace(a, 3.0, n), np.float32(1), np.int32(3))
     with pytest.raises(InvalidArgumentError, match="num > 0"):
         constants.linspace(0.0, 1.0, -1)
     assert_same(constants.linspace(0.0, 1.0, 0), [])
 
 
 @pytest.mark.parametrize(
-    ("function", "wanted"),
+    ("function", "expected"),
     [
         (lambda x: shaping.shape(x), [3, 4]),
         (lambda x: shaping.size(x, out_type=int64), 12),
@@ -150,46 +150,46 @@ def test_linspace(both: Both) -> None:
         (lambda x: gather.unsorted_segment_sum(x, [0, 0, 2], 4)[3], np.zeros(4)),
     ],
 )  # fmt: skip
-def test_against_numpy(both: Both, function: Callable[..., Any], wanted: Any) -> None:
+def test_against_numpy(run_and_trace: RunAndTrace, function: Callable[..., Any], expected: Any) -> None:
     # Tensors of unknown rank support a slice or mask over several dimensions, too.
-    assert_same(both(function, X), wanted)
+    assert_same(run_and_trace(function, X), expected)
 
 
-def test_functions_with_several_results(both: Both) -> None:
-    for parts, wanted in (
-        (both(lambda x: shaping.split(x, 2, axis=1), X), np.split(X, 2, 1)),
-        (both(lambda x: shaping.split(x, [1, 2]), X), [X[:1], X[1:]]),
-        (both(lambda x: shaping.split(x, [1, -1]), X), [X[:1], X[1:]]),
-        (both(lambda x: shaping.split(x, [1, shaping.shape(x)[0] - 1]), X), [X[:1], X[1:]]),
-        (both(lambda x: shaping.split(x, 1), X), [X]),
-        (both(lambda x: shaping.unstack(x, num=3), X), list(X)),
-        (both(lambda x: gather.dynamic_partition(x, [1, 0, 1], 2), X), [X[[1]], X[[0, 2]]]),
+def test_functions_with_several_results(run_and_trace: RunAndTrace) -> None:
+    for parts, desired in (
+        (run_and_trace(lambda x: shaping.split(x, 2, axis=1), X), np.split(X, 2, 1)),
+        (run_and_trace(lambda x: shaping.split(x, [1, 2]), X), [X[:1], X[1:]]),
+        (run_and_trace(lambda x: shaping.split(x, [1, -1]), X), [X[:1], X[1:]]),
+        (run_and_trace(lambda x: shaping.split(x, [1, shaping.shape(x)[0] - 1]), X), [X[:1], X[1:]]),
+        (run_and_trace(lambda x: shaping.split(x, 1), X), [X]),
+        (run_and_trace(lambda x: shaping.unstack(x, num=3), X), list(X)),
+        (run_and_trace(lambda x: gather.dynamic_partition(x, [1, 0, 1], 2), X), [X[[1]], X[[0, 2]]]),
     ):
-        assert isinstance(parts, list) and len(parts) == len(wanted)
-        for part, expected in zip(parts, wanted, strict=True):
+        assert isinstance(parts, list) and len(parts) == len(desired)
+        for part, expected in zip(parts, desired, strict=True):
             assert_same(part, expected)
     with pytest.raises(ValueError, match="Cannot infer"):
-        both(lambda x: shaping.unstack(x), X)
+        run_and_trace(lambda x: shaping.unstack(x), X)
 
 
-def test_indices_in_lists_of_tensors(both: Both) -> None:
+def test_indices_in_lists_of_tensors(run_and_trace: RunAndTrace) -> None:
     for function, wanted in (
         (lambda x, i: gather.gather(x, [i, 0]), X[[1, 0]]),
         (lambda x, i: gather.gather_nd(x, [[i, 0], (1, i)]), X[[1, 1], [0, 1]]),
     ):
-        assert_same(both(function, X, np.int32(1), unknown_rank=False), wanted)
+        assert_same(run_and_trace(function, X, np.int32(1), unknown_rank=False), wanted)
 
 
-def test_grids_and_masks(both: Both) -> None:
+def test_grids_and_masks(run_and_trace: RunAndTrace) -> None:
     a, b, c = np.array([1, 2]), np.array([3, 4, 5]), np.array([6])
     for kind in ("xy", "ij"):
-        found = both(lambda *v, kind=kind: shaping.meshgrid(*v, indexing=kind), a, b, c, unknown_rank=False)
+        found = run_and_trace(lambda *v, kind=kind: shaping.meshgrid(*v, indexing=kind), a, b, c, unknown_rank=False)
         for left, right in zip(found, np.meshgrid(a, b, c, indexing=kind), strict=True):
             assert_same(left, right)
     assert_same(
-        both(lambda n: shaping.sequence_mask(n), np.array([1, 3])), [[True, False, False], [True, True, True]]
+        run_and_trace(lambda n: shaping.sequence_mask(n), np.array([1, 3])), [[True, False, False], [True, True, True]]
     )
-    assert_same(both(lambda n: shaping.sequence_mask(n, 2, int32), np.array([1, 0])), [[1, 0], [0, 0]])
+    assert_same(run_and_trace(lambda n: shaping.sequence_mask(n, 2, int32), np.array([1, 0])), [[1, 0], [0, 0]])
     with pytest.raises(ValueError, match="indexing"):
         shaping.meshgrid(a, b, indexing="yx")
 
@@ -219,14 +219,14 @@ def test_errors() -> None:
 
 
 def test_tensors_in_a_list_are_cast_to_the_requested_dtype() -> None:
-    whole, half = autoconv.constant(3), autoconv.constant(1.7)
+    number, fraction = autoconv.constant(3), autoconv.constant(1.7)
 
     def packed(a: Any, b: Any) -> Any:
         convert = autoconv.convert_to_tensor
         return convert((a, a), dtype="float32"), convert([[b, 2], [3, b]], "int32")
 
     for run in (packed, autoconv.function(packed)):
-        first, second = run(whole, half)
+        first, second = run(number, fraction)
         assert first.numpy().tolist() == [3.0, 3.0] and first.dtype.is_floating
         assert second.numpy().tolist() == [[1, 2], [3, 1]]
 

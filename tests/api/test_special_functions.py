@@ -93,8 +93,8 @@ def test_statistics():
     image = x.reshape(1, 1, 2, 2).astype(np.float32)
     expected = image / (1 + 0.5 * (image**2).sum(-1, keepdims=True)) ** 0.75
     np.testing.assert_allclose(ac.nn.lrn(image, 1, 1.0, 0.5, 0.75), expected, rtol=1e-6)
-    wanted = np.where(x > 2, 1.0, 0.25)
+    expected_slope = np.where(x > 2, 1.0, 0.25)
     positive, negative = np.log1p(np.exp(-x)), np.log1p(np.exp(x))
-    found = ac.nn.weighted_cross_entropy_with_logits(wanted, x, 2.5)
-    np.testing.assert_allclose(found, 2.5 * wanted * positive + (1 - wanted) * negative)
-    np.testing.assert_allclose(ac.nn.log_poisson_loss(wanted, x), np.exp(x) - wanted * x)
+    found = ac.nn.weighted_cross_entropy_with_logits(expected_slope, x, 2.5)
+    np.testing.assert_allclose(found, 2.5 * expected_slope * positive + (1 - expected_slope) * negative)
+    np.testing.assert_allclose(ac.nn.log_poisson_loss(expected_slope, x), np.exp(x) - expected_slope * x)

@@ -19,7 +19,7 @@ WORDS = np.array(["ab c", "Dé", ""])
 
 
 @pytest.mark.parametrize(
-    ("function", "wanted"),
+    ("function", "expected"),
     [
         (lambda s: strings.join([s, "!"], "-"), [b"ab c-!", "Dé-!".encode(), b"-!"]),
         (lambda s: strings.reduce_join(s, separator="|"), "ab c|Dé|".encode()),
@@ -41,13 +41,13 @@ WORDS = np.array(["ab c", "Dé", ""])
         (lambda s: strings.to_hash_bucket_fast(s, 1), [0, 0, 0]),
     ],
 )
-def test_values(both: Callable[..., Any], function: Callable[..., Any], wanted: Any) -> None:
-    np.testing.assert_array_equal(both(function, WORDS, unknown_rank=False).numpy(), wanted)
+def test_values(run_and_trace: Callable[..., Any], function: Callable[..., Any], expected: Any) -> None:
+    np.testing.assert_array_equal(run_and_trace(function, WORDS, unknown_rank=False).numpy(), expected)
 
 
-def test_numbers(both: Callable[..., Any]) -> None:
+def test_numbers(run_and_trace: Callable[..., Any]) -> None:
     texts = np.array(["1.5", "-2e3", " 7 "])
-    np.testing.assert_array_equal(both(strings.to_number, texts).numpy(), [1.5, -2000, 7])
+    np.testing.assert_array_equal(run_and_trace(strings.to_number, texts).numpy(), [1.5, -2000, 7])
     assert strings.to_number("3", int32).dtype is int32 and strings.to_number("3", float64).dtype is float64
     with pytest.raises(InvalidArgumentError, match="could not correctly convert string: x"):
         strings.to_number("x")
@@ -93,17 +93,17 @@ def test_hashes_are_those_of_farmhash() -> None:
     assert found.numpy().tolist() == [0, 2, 2] and found.dtype.name == "int64"
 
 
-def test_code_points(both: Callable[..., Any]) -> None:
+def test_code_points(run_and_trace: Callable[..., Any]) -> None:
     texts = np.array(["Dé", "€", ""])
     decode = lambda s: strings.unicode_decode(s, "UTF-8")
-    assert both(lambda s: decode(s).to_tensor(), texts, unknown_rank=False).numpy().tolist() == [
+    assert run_and_trace(lambda s: decode(s).to_tensor(), texts, unknown_rank=False).numpy().tolist() == [
         [68, 233],
         [8364, 0],
         [0, 0],
     ]
     assert decode("ab").numpy().tolist() == [97, 98] and decode("ab").dtype is int32
-    assert both(strings.unicode_encode, np.array([[68, 233]])).numpy().tolist() == ["Dé".encode()]
-    wide = both(lambda s: strings.unicode_transcode(s, "UTF-8", "UTF-16-BE"), texts[:1])
+    assert run_and_trace(strings.unicode_encode, np.array([[68, 233]])).numpy().tolist() == ["Dé".encode()]
+    wide = run_and_trace(lambda s: strings.unicode_transcode(s, "UTF-8", "UTF-16-BE"), texts[:1])
     assert wide.numpy().tolist() == ["Dé".encode("utf-16-be")]
     assert strings.unicode_split(wide, "UTF-16-BE").to_list() == [[b"D", "é".encode()]]
 
@@ -124,9 +124,9 @@ def test_invalid_bytes() -> None:
         strings.unicode_split("a", errors="loud")
 
 
-def test_ngrams(both: Callable[..., Any]) -> None:
+def test_ngrams(run_and_trace: Callable[..., Any]) -> None:
     words = np.array([["a", "b", "c"], ["d", "e", "f"]])
-    found = both(lambda s: strings.ngrams(s, 2), words, unknown_rank=False)
+    found = run_and_trace(lambda s: strings.ngrams(s, 2), words, unknown_rank=False)
     assert found.numpy().tolist() == [[b"a b", b"b c"], [b"d e", b"e f"]]
     assert strings.ngrams(words[0], [1, 3], "-").numpy().tolist() == [b"a", b"b", b"c", b"a-b-c"]
     assert strings.ngrams(words[0], 4).numpy().tolist() == []
@@ -164,14 +164,14 @@ PARTS = {
 
 @pytest.mark.parametrize("name", PARTS)
 def test_parts_of_several_strings_are_ragged(name: str) -> None:
-    function, wanted = PARTS[name]
-    assert function().to_list() == wanted
-    assert ac.function(function)().to_list() == wanted
+    function, expected = PARTS[name]
+    assert function().to_list() == expected
+    assert ac.function(function)().to_list() == expected
 
 
-def test_hashes_under_a_key_are_those_of_tensorflow(both: Callable[..., Any]) -> None:
+def test_hashes_under_a_key_are_those_of_tensorflow(run_and_trace: Callable[..., Any]) -> None:
     texts = np.array(["", "a", "hello world", "x" * 20])
-    found = both(lambda s: strings.to_hash_bucket_strong(s, 1000003, [1, 2]), texts)
+    found = run_and_trace(lambda s: strings.to_hash_bucket_strong(s, 1000003, [1, 2]), texts)
     assert found.numpy().tolist() == [383377, 332029, 598105, 103526]  # printed by TensorFlow 2.21
     with pytest.raises(ValueError, match="2 elements"):
         strings.to_hash_bucket_strong("a", 3, [1])
@@ -196,5 +196,5 @@ def test_padded_neighbours_of_ragged_rows():
     rows = ac.ragged.constant([["a"], ["b", "c", "d"], []])
     padded = ac.strings.ngrams(rows, 2, pad_values=("L", "R"))
     assert padded.to_list() == [[b"L a", b"a R"], [b"L b", b"b c", b"c d", b"d R"], [b"L R"]]
-    kept = ac.strings.ngrams(rows, [2, 3], preserve_short_sequences=True)
-    assert kept.to_list() == [[b"a"], [b"b c", b"c d", b"b c d"], []]
+    ngrams = ac.strings.ngrams(rows, [2, 3], preserve_short_sequences=True)
+    assert ngrams.to_list() == [[b"a"], [b"b c", b"c d", b"b c d"], []]

@@ -175,17 +175,17 @@ def test_jacobians() -> None:
 
 
 def test_jacobian_of_unconnected_sources() -> None:
-    x, other = tf.constant([1.0, 2.0]), tf.constant([1.0, 2.0, 3.0])
+    x, unused = tf.constant([1.0, 2.0]), tf.constant([1.0, 2.0, 3.0])
     with tf.GradientTape(persistent=True) as tape:
-        tape.watch([x, other])
+        tape.watch([x, unused])
         y = x * x
-    to_x, to_other = tape.jacobian(y, [x, other])
+    to_x, to_other = tape.jacobian(y, [x, unused])
     np.testing.assert_array_equal(to_x, [[2.0, 0.0], [0.0, 4.0]])
     assert to_other is None
-    zeros = tape.jacobian(y, other, unconnected_gradients="zero")
+    zeros = tape.jacobian(y, unused, unconnected_gradients="zero")
     np.testing.assert_array_equal(zeros, np.zeros((2, 3)))
     with pytest.raises(ValueError, match=r"Need first dimension of target shape \(\[2\]\) and source shape"):
-        tape.batch_jacobian(y, other)
+        tape.batch_jacobian(y, unused)
 
 
 def test_gradients_of_rows_are_summed() -> None:
@@ -251,21 +251,21 @@ def test_a_tape_frees_what_it_recorded() -> None:
         tape.watch(x)
         middle = x * x
         y = tf.reduce_sum(middle)
-    held = weakref.ref(middle)
+    reference = weakref.ref(middle)
     del middle
-    assert held() is not None
+    assert reference() is not None
     tape.gradient(y, x)
-    assert held() is None  # at once, by reference counting alone
-    with tf.GradientTape(persistent=True) as kept:
-        kept.watch(x)
+    assert reference() is None  # at once, by reference counting alone
+    with tf.GradientTape(persistent=True) as persistent_tape:
+        persistent_tape.watch(x)
         middle = x * x
         y = tf.reduce_sum(middle)
-    held = weakref.ref(middle)
+    reference = weakref.ref(middle)
     del middle
-    kept.gradient(y, x)
-    assert held() is not None
-    del kept
-    assert held() is None
+    persistent_tape.gradient(y, x)
+    assert reference() is not None
+    del persistent_tape
+    assert reference() is None
 
 
 def test_threads_have_tapes_of_their_own() -> None:

@@ -45,7 +45,7 @@ def test_variables_as_arguments() -> None:
 def test_a_training_loop_inside_of_a_function() -> None:
     w = tf.Variable([0.0, 0.0])
     inputs = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 7.0]], np.float32)
-    wanted = np.array([2.0, -1.0], np.float32)
+    expected = np.array([2.0, -1.0], np.float32)
 
     @tf.function
     def train(x: Any, y: Any, steps: Any) -> Any:
@@ -56,9 +56,9 @@ def test_a_training_loop_inside_of_a_function() -> None:
             w.assign_sub(0.02 * tape.gradient(loss, w))
         return loss
 
-    loss = train(tf.constant(inputs), tf.constant(inputs @ wanted), tf.constant(4000))
+    loss = train(tf.constant(inputs), tf.constant(inputs @ expected), tf.constant(4000))
     assert loss.numpy() < 1e-4
-    np.testing.assert_allclose(w.numpy(), wanted, atol=0.01)
+    np.testing.assert_allclose(w.numpy(), expected, atol=0.01)
 
 
 def test_a_gradient_inside_of_an_arm_or_a_loop() -> None:
@@ -135,8 +135,8 @@ def test_functional_loops() -> None:
         lambda x: tf.cond(x[0] > 0.0, lambda: x[0] * x[1], lambda: x[2]),
         lambda x: tf.switch_case(tf.constant(1), [lambda: x[0], lambda: x[1] * x[1]]),
     ]
-    wanted = [[2, 4, 6], [9, 4, 2], [6, 6, 5], [12, 3, 2], [2, 1, 0], [0, 4, 0]]
-    for body, expected in zip(bodies, wanted, strict=True):
+    desired = [[2, 4, 6], [9, 4, 2], [6, 6, 5], [12, 3, 2], [2, 1, 0], [0, 4, 0]]
+    for body, expected in zip(bodies, desired, strict=True):
         for run in (body, tf.function(body)):
             with tf.GradientTape() as tape:
                 tape.watch(x)

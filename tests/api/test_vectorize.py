@@ -53,9 +53,9 @@ def one_by_one(function: Any, elems: Any) -> Any:
 
 def check(function: Any, elems: Any) -> None:
     fast, slow = tf.vectorized_map(function, elems, warn=False), one_by_one(function, elems)
-    leaves, others = tf.nest.flatten(fast), tf.nest.flatten(slow)
-    assert len(leaves) == len(others)
-    for a, b in zip(leaves, others, strict=True):
+    fast_leaves, slow_leaves = tf.nest.flatten(fast), tf.nest.flatten(slow)
+    assert len(fast_leaves) == len(slow_leaves)
+    for a, b in zip(fast_leaves, slow_leaves, strict=True):
         assert a.dtype is b.dtype
         np.testing.assert_allclose(a, b, rtol=1e-6)
 

@@ -48,7 +48,7 @@ def graph_of(*pairs):
         return graph
 
 
-def fitting(write):
+def samples_with_form(write):
     """Return the samples that `write` can write, as (name, op, sample); it raises GraphUnfit for the others."""
     found = []
     for name, op, sample in numeric_samples():
@@ -88,11 +88,11 @@ def assert_samples(samples, run):
         part = samples[start : start + 64]
         found = iter(run(graph_of(*(row[1:] for row in part)), [x for row in part for x in row[2].inputs]))
         for name, op, sample in part:
-            for expected in wanted(op, sample):
+            for expected in kernel_results(op, sample):
                 assert_close(next(found), expected, name)
 
 
-def wanted(op, sample):
+def kernel_results(op, sample):
     found = op.kernel(*copy.deepcopy(sample.inputs), **sample.attributes)
     return list(found) if isinstance(found, (tuple, list)) else [found]
 
@@ -152,7 +152,7 @@ def assert_numpy_program(name, run):
     assert_program(found, count, written, expected, after, module.TOLERANCE)
 
 
-def executed(text, arrays, types):
+def run_stablehlo(text, arrays, types):
     """Run a StableHLO module by XLA; return its results, of these types, and the error word."""
     argument_types = [TensorType(as_dtype(np.asarray(x).dtype), np.shape(x)) for x in arrays]
     return _executable(text, tuple(argument_types), tuple(types))(arrays)

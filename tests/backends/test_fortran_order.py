@@ -96,9 +96,9 @@ def test_an_argument_that_is_returned_or_written() -> None:
     assert found is argument
     assert np.shares_memory(turned, argument)
     assert turned.shape == (5, 3)
-    wanted = argument * 2
+    expected = argument * 2
     assert doubled(argument) is argument
-    np.testing.assert_array_equal(argument, wanted)
+    np.testing.assert_array_equal(argument, expected)
 
 
 def test_a_gradient() -> None:

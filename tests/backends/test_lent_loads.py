@@ -64,10 +64,10 @@ def test_products_of_parts_of_what_is_written(sizes: tuple[int, int, int]) -> No
         return (*found, wide[:, :m] @ b.T)
 
     compiled = autoconv.compile(step)
-    first = [draws.standard_normal(shape) for shape in ((n, k + 3), (k, m), (n, m + 2))]
-    second = [one.copy() for one in first]
+    compiled_arguments = [draws.standard_normal(shape) for shape in ((n, k + 3), (k, m), (n, m + 2))]
+    plain_arguments = [actual.copy() for actual in compiled_arguments]
     for _ in range(3):
-        for found, expected in zip(compiled(*first), step(*second), strict=True):
+        for found, expected in zip(compiled(*compiled_arguments), step(*plain_arguments), strict=True):
             np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-10)
-    for one, other in zip(first, second, strict=True):
-        np.testing.assert_allclose(one, other, rtol=1e-12)
+    for actual, desired in zip(compiled_arguments, plain_arguments, strict=True):
+        np.testing.assert_allclose(actual, desired, rtol=1e-12)

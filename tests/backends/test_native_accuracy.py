@@ -71,10 +71,10 @@ def test_within_four_units_in_the_last_place(name: str, dtype: Any) -> None:
     np.testing.assert_array_equal(np.signbit(found[:2]), np.signbit(rough[:2]))
     worst: tuple[float, float] = (0.0, 0.0)
     with mpmath.workprec(200):
-        for argument, one in zip(x[~special], found[~special], strict=True):
+        for argument, actual in zip(x[~special], found[~special], strict=True):
             true = exact(mpmath.mpf(float(argument)))
             unit = float(np.spacing(np.abs(dtype(float(true)))))
-            error = float(abs(mpmath.mpf(float(one)) - true) / unit)
+            error = float(abs(mpmath.mpf(float(actual)) - true) / unit)
             worst = max(worst, (error, float(argument)))
     assert worst[0] <= LIMIT, f"{name}({worst[1]!r}) is {worst[0]:.1f} units off"
 
@@ -85,9 +85,9 @@ def test_angles_of_points(dtype: Any) -> None:
     random = np.random.default_rng(3)
     special = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, -1.0, 1e-30, -1e30], dtype)
     wide = (random.normal(size=(2, 2000)) * 10.0 ** random.uniform(-20, 20, (2, 2000))).astype(dtype)
-    near = random.normal(size=(2, 2000)).astype(dtype)
+    draws = random.normal(size=(2, 2000)).astype(dtype)
     pairs = [item.ravel() for item in np.meshgrid(special, special)]
-    y, x = (np.concatenate([pairs[i], wide[i], near[i]]) for i in range(2))
+    y, x = (np.concatenate([pairs[i], wide[i], draws[i]]) for i in range(2))
     graph = Graph("angles")
     values = [graph.add_parameter(TensorType(as_dtype(x.dtype), x.shape)) for _ in range(2)]
     graph.outputs = list(graph.add(OPS["atan2"], values).results)

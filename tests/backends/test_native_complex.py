@@ -257,9 +257,9 @@ def schroedinger(psi: Any, potential: Any, steps: int) -> Any:
 
 def test_arrays_are_changed_in_place() -> None:
     psi, potential = numbers(30), np.linspace(0, 1, 30)
-    own, other = psi.copy(), psi.copy()
-    found, expected = schroedinger(own, potential, 4), schroedinger.__wrapped__(other, potential, 4)
-    np.testing.assert_allclose(own, other, rtol=1e-13)
+    compiled_copy, plain_copy = psi.copy(), psi.copy()
+    found, expected = schroedinger(compiled_copy, potential, 4), schroedinger.__wrapped__(plain_copy, potential, 4)
+    np.testing.assert_allclose(compiled_copy, plain_copy, rtol=1e-13)
     np.testing.assert_allclose(found, expected, rtol=1e-13)
     assert "by kernels" not in schroedinger.explain()
 
@@ -278,10 +278,10 @@ def by_elements(z: Any, c: Any, steps: int) -> Any:
 
 def test_elements_are_read_and_written() -> None:
     z = 0.3 * numbers(8)
-    own, other = z.copy(), z.copy()
-    found = by_elements(own, np.complex128(0.1 + 0.2j), 5)
-    expected = by_elements.__wrapped__(other, np.complex128(0.1 + 0.2j), 5)
-    np.testing.assert_array_equal(own, other)
+    compiled_copy, plain_copy = z.copy(), z.copy()
+    found = by_elements(compiled_copy, np.complex128(0.1 + 0.2j), 5)
+    expected = by_elements.__wrapped__(plain_copy, np.complex128(0.1 + 0.2j), 5)
+    np.testing.assert_array_equal(compiled_copy, plain_copy)
     np.testing.assert_array_equal(found[1], expected[1])
     assert "by kernels" not in by_elements.explain()
 

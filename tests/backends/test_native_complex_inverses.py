@@ -62,9 +62,9 @@ def test_each_part_is_within_four_units(name: str, dtype: Any) -> None:
         rough = NUMPY[name](x)
     worst: tuple[float, complex] = 0.0, 0j
     with mpmath.workprec(2400 if dtype is np.complex128 else 400):
-        for z, one in zip(x, found, strict=True):
+        for z, actual in zip(x, found, strict=True):
             exact = getattr(mpmath, name)(mpmath.mpc(float(z.real), float(z.imag)))
-            for part, true in ((one.real, exact.real), (one.imag, exact.imag)):
+            for part, true in ((actual.real, exact.real), (actual.imag, exact.imag)):
                 # On a branch cut the sign is ambiguous: it is compared with NumPy's.
                 unit = float(np.spacing(max(kind(abs(float(true))), np.finfo(kind).tiny)))
                 error = float(abs(abs(mpmath.mpf(float(part))) - abs(true)) / unit)

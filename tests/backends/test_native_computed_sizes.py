@@ -164,12 +164,12 @@ def test_equals_numpy(program):
         x, y = random.normal(size=size), random.normal(size=size)
         for k, m in itertools.product((2, 0, 1, 7, -2, 9), (3, 0, 1)):
             found, message, arguments = result_of(compiled, x, y, k, m)
-            wanted, error, changed = result_of(program, x, y, k, m)
+            expected, error, changed = result_of(program, x, y, k, m)
             assert message == error
             if error is not None:
-                assert found is wanted
-                found = wanted = ()
-            for left, right in zip((*found, *arguments), (*wanted, *changed), strict=True):
+                assert found is expected
+                found = expected = ()
+            for left, right in zip((*found, *arguments), (*expected, *changed), strict=True):
                 assert type(left) is type(right)
                 assert np.asarray(left).dtype == np.asarray(right).dtype
                 assert np.shape(left) == np.shape(right)
@@ -194,11 +194,11 @@ def test_gradients_through_slices():
     x = np.array([1.0, 2.0, 3.0, 4.0])
     for k in (0, 1, 3):
         found = slope(autoconv.constant(x), autoconv.constant(k)).numpy()
-        wanted = np.zeros(4)
+        expected = np.zeros(4)
         for i in range(k):
-            wanted[i] += 2 * x[i] * x[i + 1] ** 2
-            wanted[i + 1] += 2 * x[i + 1] * x[i] ** 2
-        np.testing.assert_allclose(found, wanted)
+            expected[i] += 2 * x[i] * x[i + 1] ** 2
+            expected[i + 1] += 2 * x[i + 1] * x[i] ** 2
+        np.testing.assert_allclose(found, expected)
 
 
 def written_between(a, k, m):
@@ -228,8 +228,8 @@ def factors(a, k, m):
 
 
 def square(layout):
-    whole = np.random.default_rng(5).normal(size=(12, 12))
-    return whole[::2, ::2] if layout == "steps" else np.array(whole[:6, :6], order=layout)
+    matrix = np.random.default_rng(5).normal(size=(12, 12))
+    return matrix[::2, ::2] if layout == "steps" else np.array(matrix[:6, :6], order=layout)
 
 
 @pytest.mark.parametrize("program", [written_between, written_by_its_sums, read_late, factors])
@@ -237,12 +237,12 @@ def square(layout):
 def test_arrays_that_are_read_in_place(program, layout):
     compiled = autoconv.compile(program)
     for k, m in ((3, 1), (4, 0), (2, 3), (5, 2)):
-        argument, changed = square(layout), square(layout)
-        found, wanted = compiled(argument, k, m), program(changed, k, m)
-        np.testing.assert_allclose(argument, changed, rtol=1e-10)
-        pairs = zip(found, wanted, strict=True) if isinstance(wanted, tuple) else [(found, wanted)]
-        for one, other in pairs:
-            np.testing.assert_allclose(one, other, rtol=1e-10)
+        compiled_argument, plain_argument = square(layout), square(layout)
+        found, expected = compiled(compiled_argument, k, m), program(plain_argument, k, m)
+        np.testing.assert_allclose(compiled_argument, plain_argument, rtol=1e-10)
+        pairs = zip(found, expected, strict=True) if isinstance(expected, tuple) else [(found, expected)]
+        for actual, desired in pairs:
+            np.testing.assert_allclose(actual, desired, rtol=1e-10)
 
 
 def below_the_positive(x, y):

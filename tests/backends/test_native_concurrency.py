@@ -112,11 +112,11 @@ def test_errors_of_a_member_and_effects_around() -> None:
     @ac.function
     def run(x: Any, y: Any) -> Any:
         ac.py_function(lambda: log.append("first"), [], [])
-        one = ac.sort(x)
+        first_sorted = ac.sort(x)
         ac.py_function(lambda: log.append("second"), [], [])
-        other = ac.sort(y)
+        second_sorted = ac.sort(y)
         ac.py_function(lambda: log.append("third"), [], [])
-        return ac.reduce_sum(one[:5]) + ac.reduce_sum(other[:5])
+        return ac.reduce_sum(first_sorted[:5]) + ac.reduce_sum(second_sorted[:5])
 
     x, y = numbers(9000), numbers(8000, seed=1)
     expected = np.sort(x)[:5].sum() + np.sort(y)[:5].sum()
@@ -130,12 +130,12 @@ def test_in_a_loop() -> None:
     def run(x: Any, y: Any, steps: Any) -> Any:
         total = ac.constant(0.0, ac.float64)
         for step in range(steps):
-            one, other = ac.sort(x + ac.cast(step, ac.float64)), ac.sort(y)
-            if one[0] > other[0]:
-                total += one[1]
+            first_sorted, second_sorted = ac.sort(x + ac.cast(step, ac.float64)), ac.sort(y)
+            if first_sorted[0] > second_sorted[0]:
+                total += first_sorted[1]
             else:
-                total += other[1]
-            x, y = x[::-1] * 0.5, other
+                total += second_sorted[1]
+            x, y = x[::-1] * 0.5, second_sorted
         return total, x
 
     x, y = numbers(9000), numbers(8000, seed=1)

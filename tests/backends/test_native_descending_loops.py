@@ -54,7 +54,7 @@ def counted(step):
 
 
 def test_counts_of_such_loops_are_read():
-    told = counted(-8)
-    assert re.search(r"icmp slt i64 %\w+, %count31\n", told)
-    assert "%count31 = add nuw nsw i64 %zero, 31" in told
+    result = counted(-8)
+    assert re.search(r"icmp slt i64 %\w+, %count31\n", result)
+    assert "%count31 = add nuw nsw i64 %zero, 31" in result
     assert "count31" not in counted(8)

@@ -113,15 +113,15 @@ def test_a_returned_list_argument():
 
 def test_elements_are_separate_arrays_in_python():
     (found,) = native(PUSHES)[0]([numbers(), np.array(1.0), np.array(3)])
-    other = found.alias()
+    alias = found.alias()
     element = found.get(1)
     element[...] = 50.0
-    assert [float(x) for x in other] == [1.0, 2.0, 3.0]
+    assert [float(x) for x in alias] == [1.0, 2.0, 3.0]
     assert [float(x) for x in found] == [1.0, 50.0, 3.0]
     assert found.get(0).flags.owndata
-    assert [float(x) for x in other.append(np.array(4.0))] == [1.0, 2.0, 3.0, 4.0]
-    shorter, last = other.pop()
-    assert (len(shorter), float(last), len(other)) == (2, 3.0, 3)
+    assert [float(x) for x in alias.append(np.array(4.0))] == [1.0, 2.0, 3.0, 4.0]
+    shorter, last = alias.pop()
+    assert (len(shorter), float(last), len(alias)) == (2, 3.0, 3)
 
 
 def test_python_numbers_and_rows():
@@ -144,8 +144,8 @@ def test_python_numbers_and_rows():
     empty = ListValue([np.zeros(0)] * 2, dtype=float64, shape=(0,))
     arguments = [numbers(3, 4, weak=True), rows, empty]
     found, expected = run(arguments), kernels(arguments)
-    assert [(one.type, [x.tolist() for x in one]) for one in found] == [
-        (other.type, [x.tolist() for x in other]) for other in expected
+    assert [(actual.type, [x.tolist() for x in actual]) for actual in found] == [
+        (desired.type, [x.tolist() for x in desired]) for desired in expected
     ]
     assert [x.tolist() for x in found[1]] == [row.tolist(), np.zeros((2, 3)).tolist()]
 

@@ -67,12 +67,12 @@ def test_variables_are_not_shared_with_a_child():
 @here
 def test_code_is_not_writable_and_is_freed_with_its_object():
     loaded = LoadedCode([object_file(COUNTER, 1)], {})
-    place = loaded.address("next")
+    address = loaded.address("next")
 
     def access():
         for line in Path("/proc/self/maps").read_text().splitlines():
             start, _, end = line.split()[0].partition("-")
-            if int(start, 16) <= place < int(end, 16):
+            if int(start, 16) <= address < int(end, 16):
                 return line.split()[1]
         return None
 
@@ -113,10 +113,10 @@ def test_functions_of_other_libraries_are_called_and_pointed_to(level):
     text += "define ptr @where() {\n  ret ptr @far\n}\n"
     kind = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)
     far = kind(lambda x: 3 * x)
-    at = ctypes.cast(far, ctypes.c_void_p).value
-    loaded = LoadedCode([object_file(text, level)], {"far": at})
+    address = ctypes.cast(far, ctypes.c_void_p).value
+    loaded = LoadedCode([object_file(text, level)], {"far": address})
     assert kind(loaded.address("ask"))(14) == 42
-    assert ctypes.CFUNCTYPE(ctypes.c_void_p)(loaded.address("where"))() == at
+    assert ctypes.CFUNCTYPE(ctypes.c_void_p)(loaded.address("where"))() == address
 
 
 def test_llvmlites_binding_compiles_the_same(monkeypatch):

@@ -217,13 +217,13 @@ def test_attributes_of_objects_from_before_the_call():
                 p.v += n
         return total
 
-    def made():
+    def make_particles():
         return [Particle(1, 2.0), Particle(2, 3.0), Particle(9, 4.0)]
 
-    plain, ours, compiled = made(), made(), autoconv.compile(f)
+    plain_particles, compiled_particles, compiled = make_particles(), make_particles(), autoconv.compile(f)
     for n in (3, 5, 0):
-        assert compiled(ours, n) == f(plain, n)
-        assert [(p.x, p.v) for p in ours] == [(p.x, p.v) for p in plain]
+        assert compiled(compiled_particles, n) == f(plain_particles, n)
+        assert [(p.x, p.v) for p in compiled_particles] == [(p.x, p.v) for p in plain_particles]
 
 
 def test_objects_are_freed():

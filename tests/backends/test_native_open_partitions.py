@@ -52,8 +52,8 @@ def test_large_after_small(name, dtype):
     for shape in shapes:
         a = np.random.default_rng(len(shape)).random(shape).astype(dtype)
         found, expected = compiled(a), function(a)
-        both = (value if isinstance(value, tuple) else (value,) for value in (found, expected))
-        for actual_part, expected_part in zip(*both, strict=True):
+        result_tuples = (value if isinstance(value, tuple) else (value,) for value in (found, expected))
+        for actual_part, expected_part in zip(*result_tuples, strict=True):
             assert actual_part.dtype == expected_part.dtype
             np.testing.assert_allclose(actual_part, expected_part, rtol=1e-9 if dtype == "float64" else 2e-3)
 
@@ -72,5 +72,5 @@ def test_modules_agree_on_the_layout_of_structures():
         names = [f"at_level_{level}" for level in texts.values()]
         code = Code(texts, names, {})
         for name in names:
-            place = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(code.address(name))
-            assert place(4096) == 4096 + distance
+            function = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(code.address(name))
+            assert function(4096) == 4096 + distance

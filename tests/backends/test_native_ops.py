@@ -129,19 +129,19 @@ def test_agrees_with_the_kernel(op: Op, group: list[tuple[int, Sample, str]], su
         expected += [(which, result) for result in kernel_results(op, inputs, sample.attributes)]
     found = llvm.compile_graph(graph)([x.copy() for x in arguments])
     assert len(found) == len(expected)
-    for one, (which, other) in zip(found, expected, strict=True):
-        assert np.asarray(one).dtype == other.dtype, which
-        assert np.shape(one) == other.shape, which
-        if other.dtype.name in NARROW:
+    for actual, (which, desired) in zip(found, expected, strict=True):
+        assert np.asarray(actual).dtype == desired.dtype, which
+        assert np.shape(actual) == desired.shape, which
+        if desired.dtype.name in NARROW:
             # Native code rounds once for an op; a kernel may be several NumPy ops, each with a rounding.
-            tolerance = {"float16": 2**-9, "bfloat16": 2**-6}[other.dtype.name]
-            one, other = one.astype(float), other.astype(float)
-            np.testing.assert_allclose(one, other, rtol=tolerance, atol=tolerance, err_msg=which)
-        elif other.dtype.kind in "fc":
-            tolerance = 1e-6 if other.dtype in (np.float32, np.complex64, np.float16) else 1e-13
-            np.testing.assert_allclose(one, other, rtol=tolerance, atol=tolerance, err_msg=which)
+            tolerance = {"float16": 2**-9, "bfloat16": 2**-6}[desired.dtype.name]
+            actual, desired = actual.astype(float), desired.astype(float)
+            np.testing.assert_allclose(actual, desired, rtol=tolerance, atol=tolerance, err_msg=which)
+        elif desired.dtype.kind in "fc":
+            tolerance = 1e-6 if desired.dtype in (np.float32, np.complex64, np.float16) else 1e-13
+            np.testing.assert_allclose(actual, desired, rtol=tolerance, atol=tolerance, err_msg=which)
         else:
-            np.testing.assert_array_equal(one, other, err_msg=which)
+            np.testing.assert_array_equal(actual, desired, err_msg=which)
 
 
 @pytest.mark.parametrize("name", sorted(ELEMENTS))

@@ -51,22 +51,22 @@ def test_memory_is_reused_only_when_it_is_free() -> None:
     increment_tensor(x)
     seen = set()
     for _ in range(50):
-        one = increment_tensor(x).numpy()
-        seen.add(one.ctypes.data)
-        np.testing.assert_array_equal(one, np.ones(size))
-        del one
+        result = increment_tensor(x).numpy()
+        seen.add(result.ctypes.data)
+        np.testing.assert_array_equal(result, np.ones(size))
+        del result
     assert len(seen) <= 3
-    held = [increment_tensor(autoconv.fill([size], float(i))).numpy() for i in range(40)]
-    assert not any(np.shares_memory(a, b) for a, b in itertools.pairwise(held))
-    assert len({a.ctypes.data for a in held}) == 40
-    for i, array in enumerate(held):
+    results = [increment_tensor(autoconv.fill([size], float(i))).numpy() for i in range(40)]
+    assert not any(np.shares_memory(a, b) for a, b in itertools.pairwise(results))
+    assert len({a.ctypes.data for a in results}) == 40
+    for i, array in enumerate(results):
         np.testing.assert_array_equal(array, np.full(size, i + 1.0, np.float32))
 
 
 def test_arrays_can_be_resized_copied_and_pickled() -> None:
     array = make_array(30_000)
-    again = pickle.loads(pickle.dumps(array))
-    np.testing.assert_array_equal(again, array)
+    copied = pickle.loads(pickle.dumps(array))
+    np.testing.assert_array_equal(copied, array)
     array.resize(60_000, refcheck=False)
     np.testing.assert_array_equal(array, np.r_[np.ones(30_000), np.zeros(30_000)])
     array.resize(10, refcheck=False)

@@ -70,8 +70,8 @@ def test_integers_wrap_around_as_in_numpy(dtype):
 def test_a_product_of_bools_is_true_however_many_they_are(inner):
     ones = np.ones((2, inner), bool)
     found = autoconv.compile(lambda x: (x @ x.T, np.tensordot(x, x, (1, 1)), np.inner(x, x)))(ones)
-    for one in found:
-        np.testing.assert_array_equal(one, ones @ ones.T)
+    for product in found:
+        np.testing.assert_array_equal(product, ones @ ones.T)
 
 
 def test_batches_of_rows_are_rows():

@@ -100,8 +100,8 @@ def test_draws_continue_the_sequence_of_the_other_backend(name: str, seed: int |
     expected = [runs[1]([])[0] for _ in range(4)]
     assert not np.array_equal(expected[0], expected[1])
     GLOBAL.set_seed(5)
-    for i, one in enumerate(expected):
-        within_ulps(runs[i % 2]([])[0], one, 4)
+    for i, sample in enumerate(expected):
+        within_ulps(runs[i % 2]([])[0], sample, 4)
 
 
 def test_draws_in_a_loop_are_those_of_python() -> None:

@@ -85,10 +85,10 @@ def test_results_are_those_of_the_reference(function, dtype):
         found = found if isinstance(found, tuple) else (found,)
         right = interpreter.compile_graph(concrete.optimised)([x])
         tolerance = 2e-5 if dtype is np.float32 else 1e-12
-        for one, expected in zip(found, right, strict=True):
+        for actual, expected in zip(found, right, strict=True):
             # The vector width decides the order of sums, and so the rounding of differences.
             rounding = 16 * np.finfo(dtype).eps * np.abs(expected).max(initial=0)
-            np.testing.assert_allclose(one.numpy(), expected, rtol=tolerance, atol=max(tolerance, rounding))
+            np.testing.assert_allclose(actual.numpy(), expected, rtol=tolerance, atol=max(tolerance, rounding))
 
 
 def plan_of(function, *shapes):

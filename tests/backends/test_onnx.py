@@ -10,7 +10,7 @@ import pytest
 import autoconv
 from autoconv.backends.onnx import to_onnx
 from autoconv.backends.portable import GraphUnfit
-from tests.backends.portable_samples import assert_numpy_program, assert_page, assert_samples, fitting
+from tests.backends.portable_samples import assert_numpy_program, assert_page, assert_samples, samples_with_form
 
 onnx = pytest.importorskip("onnx")
 runtime = pytest.importorskip("onnxruntime")
@@ -30,7 +30,7 @@ def run(model, arrays):
 
 
 def test_samples_of_ops():
-    samples = fitting(to_onnx)
+    samples = samples_with_form(to_onnx)
     assert_page(samples, 1)
     assert_samples(samples, lambda graph, inputs: run(to_onnx(graph), inputs))
 
@@ -185,22 +185,22 @@ def test_damaged_files_are_detected(tmp_path):
     path, draw = tmp_path / "model.onnx", random.Random(0)
     autoconv.onnx.export(lambda x: x @ weights, autoconv.TensorSpec([None, 3], autoconv.float32), path=path)
     onnx.checker.check_model(str(path))
-    whole, x = path.read_bytes(), np.ones((2, 3), np.float32)
+    content, x = path.read_bytes(), np.ones((2, 3), np.float32)
     expected, outcomes = autoconv.onnx.load(path)(x), set()
     for _ in range(1000):
-        data, at = bytearray(whole), draw.randrange(len(whole))
+        data, position = bytearray(content), draw.randrange(len(content))
         match draw.choice(["bit", "byte", "cut", "zeros", "exchanged"]):
             case "bit":
-                data[at] ^= 1 << draw.randrange(8)
+                data[position] ^= 1 << draw.randrange(8)
             case "byte":
-                data[at] = draw.randrange(256)
+                data[position] = draw.randrange(256)
             case "cut":
-                del data[at:]
+                del data[position:]
             case "zeros":
-                data[at : at + 8] = bytes(len(data[at : at + 8]))
+                data[position : position + 8] = bytes(len(data[position : position + 8]))
             case "exchanged":
-                other = draw.randrange(len(data))
-                data[at], data[other] = data[other], data[at]
+                second_position = draw.randrange(len(data))
+                data[position], data[second_position] = data[second_position], data[position]
         path.write_bytes(data)
         try:
             found = autoconv.onnx.load(path)(x)
@@ -209,7 +209,7 @@ def test_damaged_files_are_detected(tmp_path):
         else:
             np.testing.assert_array_equal(found, expected)
     assert "DataLossError" in outcomes and outcomes <= {"DataLossError", "AutoconvError"}
-    model = onnx.load_model_from_string(whole)
+    model = onnx.load_model_from_string(content)
     model.producer_version = "2"  # a change on purpose
     path.write_bytes(model.SerializeToString())
     with pytest.raises(autoconv.errors.DataLossError, match="does not have its checksum"):

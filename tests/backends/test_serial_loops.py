@@ -75,8 +75,8 @@ def test_sums_that_overflow_warn(program: Any, dtype: Any) -> None:
 
 
 def _call_program(program: Any, arguments: Any) -> Any:
-    own = copy.deepcopy(arguments)
+    plain_arguments = copy.deepcopy(arguments)
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
-        result = program(*own)
-    return result, own, sorted({str(item.message) for item in found})
+        result = program(*plain_arguments)
+    return result, plain_arguments, sorted({str(item.message) for item in found})

@@ -8,7 +8,7 @@ import pytest
 import autoconv as ac
 from autoconv.ops import OPS
 from autoconv.runtime.tensors.dispatch import apply
-from tests.backends.portable_samples import executed
+from tests.backends.portable_samples import run_stablehlo
 
 SPECIAL = [math.nan, math.inf, -math.inf, 0.0, -0.0]
 X = np.array([*np.linspace(-26.0, 26.0, 1001), *SPECIAL])
@@ -17,7 +17,7 @@ X = np.array([*np.linspace(-26.0, 26.0, 1001), *SPECIAL])
 def by_xla(function, *arrays):
     pytest.importorskip("jaxlib")
     module = ac.stablehlo.export(ac.function(function), *map(ac.constant, arrays))
-    results, word = executed(module.text, arrays, module.types)
+    results, word = run_stablehlo(module.text, arrays, module.types)
     assert not word
     return results
 
@@ -54,8 +54,8 @@ def test_masks_and_places():
         return x[mask], x[x > 0.5], x[mask, 1:3], ac.where(x > 0.5), ac.reduce_sum(x[x > 0.5])
 
     x, mask = np.random.default_rng(1).random((5, 4)), np.array([True, False, True, True, False])
-    wanted = (x[mask], x[x > 0.5], x[mask, 1:3], np.argwhere(x > 0.5), x[x > 0.5].sum())
-    for found, expected in zip(by_onnx(taken, x, mask), wanted, strict=True):
+    desired = (x[mask], x[x > 0.5], x[mask, 1:3], np.argwhere(x > 0.5), x[x > 0.5].sum())
+    for found, expected in zip(by_onnx(taken, x, mask), desired, strict=True):
         np.testing.assert_allclose(found, expected)
 
 
@@ -103,8 +103,8 @@ def test_incomplete_functions(run, dtype):
         beta = ac.math.betainc(ac.abs(a) + 0.1, ac.abs(a) + 2.0, places)
         return lower, ac.math.igammac(a, x), beta, tape.gradient(lower, a)
 
-    wanted = values(*map(ac.constant, (a, x, places)))
-    for found, expected in zip(run(values, a, x, places), wanted, strict=True):
+    desired = values(*map(ac.constant, (a, x, places)))
+    for found, expected in zip(run(values, a, x, places), desired, strict=True):
         np.testing.assert_allclose(found, expected.numpy(), rtol=1e-5 if dtype is np.float32 else 1e-11, atol=1e-15)
 
 
@@ -137,8 +137,8 @@ def test_numbers_that_are_drawn_until_they_are_accepted(run):
         )  # fmt: skip
 
     arguments = np.array([7, 42]), alpha, mean, counts, chances
-    wanted = values(*map(ac.constant, arguments))
-    for found, expected in zip(run(values, *arguments), wanted, strict=True):
+    desired = values(*map(ac.constant, arguments))
+    for found, expected in zip(run(values, *arguments), desired, strict=True):
         if found.dtype == np.float64:
             np.testing.assert_allclose(found, expected.numpy(), rtol=1e-11)
         else:

@@ -14,9 +14,9 @@ from tests.backends.portable_samples import (
     assert_numpy_program,
     assert_page,
     assert_samples,
-    executed,
-    fitting,
     integers_of,
+    run_stablehlo,
+    samples_with_form,
 )
 
 pytest.importorskip("jaxlib")
@@ -28,7 +28,7 @@ PROGRAMS = (
 
 
 def run(module, arrays):
-    found, word = executed(module.text, arrays, module.types)
+    found, word = run_stablehlo(module.text, arrays, module.types)
     assert word == 0, module.places[word - 1]
     return found
 
@@ -42,7 +42,7 @@ def _static(graph):
 
 
 def test_samples_of_ops():
-    samples = fitting(_static)
+    samples = samples_with_form(_static)
     assert_page(samples, 0)
     assert_samples(samples, lambda graph, inputs: run(to_stablehlo(graph), inputs))
 
@@ -91,7 +91,7 @@ def test_a_list_that_is_too_long_sets_the_error_word():
     specs = autoconv.TensorSpec([], autoconv.float64), autoconv.TensorSpec([], autoconv.int32)
     for capacity, word in ((4, True), (64, False)):
         module = autoconv.stablehlo.export(slope, *specs, capacity=capacity)
-        _, found = executed(module.text, [np.array(2.0), np.array(9, np.int32)], module.types)
+        _, found = run_stablehlo(module.text, [np.array(2.0), np.array(9, np.int32)], module.types)
         assert bool(found) == word
         if word:
             assert "list_push" in module.places[found - 1]
@@ -109,7 +109,7 @@ def test_open_sizes_stay_open():
     entry = "%arg0 = stablehlo.convert %given : (tensor<5x3xf32>) -> tensor<?x3xf32>"
     closed = f"module {{\n{head}{{\n    {entry}\n{body}"
     refined = importlib.import_module("jaxlib._jax").mlir.refine_polymorphic_shapes(closed.encode())
-    (found,), word = executed(refined, [x], [TensorType(autoconv.float32, (5, 3))])
+    (found,), word = run_stablehlo(refined, [x], [TensorType(autoconv.float32, (5, 3))])
     assert word == 0
     grown = np.exp(x - x.mean(axis=0))
     np.testing.assert_allclose(found, grown / grown.sum(axis=1, keepdims=True), rtol=1e-6)

@@ -92,12 +92,12 @@ def test_a_single_result_is_the_argument_or_a_view_of_it() -> None:
     part = np.arange(5000)[::2]
     for program in (lambda a, b: a, lambda a, b: (a, a, b.sum()), lambda a, b: a[1:], lambda a, b: a.reshape(2, -1)[1]):
         compiled = autoconv.compile(program)
-        for other in (np.ones(3), part[:1500]):
-            one, expected = compiled(part, other), program(part, other)
-            first, wanted = (one[0], expected[0]) if isinstance(one, tuple) else (one, expected)
-            assert (first is part) == (wanted is part)
-            assert np.shares_memory(first, part) == np.shares_memory(wanted, part)
-            np.testing.assert_array_equal(first, wanted)
+        for operand in (np.ones(3), part[:1500]):
+            result, expected = compiled(part, operand), program(part, operand)
+            first_result, first_expected = (result[0], expected[0]) if isinstance(result, tuple) else (result, expected)
+            assert (first_result is part) == (first_expected is part)
+            assert np.shares_memory(first_result, part) == np.shares_memory(first_expected, part)
+            np.testing.assert_array_equal(first_result, first_expected)
 
 
 def test_later_writes_do_not_show_in_results() -> None:

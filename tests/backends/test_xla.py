@@ -105,11 +105,11 @@ def test_arguments_that_overlap_run_natively():
             b += a
         return
 
-    whole, plain = np.arange(6.0), np.arange(6.0)
-    f(whole[:-1], whole[1:])
+    base, plain = np.arange(6.0), np.arange(6.0)
+    f(base[:-1], base[1:])
     for _ in range(3):
         plain[1:] += plain[:-1]
-    assert whole.tolist() == plain.tolist()
+    assert base.tolist() == plain.tolist()
 
 
 def test_an_array_that_a_branch_chooses_is_an_argument():
@@ -211,13 +211,13 @@ def test_arrays_that_are_chosen_are_written(plain):
     for k in (3, 2, 1, 0):
         compiled_arguments, plain_arguments = [(np.arange(4.0), np.arange(4.0) + 1.5) for _ in range(2)]
         found, expected = f(*compiled_arguments, k), plain(*plain_arguments, k)
-        ours, theirs = (
+        compiled_arrays, plain_arrays = (
             [*(result if isinstance(result, tuple) else (result,)), *given]
             for result, given in ((found, compiled_arguments), (expected, plain_arguments))
         )
-        assert [x.tolist() for x in ours] == [x.tolist() for x in theirs]
-        assert [np.shares_memory(x, y) for x in ours for y in ours] == [
-            np.shares_memory(x, y) for x in theirs for y in theirs
+        assert [x.tolist() for x in compiled_arrays] == [x.tolist() for x in plain_arrays]
+        assert [np.shares_memory(x, y) for x in compiled_arrays for y in compiled_arrays] == [
+            np.shares_memory(x, y) for x in plain_arrays for y in plain_arrays
         ]
     assert "compiled by XLA" in f.explain()
 

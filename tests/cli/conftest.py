@@ -36,7 +36,7 @@ class Solver:
 
 
 @pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def program_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Make a folder with newton.py the current one, and return it."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "newton.py").write_text(NEWTON)

@@ -34,7 +34,7 @@ REFUSED_BY_THE_COMPILER = {
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_files_that_are_not_python(here, cli, name):
+def test_files_that_are_not_python(program_folder, cli, name):
     data, line = BAD[name]
     Path("bad.py").write_bytes(data)
     result = cli("convert", "bad.py")
@@ -45,7 +45,7 @@ def test_files_that_are_not_python(here, cli, name):
 
 
 @pytest.mark.parametrize("name", REFUSED_BY_THE_COMPILER)
-def test_errors_that_only_the_compiler_finds(here, cli, name):
+def test_errors_that_only_the_compiler_finds(program_folder, cli, name):
     text, line, words = REFUSED_BY_THE_COMPILER[name]
     Path("bad.py").write_text(text)
     for result in (cli("convert", "bad.py"), cli("show-code", "bad.py"), cli("convert", "-", stdin=text)):
@@ -55,13 +55,13 @@ def test_errors_that_only_the_compiler_finds(here, cli, name):
     assert not Path("bad_graph.py").exists()
 
 
-def test_the_caret_of_the_compiler_counts_characters(here, cli):
+def test_the_caret_of_the_compiler_counts_characters(program_folder, cli):
     Path("bad.py").write_text("def f(ä):\n    'äöü'; break\n")
     head, source, caret = cli("convert", "bad.py").stderr.splitlines()
     assert head.startswith("bad.py:2:12: ") and source[caret.index("^") :][: caret.count("^")] == "break"
 
 
-def test_the_caret_is_under_the_byte(here, cli):
+def test_the_caret_is_under_the_byte(program_folder, cli):
     Path("bad.py").write_bytes("é = 1; s = '".encode() + b"\xff'\n")
     stderr = cli("convert", "bad.py").stderr
     head, source, caret = stderr.splitlines()[:3]
@@ -69,7 +69,7 @@ def test_the_caret_is_under_the_byte(here, cli):
     assert source[len(caret) - 1] == "\ufffd"
 
 
-def test_a_multibyte_encoding_that_is_broken(here, cli):
+def test_a_multibyte_encoding_that_is_broken(program_folder, cli):
     Path("bad.py").write_bytes(b"# coding: shift-jis\ns = '\x81'\n")
     result = cli("convert", "bad.py")
     assert result.exit_code == 3 and result.stderr.startswith("bad.py:2:6: not shift")
@@ -86,32 +86,32 @@ def test_a_multibyte_encoding_that_is_broken(here, cli):
         ["-o"],
     ],
 )
-def test_wrong_usage(here, cli, arguments):
+def test_wrong_usage(program_folder, cli, arguments):
     result = cli("convert", *arguments)
     assert result.exit_code == 2 and not Path("newton_graph.py").exists()
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="everything is readable for this user")
-def test_an_unreadable_file(here, cli):
+def test_an_unreadable_file(program_folder, cli):
     os.chmod("newton.py", 0)
     result = cli("convert", "newton.py")
     assert result.exit_code == 3 and "newton.py" in result.stderr
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="everything is writable for this user")
-def test_an_unwritable_folder(here, cli):
+def test_an_unwritable_folder(program_folder, cli):
     Path("closed").mkdir(0o500)
     result = cli("convert", "newton.py", "-o", "closed/out.py")
     assert result.exit_code == 2 and "cannot write" in result.stderr
 
 
-def test_an_output_that_cannot_be_written(here, cli):
+def test_an_output_that_cannot_be_written(program_folder, cli):
     result = cli("convert", "newton.py", "-o", "newton.py/out.py")
     assert result.exit_code == 2 and "cannot write the output" in result.stderr
 
 
 @pytest.mark.parametrize("make", [os.symlink, os.link, lambda old, new: None])
-def test_output_equal_to_input(here, cli, make):
+def test_output_equal_to_input(program_folder, cli, make):
     make("newton.py", "same.py")
     name = "same.py" if Path("same.py").exists() else "./newton.py"
     before = Path("newton.py").read_text()
@@ -120,13 +120,13 @@ def test_output_equal_to_input(here, cli, make):
     assert Path("newton.py").read_text() == before
 
 
-def test_an_output_that_is_another_input(here, cli):
+def test_an_output_that_is_another_input(program_folder, cli):
     Path("newton_graph.py").write_text("x = 1\n")
     assert cli("convert", "newton.py", "newton_graph.py", "--force").exit_code == 2
     assert Path("newton_graph.py").read_text() == "x = 1\n"
 
 
-def test_names_cannot_control_the_terminal(here, cli):
+def test_names_cannot_control_the_terminal(program_folder, cli):
     Path("bad\x1b[31m.py").write_text("x = (\n")
     assert "\x1b" not in cli("convert", "bad\x1b[31m.py").stderr
 
@@ -145,12 +145,12 @@ def test_names_cannot_control_the_terminal(here, cli):
         ("1+1", "neither a file nor"),
     ],
 )
-def test_missing_targets(here, cli, target, said):
+def test_missing_targets(program_folder, cli, target, said):
     result = cli("show-code", target)
     assert result.exit_code == 2 and said in result.stderr and result.stdout == ""
 
 
-def test_a_target_that_cannot_be_parsed(here, cli):
+def test_a_target_that_cannot_be_parsed(program_folder, cli):
     Path("bad.py").write_text("def f(:\n")
     for target in ("bad.py", "bad.py:f", "bad:f"):
         result = cli("show-code", target)

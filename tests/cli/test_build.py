@@ -23,9 +23,9 @@ def named(x):
 
 
 @pytest.fixture
-def program(here: Path) -> Path:
-    (here / "program.py").write_text(PROGRAM)
-    return here
+def program(program_folder: Path) -> Path:
+    (program_folder / "program.py").write_text(PROGRAM)
+    return program_folder
 
 
 def test_the_files_of_a_library_are_listed(program, cli):

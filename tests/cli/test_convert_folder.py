@@ -15,7 +15,7 @@ from autoconv.errors import Place
 
 
 @pytest.fixture
-def package(here: Path) -> Path:
+def package(program_folder: Path) -> Path:
     """Return a package with a sub-package, data, all kinds of imports of itself, and leftovers of tools."""
     files = {
         "pkg/__init__.py": "from .core import double\nfrom pkg.sub.more import triple\n",
@@ -29,10 +29,10 @@ def package(here: Path) -> Path:
         "pkg/env/lib/module.py": "x = 1\n",
     }
     for name, text in files.items():
-        path = here / name
+        path = program_folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-    return here / "pkg"
+    return program_folder / "pkg"
 
 
 def names(folder: Path) -> list[str]:
@@ -132,7 +132,7 @@ def test_an_unsupported_file_does_not_stop_other_files(package, cli, unsupported
     assert Path("newton_graph.py").exists() and not Path("pkg/core_graph.py").exists()
 
 
-def test_an_internal_error_is_one_line_with_exit_code_4(here, cli, monkeypatch):
+def test_an_internal_error_is_one_line_with_exit_code_4(program_folder, cli, monkeypatch):
     def broken(source, filename, options):
         raise KeyError("oops")
 
@@ -173,7 +173,7 @@ def test_outputs_in_or_over_the_input_are_refused(package, cli):
     assert twice.exit_code == 2 and "written twice" in twice.stderr
 
 
-def test_a_folder_without_python(here, cli):
+def test_a_folder_without_python(program_folder, cli):
     Path("empty").mkdir()
     result = cli("convert", "empty")
     assert result.exit_code == 2 and "there is no Python file" in result.stderr

@@ -47,15 +47,15 @@ def program(tmp_path):
 
 
 def test_stablehlo_is_written_to_standard_output(command, program):
-    done = command("export", "model.py:halved", "--spec", "float32[?,3] int32[]", cwd=program)
-    assert done.returncode == 0, done.stderr
-    assert "@main(%arg0: tensor<?x3xf32>, %arg1: tensor<i32>) -> (tensor<?x3xf32>, tensor<i32>)" in done.stdout
+    completed = command("export", "model.py:halved", "--spec", "float32[?,3] int32[]", cwd=program)
+    assert completed.returncode == 0, completed.stderr
+    assert "@main(%arg0: tensor<?x3xf32>, %arg1: tensor<i32>) -> (tensor<?x3xf32>, tensor<i32>)" in completed.stdout
 
 
 def test_a_file_is_written_once(command, program):
     arguments = ("export", "model.py:halved", "--spec", "float32[3] int32[]", "-o", "out.mlir")
-    done = command(*arguments, cwd=program)
-    assert done.returncode == 0, done.stderr
+    completed = command(*arguments, cwd=program)
+    assert completed.returncode == 0, completed.stderr
     assert (program / "out.mlir").read_text().startswith("module {")
     assert command(*arguments, cwd=program).returncode == 2
     assert command(*arguments, "--force", cwd=program).returncode == 0
@@ -66,10 +66,10 @@ def test_a_file_is_written_once(command, program):
 
 def test_an_onnx_model_runs(command, program):
     runtime = pytest.importorskip("onnxruntime")
-    done = command(
+    completed = command(
         "export", "model.py:halved", "--spec", "float32[?] int32[]", "--format", "onnx", "-o", "out.onnx", cwd=program
     )
-    assert done.returncode == 0, done.stderr
+    assert completed.returncode == 0, completed.stderr
     session = runtime.InferenceSession((program / "out.onnx").read_bytes())
     found, word = session.run(None, {"x": np.float32([8, 4]), "n": np.array(2, np.int32)})
     assert found.tolist() == [2.0, 1.0]
@@ -79,10 +79,10 @@ def test_an_onnx_model_runs(command, program):
 def test_arrays_of_compiled_functions_have_open_sizes(command, program):
     runtime = pytest.importorskip("onnxruntime")
     (program / "heat.py").write_text(HEAT)
-    done = command(
+    completed = command(
         "export", "heat.py:heat", "--spec", "float64[n] int64[]", "--format", "onnx", "-o", "heat.onnx", cwd=program
     )
-    assert done.returncode == 0, done.stderr
+    assert completed.returncode == 0, completed.stderr
     session = runtime.InferenceSession((program / "heat.onnx").read_bytes())
     u = np.random.default_rng(0).random(9)
     expected = u
@@ -96,13 +96,13 @@ def test_arrays_of_compiled_functions_have_open_sizes(command, program):
 
 
 def test_arrays_that_are_written_are_results(command, program):
-    done = command("export", "model.py:doubled", "--spec", "float64[3]", cwd=program)
-    assert done.returncode == 0, done.stderr
-    assert "@main(%arg0: tensor<3xf64>) -> (tensor<f64>, tensor<3xf64>, tensor<i32>)" in done.stdout
+    completed = command("export", "model.py:doubled", "--spec", "float64[3]", cwd=program)
+    assert completed.returncode == 0, completed.stderr
+    assert "@main(%arg0: tensor<3xf64>) -> (tensor<f64>, tensor<3xf64>, tensor<i32>)" in completed.stdout
 
 
 @pytest.mark.parametrize(("spec", "type_"), [("float64[4] 3.0", "tensor<4xf64>"), ("float64[?] 3", "tensor<?xf64>")])
 def test_given_numbers_are_part_of_the_module(command, program, spec, type_):
-    done = command("export", "model.py:scaled", "--spec", spec, cwd=program)
-    assert done.returncode == 0, done.stderr
-    assert f"@main(%arg0: {type_}) -> ({type_}, tensor<i32>)" in done.stdout
+    completed = command("export", "model.py:scaled", "--spec", spec, cwd=program)
+    assert completed.returncode == 0, completed.stderr
+    assert f"@main(%arg0: {type_}) -> ({type_}, tensor<i32>)" in completed.stdout

@@ -14,7 +14,7 @@ import pytest
 from autoconv.cli.output import Staging
 
 
-def test_a_closed_pipe_is_quiet(here):
+def test_a_closed_pipe_is_quiet(program_folder):
     Path("big.py").write_text(
         "".join(f"def f{n}(x):\n    if x:\n        return {n}\n\n\n" for n in range(250))
     )
@@ -46,7 +46,7 @@ def wait_for_a_reader(pipe: Path, process: subprocess.Popen[bytes]) -> int:
 
 @pytest.mark.parametrize("jobs", ["1", "2"])
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupt_leaves_nothing_behind(here, jobs, number):
+def test_an_interrupt_leaves_nothing_behind(program_folder, jobs, number):
     """One process waits for the text of `fed.py`; of two, the other one still starts, or converts."""
     source = Path("many")
     source.mkdir()
@@ -75,7 +75,7 @@ def test_an_interrupt_leaves_nothing_behind(here, jobs, number):
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
-def test_processes_that_convert_end_with_the_one_that_started_them(here, number):
+def test_processes_that_convert_end_with_the_one_that_started_them(program_folder, number):
     os.mkfifo("fed.py")
     process = subprocess.Popen(
         [sys.executable, "-m", "autoconv", "convert", "fed.py", "newton.py", "--jobs", "2"],
@@ -89,7 +89,7 @@ def test_processes_that_convert_end_with_the_one_that_started_them(here, number)
     assert sorted(os.listdir()) == ["fed.py", "newton.py"]
 
 
-def test_staged_output_is_removed_after_an_error(here):
+def test_staged_output_is_removed_after_an_error(program_folder):
     with pytest.raises(KeyboardInterrupt), Staging() as staging:
         staging.add_text(Path("one.py"), "x")
         staging.add_text(Path("new/two.py"), "x")
@@ -99,7 +99,7 @@ def test_staged_output_is_removed_after_an_error(here):
     assert os.listdir() == ["newton.py"]
 
 
-def test_an_output_is_private_until_it_is_complete(here):
+def test_an_output_is_private_until_it_is_complete(program_folder):
     with Staging() as staging:
         staging.add_text(Path("one.py"), "new", mode_of=Path("newton.py"))
         assert not Path("one.py").exists() and len(os.listdir()) == 2
@@ -108,7 +108,7 @@ def test_an_output_is_private_until_it_is_complete(here):
     assert os.stat("one.py").st_mode == os.stat("newton.py").st_mode
 
 
-def test_an_interrupt_while_the_command_loads_ends_it_without_a_message(here):
+def test_an_interrupt_while_the_command_loads_ends_it_without_a_message(program_folder):
     """The interrupt comes at the import of click, which no module of Python imports."""
     Path("start").mkdir()
     Path("start/sitecustomize.py").write_text(

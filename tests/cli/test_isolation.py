@@ -19,12 +19,12 @@ HOSTILE = (
 
 
 @pytest.fixture
-def hostile(here: Path) -> Path:
+def hostile(program_folder: Path) -> Path:
     """Fill a folder with modules that leave a trace when they are run."""
     for name in HOSTILE:
-        (here / f"{name}.py").write_text(f"open({str(here / 'EXECUTED')!r}, 'a').write({name!r})\n")
-    (here / "EVIL.py").write_text("import os\n\n\ndef evil(x):\n    return x\n\n\nos._exit(77)\n")
-    return here
+        (program_folder / f"{name}.py").write_text(f"open({str(program_folder / 'EXECUTED')!r}, 'a').write({name!r})\n")
+    (program_folder / "EVIL.py").write_text("import os\n\n\ndef evil(x):\n    return x\n\n\nos._exit(77)\n")
+    return program_folder
 
 
 COMMANDS = [
@@ -87,12 +87,12 @@ def test_reading_the_interpreters_own_options(arguments, module):
     assert _find_module_option(arguments) == module
 
 
-def test_a_program_that_imports_autoconv_keeps_its_path(here):
-    (here / "program.py").write_text("import sys\nimport autoconv\nprint(sys.path[0])\n")
-    completed = subprocess.run([sys.executable, "program.py"], cwd=here, capture_output=True, text=True)
-    assert os.path.realpath(completed.stdout.strip()) == os.path.realpath(here), completed.stderr
-    completed = subprocess.run([sys.executable, "-m", "program"], cwd=here, capture_output=True, text=True)
-    assert os.path.realpath(completed.stdout.strip()) == os.path.realpath(here), completed.stderr
+def test_a_program_that_imports_autoconv_keeps_its_path(program_folder):
+    (program_folder / "program.py").write_text("import sys\nimport autoconv\nprint(sys.path[0])\n")
+    completed = subprocess.run([sys.executable, "program.py"], cwd=program_folder, capture_output=True, text=True)
+    assert os.path.realpath(completed.stdout.strip()) == os.path.realpath(program_folder), completed.stderr
+    completed = subprocess.run([sys.executable, "-m", "program"], cwd=program_folder, capture_output=True, text=True)
+    assert os.path.realpath(completed.stdout.strip()) == os.path.realpath(program_folder), completed.stderr
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")

@@ -11,8 +11,8 @@ import pytest
 
 
 @pytest.fixture
-def script(here: Path) -> Path:
-    path = here / "project" / "main.py"
+def script(program_folder: Path) -> Path:
+    path = program_folder / "project" / "main.py"
     path.parent.mkdir()
     path.write_text(
         """import os
@@ -45,9 +45,9 @@ def fail(x):
 
 
 def test_a_script_runs_as_main_with_its_arguments(script, command):
-    done = command("run", "project/main.py", "--flag", "a b", "-v")
-    assert done.returncode == 0, done.stderr
-    lines = done.stdout.splitlines()
+    completed = command("run", "project/main.py", "--flag", "a b", "-v")
+    assert completed.returncode == 0, completed.stderr
+    lines = completed.stdout.splitlines()
     assert lines[0] == "True True module"
     assert lines[1] == "['project/main.py', '--flag', 'a b', '-v'] True"
     assert lines[2:] == ["True", "2.5 True True"]
@@ -62,11 +62,11 @@ def test_the_folder_of_the_script_is_left_clean(script, command):
 
 def test_an_exception_shows_the_users_frames_only(script, command):
     script.write_text("import helper\n\n\ndef go():\n    return helper.fail(1)\n\n\ngo()\n")
-    done = command("run", script)
+    completed = command("run", script)
     plain = subprocess.run([sys.executable, script], capture_output=True, text=True, cwd=script.parent.parent)
-    assert done.returncode == plain.returncode == 1
+    assert completed.returncode == plain.returncode == 1
     without_carets = [line for line in plain.stderr.splitlines() if set(line.strip()) - set("^~")]
-    assert [line for line in done.stderr.splitlines() if set(line.strip()) - set("^~")] == without_carets
+    assert [line for line in completed.stderr.splitlines() if set(line.strip()) - set("^~")] == without_carets
 
 
 def test_chained_exceptions_keep_their_form(script, command):
@@ -79,18 +79,18 @@ except KeyError as error:
     raise ValueError("outer") from error
 """
     )
-    done = command("run", script)
-    assert "The above exception was the direct cause" in done.stderr
-    assert "autoconv" not in done.stderr and done.stderr.count("Traceback") == 2
-    assert 'line 10, in fail\n    raise KeyError("missing")' in done.stderr
+    completed = command("run", script)
+    assert "The above exception was the direct cause" in completed.stderr
+    assert "autoconv" not in completed.stderr and completed.stderr.count("Traceback") == 2
+    assert 'line 10, in fail\n    raise KeyError("missing")' in completed.stderr
 
 
 @pytest.mark.parametrize(("leave", "code"), [("7", 7), ("None", 0), ("'sorry'", 1)])
 def test_exit_codes_of_the_script(script, command, leave, code):
     script.write_text(f"import sys\n\nsys.exit({leave})\n")
-    done = command("run", script)
-    assert done.returncode == code and "Traceback" not in done.stderr
-    assert done.stderr.strip() == ("sorry" if code == 1 else "")
+    completed = command("run", script)
+    assert completed.returncode == code and "Traceback" not in completed.stderr
+    assert completed.stderr.strip() == ("sorry" if code == 1 else "")
 
 
 def test_the_scripts_own_excepthook_is_called(script, command):
@@ -102,15 +102,15 @@ def test_modules_beside_the_script_come_first(script, command):
     (script.parent / "click.py").write_text("mine = 'own click'\n")
     (script.parent / "queue.py").write_text("mine = 'own queue'\n")
     script.write_text("import click\nimport queue\n\nprint(click.mine, queue.mine)\n")
-    done = command("run", script)
-    assert done.stdout == "own click own queue\n", done.stderr
+    completed = command("run", script)
+    assert completed.stdout == "own click own queue\n", completed.stderr
 
 
 def test_functions_to_compile(script, command):
     (script.parent / "helper.py").write_text("def halve(x):\n    return x / 2\n")
     script.write_text("import helper\n\n\ndef f(x):\n    return helper.halve(x) + 1\n\n\nprint(f(4.0))\n")
-    done = command("run", "--compile", "f", "--compile", "helper:halve", script)
-    assert done.stdout == "3.0\n", done.stderr
+    completed = command("run", "--compile", "f", "--compile", "helper:halve", script)
+    assert completed.stdout == "3.0\n", completed.stderr
     assert "did you mean f?" in command("run", "--compile", "ff", script).stderr
 
 
@@ -123,21 +123,21 @@ def test_missing_scripts_and_files_that_are_not_python(script, command):
     for name, text, code in (("no.py", None, 2), ("bad.py", "def f(:\n", 3), ("late.py", "while 1: pass\nbreak\n", 3)):
         if text:
             (script.parent / name).write_text(text)
-        done = command("run", f"project/{name}")
-        assert done.returncode == code and "Traceback" not in done.stderr and name in done.stderr
+        completed = command("run", f"project/{name}")
+        assert completed.returncode == code and "Traceback" not in completed.stderr and name in completed.stderr
     assert command("run", "project").returncode == 2
 
 
 def test_a_bad_module_is_a_plain_syntax_error(script, command):
     (script.parent / "helper.py").write_text("def f(:\n")
-    done = command("run", script)
-    assert done.returncode == 1
-    assert "SyntaxError" in done.stderr and "helper.py" in done.stderr and "autoconv" not in done.stderr
+    completed = command("run", script)
+    assert completed.returncode == 1
+    assert "SyntaxError" in completed.stderr and "helper.py" in completed.stderr and "autoconv" not in completed.stderr
 
 
 def test_disabled(script, command):
-    done = command("run", script, AUTOCONV_DISABLE="1")
-    assert done.returncode == 0 and not list(script.parent.glob("__pycache__/*autoconv*"))
+    completed = command("run", script, AUTOCONV_DISABLE="1")
+    assert completed.returncode == 0 and not list(script.parent.glob("__pycache__/*autoconv*"))
 
 
 def test_an_interrupt_ends_the_script(script):

@@ -28,18 +28,18 @@ def names(text: str) -> list[str]:
         ("newton", ["solve", "Solver"]),
     ],
 )
-def test_targets(here, cli, target, expected):
+def test_targets(program_folder, cli, target, expected):
     result = cli("show-code", target)
     assert result.exit_code == 0, result.output
     assert names(result.stdout) == expected
     assert "\x1b[" not in result.stdout
 
 
-def test_a_module_along_pythons_path(here, cli):
+def test_a_module_along_pythons_path(program_folder, cli):
     assert names(cli("show-code", "json.decoder:py_scanstring").stdout) == ["py_scanstring"]
 
 
-def test_a_module_in_a_package_here_is_never_imported(here, cli):
+def test_a_module_in_a_package_here_is_never_imported(program_folder, cli):
     Path("pkg").mkdir()
     Path("pkg/__init__.py").write_text("raise SystemExit('imported')\n")
     Path("pkg/mod.py").write_text("def inside():\n    return 1\n\n\nraise SystemExit('imported')\n")
@@ -47,19 +47,19 @@ def test_a_module_in_a_package_here_is_never_imported(here, cli):
     assert names(cli("show-code", "inside").stdout) == ["inside"]
 
 
-def test_several_candidates_are_listed(here, cli):
+def test_several_candidates_are_listed(program_folder, cli):
     Path("other.py").write_text("\n\ndef solve():\n    pass\n")
     result = cli("show-code", "solve")
     assert result.exit_code == 2
     assert "newton.py:solve  (line 6)" in result.stderr and "other.py:solve  (line 3)" in result.stderr
 
 
-def test_converted_files_are_no_candidates(here, cli):
+def test_converted_files_are_no_candidates(program_folder, cli):
     cli("convert", "newton.py")
     assert cli("show-code", "solve").exit_code == 0
 
 
-def test_nested_and_decorated_functions_and_their_comments(here, cli):
+def test_nested_and_decorated_functions_and_their_comments(program_folder, cli):
     source = """
 import functools
 
@@ -81,13 +81,13 @@ def outer(x):
     assert names(inner) == ["inner"] and inner.startswith("# about inner\ndef inner(y):")
 
 
-def test_only_the_target_has_to_be_convertible(here, cli):
+def test_only_the_target_has_to_be_convertible(program_folder, cli):
     assert names(cli("show-code", "newton.py:solve", "--compile").stdout) == ["solve"]
     assert "compile" in cli("show-code", "newton.py:solve", "--compile").stdout
     assert cli("show-code", "newton.py:Solver", "--compile").exit_code == 2
 
 
-def test_after_each_pass(here, cli):
+def test_after_each_pass(program_folder, cli):
     for item in PASSES:
         result = cli("show-code", "newton.py:solve", "--after", item.name)
         assert result.exit_code == 0 and names(result.stdout) == ["solve"]
@@ -95,7 +95,7 @@ def test_after_each_pass(here, cli):
     assert unknown.exit_code == 2 and PASSES[0].name in unknown.stderr
 
 
-def test_side_by_side_fits_and_keeps_every_line(here, cli):
+def test_side_by_side_fits_and_keeps_every_line(program_folder, cli):
     result = cli("show-code", "newton.py:solve", "--side-by-side")
     lines = result.stdout.splitlines()
     assert max(map(len, lines)) <= 160 and "original" in lines[0] and "converted" in lines[0]
@@ -110,7 +110,7 @@ def test_side_by_side_fits_and_keeps_every_line(here, cli):
         assert original[number - 1].strip() == text
 
 
-def test_side_by_side_puts_equal_lines_beside_each_other(here, cli):
+def test_side_by_side_puts_equal_lines_beside_each_other(program_folder, cli):
     lines = cli("show-code", "newton.py:solve", "--side-by-side").stdout.splitlines()
     (line,) = [line for line in lines if '"""The root of a."""' in line]
     assert line.count('"""The root of a."""') == 2
@@ -118,7 +118,7 @@ def test_side_by_side_puts_equal_lines_beside_each_other(here, cli):
     assert "return" in line[78:]
 
 
-def test_long_lines_are_wrapped(here, cli):
+def test_long_lines_are_wrapped(program_folder, cli):
     Path("long.py").write_text(f"def f():\n    return {'1 + ' * 80}1\n")
     lines = cli("show-code", "long.py:f", "--side-by-side").stdout.splitlines()
     assert max(map(len, lines)) <= 160

@@ -42,10 +42,10 @@ NUMBER = 3
 
 
 @pytest.fixture
-def program(here: Path) -> Path:
-    (here / "program.py").write_text(PROGRAM)
-    (here / "doubling.py").write_text("def double(x):\n    return x * 2.0\n")
-    return here
+def program(program_folder: Path) -> Path:
+    (program_folder / "program.py").write_text(PROGRAM)
+    (program_folder / "doubling.py").write_text("def double(x):\n    return x * 2.0\n")
+    return program_folder
 
 
 def test_every_stage_is_a_graph(program, cli):
@@ -77,9 +77,9 @@ def test_python_numbers_under_compile(program, cli):
     assert text.startswith("graph root(%a: weak float64[], %steps: weak int64[])")
 
 
-def test_types_stand_for_arrays_of_numpy_under_compile(here, cli):
+def test_types_stand_for_arrays_of_numpy_under_compile(program_folder, cli):
     text = "import numpy as np\n\n\ndef both(x):\n    return np.concatenate([x, x]).astype(np.float32)\n"
-    (here / "arrays.py").write_text(text)
+    (program_folder / "arrays.py").write_text(text)
     known = cli("show-graph", "arrays.py:both", "--spec", "float64[4]", "--compile", "--stage", "dead").stdout
     assert "%x: float64[4]" in known and "float32[8]" in known
     opened = cli("show-graph", "arrays.py:both", "--spec", "float64[?]", "--compile", "--stage", "dead").stdout
@@ -113,14 +113,14 @@ def test_messages_for_wrong_arguments(program, cli, arguments, message):
     assert message in result.stderr
 
 
-def test_a_module_that_cannot_be_imported(here, cli):
-    (here / "bad.py").write_text("def f(x):\n    return x\n\n\nraise ValueError('not today')\n")
+def test_a_module_that_cannot_be_imported(program_folder, cli):
+    (program_folder / "bad.py").write_text("def f(x):\n    return x\n\n\nraise ValueError('not today')\n")
     result = cli("show-graph", "bad.py:f", "--spec", "1")
     assert result.exit_code == 2 and "bad.py cannot be imported: ValueError: not today" in result.stderr
 
 
-def test_a_function_without_a_graph_has_a_reason(here, cli):
-    (here / "effects.py").write_text("import random\n\n\ndef f(x):\n    return x + random.random()\n")
+def test_a_function_without_a_graph_has_a_reason(program_folder, cli):
+    (program_folder / "effects.py").write_text("import random\n\n\ndef f(x):\n    return x + random.random()\n")
     result = cli("show-graph", "effects.py:f", "--spec", "1.0", "--compile")
     assert result.exit_code == 1 and "has no graph" in result.stderr
 
@@ -166,8 +166,8 @@ def pair(x):
         ("asserts", 23, "AssertionError: never"),
     ],
 )
-def test_errors_of_the_program_have_their_line(here, cli, name, line, message):
-    (here / "mistakes.py").write_text(MISTAKES)
+def test_errors_of_the_program_have_their_line(program_folder, cli, name, line, message):
+    (program_folder / "mistakes.py").write_text(MISTAKES)
     result = cli("show-graph", f"mistakes.py:{name}", "--spec", "float32[2]")
     assert result.exit_code == 1 and "bug" not in result.stderr
     head, _, caret = result.stderr.splitlines()
@@ -182,13 +182,13 @@ def test_errors_of_the_program_have_their_line(here, cli, name, line, message):
         ("vector", "1.0 2.0", "takes (x), and --spec names 2: too many positional arguments"),
     ],
 )
-def test_specs_that_do_not_fit(here, cli, name, specs, message):
-    (here / "mistakes.py").write_text(MISTAKES)
+def test_specs_that_do_not_fit(program_folder, cli, name, specs, message):
+    (program_folder / "mistakes.py").write_text(MISTAKES)
     result = cli("show-graph", f"mistakes.py:{name}", "--spec", specs)
     assert result.exit_code == 2 and message in result.stderr
 
 
-def test_an_internal_error_is_not_presented_as_an_error_of_the_program(here, cli, monkeypatch):
+def test_an_internal_error_is_not_presented_as_an_error_of_the_program(program_folder, cli, monkeypatch):
     import autoconv.tracing.api.stages as stages
 
     monkeypatch.setattr(stages, "get_backend", [].index)  # the error has no frame of the program

@@ -79,7 +79,7 @@ def test_random_damage_of_elements_is_found(tmp_path, kept):
     for _ in range(150):
         file = draw.choice([item for item in tmp_path.rglob("*") if item.is_file()])
         whole = file.read_bytes()
-        file.write_bytes(damage.damaged(whole, draw)[1])
+        file.write_bytes(damage.damage_bytes(whole, draw)[1])
         found, failed = [], False
         try:
             found.extend(elements())

@@ -68,13 +68,13 @@ def run(path: Path, library: str, python: str = sys.executable) -> list[dict[str
 
 
 def kept(path: Path) -> list[dict[str, str]]:
-    found: list[dict[str, str]] = json.loads((HERE / "outputs" / f"{path.stem}.json").read_text())
-    return found
+    outputs_by_cell: list[dict[str, str]] = json.loads((HERE / "outputs" / f"{path.stem}.json").read_text())
+    return outputs_by_cell
 
 
-def agree(one: str, other: str) -> bool:
+def agree(left: str, right: str) -> bool:
     """Return whether two outputs are the same but for names of the library, addresses, and last digits."""
-    first, second = _plain(one), _plain(other)
+    first, second = _plain(left), _plain(right)
     if _NUMBER.sub("#", first) != _NUMBER.sub("#", second):
         return False
     return all(

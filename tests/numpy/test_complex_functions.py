@@ -50,16 +50,16 @@ def assert_same(found: Any, expected: Any, units: float) -> None:
     if found.dtype == bool:
         np.testing.assert_array_equal(found, expected)
         return
-    for one, other in ((found.real, expected.real), (found.imag, expected.imag)):
-        np.testing.assert_array_equal(np.isnan(one), np.isnan(other))
-        known = ~np.isnan(other)
-        np.testing.assert_array_equal(np.signbit(one[known]), np.signbit(other[known]))
-        endless = np.isinf(other)
-        np.testing.assert_array_equal(one[endless], other[endless])
-        finite = np.isfinite(other)
-        near, exact = one[finite].astype(np.longdouble), np.abs(other[finite])
-        unit = exact * np.finfo(other.dtype).eps + np.finfo(other.dtype).smallest_subnormal
-        assert np.all(np.abs(near - other[finite]) <= units * unit)
+    for actual, desired in ((found.real, expected.real), (found.imag, expected.imag)):
+        np.testing.assert_array_equal(np.isnan(actual), np.isnan(desired))
+        not_nan = ~np.isnan(desired)
+        np.testing.assert_array_equal(np.signbit(actual[not_nan]), np.signbit(desired[not_nan]))
+        infinite = np.isinf(desired)
+        np.testing.assert_array_equal(actual[infinite], desired[infinite])
+        finite = np.isfinite(desired)
+        rounded, exact = actual[finite].astype(np.longdouble), np.abs(desired[finite])
+        unit = exact * np.finfo(desired.dtype).eps + np.finfo(desired.dtype).smallest_subnormal
+        assert np.all(np.abs(rounded - desired[finite]) <= units * unit)
 
 
 def by_numpy_and_natively(function: Callable[..., Any], *arrays: np.ndarray) -> tuple[Any, Any]:

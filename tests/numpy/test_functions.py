@@ -62,22 +62,22 @@ def outcome(function, values):
 def assert_same(found, expected, where, half=False):
     if isinstance(expected, (tuple, list)) and not isinstance(expected, np.ndarray):
         assert len(found) == len(expected), where
-        for one, other in zip(found, expected, strict=True):
-            assert_same(one, other, where, half)
+        for actual, desired in zip(found, expected, strict=True):
+            assert_same(actual, desired, where, half)
         return
     if isinstance(expected, (bool, int, np.dtype)):
         assert found == expected, where
         return
-    one, other = np.asarray(found), np.asarray(expected)
-    assert one.dtype == other.dtype, (where, one.dtype, other.dtype)
-    assert one.shape == other.shape, (where, one.shape, other.shape)
-    if other.dtype.kind not in "fc":
-        np.testing.assert_array_equal(one, other, err_msg=str(where))
+    actual, desired = np.asarray(found), np.asarray(expected)
+    assert actual.dtype == desired.dtype, (where, actual.dtype, desired.dtype)
+    assert actual.shape == desired.shape, (where, actual.shape, desired.shape)
+    if desired.dtype.kind not in "fc":
+        np.testing.assert_array_equal(actual, desired, err_msg=str(where))
         return
-    eps = float(np.finfo(np.float16 if half else other.dtype).eps)
-    finite = np.abs(other[np.isfinite(other)]).astype(float)
+    eps = float(np.finfo(np.float16 if half else desired.dtype).eps)
+    finite = np.abs(desired[np.isfinite(desired)]).astype(float)
     scale = finite.max() if finite.size else 1.0
-    np.testing.assert_allclose(one, other, rtol=64 * eps, atol=64 * eps * max(scale, 1e-30), err_msg=str(where))
+    np.testing.assert_allclose(actual, desired, rtol=64 * eps, atol=64 * eps * max(scale, 1e-30), err_msg=str(where))
 
 
 # NumPy's transforms of arrays without elements are uninitialised.
@@ -86,19 +86,19 @@ NOT_INITIALISED = {"irfft", "hfft"}
 
 def check(function, values, name):
     """Compare with NumPy: the same result, or an error of the same class or of a common subclass."""
-    expected, error = outcome(function, values)
-    found, other = outcome(function, [ac.constant(v) for v in values])
+    expected, expected_error = outcome(function, values)
+    found, error = outcome(function, [ac.constant(v) for v in values])
     if name in NOT_INITIALISED and 0 in values[0].shape:
         return
-    where = name, [(v.dtype, v.shape, v.tolist()) for v in values]
-    if error is not None:
-        assert other is not None, (where, error, found)
-        kinds = (type(error), *type(error).__mro__[1:-3])
-        assert isinstance(other, (*kinds, ValueError, TypeError, IndexError)), (where, repr(error), repr(other))
+    case = name, [(v.dtype, v.shape, v.tolist()) for v in values]
+    if expected_error is not None:
+        assert error is not None, (case, expected_error, found)
+        kinds = (type(expected_error), *type(expected_error).__mro__[1:-3])
+        assert isinstance(error, (*kinds, ValueError, TypeError, IndexError)), (case, repr(expected_error), repr(error))
         return
-    if other is not None:
-        raise AssertionError((where, repr(other))) from other
-    assert_same(found, expected, where, half=any(v.dtype == np.float16 for v in values))
+    if error is not None:
+        raise AssertionError((case, repr(error))) from error
+    assert_same(found, expected, case, half=any(v.dtype == np.float16 for v in values))
 
 
 def samples(dtypes=DTYPES, shapes=SHAPES, seed=0):
@@ -180,19 +180,19 @@ def groups(size=8):
 def test_traced(group, values):
     """Trace several functions as one graph: results are the same, and no call runs plain."""
 
-    first, second, third, fourth, fifth, sixth, seventh, eighth = [*group, *[lambda *given: 0] * (8 - len(group))]
+    first, second, third, fourth, fifth, sixth, seventh, eighth = [*group, *[lambda *arguments: 0] * (8 - len(group))]
 
     @ac.compile
-    def compiled(*given):
-        def own():  # what is returned is no view of an argument, nor of what another one looks at
-            return [np.copy(item) for item in given]
+    def compiled(*arguments):
+        def copies():  # what is returned is no view of an argument, nor of what another one looks at
+            return [np.copy(item) for item in arguments]
 
-        one = first(*own()), second(*own()), third(*own()), fourth(*own())
-        return one, (fifth(*own()), sixth(*own()), seventh(*own()), eighth(*own()))
+        first_results = first(*copies()), second(*copies()), third(*copies()), fourth(*copies())
+        return first_results, (fifth(*copies()), sixth(*copies()), seventh(*copies()), eighth(*copies()))
 
-    before, after = compiled(*values)
+    first_half, second_half = compiled(*values)
     assert "plain Python" not in compiled.explain(), compiled.explain()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for one, call in zip((*before, *after), group, strict=False):
-            assert_same(one, call(*values), compiled.explain())
+        for first_results, call in zip((*first_half, *second_half), group, strict=False):
+            assert_same(first_results, call(*values), compiled.explain())

@@ -107,13 +107,13 @@ TALL = [of_qr, of_singular_values, of_singular_vectors, of_left_vectors, of_pseu
 
 
 def finite_differences(function: Callable[[Any], Any], z: np.ndarray) -> np.ndarray:
-    found, step = np.zeros(z.shape, complex), 1e-6
-    for place in np.ndindex(*z.shape):
+    slopes, size = np.zeros(z.shape, complex), 1e-6
+    for position in np.ndindex(*z.shape):
         for unit in (1.0, 1j):
-            by = np.zeros(z.shape, complex)
-            by[place] = step * unit
-            found[place] += unit * (float(function(z + by)) - float(function(z - by))) / (2 * step)
-    return found
+            step = np.zeros(z.shape, complex)
+            step[position] = size * unit
+            slopes[position] += unit * (float(function(z + step)) - float(function(z - step))) / (2 * size)
+    return slopes
 
 
 @pytest.mark.parametrize(

@@ -136,25 +136,25 @@ def in_an_arm(op: Op, sample: Sample) -> Graph:
     graph = Graph(op.name)
     parameters = [graph.add_parameter(t) for t in types]
     index = graph.add_parameter(TensorType(bool_, ()))
-    taken, other = Graph("cond_true"), Graph("cond_false")
-    for region in (taken, other):
+    true_arm, false_arm = Graph("cond_true"), Graph("cond_false")
+    for region in (true_arm, false_arm):
         for t in types:
             region.add_parameter(t)
-    taken.outputs = list(taken.add(op, taken.parameters, sample.attributes).results)
-    other.outputs = [
-        GraphBuilder(other).constant(value=np.zeros(shape, t.dtype.numpy), weak=t.weak)
+    true_arm.outputs = list(true_arm.add(op, true_arm.parameters, sample.attributes).results)
+    false_arm.outputs = [
+        GraphBuilder(false_arm).constant(value=np.zeros(shape, t.dtype.numpy), weak=t.weak)
         for t, shape in zip(results, shapes, strict=True)
     ]
-    graph.outputs = list(graph.add(OPS["cond"], [index, *parameters], regions=[taken, other]).results)
+    graph.outputs = list(graph.add(OPS["cond"], [index, *parameters], regions=[true_arm, false_arm]).results)
     return graph
 
 
 @pytest.mark.search("op")
 @pytest.mark.parametrize(("op", "sample"), SAMPLES)
-@pytest.mark.parametrize("every", [None, 1])
-def test_in_a_loop(op: Op, sample: Sample, every: int | None) -> None:
+@pytest.mark.parametrize("interval", [None, 1])
+def test_in_a_loop(op: Op, sample: Sample, interval: int | None) -> None:
     graph = in_a_loop(op, sample)
-    backward = vjp(graph, registry.differentiable_inputs(op, sample), recompute_every=every)
+    backward = vjp(graph, registry.differentiable_inputs(op, sample), recompute_every=interval)
     found = compile_for_sample(backward, op, sample)()
     for slope, expected in zip(found, expected_gradients(op, sample), strict=True):
         np.testing.assert_allclose(slope, expected, rtol=1e-12, atol=1e-14)
@@ -164,8 +164,8 @@ def test_in_a_loop(op: Op, sample: Sample, every: int | None) -> None:
 @pytest.mark.parametrize(("op", "sample"), SAMPLES)
 def test_in_an_arm(op: Op, sample: Sample) -> None:
     graph = in_an_arm(op, sample)
-    back = compile_for_sample(vjp(graph, registry.differentiable_inputs(op, sample)), op, sample)
+    gradients = compile_for_sample(vjp(graph, registry.differentiable_inputs(op, sample)), op, sample)
     for taken in (True, False):
-        found = back(np.array(taken))
+        found = gradients(np.array(taken))
         for slope, expected in zip(found, expected_gradients(op, sample), strict=True):
             np.testing.assert_allclose(slope, expected if taken else 0.0 * expected, rtol=1e-12, atol=1e-14)

@@ -33,9 +33,9 @@ def test_appending_shares_the_buffer() -> None:
     second = first.append(np.array(3.0))
     third = second.append(np.array(4.0))
     assert third._buffer is second._buffer is first._buffer
-    other = first.append(np.array(9.0))
-    assert other._buffer is not first._buffer
-    assert [values(x) for x in (first, second, third, other)] == [[1, 2], [1, 2, 3], [1, 2, 3, 4], [1, 2, 9]]
+    appended = first.append(np.array(9.0))
+    assert appended._buffer is not first._buffer
+    assert [values(x) for x in (first, second, third, appended)] == [[1, 2], [1, 2, 3], [1, 2, 3, 4], [1, 2, 9]]
 
 
 def test_append_after_pop_does_not_overwrite() -> None:
@@ -85,8 +85,8 @@ def test_unwritten_elements_are_zeros() -> None:
     written = run("list_set", reserved, np.int32(1), np.ones(2, np.float32))
     np.testing.assert_array_equal(run("list_stack", written), [[0, 0], [1, 1], [0, 0]])
     unknown = run("list_reserve", np.int32(2), dtype=float32, shape=None)
-    told = run("list_set", unknown, np.int32(1), np.ones((1, 2), np.float32))
-    assert run("list_stack", told).shape == (2, 1, 2)
+    replaced = run("list_set", unknown, np.int32(1), np.ones((1, 2), np.float32))
+    assert run("list_stack", replaced).shape == (2, 1, 2)
 
 
 def test_negative_indices_count_from_the_end_on_request() -> None:

@@ -27,7 +27,7 @@ def floats(*values: float) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("name", "x", "wanted"),
+    ("name", "x", "expected"),
     [
         ("sqrt", [-1.0, -0.0, INF], [NAN, -0.0, INF]),
         ("rsqrt", [0.0, -0.0, INF, -1.0], [INF, -INF, 0.0, NAN]),
@@ -55,17 +55,17 @@ def floats(*values: float) -> Any:
         ("lgamma", [0.0, -1.0, INF, 0.5, 10.0], [INF, INF, INF, 0.5723649429247001, 12.801827480081469]),
     ],
 )
-def test_special_values(name: str, x: list[float], wanted: list[float]) -> None:
+def test_special_values(name: str, x: list[float], expected: list[float]) -> None:
     found = run(name, floats(*x))
-    np.testing.assert_allclose(found, wanted, rtol=1e-14)
-    np.testing.assert_array_equal(np.signbit(found)[~np.isnan(found)], np.signbit(wanted)[~np.isnan(found)])
+    np.testing.assert_allclose(found, expected, rtol=1e-14)
+    np.testing.assert_array_equal(np.signbit(found)[~np.isnan(found)], np.signbit(expected)[~np.isnan(found)])
 
 
 EULER = 0.5772156649015329
 
 
 @pytest.mark.parametrize(
-    ("x", "wanted"),
+    ("x", "expected"),
     [
         (1.0, -EULER),
         (2.0, 1 - EULER),
@@ -77,8 +77,8 @@ EULER = 0.5772156649015329
         (1e8, math.log(1e8) - 0.5e-8),
     ],
 )
-def test_digamma(x: float, wanted: float) -> None:
-    assert run("digamma", floats(x))[0] == pytest.approx(wanted, rel=1e-13)
+def test_digamma(x: float, expected: float) -> None:
+    assert run("digamma", floats(x))[0] == pytest.approx(expected, rel=1e-13)
 
 
 def test_digamma_at_poles() -> None:
@@ -86,7 +86,7 @@ def test_digamma_at_poles() -> None:
 
 
 @pytest.mark.parametrize(
-    ("x", "order", "wanted"),
+    ("x", "order", "expected"),
     [
         (1.0, 1, math.pi**2 / 6),
         (0.5, 1, math.pi**2 / 2),
@@ -95,8 +95,8 @@ def test_digamma_at_poles() -> None:
         (1.0, 3, math.pi**4 / 15),
     ],
 )
-def test_polygamma(x: float, order: int, wanted: float) -> None:
-    assert run("polygamma", floats(x), order=order)[0] == pytest.approx(wanted, rel=1e-13)
+def test_polygamma(x: float, order: int, expected: float) -> None:
+    assert run("polygamma", floats(x), order=order)[0] == pytest.approx(expected, rel=1e-13)
 
 
 def test_integers_wrap() -> None:
@@ -109,9 +109,9 @@ def test_integers_wrap() -> None:
 
 
 def test_integer_division_by_zero_is_zero() -> None:
-    one, zero = np.array([1, -1], np.int32), np.array([0, 0], np.int32)
-    assert run("floor_divide", one, zero).tolist() == [0, 0]
-    assert run("modulo", one, zero).tolist() == [0, 0]
+    numbers, zeros = np.array([1, -1], np.int32), np.array([0, 0], np.int32)
+    assert run("floor_divide", numbers, zeros).tolist() == [0, 0]
+    assert run("modulo", numbers, zeros).tolist() == [0, 0]
 
 
 def test_division_by_zero() -> None:

@@ -224,8 +224,8 @@ def weighted_sum(builder: GraphBuilder, value: Value, seed: int) -> Value:
     value = builder.cast(value, dtype=as_dtype("float64"))
     count = builder.cast(builder.size(value), dtype=as_dtype("float64"))
     line = builder.reshape(value, shape=(-1,))
-    one = builder.constant(value=np.array(1.0))
-    positions = builder.range(builder.constant(value=np.array(0.0)), count, one)
+    unit = builder.constant(value=np.array(1.0))
+    positions = builder.range(builder.constant(value=np.array(0.0)), count, unit)
     weights = builder.add(builder.sin(builder.add(builder.multiply(positions, 1.7), seed + 0.5)), 2.0)
     return builder.reduce_sum(builder.multiply(line, weights), axis=None, keepdims=False)
 
@@ -252,11 +252,11 @@ def finite_differences(function: Callable[..., Any], arguments: list[Any], posit
     h = 1e-3
     for index in np.ndindex(x.shape):
         for direction in steps:
-            def at(distance: float, index: Any = index, direction: Any = direction) -> float:
+            def loss_at(distance: float, index: Any = index, direction: Any = direction) -> float:
                 moved = x.copy()
                 moved[index] += distance * direction
                 return float(function([*arguments[:position], moved, *arguments[position + 1 :]]))
 
-            slope = (8 * (at(h) - at(-h)) - (at(2 * h) - at(-2 * h))) / (12 * h)
+            slope = (8 * (loss_at(h) - loss_at(-h)) - (loss_at(2 * h) - loss_at(-2 * h))) / (12 * h)
             result[index] += slope * direction
     return result

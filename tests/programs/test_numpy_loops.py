@@ -32,17 +32,17 @@ def _modules():
 MODULES = _modules()
 
 
-def _same(mine, its, tolerance):
-    if isinstance(its, (tuple, list)):
-        assert type(mine) is type(its) and len(mine) == len(its)
-        for a, b in zip(mine, its, strict=True):
+def _same(actual, desired, tolerance):
+    if isinstance(desired, (tuple, list)):
+        assert type(actual) is type(desired) and len(actual) == len(desired)
+        for a, b in zip(actual, desired, strict=True):
             _same(a, b, tolerance)
         return
-    assert type(mine) is type(its)
-    if isinstance(its, np.ndarray):
-        assert (mine.dtype, mine.shape) == (its.dtype, its.shape)
-    if its is not None:
-        np.testing.assert_allclose(mine, its, rtol=tolerance, atol=tolerance)
+    assert type(actual) is type(desired)
+    if isinstance(desired, np.ndarray):
+        assert (actual.dtype, actual.shape) == (desired.dtype, desired.shape)
+    if desired is not None:
+        np.testing.assert_allclose(actual, desired, rtol=tolerance, atol=tolerance)
 
 
 @pytest.mark.parametrize("name", MODULES)

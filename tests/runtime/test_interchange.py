@@ -81,9 +81,9 @@ def test_arrays_by_dlpack():
 
 def test_pickled_and_copied():
     x = ac.constant([1.5, 2.5])
-    for other in (pickle.loads(pickle.dumps(x)), copy.copy(x), copy.deepcopy(x)):
-        assert other.dtype == x.dtype
-        np.testing.assert_array_equal(other, x)
+    for copied in (pickle.loads(pickle.dumps(x)), copy.copy(x), copy.deepcopy(x)):
+        assert copied.dtype == x.dtype
+        np.testing.assert_array_equal(copied, x)
 
 
 def test_bfloat16():
@@ -91,5 +91,5 @@ def test_bfloat16():
     x = ac.constant([1.5, 2.5], ac.bfloat16)
     array = np.asarray(x)
     assert array.dtype == ml_dtypes.bfloat16 and array.astype(float).tolist() == [1.5, 2.5]
-    again = ac.constant(array)
-    assert again.dtype == ac.bfloat16 and pickle.loads(pickle.dumps(again)).dtype == ac.bfloat16
+    copied = ac.constant(array)
+    assert copied.dtype == ac.bfloat16 and pickle.loads(pickle.dumps(copied)).dtype == ac.bfloat16

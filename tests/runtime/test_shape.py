@@ -24,19 +24,19 @@ def test_shapes_as_arguments_of_numpy():
 
 
 def test_shapes_compare_and_hash_as_tuples():
-    one = (1,)
+    shape = (1,)
     assert SHAPE == (2, 3) and tuple.__eq__((2, 3), SHAPE) and SHAPE == [2, 3]
     assert (SHAPE != (2, 3)) is False and SHAPE != (3, 2) and SHAPE < (2, 4)
     assert hash(SHAPE) == hash((2, 3)) and {(2, 3): "found"}[SHAPE] == "found"
     assert SHAPE.index(3) == 1 and SHAPE.count(2) == 1 and 3 in SHAPE
-    assert SHAPE.__add__((1,)) == (2, 3, 1) and one + SHAPE == (1, 2, 3) and SHAPE[1:] == (3,)
-    assert isinstance(one + SHAPE, ac.TensorShape) and isinstance(SHAPE[:1], ac.TensorShape)
+    assert SHAPE.__add__((1,)) == (2, 3, 1) and shape + SHAPE == (1, 2, 3) and SHAPE[1:] == (3,)
+    assert isinstance(shape + SHAPE, ac.TensorShape) and isinstance(SHAPE[:1], ac.TensorShape)
 
 
 def test_shapes_are_leaves_of_structures():
     assert ac.nest.flatten([SHAPE, 1]) == [SHAPE, 1]
-    for again in (copy.copy(SHAPE), copy.deepcopy(SHAPE), pickle.loads(pickle.dumps(SHAPE))):
-        assert again == SHAPE and type(again) is ac.TensorShape
+    for copied in (copy.copy(SHAPE), copy.deepcopy(SHAPE), pickle.loads(pickle.dumps(SHAPE))):
+        assert copied == SHAPE and type(copied) is ac.TensorShape
 
 
 def test_unknown_shapes_have_no_sizes():

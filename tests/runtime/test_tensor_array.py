@@ -40,8 +40,8 @@ def test_a_second_read_raises_with_a_remedy() -> None:
         tf.errors.InvalidArgumentError, match="Could not read index 0 twice because it was cleared"
     ):
         array.read(0)
-    kept = tf.TensorArray(tf.float32, size=1, clear_after_read=False).write(0, 1.0)
-    assert kept.read(0).numpy() == kept.read(0).numpy() == 1.0
+    kept_array = tf.TensorArray(tf.float32, size=1, clear_after_read=False).write(0, 1.0)
+    assert kept_array.read(0).numpy() == kept_array.read(0).numpy() == 1.0
 
 
 def test_indices_out_of_range() -> None:

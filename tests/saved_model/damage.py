@@ -34,7 +34,7 @@ Sample, values_of, results_of = _objects["Sample"], _objects["values_of"], _obje
 ALLOWED = (ac.errors.DataLossError, ac.errors.NotFoundError, ValueError, OSError)
 
 
-def damaged(whole: bytes, draw: random.Random) -> tuple[str, bytes]:
+def damage_bytes(whole: bytes, draw: random.Random) -> tuple[str, bytes]:
     """Return the kind of damage and the damaged bytes."""
     kind = draw.choice(["one bit", "five bits", "one byte", "cut", "exchanged", "one word", "zeros", "empty"])
     data = bytearray(whole)
@@ -51,8 +51,8 @@ def damaged(whole: bytes, draw: random.Random) -> tuple[str, bytes]:
         data[a : a + size], data[b : b + size] = data[b : b + size], data[a : a + size]
     elif kind == "one word":
         words = list(re.finditer(rb"[\w.]+", whole))
-        place, other = draw.choice(words), draw.choice(words)
-        data[place.start() : place.end()] = other.group()
+        target, source = draw.choice(words), draw.choice(words)
+        data[target.start() : target.end()] = source.group()
     elif kind == "zeros":
         start = draw.randrange(len(data))
         data[start : start + 16] = bytes(len(data[start : start + 16]))
@@ -82,7 +82,7 @@ def _outcome(
     path = os.path.join(folder, draw.choice(sorted(os.listdir(folder))))
     with open(path, "rb") as file:
         whole = file.read()
-    kind, data = damaged(whole, draw)
+    kind, data = damage_bytes(whole, draw)
     with open(path, "wb") as file:
         file.write(data)
     try:
@@ -111,7 +111,7 @@ def forged(folder: str, draw: random.Random) -> tuple[str, str]:
     path = os.path.join(folder, content["files"]["graphs"])
     with open(path, "rb") as file:
         whole = file.read()
-    kind, data = damaged(whole, draw)
+    kind, data = damage_bytes(whole, draw)
     with open(path, "wb") as file:
         file.write(data)
     write_json(index, {**content, "graphs_sha256": hashlib.sha256(data).hexdigest()})

@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("safetensors")
 
 import autoconv as ac
-from tests.saved_model.damage import ALLOWED, damaged
+from tests.saved_model.damage import ALLOWED, damage_bytes
 
 BIG = np.arange(1000, dtype=np.float32)
 
@@ -100,7 +100,7 @@ def test_random_damage_is_found(path):
     draw = random.Random(5)
     for _ in range(60):
         with open(path, "wb") as file:
-            file.write(damaged(whole, draw)[1])
+            file.write(damage_bytes(whole, draw)[1])
         try:
             loaded = ac.saved_model.load_function(path)
         except ALLOWED:

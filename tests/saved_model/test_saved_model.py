@@ -13,7 +13,7 @@ import pytest
 pytest.importorskip("safetensors")
 
 import autoconv as ac
-from tests.saved_model.damage import ALLOWED, damaged
+from tests.saved_model.damage import ALLOWED, damage_bytes
 
 Pair = collections.namedtuple("Pair", "first second")
 
@@ -317,7 +317,7 @@ def test_random_damage_is_found(folder):
         with open(path, "rb") as file:
             whole = file.read()
         with open(path, "wb") as file:
-            file.write(damaged(whole, draw)[1])
+            file.write(damage_bytes(whole, draw)[1])
         try:
             found = ac.saved_model.load(folder)
         except ALLOWED:

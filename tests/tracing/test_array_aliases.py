@@ -75,14 +75,14 @@ def test_arguments_that_overlap():
         return a
 
     for first, second in ((slice(0, -1), slice(1, None)), (slice(1, None), slice(0, -1))):
-        mine, its = np.arange(9.0), np.arange(9.0)
+        compiled_array, plain_array = np.arange(9.0), np.arange(9.0)
         compiled = autoconv.compile(f)
-        f(its[first], its[second])
-        compiled(mine[first], mine[second])
-        np.testing.assert_array_equal(mine, its)
-        apart = np.arange(5.0), np.arange(5.0)
-        compiled(*apart)
-        np.testing.assert_array_equal(apart[0], [1, 3, 6, 9, 12])
+        f(plain_array[first], plain_array[second])
+        compiled(compiled_array[first], compiled_array[second])
+        np.testing.assert_array_equal(compiled_array, plain_array)
+        separate = np.arange(5.0), np.arange(5.0)
+        compiled(*separate)
+        np.testing.assert_array_equal(separate[0], [1, 3, 6, 9, 12])
 
 
 def test_one_array_given_twice():

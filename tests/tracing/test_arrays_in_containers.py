@@ -167,10 +167,10 @@ def test_objects_in_a_list_change_in_place():
         plain.train(x, y, 0.05)
         compiled.train(x, y, 0.05)
     np.testing.assert_allclose(compiled.losses, plain.losses, rtol=1e-9)
-    for mine, its, weight in zip(compiled.layers, plain.layers, weights, strict=True):
-        np.testing.assert_allclose(mine.w, its.w, rtol=1e-9)
-        np.testing.assert_allclose(mine.x, its.x, rtol=1e-9)
-        assert mine.w is weight
+    for compiled_layer, plain_layer, weight in zip(compiled.layers, plain.layers, weights, strict=True):
+        np.testing.assert_allclose(compiled_layer.w, plain_layer.w, rtol=1e-9)
+        np.testing.assert_allclose(compiled_layer.x, plain_layer.x, rtol=1e-9)
+        assert compiled_layer.w is weight
     assert "plain Python" not in compiled.train.explain(), compiled.train.explain()
     assert compiled.train.experimental_get_tracing_count() == 2  # without and with the attributes that it adds
 

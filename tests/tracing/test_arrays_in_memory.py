@@ -116,10 +116,10 @@ def test_slices_with_computed_bounds():
 
     compiled = check_in_place(f, A, 1, 3, 2)
     for bounds in ((0, 5, 1), (-3, -1, -2), (4, 2, 3), (2, 99, 7)):
-        mine, its = A.copy(), A.copy()
-        found, expected = compiled(mine, *bounds), f(its, *bounds)
+        compiled_array, plain_array = A.copy(), A.copy()
+        found, expected = compiled(compiled_array, *bounds), f(plain_array, *bounds)
         assert repr(found) == repr(expected)
-        np.testing.assert_array_equal(mine, its)
+        np.testing.assert_array_equal(compiled_array, plain_array)
     assert compiled.experimental_get_tracing_count() == 1
 
 
@@ -151,10 +151,10 @@ def test_memory_with_gaps():
         return a
 
     for argument in (np.asfortranarray(A), A[::2, ::-1], np.zeros((8, 8))[1:6, 2:6]):
-        mine, its = argument.copy(order="K"), argument.copy(order="K")
-        np.testing.assert_array_equal(autoconv.compile(f)(mine), f(its))
-        view, other = np.lib.stride_tricks.as_strided(mine, mine.shape, mine.strides), its
-        np.testing.assert_array_equal(autoconv.compile(f)(view), f(other))
+        compiled_array, plain_array = argument.copy(order="K"), argument.copy(order="K")
+        np.testing.assert_array_equal(autoconv.compile(f)(compiled_array), f(plain_array))
+        view = np.lib.stride_tricks.as_strided(compiled_array, compiled_array.shape, compiled_array.strides)
+        np.testing.assert_array_equal(autoconv.compile(f)(view), f(plain_array))
 
 
 def test_read_only_arrays_run_plain():

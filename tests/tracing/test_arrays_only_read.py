@@ -79,27 +79,29 @@ LAYOUTS = {
 
 
 @pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
-@pytest.mark.parametrize(("function", "given"), CASES, ids=[f"{case[0].__name__}-{i}" for i, case in enumerate(CASES)])
+@pytest.mark.parametrize(
+    ("function", "make_arguments"), CASES, ids=[f"{case[0].__name__}-{i}" for i, case in enumerate(CASES)]
+)
 @pytest.mark.search
-def test_as_numpy(function, given, layout):
+def test_as_numpy(function, make_arguments, layout):
     compiled = autoconv.compile(function)
     for call in range(3):
-        ours, plain = (given(_array_maker(layout, call)) for _ in range(2))
-        found, expected = _outcome(compiled, ours), _outcome(function, plain)
+        compiled_arguments, plain_arguments = (make_arguments(_array_maker(layout, call)) for _ in range(2))
+        found, expected = _outcome(compiled, compiled_arguments), _outcome(function, plain_arguments)
         _compare(found, expected)
-        _compare(ours, plain)
-        assert _sharing_pairs(found, ours) == _sharing_pairs(expected, plain)
+        _compare(compiled_arguments, plain_arguments)
+        assert _sharing_pairs(found, compiled_arguments) == _sharing_pairs(expected, plain_arguments)
 
 
 @pytest.mark.parametrize("function", [product_into, sums_by_axis, differences])
 def test_overlapping_arguments(function):
     compiled = autoconv.compile(function)
     for offset in (0, 3, 40):
-        plain, ours = (np.random.default_rng(1).random(200) for _ in range(2))
-        outs = [_squares(buffer, offset, function.__code__.co_argcount) for buffer in (plain, ours)]
+        plain_buffer, compiled_buffer = (np.random.default_rng(1).random(200) for _ in range(2))
+        outs = [_squares(buffer, offset, function.__code__.co_argcount) for buffer in (plain_buffer, compiled_buffer)]
         function(*outs[0])
         compiled(*outs[1])
-        np.testing.assert_allclose(ours, plain)
+        np.testing.assert_allclose(compiled_buffer, plain_buffer)
 
 
 def test_memory_is_read_where_it_lies():
@@ -142,13 +144,13 @@ def _outcome(function, arguments):
         return type(error), str(error)
 
 
-def _compare(found, wanted):
-    assert type(found) is type(wanted)
-    if isinstance(wanted, (tuple, list)):
-        for actual, expected in zip(found, wanted, strict=True):
+def _compare(found, expected_value):
+    assert type(found) is type(expected_value)
+    if isinstance(expected_value, (tuple, list)):
+        for actual, expected in zip(found, expected_value, strict=True):
             _compare(actual, expected)
-    elif isinstance(wanted, np.ndarray):
-        assert found.dtype == wanted.dtype
-        np.testing.assert_allclose(found, wanted)
+    elif isinstance(expected_value, np.ndarray):
+        assert found.dtype == expected_value.dtype
+        np.testing.assert_allclose(found, expected_value)
     else:
-        assert found == wanted
+        assert found == expected_value

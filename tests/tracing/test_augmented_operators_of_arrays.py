@@ -31,10 +31,10 @@ def test_operators_change_arguments():
         return ys is xs
 
     compiled = ac.compile(f)
-    mine, other = [1, 2], [1, 2]
+    compiled_list, plain_list = [1, 2], [1, 2]
     for n in (3, 4):
-        assert compiled(mine, n) == f(other, n)
-        assert mine == other
+        assert compiled(compiled_list, n) == f(plain_list, n)
+        assert compiled_list == plain_list
 
 
 def test_operators_change_arrays():
@@ -43,9 +43,9 @@ def test_operators_change_arrays():
         operator.iadd(x, 1.0)
         return x.sum()
 
-    mine, other = np.ones(3), np.ones(3)
-    assert ac.compile(f)(mine) == f(other)
-    assert mine.tolist() == other.tolist()
+    compiled_array, plain_array = np.ones(3), np.ones(3)
+    assert ac.compile(f)(compiled_array) == f(plain_array)
+    assert compiled_array.tolist() == plain_array.tolist()
 
 
 @pytest.mark.parametrize(

@@ -30,9 +30,9 @@ def with_an_outer_box(q, i, x):
 def test_a_class_whose_objects_the_trace_makes_refuses_nothing():
     compiled = ac.compile(with_a_new_box)
     for i, x in ((0, 1.5), (1, 2.5), (2, 0.5)):
-        ours, plain = [[1, "a"], {0: None}], [[1, "a"], {0: None}]
-        assert compiled(ours, i, x) == with_a_new_box(plain, i, x)
-        assert ours == plain
+        compiled_items, plain_items = [[1, "a"], {0: None}], [[1, "a"], {0: None}]
+        assert compiled(compiled_items, i, x) == with_a_new_box(plain_items, i, x)
+        assert compiled_items == plain_items
     assert "may be a Box" not in str(compiled.explain())
 
 
@@ -50,6 +50,6 @@ def test_items_are_assigned_to_outer_objects_as_in_python():
 def test_a_box_in_an_argument_beside_a_new_one():
     compiled = ac.compile(with_a_new_box)
     for i, x in ((0, 1.5), (1, 2.5), (2, 0.5)):
-        ours, plain = [Box(1), Box(2)], [Box(1), Box(2)]
-        assert compiled(ours, i, x) == with_a_new_box(plain, i, x)
-        assert [box.n for box in ours] == [box.n for box in plain]
+        compiled_boxes, plain_boxes = [Box(1), Box(2)], [Box(1), Box(2)]
+        assert compiled(compiled_boxes, i, x) == with_a_new_box(plain_boxes, i, x)
+        assert [box.n for box in compiled_boxes] == [box.n for box in plain_boxes]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 import pytest
 
@@ -12,10 +14,10 @@ def check(function, *calls):
     """Compare results and changed arguments with plain Python, in one trace and without plain runs."""
     compiled = ac.compile(function)
     for arguments in calls:
-        mine, its = ([np.array(x) if isinstance(x, np.ndarray) else x for x in arguments] for _ in range(2))
-        found, expected = compiled(*mine), function(*its)
+        compiled_arguments, plain_arguments = copy.deepcopy(arguments), copy.deepcopy(arguments)
+        found, expected = compiled(*compiled_arguments), function(*plain_arguments)
         np.testing.assert_equal(found, expected)
-        for actual_part, expected_part in zip(mine, its, strict=True):
+        for actual_part, expected_part in zip(compiled_arguments, plain_arguments, strict=True):
             np.testing.assert_array_equal(actual_part, expected_part)
     assert "plain Python" not in compiled.explain(), compiled.explain()
     assert compiled.experimental_get_tracing_count() == 1
@@ -97,11 +99,11 @@ def test_writes_before_an_error_stay():
         return a[0]
 
     compiled = ac.compile(f)
-    mine, its = A.copy(), A.copy()
-    for function, array in ((compiled, mine), (f, its)):
+    compiled_array, plain_array = A.copy(), A.copy()
+    for function, array in ((compiled, compiled_array), (f, plain_array)):
         with pytest.raises(IndexError):
             function(array, 6)
-    np.testing.assert_array_equal(mine, its)
+    np.testing.assert_array_equal(compiled_array, plain_array)
 
 
 def test_overlapping_arguments():
@@ -111,9 +113,9 @@ def test_overlapping_arguments():
         return a.sum()
 
     compiled = ac.compile(f)
-    mine, its = np.arange(6.0), np.arange(6.0)
-    assert compiled(mine[:-1], mine[1:], 5) == f(its[:-1], its[1:], 5)
-    np.testing.assert_array_equal(mine, its)
+    compiled_array, plain_array = np.arange(6.0), np.arange(6.0)
+    assert compiled(compiled_array[:-1], compiled_array[1:], 5) == f(plain_array[:-1], plain_array[1:], 5)
+    np.testing.assert_array_equal(compiled_array, plain_array)
 
 
 def test_assigned_values_are_read_before_the_write():
@@ -139,13 +141,13 @@ def test_views_of_arguments_are_returned_as_views():
         return a, a[::-1], a.reshape(2, 2)
 
     for n in (3, 1):
-        mine = A.copy()
-        found = ac.compile(f)(mine, n)
-        mine[2] = 50.0
-        np.testing.assert_array_equal(found, f(mine, n))
-    compiled, mine = ac.compile(g), A.copy()
-    whole, turned, square = compiled(mine)
-    assert whole is mine and turned.base is mine and np.shares_memory(square, mine)
+        argument = A.copy()
+        found = ac.compile(f)(argument, n)
+        argument[2] = 50.0
+        np.testing.assert_array_equal(found, f(argument, n))
+    compiled, argument = ac.compile(g), A.copy()
+    same, reversed_view, square = compiled(argument)
+    assert same is argument and reversed_view.base is argument and np.shares_memory(square, argument)
     assert "plain Python" not in compiled.explain()
 
 

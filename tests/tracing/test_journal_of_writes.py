@@ -90,10 +90,10 @@ def raising(xs, n):
 def test_changes_are_undone(function, make):
     compiled = autoconv.compile(function)
     for n in (3, 35, 60, 20):
-        ours = make()
-        theirs = copy.deepcopy(ours)
-        assert _outcome(compiled, ours, n) == _outcome(function, theirs, n)
-        assert _describe(ours) == _describe(theirs)
+        compiled_argument = make()
+        plain_argument = copy.deepcopy(compiled_argument)
+        assert _outcome(compiled, compiled_argument, n) == _outcome(function, plain_argument, n)
+        assert _describe(compiled_argument) == _describe(plain_argument)
 
 
 def _outcome(function, *arguments):
@@ -123,9 +123,9 @@ def test_a_repeated_call_leaves_no_double_writes():
             calls.append(item)
             super().append(item)
 
-    ours, theirs = Watched([0] * 50), Watched([0] * 50)
-    assert autoconv.compile(watched)(ours, 45) == watched(theirs, 45)
-    assert ours == theirs
+    compiled_list, plain_list = Watched([0] * 50), Watched([0] * 50)
+    assert autoconv.compile(watched)(compiled_list, 45) == watched(plain_list, 45)
+    assert compiled_list == plain_list
 
 
 def test_a_list_that_replaces_another():
@@ -136,6 +136,6 @@ def test_a_list_that_replaces_another():
             rows[i % 2][0] = i + 1
         return len(rows)
 
-    ours, theirs = [[0] * 20, [1] * 20], [[0] * 20, [1] * 20]
-    assert autoconv.compile(fill)(ours, 50) == fill(theirs, 50)
-    assert ours == theirs
+    compiled_rows, plain_rows = [[0] * 20, [1] * 20], [[0] * 20, [1] * 20]
+    assert autoconv.compile(fill)(compiled_rows, 50) == fill(plain_rows, 50)
+    assert compiled_rows == plain_rows

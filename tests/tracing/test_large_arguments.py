@@ -116,10 +116,11 @@ def test_two_names_of_one_list():
         return s
 
     compiled = autoconv.compile(spread)
-    ours, theirs = list(INTS), list(INTS)
-    assert compiled(ours, ours) == spread(theirs, theirs) and ours == theirs
-    ours, theirs, far, other = list(INTS), list(INTS), [0] * 40, [0] * 40
-    assert compiled(ours, far) == spread(theirs, other) and (ours, far) == (theirs, other)
+    compiled_xs, plain_xs = list(INTS), list(INTS)
+    assert compiled(compiled_xs, compiled_xs) == spread(plain_xs, plain_xs) and compiled_xs == plain_xs
+    compiled_xs, plain_xs, compiled_ys, plain_ys = list(INTS), list(INTS), [0] * 40, [0] * 40
+    assert compiled(compiled_xs, compiled_ys) == spread(plain_xs, plain_ys)
+    assert (compiled_xs, compiled_ys) == (plain_xs, plain_ys)
 
     def dot(xs, ys):
         return sum(x * y for x, y in zip(xs, ys, strict=True))

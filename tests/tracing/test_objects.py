@@ -369,11 +369,11 @@ def test_methods_of_subclasses_of_containers_that_call_their_base():
         (DictOfLists.empty, DictOfLists({1: []}), ()),
         (SetOfNumbers.put, SetOfNumbers([3]), (2,)),
     ]
-    for method, held, arguments in cases:
-        compiled, ours = ac.compile(method), copy.deepcopy(held)
+    for method, plain_object, arguments in cases:
+        compiled, compiled_object = ac.compile(method), copy.deepcopy(plain_object)
         for _ in range(2):
-            assert compiled(ours, *arguments) == method(held, *arguments)
-            assert ours == held
+            assert compiled(compiled_object, *arguments) == method(plain_object, *arguments)
+            assert compiled_object == plain_object
 
 
 @pytest.mark.parametrize("value", [[1, 2], (1, 2), {1: 2}, [1, "a"], {1, 2}, "ab", 3])

@@ -69,9 +69,9 @@ FUNCTIONS = [
 def test_as_numpy(function, dtype):
     compiled = autoconv.compile(function)
     for order in ("C", "F"):
-        ours, plain = (np.array(_matrix(dtype), order=order) for _ in range(2))
-        assert _outcome(compiled, ours) == pytest.approx(_outcome(function, plain))
-        np.testing.assert_allclose(ours, plain, rtol=1e-4)
+        compiled_array, plain_array = (np.array(_matrix(dtype), order=order) for _ in range(2))
+        assert _outcome(compiled, compiled_array) == pytest.approx(_outcome(function, plain_array))
+        np.testing.assert_allclose(compiled_array, plain_array, rtol=1e-4)
 
 
 def test_no_kernels():

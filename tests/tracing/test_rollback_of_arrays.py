@@ -23,12 +23,12 @@ def test_arrays_that_are_only_read_need_no_rollback():
     values = np.array([0.25, 0.5, 1.0])
     for bins in (8, 10, 2**62, 9):
         counts, last = f(values, bins)
-        expected, other = counts_places(values, bins)
-        assert counts.tolist() == expected.tolist() and last == other
+        expected_counts, expected_last = counts_places(values, bins)
+        assert counts.tolist() == expected_counts.tolist() and last == expected_last
     larger = np.array([0.25, 1e30, 1.0])  # int(1e30) has 100 bits
     counts, last = f(larger, 1)
-    expected, other = counts_places(larger, 1)
-    assert counts.tolist() == expected.tolist() and last == other
+    expected_counts, expected_last = counts_places(larger, 1)
+    assert counts.tolist() == expected_counts.tolist() and last == expected_last
     assert larger.tolist() == [0.25, 1e30, 1.0]
     (trace,) = f.concrete_functions
     assert trace.can_run_again and f._native_entries, "calls go straight to native code"
@@ -45,31 +45,32 @@ def test_an_array_that_was_written_is_written_once():
     compiled = ac.compile(f)
     source = np.arange(1, 5)
     for n in (1, 5, 2**40, 3):
-        ours, theirs = np.zeros(4, dtype=np.int64), np.zeros(4, dtype=np.int64)
-        assert compiled(source, ours, n) == f(source, theirs, n)
-        assert ours.tolist() == theirs.tolist() == [1, 2, 3, 4]
+        compiled_target, plain_target = np.zeros(4, dtype=np.int64), np.zeros(4, dtype=np.int64)
+        assert compiled(source, compiled_target, n) == f(source, plain_target, n)
+        assert compiled_target.tolist() == plain_target.tolist() == [1, 2, 3, 4]
     assert compiled.experimental_get_tracing_count() == 1
     assert written_parameters(compiled.concrete_functions[0].optimised) == [1]
 
 
 def test_native_calls_restore_what_they_wrote():
-    def powers(rows, turned, start, factor):
+    def powers(rows, columns, start, factor):
         power = start
         for i in range(rows.shape[0]):
             rows[i, 0] = i
-            turned[:, i] += rows[i, 1]
+            columns[:, i] += rows[i, 1]
             power *= factor
         return power, rows[0]
 
     compiled = ac.compile(powers)
     for size, factor in ((3, 2), (5, 3), (6, 2), (7, 5), (70, 2), (7, 3), (70, 7), (7, -3)):
-        ours, theirs = ([np.ones((size, 4)), np.ones((size, 9)).T] for _ in range(2))
-        (power, row), (expected, other) = compiled(*ours, 1, factor), powers(*theirs, 1, factor)
+        compiled_arguments, plain_arguments = ([np.ones((size, 4)), np.ones((size, 9)).T] for _ in range(2))
+        power, row = compiled(*compiled_arguments, 1, factor)
+        expected, expected_row = powers(*plain_arguments, 1, factor)
         assert power == expected
-        np.testing.assert_array_equal(row, other)
-        assert row.base is ours[0]
-        for one, wanted in zip(ours, theirs, strict=True):
-            np.testing.assert_array_equal(one, wanted)
+        np.testing.assert_array_equal(row, expected_row)
+        assert row.base is compiled_arguments[0]
+        for actual, desired in zip(compiled_arguments, plain_arguments, strict=True):
+            np.testing.assert_array_equal(actual, desired)
     assert "one compilation for all sizes" in compiled.explain()
     assert compiled._native_entries, "calls go straight to native code"
 
@@ -85,14 +86,14 @@ def test_an_error_of_the_program_keeps_what_was_written():
 
     compiled = ac.compile(first_of)
     for places in ([0, 1, 2], [2, 2, 0], [1, 9, 2], [1, 0, -9]):
-        ours, theirs = np.zeros(3, dtype=np.int64), np.zeros(3, dtype=np.int64)
+        compiled_target, plain_target = np.zeros(3, dtype=np.int64), np.zeros(3, dtype=np.int64)
         found = []
-        for function, target in ((compiled, ours), (first_of, theirs)):
+        for function, target in ((compiled, compiled_target), (first_of, plain_target)):
             try:
                 found.append(function(target, np.array(places), 2))
             except IndexError as error:
                 found.append(str(error))
-        assert found[0] == found[1] and ours.tolist() == theirs.tolist()
+        assert found[0] == found[1] and compiled_target.tolist() == plain_target.tolist()
 
 
 def test_which_arrays_a_graph_writes_to():
@@ -105,9 +106,9 @@ def test_which_arrays_a_graph_writes_to():
 
     compiled = ac.compile(f)
     for either in (True, False):
-        ours, theirs = np.arange(9.0).reshape(3, 3), np.arange(9.0).reshape(3, 3)
-        np.testing.assert_array_equal(compiled(*ours, either), f(*theirs, either))
-        np.testing.assert_array_equal(ours, theirs)
+        compiled_arrays, plain_arrays = np.arange(9.0).reshape(3, 3), np.arange(9.0).reshape(3, 3)
+        np.testing.assert_array_equal(compiled(*compiled_arrays, either), f(*plain_arrays, either))
+        np.testing.assert_array_equal(compiled_arrays, plain_arrays)
     assert written_parameters(compiled.concrete_functions[0].optimised) == [1]
 
 
@@ -121,9 +122,9 @@ def test_a_number_of_another_class_in_a_list_after_a_write_to_an_array():
 
     compiled = ac.compile(summed)
     for items in ([1, 2], [3, 4, 5], [3, 2.5], [1, 1 + 2j], [True, 4]):
-        mine, other = np.zeros(2), np.zeros(2)
-        assert repr(compiled(mine, list(items))) == repr(summed(other, list(items)))
-        assert mine.tolist() == other.tolist()
+        compiled_array, plain_array = np.zeros(2), np.zeros(2)
+        assert repr(compiled(compiled_array, list(items))) == repr(summed(plain_array, list(items)))
+        assert compiled_array.tolist() == plain_array.tolist()
 
 
 def test_a_scalar_of_another_class_after_a_write_to_an_array():

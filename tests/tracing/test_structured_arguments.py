@@ -130,11 +130,11 @@ def test_keyword_arguments_are_bound_as_by_python():
         assert compute(name="linear", x=1.0) == 3.0
         assert compute(1.0, name="linear", scale=4.0) == 5.0
     for args, named in [((1.0, "linear", 2.0, 1.0), {}), ((1.0,), {}), ((1.0, "linear"), {"other": 1})]:
-        with pytest.raises(TypeError) as ours:
+        with pytest.raises(TypeError) as caught:
             compute(*args, **named)
-        with pytest.raises(TypeError) as its:
+        with pytest.raises(TypeError) as expected:
             of_names(*args, **named)
-        assert str(ours.value) == str(its.value)
+        assert str(caught.value) == str(expected.value)
 
 
 def test_arguments_by_position_alone():
@@ -150,22 +150,22 @@ def test_arguments_by_position_alone():
 
 def test_arrays_in_tuples_are_changed_in_place():
     def moved(pair, by):
-        at, velocity = pair
-        at += velocity * by
-        return at.sum()
+        positions, velocity = pair
+        positions += velocity * by
+        return positions.sum()
 
     compute, random = autoconv.compile(moved), np.random.default_rng(3)
     for _ in range(2 * WARM):
-        at, velocity = random.random(4), random.random(4)
-        plain = at.copy()
-        expected = moved((plain, velocity), 0.5)
-        assert np.isclose(compute((at, velocity), 0.5), expected)
-        np.testing.assert_array_equal(at, plain)
+        positions, velocity = random.random(4), random.random(4)
+        plain_positions = positions.copy()
+        expected = moved((plain_positions, velocity), 0.5)
+        assert np.isclose(compute((positions, velocity), 0.5), expected)
+        np.testing.assert_array_equal(positions, plain_positions)
         base = random.random(6)
-        its = base.copy()
-        expected = moved((its[1:5], its[:4]), 0.5)  # they overlap
+        plain_base = base.copy()
+        expected = moved((plain_base[1:5], plain_base[:4]), 0.5)  # they overlap
         assert np.isclose(compute((base[1:5], base[:4]), 0.5), expected)
-        np.testing.assert_array_equal(base, its)
+        np.testing.assert_array_equal(base, plain_base)
 
 
 TABLE = np.arange(5.0)
@@ -179,9 +179,9 @@ def test_arrays_in_tuples_that_the_function_also_reads_by_name():
     global TABLE
     compute = autoconv.compile(raised)
     for _ in range(WARM):
-        mine = np.ones(5)
-        assert compute((mine, 1)) == 10.0
-        np.testing.assert_array_equal(mine, TABLE + 1)
+        argument = np.ones(5)
+        assert compute((argument, 1)) == 10.0
+        np.testing.assert_array_equal(argument, TABLE + 1)
     expected = raised((TABLE.copy(), 1))
     assert expected == 10.0
     assert compute((TABLE, 1)) == 20.0  # it doubles what it reads
@@ -212,25 +212,25 @@ def test_objects_and_lists_are_told_apart_after_many_calls():
 
 
 @dataclasses.dataclass
-class Place:
+class Vertex:
     x: float
     y: float
 
 
-def total_of_places(places):
+def total_of_vertices(vertices):
     total = 0.0
-    for place in places:
-        place.x += 1.0
-        total += place.x * place.y
+    for vertex in vertices:
+        vertex.x += 1.0
+        total += vertex.x * vertex.y
     return total
 
 
 def test_many_objects_of_which_two_may_be_one():
-    compiled = autoconv.compile(total_of_places)
+    compiled = autoconv.compile(total_of_vertices)
     for _ in range(4):
-        apart = [Place(float(i), 2.0) for i in range(12)]
-        wanted = total_of_places(copy.deepcopy(apart))
-        assert compiled(apart) == wanted
-    twice = [*apart[:11], apart[0]]
-    wanted = total_of_places(copy.deepcopy(twice))
-    assert compiled(twice) == wanted
+        distinct = [Vertex(float(i), 2.0) for i in range(12)]
+        expected = total_of_vertices(copy.deepcopy(distinct))
+        assert compiled(distinct) == expected
+    repeated = [*distinct[:11], distinct[0]]
+    expected = total_of_vertices(copy.deepcopy(repeated))
+    assert compiled(repeated) == expected

@@ -130,10 +130,10 @@ def test_the_manager_keeps_the_latest(tmp_path):
     assert [os.path.basename(path) for path in manager.checkpoints] == ["ckpt-3", "ckpt-4"]
     assert sorted({name.split(".")[0] for name in os.listdir(tmp_path)}) == ["checkpoint", "ckpt-3", "ckpt-4"]
     w = ac.Variable(0.0)
-    again = ac.train.CheckpointManager(ac.train.Checkpoint(v=w, step=ac.Variable(0)), tmp_path, 2)
-    assert again.restore_or_initialize() == manager.latest_checkpoint == again.latest_checkpoint
+    restored = ac.train.CheckpointManager(ac.train.Checkpoint(v=w, step=ac.Variable(0)), tmp_path, 2)
+    assert restored.restore_or_initialize() == manager.latest_checkpoint == restored.latest_checkpoint
     assert w.numpy() == 3.5
-    assert os.path.basename(again.save()) == "ckpt-5"
+    assert os.path.basename(restored.save()) == "ckpt-5"
     with pytest.raises(ValueError, match="positive integer or `None`"):
         ac.train.CheckpointManager(checkpoint, tmp_path, 0)
 
@@ -144,9 +144,9 @@ def test_iterators_continue_where_they_were(tmp_path):
     for _ in range(3):
         next(iterator)
     path = ac.train.Checkpoint(iterator=iterator).write(tmp_path / "c")
-    rest = [batch.numpy().tolist() for batch in iterator]
+    batches = [batch.numpy().tolist() for batch in iterator]
     ac.train.Checkpoint(iterator=iterator).read(path).assert_consumed()
-    assert [batch.numpy().tolist() for batch in iterator] == rest
+    assert [batch.numpy().tolist() for batch in iterator] == batches
 
 
 def test_bundles_of_tensorflow_are_read():
@@ -182,22 +182,22 @@ def test_damage_is_found(tmp_path, kind):
     draw = random.Random(5)
     for number in range(150):
         path = files[number % len(files)]
-        whole = path.read_bytes()
-        damaged = bytearray(whole)
-        place = draw.randrange(len(whole))
+        content = path.read_bytes()
+        damaged = bytearray(content)
+        position = draw.randrange(len(content))
         match number // len(files) % 3:
             case 0:
-                damaged[place] ^= 1 << draw.randrange(8)
+                damaged[position] ^= 1 << draw.randrange(8)
             case 1:
-                del damaged[place : place + draw.randrange(1, 9)]
+                del damaged[position : position + draw.randrange(1, 9)]
             case _:
-                damaged[place:place] = draw.randbytes(draw.randrange(1, 9))
+                damaged[position:position] = draw.randbytes(draw.randrange(1, 9))
         path.write_bytes(damaged)
         try:
             assert read_all(tmp_path) == expected
         except (DataLossError, NotFoundError) as error:
             assert "ckpt-1" in str(error)
-        path.write_bytes(whole)
+        path.write_bytes(content)
 
 
 def test_damage_of_the_list_of_checkpoints_is_found(tmp_path):
@@ -205,10 +205,10 @@ def test_damage_of_the_list_of_checkpoints_is_found(tmp_path):
     for _ in range(11):
         latest = manager.save()
     path = tmp_path / "checkpoint"
-    whole = path.read_bytes()
-    for place in range(8 * len(whole)):
-        damaged = bytearray(whole)
-        damaged[place // 8] ^= 1 << place % 8
+    content = path.read_bytes()
+    for bit in range(8 * len(content)):
+        damaged = bytearray(content)
+        damaged[bit // 8] ^= 1 << bit % 8
         path.write_bytes(damaged)
         try:
             assert ac.train.latest_checkpoint(tmp_path) == latest
@@ -272,7 +272,7 @@ def test_each_step_of_a_save_may_find_the_disk_full(tmp_path, monkeypatch):
     v = ac.Variable([0.0])
     checkpoint = ac.train.Checkpoint(v=v)
     manager = ac.train.CheckpointManager(checkpoint, tmp_path, max_to_keep=1)
-    for way in (manager.save, lambda: checkpoint.save(tmp_path / "ckpt")):
+    for save in (manager.save, lambda: checkpoint.save(tmp_path / "ckpt")):
         for step in range(10):
             left = step
 
@@ -283,16 +283,16 @@ def test_each_step_of_a_save_may_find_the_disk_full(tmp_path, monkeypatch):
                     raise OSError(28, "No space left on device")
                 return original(*arguments)
 
-            way()
-            kept, number = sorted(os.listdir(tmp_path)), checkpoint.save_counter.numpy()
+            save()
+            files, number = sorted(os.listdir(tmp_path)), checkpoint.save_counter.numpy()
             with monkeypatch.context() as patch:
                 for name in ("fsync", "chmod", "replace"):
                     patch.setattr(os, name, functools.partial(full, getattr(os, name)))
                 try:
-                    way()
+                    save()
                 except OSError as error:
                     assert re.search(r"No space left on device: '.*/(ckpt-|checkpoint)", str(error))
-                    assert (sorted(os.listdir(tmp_path)), checkpoint.save_counter.numpy()) == (kept, number)
+                    assert (sorted(os.listdir(tmp_path)), checkpoint.save_counter.numpy()) == (files, number)
                     assert ac.train.latest_checkpoint(tmp_path) == str(tmp_path / f"ckpt-{number}")
                 else:
                     assert step > 8

@@ -42,10 +42,10 @@ def test_programs_run_with_the_import_changed(name, tmp_path):
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_programs_run_as_functions(name, tmp_path):
-    done = upgrade((FIXTURES / f"{name}.py").read_text(), f"{name}.py")
-    assert done.sessions == "functions" and not any(note.open for note in done.notes)
-    assert "Session" not in done.text and "placeholder" not in done.text
-    (tmp_path / "program.py").write_text(done.text)
+    upgraded = upgrade((FIXTURES / f"{name}.py").read_text(), f"{name}.py")
+    assert upgraded.sessions == "functions" and not any(note.open for note in upgraded.notes)
+    assert "Session" not in upgraded.text and "placeholder" not in upgraded.text
+    (tmp_path / "program.py").write_text(upgraded.text)
     assert run_program(tmp_path / "program.py") == (FIXTURES / f"{name}.txt").read_text()
 
 
@@ -89,11 +89,11 @@ def test_names_and_arguments(before, after):
 )
 def test_sessions_that_are_kept(program, reason):
     """The file runs on `compat.v1` as it was; a comment and the report have the reason by line."""
-    done = upgrade(f"import tensorflow as tf\n{program}\n", "program.py")
-    assert done.sessions == "kept"
-    (note,) = [note for note in done.notes if note.open]
-    assert reason in note.text and f"program.py:{note.line}: left: sessions stay" in done.report("program.py")
-    lines = done.text.splitlines()
+    upgraded = upgrade(f"import tensorflow as tf\n{program}\n", "program.py")
+    assert upgraded.sessions == "kept"
+    (note,) = [note for note in upgraded.notes if note.open]
+    assert reason in note.text and f"program.py:{note.line}: left: sessions stay" in upgraded.report("program.py")
+    lines = upgraded.text.splitlines()
     assert lines[:3] == ["import autoconv.compat.v1 as tf", "", "tf.disable_v2_behavior()"]
     (comment,) = [line for line in lines if "# autoconv upgrade: sessions stay" in line]
     assert [line for line in lines if line != comment][3:] == program.splitlines()
@@ -101,17 +101,17 @@ def test_sessions_that_are_kept(program, reason):
 
 def test_several_statements_in_a_line():
     program = "a = 1; b = tf.constant(2); c = 3  # three\nwith tf.Session() as s:\n    print(s.run(b)); print(a + c)\n"
-    done = upgrade("import tensorflow as tf\n" + program, "program.py")
-    assert done.sessions == "functions"
-    lines = [line for line in done.text.splitlines() if line.strip()]
+    upgraded = upgrade("import tensorflow as tf\n" + program, "program.py")
+    assert upgraded.sessions == "functions"
+    lines = [line for line in upgraded.text.splitlines() if line.strip()]
     assert lines[1:3] == ["a = 1", "c = 3"]
     assert lines[-2:] == ["print(run_b().numpy())", "print(a + c)"]
 
 
 def test_removed_names_are_left_unchanged():
-    done = upgrade("import tensorflow as tf\nx = tf.contrib.layers.flatten(y)\n", "p.py")
-    assert "p.py:2: left: tf.contrib.layers.flatten is gone" in done.report("p.py")
-    assert done.report("p.py").endswith("p.py: 1 changes, 1 left to do")
+    upgraded = upgrade("import tensorflow as tf\nx = tf.contrib.layers.flatten(y)\n", "p.py")
+    assert "p.py:2: left: tf.contrib.layers.flatten is gone" in upgraded.report("p.py")
+    assert upgraded.report("p.py").endswith("p.py: 1 changes, 1 left to do")
 
 
 def test_nothing_runs_and_other_files_stay():
@@ -137,5 +137,5 @@ def test_the_command(tmp_path, monkeypatch):
     found = run.invoke(main, ["upgrade", "models/a.py", "--diff"])
     assert "+y = tf.math.log(2.0)" in found.output and not (folder / "a_upgraded.py").exists()
     assert run.invoke(main, ["upgrade", "models/a.py"]).exit_code == 0
-    again = run.invoke(main, ["upgrade", "models/a.py"])
-    assert again.exit_code == 2 and "exists" in again.output
+    second = run.invoke(main, ["upgrade", "models/a.py"])
+    assert second.exit_code == 2 and "exists" in second.output
