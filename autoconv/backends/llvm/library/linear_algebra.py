@@ -8,7 +8,7 @@ from autoconv.backends.llvm.ir.module import ModuleText
 from autoconv.backends.llvm.library.linear_systems import write_gesv, write_getrf, write_potrf, write_trtrs
 from autoconv.backends.llvm.library.matrices import RoutineText
 from autoconv.backends.llvm.library.reflections import write_geqrf, write_orgqr
-from autoconv.backends.llvm.library.rotations import write_eigenvalues, write_singular_values
+from autoconv.backends.llvm.library.spectra import write_eigenvalues, write_singular_values
 from autoconv.graph.dtypes import complex128, float64
 
 # The parameters and the writer of each routine; names of routines for complex numbers begin with z.

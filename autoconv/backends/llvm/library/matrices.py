@@ -38,6 +38,11 @@ class Matrix:
     def set(self, row: Index, column: Index, x: Element) -> None:
         store(self._routine.b, x, self.pointer, self._offset(row, column))
 
+    def part(self, row: Index, column: Index) -> Matrix:
+        """Return the part that begins with an element."""
+        routine = self._routine
+        return Matrix(routine, routine.after(self.pointer, self._offset(row, column)), self.width)
+
 
 class RoutineText:
     """The text of a routine: `integer` loads parameters; arithmetic is that of `dtype`, real or complex."""
@@ -67,6 +72,10 @@ class RoutineText:
     def fail_if(self, condition: object) -> None:
         with self.out.if_(str(condition)):
             self.out.store("i64", 1, "%info")
+
+    def after(self, pointer: object, count: object) -> str:
+        """Return the address after that many numbers."""
+        return self.out.gep("double", pointer, self.out.mul(count, 2 if self.is_complex else 1))
 
     # ---- numbers
 
@@ -127,11 +136,14 @@ class RoutineText:
             yield i
 
     def total(self, dtype: DType, start: Index, stop: Index, term: Callable[[Operand], Element]) -> Element:
-        """Return the sum of `term(i)` from `start` up to `stop`."""
-        cell = self.cell(dtype)
+        """Return the sum of `term(i)` from `start` up to `stop`, in an order that suits the processor."""
+        cells = [self.cell(float64) for _ in range(2 if dtype.is_complex else 1)]
         with self.count(start, stop) as i:
-            self.put(cell, self.get(cell, dtype) + term(i))
-        return self.get(cell, dtype)
+            x = term(i)
+            for cell, part in zip(cells, (x.real, x.imag) if isinstance(x, Pair) else (x,), strict=True):
+                self.out.store("double", self.out.op("fadd reassoc", self.out.load("double", cell), part.ir), cell)
+        parts = [self.get(cell, float64) for cell in cells]
+        return self.b.pair(*parts) if dtype.is_complex else parts[0]
 
     def cell(self, dtype: DType) -> str:
         """Return a cell that holds 0."""

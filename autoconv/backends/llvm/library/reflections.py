@@ -1,4 +1,6 @@
-"""QR factors of a C library by Householder reflections (Golub and Van Loan, Matrix Computations, section 5.2).
+"""QR factors and condensed forms of a C library by Householder reflections.
+
+See Golub and Van Loan, Matrix Computations, sections 5.2, 5.4 and 8.3.
 
 A reflection is I - τ·v·vᴴ with v[0] = 1. As in LAPACK, the rest of v stands below the diagonal of its column.
 """
@@ -23,37 +25,114 @@ def write_orgqr(r: RoutineText) -> None:
 
 def reduce_to_triangle(r: RoutineText, a: Matrix, rows: Operand, columns: Operand, factors: str) -> None:
     """Replace a matrix by the triangle R and the vectors of the reflections; `factors` gets each τ."""
+    with r.count(0, r.out.intrinsic("smin", rows, columns)) as k:
+        reflect_column(r, a, k, rows, factors)
+        _reflect_columns_after(r, a, k, (rows, columns), r.conjugate(load(r.b, r.dtype, factors, k)))
+
+
+def reflect_column(r: RoutineText, a: Matrix, k: Operand, rows: Operand, factors: str) -> None:
+    """Make the reflection that maps the column k, from the row k on, to a real multiple of the unit vector.
+
+    The multiple replaces the first element, and the rest of the reflection's vector the others; `factors` gets τ, which
+    is 0 where the column is such a multiple already.
+    """
     out, b = r.out, r.b
-    with r.count(0, out.intrinsic("smin", rows, columns)) as k:
+    after = out.add(k, 1)
+    largest = _largest_magnitude(r, a, k, k, rows)
+    scale = b.select(largest < 1e-300, 1.0, largest)
+    norm = b.intrinsic("sqrt", r.total(float64, k, rows, lambda i: r.square(r.scale(a.get(i, k), 1.0 / scale)))) * scale
+    head = a.get(k, k)
+    is_reduced = _largest_magnitude(r, a, k, after, rows).same(0.0)
+    if isinstance(head, Pair):
+        is_reduced = is_reduced & head.imag.same(0.0)
+
+    def reflect() -> None:
+        beta = b.select(r.real_part(head) < 0.0, norm, -norm)
+        factor = (beta - r.real_part(head)) / beta
+        store(b, b.pair(factor, -head.imag / beta) if isinstance(head, Pair) else factor, factors, k)
+        inverse = r.reciprocal(r.subtract(head, r.number(beta)))
+        with r.count(after, rows) as i:
+            a.set(i, k, a.get(i, k) * inverse)
+        a.set(k, k, r.number(beta))
+
+    out.either(is_reduced.ir, lambda: store(b, r.number(0.0), factors, k), reflect)
+
+
+def reduce_to_tridiagonal(
+    r: RoutineText, a: Matrix, n: Operand, vectors: Matrix, factors: str, product: str, neighbours: str
+) -> None:  # fmt: skip
+    """Reduce a Hermitian matrix, given by its lower triangle, to a real tridiagonal one, Qᴴ·A·Q.
+
+    Its diagonal is that of `a` afterwards; `neighbours` gets the rest. The columns of `vectors` from 1 on are those of
+    the reflections; `product` has room for n numbers.
+    """
+    out, b = r.out, r.b
+    w = Matrix(r, product, n)
+    with r.count(0, out.sub(n, 1)) as k:
         after = out.add(k, 1)
-        largest = _largest_magnitude(r, a, k, k, rows)
-        scale = b.select(largest < 1e-300, 1.0, largest)
+        with r.count(after, n) as i:
+            vectors.set(i, after, a.get(i, k))
+            w.set(i, 0, r.number(0.0))
+        reflect_column(r, vectors, after, n, factors)
+        store(b, r.real_part(vectors.get(after, after)), neighbours, k)
+        vectors.set(after, after, r.number(1.0))
+        with r.count(after, n) as j:
+            own, below = vectors.get(j, after), out.add(j, 1)
 
-        def square(i: Operand, k: Operand = k, scale: Element = scale) -> Element:
-            return r.square(r.scale(a.get(i, k), 1.0 / scale))
+            def product_of_row(i: Operand, j: Operand = j, after: Operand = after, own: Element = own) -> Element:
+                w.set(i, 0, w.get(i, 0) + a.get(i, j) * own)
+                return r.conjugate(a.get(i, j)) * vectors.get(i, after)
 
-        head = a.get(k, k)
-        norm = b.intrinsic("sqrt", r.total(float64, k, rows, square)) * scale
-        is_reduced = _largest_magnitude(r, a, k, after, rows).same(0.0)
-        if isinstance(head, Pair):
-            is_reduced = is_reduced & head.imag.same(0.0)
+            row = r.total(r.dtype, below, n, product_of_row)
+            w.set(j, 0, w.get(j, 0) + r.scale(own, r.real_part(a.get(j, j))) + row)
+        tau = load(b, r.dtype, factors, after)
 
-        def keep(k: Operand = k) -> None:
-            store(b, r.number(0.0), factors, k)
+        def common(i: Operand, after: Operand = after) -> Element:
+            return r.conjugate(vectors.get(i, after)) * w.get(i, 0)
 
-        def reflect(k: Operand = k, after: Operand = after, head: Element = head, norm: Element = norm) -> None:
-            beta = b.select(r.real_part(head) < 0.0, norm, -norm)
-            factor = (beta - r.real_part(head)) / beta
-            tau = b.pair(factor, -head.imag / beta) if isinstance(head, Pair) else factor
-            store(b, tau, factors, k)
-            inverse = r.reciprocal(r.subtract(head, r.number(beta)))
-            with r.count(after, rows) as i:
-                a.set(i, k, a.get(i, k) * inverse)
-            a.set(k, k, r.number(beta))
+        share = r.total(r.dtype, after, n, common) * tau * r.conjugate(tau)
+        half = r.number(r.real_part(share) * -0.5)
+        with r.count(after, n) as i:
+            w.set(i, 0, w.get(i, 0) * tau + vectors.get(i, after) * half)
+        with r.count(after, n) as j:
+            first, second = r.conjugate(w.get(j, 0)), r.conjugate(vectors.get(j, after))
+            with r.count(j, n) as i:
+                change = vectors.get(i, after) * first + w.get(i, 0) * second
+                a.set(i, j, r.subtract(a.get(i, j), change))
+
+
+def reduce_to_bidiagonal(
+    r: RoutineText, a: Matrix, shape: tuple[Operand, Operand], vectors: Matrix, factors: tuple[str, str], product: str
+) -> None:
+    """Reduce a matrix of at least as many rows as columns to an upper bidiagonal one, Uᴴ·A·V, of real numbers.
+
+    `a` keeps its diagonal, above the reflections from the left. The columns of `vectors` from 1 on are those of the
+    reflections from the right, and its diagonal from 1 on has the neighbours; `product` has room for a column.
+    """
+    out, b, (rows, columns) = r.out, r.b, shape
+    w = Matrix(r, product, rows)
+    with r.count(0, columns) as k:
+        after = out.add(k, 1)
+        reflect_column(r, a, k, rows, factors[0])
+        _reflect_columns_after(r, a, k, shape, r.conjugate(load(b, r.dtype, factors[0], k)))
+        with out.if_(out.icmp("slt", after, columns)):
             with r.count(after, columns) as j:
-                _reflect_column(r, a, k, j, rows, r.conjugate(tau))
-
-        out.either(is_reduced.ir, keep, reflect)
+                vectors.set(j, after, r.conjugate(a.get(k, j)))
+            reflect_column(r, vectors, after, columns, factors[1])
+            neighbour = vectors.get(after, after)
+            vectors.set(after, after, r.number(1.0))
+            with r.count(after, rows) as i:
+                w.set(i, 0, r.number(0.0))
+            tau = load(b, r.dtype, factors[1], after)
+            with r.count(after, columns) as j:
+                own = vectors.get(j, after) * tau
+                with r.count(after, rows) as i:
+                    w.set(i, 0, w.get(i, 0) + a.get(i, j) * own)
+            with r.count(after, columns) as j:
+                own = r.conjugate(vectors.get(j, after))
+                with r.count(after, rows) as i:
+                    a.set(i, j, r.subtract(a.get(i, j), w.get(i, 0) * own))
+            vectors.set(after, after, neighbour)
 
 
 def expand_reflections(
@@ -70,7 +149,7 @@ def expand_reflections(
         tau = load(b, r.dtype, factors, k)
         after = out.add(k, 1)
         with r.count(after, columns) as j:
-            _reflect_column(r, a, k, j, rows, tau)
+            _apply_reflection(r, a, k, j, rows, tau)
         with r.count(0, k) as i:
             a.set(i, k, r.number(0.0))
         a.set(k, k, r.subtract(r.number(1.0), tau))
@@ -78,7 +157,14 @@ def expand_reflections(
             a.set(i, k, r.subtract(r.number(0.0), a.get(i, k) * tau))
 
 
-def _reflect_column(r: RoutineText, a: Matrix, k: Operand, column: Operand, rows: Operand, tau: Element) -> None:
+def _reflect_columns_after(
+    r: RoutineText, a: Matrix, k: Operand, shape: tuple[Operand, Operand], tau: Element
+) -> None:  # fmt: skip
+    with r.count(r.out.add(k, 1), shape[1]) as j:
+        _apply_reflection(r, a, k, j, shape[0], tau)
+
+
+def _apply_reflection(r: RoutineText, a: Matrix, k: Operand, column: Operand, rows: Operand, tau: Element) -> None:
     """Subtract τ·v·(vᴴ·x) from a column x, where v is the vector of the column k."""
     after = r.out.add(k, 1)
     rest = r.total(r.dtype, after, rows, lambda i: r.conjugate(a.get(i, k)) * a.get(i, column))
@@ -99,4 +185,12 @@ def _largest_magnitude(r: RoutineText, a: Matrix, column: Operand, start: Operan
     return r.get(cell, float64)
 
 
-__all__ = ["expand_reflections", "reduce_to_triangle", "write_geqrf", "write_orgqr"]
+__all__ = [
+    "expand_reflections",
+    "reduce_to_bidiagonal",
+    "reduce_to_triangle",
+    "reduce_to_tridiagonal",
+    "reflect_column",
+    "write_geqrf",
+    "write_orgqr",
+]

@@ -1,246 +1,265 @@
-"""Eigenvalues and singular values of a C library by Jacobi's rotations.
+"""Sequences of plane rotations of a C library: applied to adjacent columns, and made by implicit QR sweeps.
 
-Rotations of two columns make a pair of them orthogonal (one-sided, for singular values), or a pair of elements of a
-Hermitian matrix zero (two-sided). Sweeps over all pairs go on until none is rotated. See Golub and Van Loan, Matrix
-Computations, sections 8.5 and 8.6.
+A sweep diagonalises a real tridiagonal or bidiagonal matrix step by step. See Golub and Van Loan, Matrix Computations,
+sections 8.3 and 8.6. The matrices are scaled so that squares of their elements do not overflow.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import NamedTuple
 
+from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.operand import Operand
 from autoconv.backends.llvm.ir.scalars import Element, load, store
-from autoconv.backends.llvm.library.matrices import Index, Matrix, RoutineText
-from autoconv.backends.llvm.library.reflections import expand_reflections, reduce_to_triangle
+from autoconv.backends.llvm.ir.signature import Parameter, Signature
+from autoconv.backends.llvm.library.matrices import Matrix, RoutineText
 from autoconv.graph.dtypes import float64
 
-_MAX_SWEEPS = 60  # ten are enough for matrices of a thousand rows
+_MAX_SWEEPS = 60  # a row; two are enough
 _UNIT = 2.0**-52
+_SMALLEST_RADIUS = 1e-140  # the squares of smaller numbers lose digits
+_LANES = 8
+_ROTATED = ("x", "count", "width", "cosines", "sines", "first", "last")  # parameters of the function that rotates
 
 
-def write_eigenvalues(r: RoutineText) -> None:
-    """Write the eigenvalues of a Hermitian matrix, in ascending order, and replace the matrix by its vectors."""
-    out, b, n = r.out, r.b, r.integer("n")
-    a, vectors = r.matrix("a", r.integer("lda")), Matrix(r, "%work", n)
-    with r.count(0, n) as j:
-        with r.count(0, j) as i:
-            a.set(i, j, r.conjugate(a.get(j, i)))
-        a.set(j, j, r.number(r.real_part(a.get(j, j))))
-    _write_identity(r, vectors, n)
-    scale = _scale_down(r, a, n, n)
-    norm = b.intrinsic("sqrt", _square_norm(r, a, n, n))
-    r.fail_if(out.not_((norm < float("inf")).ir))
+class Rotations(NamedTuple):
+    """The cosines and sines of a sweep, one of each for a pair of adjacent columns."""
 
-    def rotation_of(p: Operand, q: Operand) -> tuple[Element, Callable[[], _Rotation]]:
-        element = a.get(p, q)
-        size = r.magnitude(element)
-        difference = r.real_part(a.get(q, q)) - r.real_part(a.get(p, p))
-        return size > norm * 2.0**-60, lambda: _rotation(r, element, size, difference)
+    cosines: str
+    sines: str
 
-    with _sweeps(r, n, rotation_of) as (p, q, rotation):
-        _rotate_columns(r, a, n, p, q, rotation)
-        with r.count(0, n) as j:
-            first, second = a.get(p, j), a.get(q, j) * r.conjugate(rotation.phase)
-            a.set(p, j, r.subtract(r.scale(first, rotation.cosine), r.scale(second, rotation.sine)))
-            a.set(q, j, r.scale(first, rotation.sine) + r.scale(second, rotation.cosine))
-        a.set(p, q, r.number(0.0))
-        a.set(q, p, r.number(0.0))
-        _rotate_columns(r, vectors, n, p, q, rotation)
-    with r.count(0, n) as k:
-        store(b, r.real_part(a.get(k, k)) * scale, "%w", k)
-    _sort_columns(r, "%w", n, [(vectors, n)], descending=False)
-    with r.count(0, n) as j, r.count(0, n) as i:
-        a.set(i, j, vectors.get(i, j))
+    def store(self, r: RoutineText, k: Operand, cosine: Element, sine: Element) -> None:
+        store(r.b, cosine, self.cosines, k)
+        store(r.b, sine, self.sines, k)
+
+    def apply(self, r: RoutineText, x: Matrix, rows: Operand, first: Operand, last: Operand) -> None:
+        """Rotate the columns k and k + 1 of a matrix: x' = c·x + s·y and y' = c·y - s·x, for k from `first` on."""
+        numbers, width = (r.out.mul(size, 2 if r.is_complex else 1) for size in (rows, x.width))
+        r.out.call(_rotate_columns(r), x.pointer, numbers, width, self.cosines, self.sines, first, last)
 
 
-def write_singular_values(r: RoutineText) -> None:
-    """Write the singular values, in descending order, and unless `jobz` is N the vectors.
+class _Diagonals(NamedTuple):
+    """A real matrix of two diagonals, in memory, and the number below which an element counts as zero."""
 
-    The columns of the matrix, or of its adjoint if it is wide, are made orthogonal: X·V = U·S. The QR factors of U·S
-    give U, also where a singular value is zero.
-    """
-    out, b, m, n = r.out, r.b, r.integer("m"), r.integer("n")
-    is_tall = out.icmp("sge", m, n)
-    rows, columns = out.select(is_tall, m, n), out.select(is_tall, n, m)
-    is_full, has_vectors = r.is_letter("jobz", "A"), out.not_(r.is_letter("jobz", "N"))
-    expanded = out.select(is_full, rows, columns)
-    a, x = r.matrix("a", r.integer("lda")), Matrix(r, "%work", rows)
-    x_size = out.mul(rows, expanded)
-    v = Matrix(r, _after(r, "%work", x_size), columns)
-    factors = _after(r, v.pointer, out.mul(columns, columns))
-    with r.count(0, columns) as j, r.count(0, rows) as i:
-        element = a.get(out.select(is_tall, i, j), out.select(is_tall, j, i))
-        x.set(i, j, r.select(r.truth(is_tall), element, r.conjugate(element)))
-    _write_identity(r, v, columns)
-    scale = _scale_down(r, x, rows, columns)
-    norm = b.intrinsic("sqrt", _square_norm(r, x, rows, columns))
-    r.fail_if(out.not_((norm < float("inf")).ir))
-    row_count = b.wrap(float64, out.cast("sitofp", rows, "double"))
-    relative = b.intrinsic("sqrt", row_count) * _UNIT
+    r: RoutineText
+    diagonal: str
+    neighbours: str
+    threshold: Element
 
-    def rotation_of(p: Operand, q: Operand) -> tuple[Element, Callable[[], _Rotation]]:
-        first, second = _column_square(r, x, rows, p), _column_square(r, x, rows, q)
-        product = r.total(r.dtype, 0, rows, lambda i: r.conjugate(x.get(i, p)) * x.get(i, q))
-        size = r.magnitude(product)
-        larger = b.select(first > second, first, second)
-        rotates = (size > relative * b.intrinsic("sqrt", first) * b.intrinsic("sqrt", second)) & (
-            size > norm * b.intrinsic("sqrt", larger) * (_UNIT / 4)
-        )
-        return rotates, lambda: _rotation(r, product, size, second - first)
+    def d(self, k: object) -> Element:
+        return load(self.r.b, float64, self.diagonal, k)
 
-    with _sweeps(r, columns, rotation_of) as (p, q, rotation):
-        _rotate_columns(r, x, rows, p, q, rotation)
-        _rotate_columns(r, v, columns, p, q, rotation)
-    with r.count(0, columns) as k:
-        store(b, b.intrinsic("sqrt", _column_square(r, x, rows, k)) * scale, "%s", k)
-    _sort_columns(r, "%s", columns, [(x, rows), (v, columns)], descending=True)
-    with out.if_(has_vectors):
-        _write_left_vectors(r, x, rows, columns, expanded, factors)
-        u, adjoint = r.matrix("u", r.integer("ldu")), r.matrix("vt", r.integer("ldvt"))
+    def e(self, k: object) -> Element:
+        return load(self.r.b, float64, self.neighbours, k)
 
-        def copy_both(left: Matrix, left_shape: tuple[Index, Index], right: Matrix, right_shape: tuple[Index, Index],
-        ) -> None:  # fmt: skip
-            with r.count(0, left_shape[1]) as j, r.count(0, left_shape[0]) as i:
-                u.set(i, j, left.get(i, j))
-            with r.count(0, right_shape[1]) as j, r.count(0, right_shape[0]) as i:
-                adjoint.set(j, i, r.conjugate(right.get(i, j)))
+    def set_d(self, k: object, x: Element) -> None:
+        store(self.r.b, x, self.diagonal, k)
 
-        tall, square_shape = (rows, expanded), (columns, columns)
-        out.either(
-            is_tall, lambda: copy_both(x, tall, v, square_shape), lambda: copy_both(v, square_shape, x, tall)
-        )  # fmt: skip
+    def set_e(self, k: object, x: Element) -> None:
+        store(self.r.b, x, self.neighbours, k)
+
+    def is_negligible(self, k: Operand) -> Element:
+        """Return whether the neighbour of two elements of the diagonal changes neither of them."""
+        b = self.r.b
+        size = b.intrinsic("fabs", self.e(k))
+        sizes = b.intrinsic("fabs", self.d(k)) + b.intrinsic("fabs", self.d(self.r.out.add(k, 1)))
+        return (size <= sizes * _UNIT) | (size <= self.threshold)
 
 
-def _write_left_vectors(
-    r: RoutineText, x: Matrix, rows: Operand, columns: Operand, expanded: Operand, factors: str
-) -> None:  # fmt: skip
-    """Replace orthogonal columns by orthonormal ones of the same directions, and append columns up to `expanded`."""
-    b = r.b
-    reduce_to_triangle(r, x, rows, columns, factors)
-    signs = _after(r, factors, columns)
-    with r.count(0, columns) as k:
-        diagonal = r.real_part(x.get(k, k))
-        store(b, r.number(b.select(diagonal < 0.0, r.real(-1.0), r.real(1.0))), signs, k)
-    expand_reflections(r, x, rows, expanded, columns, factors)
-    with r.count(0, columns) as k, r.count(0, rows) as i:
-        x.set(i, k, r.scale(x.get(i, k), r.real_part(load(b, r.dtype, signs, k))))
+def diagonalise_tridiagonal(r: RoutineText, n: Operand, diagonal: str, neighbours: str, made: Rotations,
+                            write_sweep: Callable[[Operand, Operand], None]) -> None:  # fmt: skip
+    """Replace the diagonal by the eigenvalues; `write_sweep` gets the first and the last row of each sweep."""
+    matrix = _Diagonals(r, diagonal, neighbours, _threshold(r, n, diagonal, neighbours))
+
+    def sweep(low: Operand, high: Operand) -> None:
+        _sweep_tridiagonal(matrix, low, high, made)
+        write_sweep(low, high)
+
+    _repeat_sweeps(matrix, n, sweep)
 
 
-# ---- rotations
+def diagonalise_bidiagonal(r: RoutineText, n: Operand, diagonal: str, neighbours: str, left: Rotations,
+                           right: Rotations, write_sweep: Callable[[Operand, Operand], None]) -> None:  # fmt: skip
+    """Replace the diagonal by the singular values, with signs; see `diagonalise_tridiagonal`."""
+    matrix = _Diagonals(r, diagonal, neighbours, _threshold(r, n, diagonal, neighbours))
+
+    def sweep(low: Operand, high: Operand) -> None:
+        _sweep_bidiagonal(matrix, low, high, left, right)
+        write_sweep(low, high)
+
+    _repeat_sweeps(matrix, n, sweep)
 
 
-class _Rotation(NamedTuple):
-    """p' = c·p - s·q·u and q' = s·p + c·q·u, where u is the conjugated phase of the product of p and q."""
-
-    cosine: Element
-    sine: Element
-    phase: Element
-
-
-def _rotation(r: RoutineText, product: Element, size: Element, difference: Element) -> _Rotation:
-    """Return the rotation by the smaller of the two angles that make the product zero."""
-    b = r.b
-    ratio = difference / (size * 2.0)
-    magnitude = b.intrinsic("fabs", ratio)
-    is_large = magnitude > 1e150  # its square may be infinite
-    root = b.intrinsic("sqrt", b.select(is_large, r.real(0.0), magnitude) * magnitude + 1.0)
-    tangent = b.intrinsic("copysign", 1.0 / (magnitude + b.select(is_large, magnitude, root)), ratio)
-    cosine = 1.0 / b.intrinsic("sqrt", tangent * tangent + 1.0)
-    return _Rotation(cosine, tangent * cosine, r.conjugate(r.scale(product, 1.0 / size)))
+def _threshold(r: RoutineText, n: Operand, diagonal: str, neighbours: str) -> Element:
+    """Return the largest magnitude times a sixteenth of a unit."""
+    cell = r.cell(float64)
+    for pointer, count in ((diagonal, n), (neighbours, r.out.sub(n, 1))):
+        with r.count(0, count) as k:
+            size, before = r.b.intrinsic("fabs", load(r.b, float64, pointer, k)), r.get(cell, float64)
+            r.put(cell, r.b.select(size > before, size, before))
+    return r.get(cell, float64) * (_UNIT / 16)
 
 
-def _rotate_columns(r: RoutineText, x: Matrix, rows: Index, p: Operand, q: Operand, rotation: _Rotation) -> None:
-    with r.count(0, rows) as i:
-        first, second = x.get(i, p), x.get(i, q) * rotation.phase
-        x.set(i, p, r.subtract(r.scale(first, rotation.cosine), r.scale(second, rotation.sine)))
-        x.set(i, q, r.scale(first, rotation.sine) + r.scale(second, rotation.cosine))
-
-
-@contextmanager
-def _sweeps(
-    r: RoutineText, n: Operand, rotation_of: Callable[[Operand, Operand], tuple[Element, Callable[[], _Rotation]]]
-) -> Iterator[tuple[Operand, Operand, _Rotation]]:
-    """Write sweeps around the statements of the `with` block, which rotate a pair; more than the limit is a failure."""
-    out = r.out
-    rotated, sweep_count = out.alloca("i64", "1"), out.alloca("i64", "0")
+def _repeat_sweeps(matrix: _Diagonals, n: Operand, sweep: Callable[[Operand, Operand], None]) -> None:
+    """Write sweeps over the last block that is not diagonal, until there is none; too many of them are a failure."""
+    r, out = matrix.r, matrix.r.out
+    high_cell, low_cell, count = out.alloca("i64"), out.alloca("i64"), out.alloca("i64", "0")
+    out.store("i64", out.sub(n, 1), high_cell)
+    limit = out.mul(n, _MAX_SWEEPS)
 
     def goes_on() -> str:
-        has_rotated = out.icmp("ne", out.load("i64", rotated), 0)
-        return out.and_(has_rotated, out.icmp("slt", out.load("i64", sweep_count), _MAX_SWEEPS))
+        is_open = out.icmp("sgt", out.load("i64", high_cell), 0)
+        return out.and_(is_open, out.icmp("slt", out.load("i64", count), limit))
 
     with out.while_(goes_on):
-        out.store("i64", 0, rotated)
-        out.store("i64", out.add(out.load("i64", sweep_count), 1), sweep_count)
-        with r.count(0, n) as p, r.count(out.add(p, 1), n) as q:
-            rotates, rotation = rotation_of(p, q)
-            with out.if_(rotates.ir):
-                out.store("i64", 1, rotated)
-                yield p, q, rotation()
-    r.fail_if(out.icmp("ne", out.load("i64", rotated), 0))
+        high = out.load("i64", high_cell)
+        last = out.sub(high, 1)
+        is_done = matrix.is_negligible(last).ir
+
+        def shrink() -> None:
+            matrix.set_e(last, r.real(0.0))
+            out.store("i64", last, high_cell)
+
+        def write_sweep() -> None:
+            out.store("i64", out.add(out.load("i64", count), 1), count)
+            out.store("i64", last, low_cell)
+
+            def is_coupled() -> str:
+                low = out.load("i64", low_cell)
+                is_inside = out.icmp("sgt", low, 0)
+                before = out.select(is_inside, out.sub(low, 1), low)
+                return out.and_(is_inside, out.not_(matrix.is_negligible(before).ir))
+
+            with out.while_(is_coupled):
+                out.store("i64", out.sub(out.load("i64", low_cell), 1), low_cell)
+            sweep(out.load("i64", low_cell), high)
+
+        out.either(is_done, shrink, write_sweep)
+    r.fail_if(out.icmp("sgt", out.load("i64", high_cell), 0))
 
 
-# ---- helpers
+def _sweep_tridiagonal(matrix: _Diagonals, low: Operand, high: Operand, made: Rotations) -> None:
+    """Write a QR step with Wilkinson's shift on the rows from `low` to `high`."""
+    r, out, b = matrix.r, matrix.r.out, matrix.r.b
+    last = out.sub(high, 1)
+    half, corner = (matrix.d(last) - matrix.d(high)) * 0.5, matrix.e(last)
+    radius = b.intrinsic("sqrt", half * half + corner * corner)
+    divisor = half + b.intrinsic("copysign", radius, half)
+    is_flat = divisor.same(0.0)
+    quotient = corner / b.select(is_flat, r.real(1.0), divisor) * corner
+    bulge, side = r.cell(float64), r.cell(float64)
+    r.put(bulge, matrix.d(low) - (matrix.d(high) - quotient))
+    r.put(side, matrix.e(low))
+    with r.count(low, high) as k:
+        after = out.add(k, 1)
+        cosine, sine, length = _rotation(r, r.get(bulge, float64), r.get(side, float64))
+        made.store(r, k, cosine, sine)
+        with out.if_(out.icmp("sgt", k, low)):
+            matrix.set_e(out.sub(k, 1), length)
+        first, middle, second = matrix.d(k), matrix.e(k), matrix.d(after)
+        shear = cosine * sine * middle * 2.0
+        matrix.set_d(k, cosine * cosine * first + shear + sine * sine * second)
+        matrix.set_d(after, sine * sine * first - shear + cosine * cosine * second)
+        moved = cosine * sine * (second - first) + (cosine * cosine - sine * sine) * middle
+        matrix.set_e(k, moved)
+        r.put(bulge, moved)
+        with out.if_(out.icmp("slt", after, high)):
+            r.put(side, sine * matrix.e(after))
+            matrix.set_e(after, cosine * matrix.e(after))
 
 
-def _after(r: RoutineText, pointer: str, count: Operand) -> str:
-    """Return the address after that many numbers."""
-    doubles = r.out.mul(count, 2) if r.is_complex else count
-    return r.out.gep("double", pointer, doubles)
+def _sweep_bidiagonal(matrix: _Diagonals, low: Operand, high: Operand, left: Rotations, right: Rotations) -> None:
+    """Write a QR step of Golub and Kahan on the rows from `low` to `high`."""
+    r, out = matrix.r, matrix.r.out
+    shift, top = _bidiagonal_shift(matrix, low, high), matrix.d(low)
+    bulge, side = r.cell(float64), r.cell(float64)
+    is_shifted = shift > 0.0
+    divisor = r.b.select(is_shifted, top, r.real(1.0))
+    sign = r.b.intrinsic("copysign", r.real(1.0), top)
+    shifted = (r.b.intrinsic("fabs", top) - shift) * (sign + shift / divisor)
+    r.put(bulge, r.b.select(is_shifted, shifted, top))
+    r.put(side, matrix.e(low))
+    with r.count(low, high) as k:
+        after = out.add(k, 1)
+        cosine, sine, length = _rotation(r, r.get(bulge, float64), r.get(side, float64))
+        right.store(r, k, cosine, sine)
+        with out.if_(out.icmp("sgt", k, low)):
+            matrix.set_e(out.sub(k, 1), length)
+        first, middle, second = matrix.d(k), matrix.e(k), matrix.d(after)
+        middle_after, below, second_after = cosine * middle - sine * first, sine * second, cosine * second
+        cosine_left, sine_left, length_left = _rotation(r, cosine * first + sine * middle, below)
+        left.store(r, k, cosine_left, sine_left)
+        matrix.set_d(k, length_left)
+        moved = cosine_left * middle_after + sine_left * second_after
+        matrix.set_d(after, cosine_left * second_after - sine_left * middle_after)
+        matrix.set_e(k, moved)
+        r.put(bulge, moved)
+        with out.if_(out.icmp("slt", after, high)):
+            r.put(side, sine_left * matrix.e(after))
+            matrix.set_e(after, cosine_left * matrix.e(after))
 
 
-def _write_identity(r: RoutineText, x: Matrix, n: Operand) -> None:
-    with r.count(0, n) as j:
-        with r.count(0, n) as i:
-            x.set(i, j, r.number(0.0))
-        x.set(j, j, r.number(1.0))
+def _bidiagonal_shift(matrix: _Diagonals, low: Operand, high: Operand) -> Element:
+    """Return the smaller singular value of the last two rows; 0 where an element of the diagonal is zero."""
+    r, out, b = matrix.r, matrix.r.out, matrix.r.b
+    smallest = r.cell(float64)
+    r.put(smallest, b.intrinsic("fabs", matrix.d(high)))
+    with r.count(low, high) as k:
+        size, before = b.intrinsic("fabs", matrix.d(k)), r.get(smallest, float64)
+        r.put(smallest, b.select(size < before, size, before))
+    last = out.sub(high, 1)
+    first, second, corner = b.intrinsic("fabs", matrix.d(last)), b.intrinsic("fabs", matrix.d(high)), matrix.e(last)
+    squares = [part * part + corner * corner for part in (first + second, first - second)]
+    total = b.intrinsic("sqrt", squares[0]) + b.intrinsic("sqrt", squares[1])
+    is_singular = (r.get(smallest, float64) <= matrix.threshold) | total.same(0.0)
+    shift = first * second * 2.0 / b.select(is_singular, r.real(1.0), total)
+    ratio = shift / b.select(is_singular, r.real(1.0), b.intrinsic("fabs", matrix.d(low)))
+    return b.select(is_singular | (ratio * ratio < _UNIT), r.real(0.0), shift)
 
 
-def _scale_down(r: RoutineText, x: Matrix, rows: Operand, columns: Operand) -> Element:
-    """Divide a matrix by its largest magnitude, so that squares do not overflow, and return it; 1 for a zero matrix."""
-    b, cell = r.b, r.cell(float64)
-    with r.count(0, columns) as j, r.count(0, rows) as i:
-        size, before = r.magnitude(x.get(i, j)), r.get(cell, float64)
-        r.put(cell, b.select(size <= before, before, size))
-    largest = r.get(cell, float64)
-    scale = b.select(largest < 1e-300, 1.0, largest)
-    with r.count(0, columns) as j, r.count(0, rows) as i:
-        x.set(i, j, r.scale(x.get(i, j), 1.0 / scale))
-    return scale
+def _rotation(r: RoutineText, x: Element, y: Element) -> tuple[Element, Element, Element]:
+    """Return cosine and sine with c·x + s·y = length and c·y - s·x = 0, and the length."""
+    b = r.b
+    length = b.intrinsic("sqrt", x * x + y * y)
+    is_zero = length < _SMALLEST_RADIUS
+    divisor = b.select(is_zero, r.real(1.0), length)
+    return b.select(is_zero, r.real(1.0), x / divisor), b.select(is_zero, r.real(0.0), y / divisor), length
 
 
-def _square_norm(r: RoutineText, x: Matrix, rows: Operand, columns: Operand) -> Element:
-    return r.total(float64, 0, columns, lambda j: _column_square(r, x, rows, j))
+def _rotate_columns(r: RoutineText) -> str:
+    """Write the function that applies the rotations of a sweep, some rows at a time, and return its name."""
+    kinds = {name: "ptr" if name in ("x", "cosines", "sines") else "i64" for name in _ROTATED}
+    declared = [Parameter(kind, f"%{name}") for name, kind in kinds.items()]
+    out = FunctionText(r.out.module, Signature("void", declared, "noinline nounwind"))
+    vector = f"<{_LANES} x double>"
+    strips = out.op("sdiv", "%count", _LANES)
+
+    def splat(number: Operand) -> Operand:
+        first = Operand.of(out.new(f"insertelement {vector} poison, double {number}, i32 0"), vector)
+        zeros = f"<{_LANES} x i32> zeroinitializer"
+        return Operand.of(out.new(f"shufflevector {vector} {first}, {vector} poison, {zeros}"), vector)
+
+    def rotate(kind: str, start: Operand, spread: Callable[[Operand], Operand]) -> None:
+        base, carried = out.gep("double", "%x", start), out.alloca(kind)
+
+        def address(column: Operand | str) -> Operand:
+            return out.gep("double", base, out.mul(column, "%width"))
+
+        out.store(kind, out.load(kind, address("%first"), ", align 8"), carried)
+        with out.loop("%first", "%last", unrolled=False) as k:
+            cosine, sine = (spread(out.load("double", out.gep("double", part, k))) for part in ("%cosines", "%sines"))
+            x, y = out.load(kind, carried), out.load(kind, address(out.add(k, 1)), ", align 8")
+            out.store(kind, out.op("fadd", out.op("fmul", cosine, x), out.op("fmul", sine, y)), address(k), ", align 8")
+            out.store(kind, out.op("fsub", out.op("fmul", cosine, y), out.op("fmul", sine, x)), carried)
+        out.store(kind, out.load(kind, carried), address("%last"), ", align 8")
+
+    with out.loop("0", strips) as strip:
+        rotate(vector, out.mul(strip, _LANES), splat)
+    with out.loop(out.mul(strips, _LANES), "%count") as row:
+        rotate("double", row, lambda number: number)
+    out.ret()
+    return out.finish("rotate_columns")
 
 
-def _column_square(r: RoutineText, x: Matrix, rows: Operand, column: Operand) -> Element:
-    return r.total(float64, 0, rows, lambda i: r.square(x.get(i, column)))
-
-
-def _sort_columns(
-    r: RoutineText, keys: str, n: Operand, matrices: list[tuple[Matrix, Operand]], descending: bool
-) -> None:  # fmt: skip
-    """Sort columns of matrices, given with their numbers of rows, by real keys; the keys are sorted, too."""
-    out, b = r.out, r.b
-    best = out.alloca("i64")
-    with r.count(0, n) as k:
-        out.store("i64", k, best)
-        with r.count(k, n) as j:
-            key, other = (load(b, float64, keys, i) for i in (j, out.load("i64", best)))
-            is_better = key > other if descending else key < other
-            out.store("i64", out.select(is_better.ir, j, out.load("i64", best)), best)
-        chosen = out.load("i64", best)
-        with out.if_(out.icmp("ne", chosen, k)):
-            first, second = load(b, float64, keys, k), load(b, float64, keys, chosen)
-            store(b, second, keys, k)
-            store(b, first, keys, chosen)
-            for x, rows in matrices:
-                with r.count(0, rows) as i:
-                    left, right = x.get(i, k), x.get(i, chosen)
-                    x.set(i, k, right)
-                    x.set(i, chosen, left)
-
-
-__all__ = ["write_eigenvalues", "write_singular_values"]
+__all__ = ["Rotations", "diagonalise_bidiagonal", "diagonalise_tridiagonal"]

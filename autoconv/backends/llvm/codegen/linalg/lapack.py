@@ -73,12 +73,12 @@ def workspace(
 def _library_workspace(name: str, arguments: Sequence[Any]) -> Dimension:
     """Return how many numbers the routine of a C library needs."""
     if name in ("dsyevd", "zheevd"):
-        return dimensions.times(arguments[2], arguments[2])
+        return dimensions.times(arguments[2], dimensions.plus(arguments[2], 5))
     if name in ("dgesdd", "zgesdd"):
         job, rows, columns = arguments[:3]
         long, short = dimensions.maximum(rows, columns), dimensions.minimum(rows, columns)
         vectors = dimensions.times(long, long if job == "A" else short)
-        return dimensions.plus(vectors, dimensions.times(short, dimensions.plus(short, 2)))
+        return dimensions.plus(dimensions.plus(vectors, long), dimensions.times(short, dimensions.plus(short, 7)))
     return 1
 
 
