@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import builtins
 import cmath
+import math
+import operator
 from collections.abc import Callable
 from typing import Any
+
+import numpy as np
 
 from autoconv.errors import StagingError
 from autoconv.graph.dtypes import DType, bool_, complex128, float64, int64
@@ -32,6 +36,8 @@ _MATH_FUNCTIONS = frozenset(
 def math_override(function: Callable[..., Any]) -> Callable[..., Any] | None:
     """Return the replacement of a function of math or cmath; None for others."""
     module = getattr(function, "__module__", None)
+    if function is math.dist:
+        return _distance
     if module == "math" and function.__name__ in _MATH_FUNCTIONS:
         return _record_math("python_math", function)
     if module == "cmath" and function.__name__ in CMATH:
@@ -57,6 +63,30 @@ def _record_math(op: str, function: Callable[..., Any]) -> Callable[..., Any]:
         return dispatch.apply(op, *map(as_python_number, args), function=function.__name__)
 
     return apply
+
+
+def _distance(*points: Any, **kwargs: Any) -> Any:
+    """Return `math.dist(p, q)`. CPython computes it, like `hypot`, as the norm of a vector: of the differences."""
+    points = tuple(map(value_of, points))
+    if kwargs or len(points) != 2 or not any(isinstance(point, SymbolicTensor) for point in points):
+        return _record_math("python_math", math.dist)(*points, **kwargs)
+    p, q = map(_coordinates, points)
+    if len(p) != len(q):
+        raise_from_python(math.dist, [1.0] * len(p), [1.0] * len(q))
+    return _record_math("python_math", math.hypot)(*map(operator.sub, p, q))
+
+
+def _coordinates(point: Any) -> list[Any]:
+    """Return the coordinates of a point as Python floats; raise StagingError for an array of unknown length."""
+    if isinstance(point, SymbolicTensor):
+        shape = point.type.shape
+        if not shape or not isinstance(shape[0], int):
+            raise StagingError("math.dist is given an array of unknown length", current_place())
+        point = [point[i] for i in range(shape[0])]
+    for x in point:
+        refuse_complex(math.fabs, x)
+        _refuse_kinds(math.fabs, x)
+    return [as_python_number(x) * 1.0 for x in point]
 
 
 @overrides(cmath.polar)
@@ -119,7 +149,7 @@ def refuse_complex(function: Callable[..., Any], *args: Any) -> None:
 
 def _refuse_kinds(function: Callable[..., Any], *args: Any) -> None:
     """Raise Python's TypeError for a number of the wrong class, such as a float where an int is required."""
-    typed = [x.dtype.numpy.type(1) if isinstance(x, SymbolicTensor) and not x.weak else _sample(x) for x in args]
+    typed = [_typed_sample(x) if isinstance(x, SymbolicTensor) and not x.weak else _sample(x) for x in args]
     try:
         function(*typed)
     except TypeError:
@@ -131,6 +161,12 @@ def _refuse_kinds(function: Callable[..., Any], *args: Any) -> None:
 def _sample(x: object) -> Any:
     """Return an example number of the same class."""
     return x.dtype.numpy.type(1).item() if isinstance(x, SymbolicTensor) else x
+
+
+def _typed_sample(x: SymbolicTensor) -> Any:
+    """Return an example of a NumPy number, or an array of one element of the same rank."""
+    rank = len(x.type.shape or ())
+    return np.ones((1,) * rank, x.dtype.numpy) if rank else x.dtype.numpy.type(1)
 
 
 def as_python_number(x: object) -> Any:

@@ -1,4 +1,4 @@
-"""Type queries: isinstance, type, hasattr and getattr on values of a trace."""
+"""Type queries on values of a trace: isinstance, type, hasattr, getattr, finfo and iinfo."""
 
 from __future__ import annotations
 
@@ -88,6 +88,27 @@ def _isscalar(x: object) -> bool:
         represents_array(x)
         return _scalar_type(x) is not None
     return np.isscalar(x) or (isinstance(x, SymbolicTensor) and x.weak)
+
+
+@overrides(np.finfo)
+def _finfo(dtype: object) -> Any:
+    return _limits_of_type(np.finfo, dtype)
+
+
+@overrides(np.iinfo)
+def _iinfo(dtype: object) -> Any:
+    return _limits_of_type(np.iinfo, dtype)
+
+
+def _limits_of_type(kind: Any, dtype: object) -> Any:
+    """Return the limits of a dtype, or of the class of a number or array, which plain Python may pass as well."""
+    if type(dtype) is Variant:
+        return distribute(lambda value: _limits_of_type(kind, value), dtype)
+    if type(dtype) is SymbolicArray or (isinstance(dtype, SymbolicTensor) and represents_array(dtype)):
+        return kind(np.ndarray)
+    if isinstance(dtype, SymbolicTensor):
+        return kind(_number_of_type(dtype) if dtype.weak else dtype.type.dtype.numpy)
+    return kind(dtype)
 
 
 @overrides(builtins.hasattr)
