@@ -118,14 +118,14 @@ class SelectedResult:
 ResultForm = OutputResult | ConstantResult | ContainerResult | CalledResult | SelectedResult
 
 
-def outputs_of(form: ResultForm) -> dict[int, str]:
+def output_kinds(form: ResultForm) -> dict[int, str]:
     """Map the positions of the outputs that a result uses to their kinds; a selecting output has the kind "tag"."""
     if isinstance(form, OutputResult):
         return {form.position: form.kind}
     result = {form.tag: "tag"} if isinstance(form, SelectedResult) else {}
-    inner = form.arms if isinstance(form, SelectedResult) else getattr(form, "parts", ())
-    for part in inner:
-        result.update(outputs_of(part))
+    parts = form.arms if isinstance(form, SelectedResult) else getattr(form, "parts", ())
+    for part in parts:
+        result.update(output_kinds(part))
     return result
 
 
@@ -182,8 +182,9 @@ def function_offsets() -> tuple[int, ...]:
     values = probe.__code__, ("mark",), {"a": 1}, {"b": 1, "c": 2, "d": 3}
     _, probe.__defaults__, probe.__kwdefaults__, probe.__dict__ = values
     words = list((ctypes.c_void_p * (probe.__sizeof__() // 8)).from_address(id(probe)))
-    counted = ctypes.c_int64.from_address(id(values[3]) + DICT_COUNT).value == len(values[3])
-    return tuple(8 * words.index(id(one)) for one in values) if counted and all(id(x) in words for x in values) else ()
+    has_count = ctypes.c_int64.from_address(id(values[3]) + DICT_COUNT).value == len(values[3])
+    has_layout = has_count and all(id(value) in words for value in values)
+    return tuple(8 * words.index(id(value)) for value in values) if has_layout else ()
 
 
 def slot_offset(instance: Any, name: str) -> int:

@@ -96,7 +96,7 @@ class _Cond(Control):
 
 
 class _While(Control):
-    """State: (loop state, or None while the body runs; captures)."""
+    """A loop. State of the control: (loop state, or None while the body runs; captures)."""
 
     def start(self, frame: Frame) -> Start:
         size = state_size(self.node)
@@ -111,7 +111,7 @@ class _While(Control):
 
 
 class _Try(Control):
-    """State: (True while the body runs, the error while it is handled, else False; captures)."""
+    """A try. State of the control: (True while the body runs, the error while it is handled, else False; captures)."""
 
     def start(self, frame: Frame) -> Start:
         captures = [frame[slot] for slot in self.inputs]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import linecache
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -22,7 +23,7 @@ Compile = Callable[[Graph], Run]
 
 
 class InterpretedGraph:
-    """A graph that runs node by node. `notes` give the reason where native code was wanted."""
+    """A graph that runs node by node. `notes` state why it has no native code."""
 
     entry = None
     kernel_calls = None
@@ -108,10 +109,11 @@ def compile_with_recursion(
 
     For `inside_recursion` see `compile_recursive`.
     """
-    return compile_recursive(graph, lambda node: node_function(node, compile_region), locate, is_own, inside_recursion)
+    lower = functools.partial(node_function, compile_region=compile_region)
+    return compile_recursive(graph, lower, locate, is_own_file, inside_recursion)
 
 
-def is_own(filename: str) -> bool:
+def is_own_file(filename: str) -> bool:
     """Return whether a file belongs to this package."""
     return filename.startswith(PACKAGE)
 

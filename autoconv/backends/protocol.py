@@ -66,10 +66,10 @@ class SymbolicCode(Protocol):
     def sizes(self, graph: Graph, needs: Sequence[Symbol]) -> OpenSizes:
         """Return the open dimensions of a graph; raise ValueError if the parameters do not determine one."""
 
-    def takes_bounds(self, node: Node) -> bool:
+    def accepts_symbolic_attributes(self, node: Node) -> bool:
         """Return whether attributes of a node may contain dimensions."""
 
-    def has_bounds_for_kernels(self, graph: Graph) -> bool:
+    def has_kernels_with_symbolic_attributes(self, graph: Graph) -> bool:
         """Return whether dimensions occur in attributes of a node that runs by its kernel."""
 
     def kernels(self, graph: Graph, library: bool = True) -> list[str]:
@@ -82,22 +82,22 @@ class Dispatch:
 
     `slot` is the offset in instances of `owner` of a tuple: a call counter, a gate, a plain function, and the entries.
     `methods` is that of a mapping from instances to their methods.
-    `slow` handles the calls that no entry takes, and `failed` an entry's exceptions. Native dispatch is off while
-    `detour` is not 0; `busy` is the number of graphs being recorded, and `variable` NumPy's error state with its
-    `default`. `has_actions` is true if error states are capsules that hold the actions. `flagged` computes the result
-    of a call that raised flags of floating-point errors.
+    `handle_miss` runs calls that no entry accepts, and `handle_failure` handles an entry's exceptions. `handle_flagged`
+    computes the result of a call that raised flags of floating-point errors. Native dispatch is off while `detour` is
+    not 0; `busy` is the number of graphs being recorded. `error_variable` holds NumPy's error state, by default
+    `default_errors`. `has_actions` is true if error states are capsules that hold the actions.
     """
 
     owner: type
     slot: int
     methods: int
-    slow: Callable[..., Any]
-    failed: Callable[..., Any]
-    flagged: Callable[..., Any]
+    handle_miss: Callable[..., Any]
+    handle_failure: Callable[..., Any]
+    handle_flagged: Callable[..., Any]
     detour: ctypes.c_int64
     busy: ctypes.c_int64
-    variable: Any
-    default: Any
+    error_variable: Any
+    default_errors: Any
     has_actions: bool
 
 

@@ -81,8 +81,8 @@ def _make_variant(graph: Graph, types: list[Type], contract: str) -> Graph:
     general.needs = tuple(needs)
     code = symbolic_code()
     code.sizes(general, needs)
-    bound = fold_symbolic_bounds(general, code.takes_bounds)
-    return bound if bound is not None and not code.has_bounds_for_kernels(bound) else general
+    bound = fold_symbolic_bounds(general, code.accepts_symbolic_attributes)
+    return bound if bound is not None and not code.has_kernels_with_symbolic_attributes(bound) else general
 
 
 __all__ = ["make_variants"]

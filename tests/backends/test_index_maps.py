@@ -48,7 +48,7 @@ def _evaluate(position: Any, node: Node, inputs: list[np.ndarray]) -> Any:
         if isinstance(symbol, Loaded):
             where = tuple(_evaluate(item, node, inputs) for item in symbol.index)
             found = int(inputs[node.inputs.index(symbol.value)][where])
-            return found + symbol.wraps if found < 0 and isinstance(symbol.wraps, int) else found
+            return found + symbol.wrap_size if found < 0 and isinstance(symbol.wrap_size, int) else found
         if isinstance(symbol, (Remainder, Wrapped)):
             return _evaluate(symbol.position, node, inputs) % symbol.size  # type: ignore[operator]
         raise AssertionError(symbol)

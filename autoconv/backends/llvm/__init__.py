@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.backends import interpreter
-from autoconv.backends.call_form import CallForm, outputs_of
+from autoconv.backends.call_form import CallForm, output_kinds
 from autoconv.backends.llvm.analysis.classify import lowering_class
 from autoconv.backends.llvm.analysis.ownership import holds_no_arguments
 from autoconv.backends.llvm.analysis.representation import is_dense, is_scalar, register_of, sizes
@@ -57,7 +57,7 @@ class NativeGraph:
         calls = Calls(module, compile_region)
         if form is not None and not is_eligible(graph, form):
             form = None
-        kinds = {} if form is None else outputs_of(form.result)
+        kinds = {} if form is None else output_kinds(form.result)
         transposed_outputs = take_transposed_outputs(graph) if "array" in kinds.values() else frozenset()
         donated = form.donated if form is not None else frozenset()
         write_graph(graph, module, calls, donated)
@@ -88,7 +88,7 @@ class NativeGraph:
         results = self._run(*arguments)
         if results is NotImplemented:  # The type or the memory layout of an argument differs from the expected one.
             try:
-                results = self._run(*(form(a) for form, a in zip(self._conversions, arguments, strict=True)))
+                results = self._run(*(convert(a) for convert, a in zip(self._conversions, arguments, strict=True)))
             except _Misfit:
                 results = NotImplemented
         if results is NotImplemented:

@@ -32,11 +32,11 @@ class NativeCodeForAnySize:
     def sizes(self, graph: Graph, needs: Sequence[Symbol]) -> OpenSizes:
         return open_sizes(graph, needs)
 
-    def takes_bounds(self, node: Node) -> bool:
-        return describe.takes_bounds(node)
+    def accepts_symbolic_attributes(self, node: Node) -> bool:
+        return describe.accepts_symbolic_attributes(node)
 
-    def has_bounds_for_kernels(self, graph: Graph) -> bool:
-        return describe.has_bounds_for_kernels(graph)
+    def has_kernels_with_symbolic_attributes(self, graph: Graph) -> bool:
+        return describe.has_kernels_with_symbolic_attributes(graph)
 
     def kernels(self, graph: Graph, library: bool = True) -> list[str]:
         return describe.kernels(graph, library)

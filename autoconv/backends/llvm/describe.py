@@ -60,12 +60,12 @@ def kernels(graph: Graph, library: bool = True) -> list[str]:
     ]
 
 
-def takes_bounds(node: Node) -> bool:
+def accepts_symbolic_attributes(node: Node) -> bool:
     """Return whether a node has a native form, legalized or in parts, so that its attributes may contain dimensions."""
     return lowering_class(node) != "kernel" or is_split(node)
 
 
-def has_bounds_for_kernels(graph: Graph) -> bool:
+def has_kernels_with_symbolic_attributes(graph: Graph) -> bool:
     """Return whether dimensions occur in a subscript that no native code takes.
 
     That is a subscript of an op that runs by its kernel, or of one that is decomposed in a way that needs numbers.

@@ -157,10 +157,10 @@ class _ShapeByShape:
     def sizes(self, graph: Graph, needs: Sequence[Symbol]) -> OpenSizes:
         raise ValueError("XLA compiles each shape")
 
-    def takes_bounds(self, node: Node) -> bool:
+    def accepts_symbolic_attributes(self, node: Node) -> bool:
         return False
 
-    def has_bounds_for_kernels(self, graph: Graph) -> bool:
+    def has_kernels_with_symbolic_attributes(self, graph: Graph) -> bool:
         return False
 
     def kernels(self, graph: Graph, library: bool = True) -> list[str]:

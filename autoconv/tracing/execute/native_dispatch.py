@@ -50,9 +50,9 @@ def _install(owner: Any) -> bool:
         return False
     call = get_backend().dispatch_method(
         Dispatch(
-            owner=owner, slot=slot, methods=methods, slow=owner.__call__,
-            failed=owner._handle_failure, flagged=owner._handle_flagged,
-            detour=DETOUR, busy=BUSY, variable=VARIABLE, default=DEFAULT, has_actions=has_actions(),
+            owner=owner, slot=slot, methods=methods, handle_miss=owner.__call__,
+            handle_failure=owner._handle_failure, handle_flagged=owner._handle_flagged,
+            detour=DETOUR, busy=BUSY, error_variable=VARIABLE, default_errors=DEFAULT, has_actions=has_actions(),
         )
     )  # fmt: skip
     if call is not None:

@@ -189,8 +189,8 @@ class ByShape:
                 raise
             return None
         try:
-            bounded_graph = fold_symbolic_bounds(graph, symbolic_code.takes_bounds)
-            if bounded_graph is not None and not symbolic_code.has_bounds_for_kernels(bounded_graph):
+            bounded_graph = fold_symbolic_bounds(graph, symbolic_code.accepts_symbolic_attributes)
+            if bounded_graph is not None and not symbolic_code.has_kernels_with_symbolic_attributes(bounded_graph):
                 graph = bounded_graph
             kernel_ops = symbolic_code.kernels(graph, library=False)
         except (TypeError, ValueError):  # the lowering of an op needs known sizes

@@ -99,7 +99,7 @@ def _classify_tensors(node: Node) -> str:
     if (node.op.traits.elementwise or is_scalar_node) and has_element_rule(node):
         if is_scalar(result.type):
             return "scalar"
-        # A node that may raise flags exceptional elements in its loop; its kernel then decides.
+        # The loop of a node that may raise only detects exceptional elements; the kernel then raises the error.
         return "element" if _broadcasts(node) and node.effects in (Effects.PURE, Effects.RAISE) else "kernel"
     if uses_open_sizes(node) and _classify_shape_query(name):
         return _classify_shape_query(name)
@@ -301,7 +301,8 @@ def _classify_join(node: Node) -> str:
 
 
 def _classify_product(node: Node) -> str:
-    """Classify a matrix product. A stack of matrices on the left counts as one; codegen/matmul/batched has others."""
+    """Classify a product of a matrix, or of a stack of matrices, and a matrix; codegen/matmul/batched has other stacks.
+    """
     x, y = (shape_of(value.type) for value in node.inputs)
     flip_x, flip_y = (node.attributes.get(name, False) for name in ("transpose_a", "transpose_b"))
     if len(y) != 2 or len(x) < 2 or (len(x) > 2 and flip_x):

@@ -38,19 +38,19 @@ def _fits_position_array(node: Node) -> bool:
     traits, form = node.op.traits, form_of_positions(node)
     scatters = traits.scatter is not None
     (shape,) = (shape_of(value.type) for value in positions(node))
-    whole = shape_of((node.results[0] if scatters else node.inputs[0]).type)
-    part = shape_of((updates(node) if scatters else node.results[0]).type)
+    whole_shape = shape_of((node.results[0] if scatters else node.inputs[0]).type)
+    part_shape = shape_of((updates(node) if scatters else node.results[0]).type)
     batch = int(node.attributes.get("batch_dims", 0))
     has_size_operand = traits.sizes is not None and len(node.inputs) > traits.sizes.position
-    if shape[:batch] != whole[:batch] or has_size_operand:
+    if shape[:batch] != whole_shape[:batch] or has_size_operand:
         return False
     if form == "vectors":
         depth = shape[-1]
-        return isinstance(depth, int) and part == (*shape[:-1], *whole[batch + depth :])
-    axis = int(node.attributes.get("axis", 0)) % len(whole)
+        return isinstance(depth, int) and part_shape == (*shape[:-1], *whole_shape[batch + depth :])
+    axis = int(node.attributes.get("axis", 0)) % len(whole_shape)
     if form == "along":
-        return part == shape == (*whole[:axis], shape[axis], *whole[axis + 1 :])
-    return part == (*whole[:axis], *shape[batch:], *whole[axis + 1 :])
+        return part_shape == shape == (*whole_shape[:axis], shape[axis], *whole_shape[axis + 1 :])
+    return part_shape == (*whole_shape[:axis], *shape[batch:], *whole_shape[axis + 1 :])
 
 
 def is_update(node: Node) -> bool:

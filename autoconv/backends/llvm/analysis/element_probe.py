@@ -33,15 +33,15 @@ class ElementProbe:
     def constant(self, number: Any, dtype: DType) -> Element:
         return self.wrap(dtype)
 
-    def _as_first(self, x: Element, *others: Any) -> Element:
+    def _dtype_of_first(self, x: Element, *others: Any) -> Element:
         return self.wrap(x.dtype)
 
-    add = subtract = multiply = divide = remainder = negative = fma = scale_by_power_of_two = _as_first
+    add = subtract = multiply = divide = remainder = negative = fma = scale_by_power_of_two = _dtype_of_first
 
-    def _as_second(self, name: str, x: Element, *others: Any) -> Element:
+    def _dtype_of_second(self, name: str, x: Element, *others: Any) -> Element:
         return self.wrap(x.dtype)
 
-    bits = intrinsic = libm = _as_second
+    bits = intrinsic = libm = _dtype_of_second
 
     def compare(self, test: str, x: Element, y: Any) -> Element:
         return self.wrap(bool_)

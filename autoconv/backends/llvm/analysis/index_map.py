@@ -38,12 +38,11 @@ class Pick(Symbol):
 
 @dataclass(frozen=True, slots=True)
 class Loaded(Symbol):
-    """An element of an array of positions; with `wraps`, negative ones count from the end of a dimension of that size.
-    """
+    """An element of an array of positions; negative ones count from the end of a dimension of `wrap_size`, if given."""
 
     value: Any = None
     index: Point = ()
-    wraps: Dimension = None
+    wrap_size: Dimension = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +87,8 @@ def pick(number: int) -> Pick:
     return Pick(f"%pick{number}", number)
 
 
-def load(value: Value, index: Point, wraps: Dimension = None) -> Loaded:
-    return Loaded(f"%at[{','.join(map(str, index))}]", value, index, wraps)
+def load(value: Value, index: Point, wrap_size: Dimension = None) -> Loaded:
+    return Loaded(f"%at[{','.join(map(str, index))}]", value, index, wrap_size)
 
 
 @dataclass(slots=True)
@@ -107,18 +106,20 @@ class Span:
     def is_below(self, position: Dimension, limit: int) -> bool | None:
         """Return whether a position is below the limit in the whole span; None if that changes or is unknown."""
         start, end = (substitute_nested(position, {self.counter: count}) for count in (self.low, self.high - 1))
-        offset, after = (substitute_nested(position, {self.counter: count}) for count in (0, 1))
-        if not (isinstance(start, int) and isinstance(end, int) and isinstance(offset, int) and isinstance(after, int)):
+        first_position, next_position = (substitute_nested(position, {self.counter: count}) for count in (0, 1))
+        if not (isinstance(start, int) and isinstance(end, int)):
             return None
-        factor = after - offset
-        if position != sum_of(times(self.counter, factor), offset):
+        if not (isinstance(first_position, int) and isinstance(next_position, int)):
+            return None
+        factor = next_position - first_position
+        if position != sum_of(times(self.counter, factor), first_position):
             return None
         if max(start, end) < limit:
             return True
         if min(start, end) >= limit:
             return False
         if factor in (1, -1):
-            self.cuts.add(limit - offset if factor == 1 else offset - limit + 1)
+            self.cuts.add(limit - first_position if factor == 1 else first_position - limit + 1)
         return None
 
 
@@ -147,7 +148,7 @@ class OpenSpan:
             self.limits.add(limit)
 
     def bounds(self) -> dict[str, int]:
-        """Return the bounds of the counter before the end: sizes in registers, and what is added to each."""
+        """Map the registers of sizes to offsets: size plus offset is where the iterations at the end begin."""
         margins = {limit: sum_of(self.size, times(limit, -1)) for limit in self.limits}
         return {register_of(limit): margin - self.end for limit, margin in margins.items() if isinstance(margin, int)}
 
@@ -160,7 +161,7 @@ def substitute_nested(position: Dimension, values: Mapping[Symbol, Dimension]) -
             return values[symbol]
         if isinstance(symbol, Loaded):
             index = tuple(substitute_nested(entry, values) for entry in symbol.index)
-            return load(symbol.value, index, symbol.wraps)
+            return load(symbol.value, index, symbol.wrap_size)
         if isinstance(symbol, (Wrapped, Nearest)):
             return type(symbol).of(substitute_nested(symbol.position, values), symbol.size)
         if isinstance(symbol, Remainder):
@@ -183,11 +184,11 @@ class IndexMap:
         for position in self.source:
             source_position = substitute_nested(position, values)
             if isinstance(source_position, Nearest):
-                inner, size = source_position.position, source_position.size
-                ends = _is_below(inner, 0, span), _is_below(inner, size, span)
+                inner_position, size = source_position.position, source_position.size
+                ends = _is_below(inner_position, 0, span), _is_below(inner_position, size, span)
                 if ends[0] is True or ends[1] is False:
                     return None
-                source_position = inner if ends == (False, True) else source_position
+                source_position = inner_position if ends == (False, True) else source_position
             elif isinstance(source_position, Wrapped):
                 source_position = _resolve_rotation(source_position, span)
             result.append(source_position)
@@ -268,9 +269,9 @@ def _resolve_rotation(rotation: Wrapped, span: Span | OpenSpan | None) -> Dimens
 def _load(b: Any, symbol: Loaded, write_symbol: Any) -> Position:
     index = tuple(write_position(b.out, position, write_symbol) for position in symbol.index)
     position = b.cast(b.at(symbol.value, index), int64)
-    if symbol.wraps is None:
+    if symbol.wrap_size is None:
         return position.ir  # type: ignore[no-any-return]
-    size = b.wrap(int64, str(_register(symbol.wraps)))
+    size = b.wrap(int64, str(_register(symbol.wrap_size)))
     return b.select(position < 0, position + size, position).ir  # type: ignore[no-any-return]
 
 

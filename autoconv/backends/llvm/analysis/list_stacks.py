@@ -101,7 +101,7 @@ class _ListVersions:
             for value in (*node.inputs[1:], *node.results[1:]):
                 if isinstance(value.type, ListType):
                     self.exclude(value)
-        elif node.regions and lowering_class(node) == "kernel":  # its regions, compiled separately, take lists as lists
+        elif node.regions and lowering_class(node) == "kernel":  # regions of kernels take lists as Python lists
             for value in self._list_values(node):
                 self.exclude(value)
         elif name in ("cond", "call"):

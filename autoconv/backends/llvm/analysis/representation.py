@@ -28,7 +28,7 @@ def is_integer(type_: Type) -> TypeGuard[TensorType]:
 
 
 def is_array(type_: Type) -> TypeGuard[TensorType]:
-    """Return whether values are plain ndarrays of known shape, C-contiguous and aligned; complex numbers always are."""
+    """Return whether values are plain ndarrays of known shape, C-contiguous and aligned, as complex scalars are too."""
     return (
         isinstance(type_, TensorType)
         and type_.shape is not None

@@ -1,4 +1,4 @@
-"""Loops that LLVM does not vectorise: an iteration may read what earlier ones wrote, at positions known only then.
+"""Loops that LLVM does not vectorise: an iteration may read what earlier ones wrote, at positions that it computes.
 
     counts[places[i]] += 1                  a write at a position that the iteration computes
     d[i, j] = min(d[i, j], d[i, k] + …)     a read, at a fixed position, of the array that is written
@@ -15,7 +15,7 @@ from autoconv.graph.types import ArrayType
 from autoconv.ops.analysis.alias import base_of
 from autoconv.ops.analysis.induction import constant_of, counter_of
 
-_INVARIANT, _LINEAR, _OTHER = range(3)  # of a position, with the number of the iteration
+_INVARIANT, _LINEAR, _OTHER = range(3)  # how a position depends on the iteration's number
 
 
 def is_serial(loop: Node) -> bool:

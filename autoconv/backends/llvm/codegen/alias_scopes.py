@@ -43,10 +43,10 @@ class AliasScopes:
             self._scopes = {base: self._module.new_alias_scope() for base in bases if is_useful}
         if not roots <= self._scopes.keys():
             return ""
-        own = [scope for base, scope in self._scopes.items() if base in roots]
-        others = [scope for base, scope in self._scopes.items() if base not in roots]
-        excluded = f", !noalias !{{{', '.join(others)}}}" if others else ""
-        return f", !alias.scope !{{{', '.join(own)}}}{excluded}"
+        own_scopes = [scope for base, scope in self._scopes.items() if base in roots]
+        other_scopes = [scope for base, scope in self._scopes.items() if base not in roots]
+        excluded = f", !noalias !{{{', '.join(other_scopes)}}}" if other_scopes else ""
+        return f", !alias.scope !{{{', '.join(own_scopes)}}}{excluded}"
 
 
 __all__ = ["AliasScopes"]

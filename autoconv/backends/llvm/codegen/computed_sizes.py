@@ -57,12 +57,12 @@ def _write_sizes_of(region: LoweringContext, node: Node) -> None:
                 _define_size(region, size, out.load("i64", out.gep("i64", dimensions, axis)))
         return
     sizes_address = out.alloca(f"[{len(shape)} x i64]")
-    kind, descriptor = (body.calls.object(item)(out) for item in (np.ndarray, result.dtype.numpy))
+    array_class, descriptor = (body.calls.object(item)(out) for item in (np.ndarray, result.dtype.numpy))
 
     def load_sizes(array: str) -> str:
         for axis, size in enumerate(shape):
             out.store("i64", size if isinstance(size, int) else -1, out.gep("i64", sizes_address, axis))
-        return out.call("is_open_array", array, kind, descriptor, len(shape), sizes_address)
+        return out.call("is_open_array", array, array_class, descriptor, len(shape), sizes_address)
 
     is_contiguous = load_sizes(array.ir)
     with out.unlikely(out.not_(is_contiguous)):
@@ -134,7 +134,8 @@ def _write_reshape_sizes(region: LoweringContext, node: Node) -> None:
     for size, is_inferred in zip(requested, are_inferred, strict=True):
         known_product = out.mul(known_product, out.select(is_inferred, 1, size))
     quotient = out.op("sdiv", total, out.select(out.icmp("eq", known_product, 0), 1, known_product))
-    resolved = [out.select(is_left, quotient, size) for size, is_left in zip(requested, are_inferred, strict=True)]
+    pairs = zip(requested, are_inferred, strict=True)
+    resolved = [out.select(is_inferred, quotient, size) for size, is_inferred in pairs]
     inferred_count: Position = 0
     product: Position = 1
     is_wrong = "false"

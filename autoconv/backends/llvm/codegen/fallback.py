@@ -159,11 +159,11 @@ class KernelCalls:
         for size in reversed(shape[len(strides) :]):
             strides.append(stride)
             stride = product(out, stride, size)
-        kind, descriptor = (self.body.calls.object(item)(out) for item in (np.ndarray, dtype.numpy))
+        array_class, descriptor = (self.body.calls.object(item)(out) for item in (np.ndarray, dtype.numpy))
         address = out.load("ptr", out.gep("i8", array.ir, abi.DATA))
         buffers = [self.body.store_dimensions(numbers) for numbers in (shape, strides[::-1])]
         result = out.call(
-            "new_view", kind, descriptor, len(shape), buffers[0], buffers[1], address, array.ir, abi.WRITABLE_FLAGS
+            "new_view", array_class, descriptor, len(shape), *buffers, address, array.ir, abi.WRITABLE_FLAGS
         )
         self.body.fail_if(out.is_null(result))
         return self.body.own_reference(result)
@@ -199,9 +199,9 @@ class KernelCalls:
         """Check that a kernel's result has the shape of its type, with the open dimensions of the arguments."""
         out, body, shape = self.out, self.body, sizes(value.type)
         dtype = value.dtype
-        kind, descriptor = (body.calls.object(item)(out) for item in (np.ndarray, dtype.numpy))
+        array_class, descriptor = (body.calls.object(item)(out) for item in (np.ndarray, dtype.numpy))
         dimensions = body.store_dimensions(shape)
-        with out.unless(out.call("is_contiguous_array", object_.ir, kind, descriptor, len(shape), dimensions)):
+        with out.unless(out.call("is_contiguous_array", object_.ir, array_class, descriptor, len(shape), dimensions)):
             body.call_python(_raise_size_mismatch, object_.ir)
 
     def _as_native(self, value: Value, object_: Object) -> Native:

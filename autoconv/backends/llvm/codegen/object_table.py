@@ -154,7 +154,7 @@ def _results_converter(results: Sequence[Value]) -> Callable[[Any], Any]:
     if len(converters) == 1:
         convert = converters[0]
         return lambda results: convert(results[0] if type(results) is tuple else results)
-    return lambda results: tuple(form(result) for form, result in zip(converters, results or (), strict=True))
+    return lambda results: tuple(convert(result) for convert, result in zip(converters, results or (), strict=True))
 
 
 def _result_converter(value: Value) -> Callable[[Any], Any]:

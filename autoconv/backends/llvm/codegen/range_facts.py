@@ -36,7 +36,7 @@ def compute_unchecked(
 
 
 def least_difference(body: Body, x: Element, y: Element) -> int | None:
-    """Return a lower bound of `x - y`, from a bound of `y` relative to `x`, as of a counter; None if there is none."""
+    """Return a lower bound of `x - y`, from a bound of `y` relative to `x`, as counters have; None if there is none."""
     bounds, base, offset = body.upper_bounds.get(y.ir, {}), x.ir, 0
     while base not in bounds:
         if base not in body.offsets:

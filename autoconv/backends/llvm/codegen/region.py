@@ -137,8 +137,8 @@ class Region(KernelCalls):
         address = self.out.gep("i8", array.ir, abi.DATA)
         return self.out.load("ptr", address)
 
-    def _subtract_uses(self, value: Value, times: int) -> None:
-        self.remaining_uses[value] -= times
+    def _subtract_uses(self, value: Value, count: int) -> None:
+        self.remaining_uses[value] -= count
         self._release_if_unused(value)
 
     def _release_if_unused(self, value: Value) -> None:

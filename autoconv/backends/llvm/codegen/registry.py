@@ -35,27 +35,27 @@ def lower(region: LoweringContext, node: Node, lowering_class: str) -> None:
 
 
 def native_lowering(
-    *names: str, fits: Fits, work: Callable[[Node], int] | None = None, of_open: Fits | None = None,
+    *names: str, fits: Fits, work: Callable[[Node], int] | None = None, fits_open: Fits | None = None,
     library: bool = False,
 ) -> Callable[[Lowering], Lowering]:  # fmt: skip
     """Register a function as the lowering of ops, for the nodes that fit; other nodes run by kernels.
 
-    All inputs and results are numbers in registers and arrays of known shapes; if `of_open` holds, also arrays with
+    All inputs and results are numbers in registers and arrays of known shapes; if `fits_open` holds, also arrays with
     open dimensions. `work` estimates the work of a node that one thread executes, in units of 0.05 ns, and is 0 for
     nodes that threads share. `library`: see LIBRARY_OPS.
     """
     for name in names:
-        CLASSIFIERS[name] = lambda node: _classify_native(node, fits, of_open)
+        CLASSIFIERS[name] = lambda node: _classify_native(node, fits, fits_open)
         if work is not None:
             SERIAL_WORK[name] = work
     LIBRARY_OPS.update(names if library else ())
     return lowering(*names)
 
 
-def _classify_native(node: Node, fits: Fits, of_open: Fits | None) -> str | None:
+def _classify_native(node: Node, fits: Fits, fits_open: Fits | None) -> str | None:
     if not uses_open_sizes(node):
         return "whole" if fits(node) else "kernel"
-    return None if of_open is None else "whole" if of_open(node) else "kernel"
+    return None if fits_open is None else "whole" if fits_open(node) else "kernel"
 
 
 def complex_lowering(*names: str, fits: Fits, library: bool = False) -> Callable[[Lowering], Lowering]:
@@ -79,18 +79,18 @@ def memory_lowering(
     With `is_represented_only`, only nodes fit whose values all have a native representation.
     """
 
-    def fits_held(node: Node) -> bool:
+    def fits_and_is_represented(node: Node) -> bool:
         return all(is_represented(value.type) for value in (*node.inputs, *node.results)) and fits(node)
 
-    MEMORY_OPS.update(dict.fromkeys(names, fits_held if is_represented_only else fits))
+    MEMORY_OPS.update(dict.fromkeys(names, fits_and_is_represented if is_represented_only else fits))
 
     def register(write: Lowering) -> Lowering:
-        def write_noted(region: LoweringContext, node: Node) -> None:
+        def write_and_mark_loops(region: LoweringContext, node: Node) -> None:
             if region.body.loop_depth:
                 region.body.module.has_loops = region.out.has_element_loops = True
             write(region, node)
 
-        lowering(*names)(write_noted)
+        lowering(*names)(write_and_mark_loops)
         return write
 
     return register

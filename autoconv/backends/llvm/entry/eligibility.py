@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autoconv.backends.call_form import CallForm, Captured, InstanceParameter, ListParameter, outputs_of
+from autoconv.backends.call_form import CallForm, Captured, InstanceParameter, ListParameter, output_kinds
 from autoconv.backends.llvm.analysis.representation import is_complex, is_dense, is_memory, is_scalar, sizes
 from autoconv.graph.graph import Graph, Value
 from autoconv.graph.types import TensorType, Type
@@ -16,7 +16,7 @@ def is_eligible(graph: Graph, form: CallForm) -> bool:
             continue
         if not is_data(value) or (parameter == "array" and _is_complex_number(value)):
             return False
-    result_kinds = outputs_of(form.result)
+    result_kinds = output_kinds(form.result)
     return all(
         kind in ("memory", "object")
         or (kind == "number" and is_complex(graph.outputs[i].type))

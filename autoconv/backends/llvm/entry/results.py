@@ -13,7 +13,7 @@ from autoconv.backends.call_form import (
     OutputResult,
     ResultForm,
     SelectedResult,
-    outputs_of,
+    output_kinds,
 )
 from autoconv.backends.llvm.codegen.object_table import Calls
 from autoconv.backends.llvm.codegen.values import Object
@@ -63,7 +63,7 @@ class ResultWriter:
 
     def return_form(self, outputs: Sequence[Element | Object], form: CallForm, allocated: Sequence[bool]) -> None:
         """Write the return of the result that the form describes; `allocated` flags outputs of new memory."""
-        kinds = outputs_of(form.result)
+        kinds = output_kinds(form.result)
         self._form = form
         self._outputs: list[Element | Object] = []
         slots = [self.hold(native.ir) if isinstance(native, Object) else "" for native in outputs]

@@ -1,6 +1,6 @@
 """Fuse full reductions of array parts of unknown size with the elementwise computation of their operand.
 
-Sums, extremes and positions of extremes become one step, which reads elements in place and copies nothing.
+Sums, extremes and positions of extremes become one node, which reads elements in place and copies nothing.
 
     before   %v = array_view(%A, %i, spec=…); %x = array_load(%v); %y = multiply(%x, %c); %s = numpy_sum(%y, axis=None)
     after    %s = array_total(%v, %c, steps=((None, 0), (None, 1), ("multiply", (0, 1))), op="numpy_sum", …)

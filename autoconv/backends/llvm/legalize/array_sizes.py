@@ -47,15 +47,16 @@ def _size_key(x: Value, axis: int) -> tuple[Any, ...]:
     if node is not None and node.op.name == "array_view":
         source: Any = node.inputs[0].type
         result = 0
-        for entry, given, at, width in align(node.attributes["spec"], source.rank, node.inputs[1:]):
+        for entry, operands, source_axis, width in align(node.attributes["spec"], source.rank, node.inputs[1:]):
             if isinstance(entry, At):
                 continue
             if result <= axis < result + (width if isinstance(entry, Rest) else 1):
                 if isinstance(entry, (Slice, Rest)):
-                    size = source.shape[at + axis - result]
-                    whole = ("size", size) if size is not None else _size_key(node.inputs[0], at + axis - result)
+                    sliced_axis = source_axis + axis - result
+                    size = source.shape[sliced_axis]
+                    whole_key = ("size", size) if size is not None else _size_key(node.inputs[0], sliced_axis)
                     is_whole = isinstance(entry, Rest) or entry.is_whole
-                    return whole if is_whole else ("array slice", whole, _cut_length(entry.filled(given)))
+                    return whole_key if is_whole else ("array slice", whole_key, _cut_length(entry.filled(operands)))
                 break
             result += width if isinstance(entry, Rest) else 1
     return "array", x, axis
@@ -64,8 +65,8 @@ def _size_key(x: Value, axis: int) -> tuple[Any, ...]:
 def _cut_length(parts: tuple[Any, Any, Any]) -> Any:
     """Return a key of the length of a slice: for `x[1:]` and `x[:-1]` the number of elements that are cut off."""
     start, stop, step = parts
-    numbers = all(part is None or isinstance(part, int) for part in parts)
-    if not numbers or step not in (None, 1) or (start or 0) < 0 or (stop is not None and stop >= 0):
+    are_numbers = all(part is None or isinstance(part, int) for part in parts)
+    if not are_numbers or step not in (None, 1) or (start or 0) < 0 or (stop is not None and stop >= 0):
         return parts
     return (start or 0) - (stop or 0)
 

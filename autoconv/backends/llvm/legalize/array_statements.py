@@ -16,7 +16,7 @@ import numpy as np
 
 from autoconv.backends.llvm.ir.types import is_native
 from autoconv.backends.llvm.legalize.array_reductions import PART, TOTAL, Total, evaluate_steps, find_total
-from autoconv.backends.llvm.legalize.statement_nodes import is_gather, is_open_slice, is_pure_element
+from autoconv.backends.llvm.legalize.statement_nodes import is_gather, is_open_slice, is_pure_elementwise
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value, append_copy, compute_effects, copy_regions
 from autoconv.graph.rewrite import begin_copy
@@ -180,13 +180,13 @@ class _Fusion:
         self.step_by_value[value] = len(self.steps) - 1
         return self.step_by_value[value]
 
-    def input(self, operand: Value) -> int:
-        """Return the index of an input, added if it is a new one."""
+    def add_input(self, operand: Value) -> int:
+        """Add an input unless it is there; return its index."""
         if operand not in self.inputs:
             self.inputs.append(operand)
         return self.inputs.index(operand)
 
-    def leaf(self, operand: Value, value: Value) -> int | None:
+    def add_leaf(self, operand: Value, value: Value) -> int | None:
         """Add an input: a tensor, read as a whole, or an array in memory, read element by element."""
         type_ = value.type
         assert isinstance(type_, TensorType)
@@ -194,7 +194,7 @@ class _Fusion:
             if value.node is None or not is_open_slice(value.node):
                 return None  # a kernel's result: not known to be contiguous
             self.parts.append(value.node)
-        return self.add(value, Step(type_, "", (self.input(operand),)))
+        return self.add(value, Step(type_, "", (self.add_input(operand),)))
 
 
 class _Statements:
@@ -235,8 +235,10 @@ class _Statements:
 
     def _match_assignment(self, store: Node) -> None:
         value = store.inputs[-1]
-        kind = store.inputs[0].type if store.op.name == "array_store" else store.results[0].type
-        if not isinstance(kind, ArrayType) or not is_native(kind.dtype) or not kind.rank or value.shape == ():
+        array_type = store.inputs[0].type if store.op.name == "array_store" else store.results[0].type
+        if not isinstance(array_type, ArrayType) or not is_native(array_type.dtype):
+            return
+        if not array_type.rank or value.shape == ():
             return
         fusion = _Fusion(store, self._elementwise_tree([value], {store}, store))
         if self._step_index(value, fusion) is None or len(fusion.steps) > _MAX_STEPS:
@@ -245,9 +247,9 @@ class _Statements:
         reads_memory = any(isinstance(value.type, ArrayType) for value in inputs)
         if not tree and not reads_memory:
             return
-        if store.op.name == "array_of" and not _determines_sizes(kind, steps):
+        if store.op.name == "array_of" and not _determines_sizes(array_type, steps):
             return
-        if store.op.name == "array_of" and not reads_memory and has_constant_sizes(kind, steps):
+        if store.op.name == "array_of" and not reads_memory and has_constant_sizes(array_type, steps):
             return  # fused loops read slices of tensors in place, and the array takes over the memory of their result
         self.assignments[store] = inputs, tuple(steps)
         self.parts |= set(fusion.parts)
@@ -304,7 +306,7 @@ class _Statements:
         for node in reversed(self._graph.nodes[: self._positions[last]]):
             if node not in nodes or getattr(node.results[0].type, "shape", ()) == ():
                 continue
-            fuses = is_pure_element(node) or (is_gather(node) and self._is_undisturbed(node, last))
+            fuses = is_pure_elementwise(node) or (is_gather(node) and self._is_undisturbed(node, last))
             if fuses and self._is_used_by(node, result | users):
                 result.add(node)
                 nodes |= {value.node for value in node.inputs}
@@ -319,9 +321,9 @@ class _Statements:
             return None
         is_load = node is not None and node.op.name == "array_load" and bool(type_.shape)
         if node is not None and is_load and self._is_unchanged_until(node, fusion.last):
-            return fusion.leaf(node.inputs[0], value)
+            return fusion.add_leaf(node.inputs[0], value)
         if node not in fusion.tree:
-            return fusion.leaf(value, value)
+            return fusion.add_leaf(value, value)
         assert node is not None
         if is_gather(node):
             return self._add_gather(node, fusion)
@@ -341,7 +343,7 @@ class _Statements:
         in_memory = load is not None and load.op.name == "array_load" and self._is_unchanged_until(load, fusion.last)
         operand = load.inputs[0] if in_memory and load is not None else base
         assert isinstance(base.type, TensorType) and isinstance(result.type, TensorType)
-        fusion.steps.append(Step(base.type, BASE, (fusion.input(operand),)))
+        fusion.steps.append(Step(base.type, BASE, (fusion.add_input(operand),)))
         return fusion.add(result, Step(result.type, "get_item", (len(fusion.steps) - 1, number), node.attributes))
 
     def _is_undisturbed(self, node: Node, last: Node) -> bool:

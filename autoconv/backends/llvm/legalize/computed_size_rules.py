@@ -1,4 +1,4 @@
-"""Result shapes of ops on arrays whose sizes a graph computes: one rule an op, of `computed_sizes`."""
+"""Rules of `computed_sizes`: the result shapes of ops on arrays whose sizes a graph computes."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def rule(*names: str) -> Any:
     return register
 
 
-# Their results have known sizes, or sizes that only the elements determine.
+# Ops without a rule: their results have known sizes, or sizes that only the elements determine.
 COMPUTED_SIZE_OPS.update(("dimension", "size", "shape", "where_indices"))
 
 

@@ -175,11 +175,13 @@ class NamedSizes(Rewriter[_SymbolCounter]):
 
     span: Any = None
 
-    def add_with_shape(self, node: Node, inputs: Sequence[Value], to: Sequence[Dimension], **attributes: Any) -> Value:
+    def add_with_shape(
+        self, node: Node, inputs: Sequence[Value], result_shape: Sequence[Dimension], **attributes: Any
+    ) -> Value:
         """Append a copy of the node whose result has the given shape."""
         (result,) = node.results
         assert isinstance(result.type, TensorType)
-        types = [result.type.with_shape(tuple(to))]
+        types = [result.type.with_shape(tuple(result_shape))]
         attributes = {**node.attributes, **attributes}
         copy = self.copy.add_replacement(node, node.op, inputs, attributes, types=types)
         return copy.results[0]
@@ -191,7 +193,7 @@ class NamedSizes(Rewriter[_SymbolCounter]):
             return value
         assert isinstance(type_, TensorType) and type_.shape is not None
         shape = tuple(self.new_symbol() if size is None else size for size in type_.shape)
-        defines = tuple(size for size, before in zip(shape, type_.shape, strict=True) if before is None)
+        defines = tuple(size for size, given_size in zip(shape, type_.shape, strict=True) if given_size is None)
         return self.add(SIZES_OF, [value], {"defines": defines}, [type_.with_shape(shape)])  # type: ignore[no-any-return]
 
     # ---- sizes
@@ -199,10 +201,10 @@ class NamedSizes(Rewriter[_SymbolCounter]):
     def new_symbol(self) -> ComputedSize:
         return ComputedSize(f"size{next(self.shared.numbers)}")
 
-    def symbols_of(self, key: Any, define: Callable[[tuple[ComputedSize, ...]], None], number: int = 1) -> Any:
+    def symbols_of(self, key: Any, define: Callable[[tuple[ComputedSize, ...]], None], count: int = 1) -> Any:
         """Return the symbols of the sizes that `key` describes; `define` appends the node for new ones."""
         if key not in self.symbols_by_key:
-            symbols = tuple(self.new_symbol() for _ in range(number))
+            symbols = tuple(self.new_symbol() for _ in range(count))
             define(symbols)
             self.symbols_by_key[key] = symbols
         return self.symbols_by_key[key]

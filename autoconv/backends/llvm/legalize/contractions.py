@@ -43,22 +43,22 @@ def _contract(b: GraphBuilder, inputs: Sequence[Any], operands: list[str], resul
     if any(0 in shape for shape in shapes) or inputs[0].dtype.is_bool:
         return None
     operands, result = _expand_ellipsis(operands, result, shapes)
-    size: Sizes = {}
+    sizes: Sizes = {}
     for shape, labels in zip(shapes, operands, strict=True):
-        for label, n in zip(labels, shape, strict=True):
-            if n != 1 and size.setdefault(label, n) != n:
+        for label, size in zip(labels, shape, strict=True):
+            if size != 1 and sizes.setdefault(label, size) != size:
                 return None  # open sizes that need not be equal
     for labels in operands:
-        size |= {label: 1 for label in labels if label not in size}
+        sizes |= {label: 1 for label in labels if label not in sizes}
     pairs = zip(inputs, operands, strict=True)
-    remaining = [_drop_broadcast_ones(b, *_take_diagonals(b, x, labels), size) for x, labels in pairs]
-    for i, j in _contraction_order(remaining, result, size):
+    remaining = [_drop_broadcast_ones(b, *_take_diagonals(b, x, labels), sizes) for x, labels in pairs]
+    for i, j in _contraction_order(remaining, result, sizes):
         x, y = remaining.pop(i), remaining.pop(j)
         needed = set(result).union(*(labels for _, labels in remaining))
         summed = _sum_unneeded(b, *x, needed | set(y[1])), _sum_unneeded(b, *y, needed | set(x[1]))
-        remaining.append(_contract_pair(b, *summed, needed, size))
+        remaining.append(_contract_pair(b, *summed, needed, sizes))
     ((x, labels),) = remaining
-    return _transpose_to(b, *_sum_unneeded(b, x, labels, set(result)), result, size)
+    return _transpose_to(b, *_sum_unneeded(b, x, labels, set(result)), result, sizes)
 
 
 def _expand_ellipsis(operands: list[str], result: str, shapes: Sequence[Sequence[Dimension]]) -> tuple[list[str], str]:
@@ -84,15 +84,15 @@ def _take_diagonals(b: GraphBuilder, x: Any, labels: str) -> Operand:
     return x, labels
 
 
-def _drop_broadcast_ones(b: GraphBuilder, x: Any, labels: str, size: Sizes) -> Operand:
+def _drop_broadcast_ones(b: GraphBuilder, x: Any, labels: str, sizes: Sizes) -> Operand:
     """Drop the dimensions of 1 that are broadcast."""
-    kept_labels = [label for label, n in zip(labels, dimensions(x), strict=True) if n == size[label]]
+    kept_labels = [label for label, size in zip(labels, dimensions(x), strict=True) if size == sizes[label]]
     if len(kept_labels) == len(labels):
         return x, labels
-    return reshape(b, x, [size[label] for label in kept_labels]), "".join(kept_labels)
+    return reshape(b, x, [sizes[label] for label in kept_labels]), "".join(kept_labels)
 
 
-def _contraction_order(operands: list[Operand], result: str, size: Sizes) -> list[tuple[int, int]]:
+def _contraction_order(operands: list[Operand], result: str, sizes: Sizes) -> list[tuple[int, int]]:
     """Return the pairs of positions to contract, in order, the larger position first.
 
     Both operands of a pair are removed from the list, and their product is appended to it.
@@ -104,12 +104,12 @@ def _contraction_order(operands: list[Operand], result: str, size: Sizes) -> lis
         + "->"
         + "".join(c for c in result if any(c in o for _, o in operands))
     )
-    static = {label: n if isinstance(n, int) else _ASSUMED_SIZE for label, n in size.items()}
+    static = {label: size if isinstance(size, int) else _ASSUMED_SIZE for label, size in sizes.items()}
     placeholders = [np.broadcast_to(np.zeros(()), [static[label] for label in labels]) for _, labels in operands]
     steps = []
     for step in np.einsum_path(equation, *placeholders, optimize="greedy")[0][1:]:
-        *rest, first = sorted(step, reverse=True)
-        steps += [(second, first) for second in rest[:1]]
+        *others, first = sorted(step, reverse=True)
+        steps += [(second, first) for second in others[:1]]
         if len(step) > 2:  # all remaining operands: in pairs
             steps += [(len(step) - 2 - i, 0) for i in range(len(step) - 2)]
     return steps
@@ -123,7 +123,7 @@ def _sum_unneeded(b: GraphBuilder, x: Any, labels: str, needed: set[str]) -> Ope
     return b.reduce_sum(x, axis=axes, keepdims=False), "".join(label for label in labels if label in needed)
 
 
-def _contract_pair(b: GraphBuilder, first: Operand, second: Operand, needed: set[str], size: Sizes) -> Operand:
+def _contract_pair(b: GraphBuilder, first: Operand, second: Operand, needed: set[str], sizes: Sizes) -> Operand:
     (x, x_labels), (y, y_labels) = first, second
     shared_labels = [label for label in x_labels if label in y_labels]
     batch = "".join(label for label in shared_labels if label in needed)
@@ -133,29 +133,27 @@ def _contract_pair(b: GraphBuilder, first: Operand, second: Operand, needed: set
     labels = batch + rows + columns
     if not inner or x.dtype.name not in ("float32", "float64"):
         inner_axes = tuple(range(len(labels), len(labels) + len(inner)))
-        products = b.multiply(
-            *(_expand_to_labels(b, value, own, labels + inner, size) for value, own in (first, second))
-        )
+        products = b.multiply(*(_expand_to_labels(b, *operand, labels + inner, sizes) for operand in (first, second)))
         return b.reduce_sum(products, axis=inner_axes, keepdims=False) if inner else products, labels
     transpose_a = bool(rows) and x_labels == batch + inner + rows
     transpose_b = bool(columns) and y_labels == batch + columns + inner
-    batch_shape = (product([size[label] for label in batch]),) if batch else ()
-    extents = [product([size[label] for label in group]) for group in (rows, inner, columns)]
-    x = _transpose_to(b, x, x_labels, batch + (inner + rows if transpose_a else rows + inner), size)
-    y = _transpose_to(b, y, y_labels, batch + (columns + inner if transpose_b else inner + columns), size)
+    batch_shape = (product([sizes[label] for label in batch]),) if batch else ()
+    extents = [product([sizes[label] for label in group]) for group in (rows, inner, columns)]
+    x = _transpose_to(b, x, x_labels, batch + (inner + rows if transpose_a else rows + inner), sizes)
+    y = _transpose_to(b, y, y_labels, batch + (columns + inner if transpose_b else inner + columns), sizes)
     x = reshape(b, x, (*batch_shape, *((extents[1], extents[0]) if transpose_a else extents[:2])))
     y = reshape(b, y, (*batch_shape, *((extents[2], extents[1]) if transpose_b else extents[1:])))
     product_value = b.matmul(x, y, transpose_a=transpose_a, transpose_b=transpose_b)
-    return reshape(b, product_value, tuple(size[label] for label in labels)), labels
+    return reshape(b, product_value, tuple(sizes[label] for label in labels)), labels
 
 
-def _expand_to_labels(b: GraphBuilder, x: Any, operand_labels: str, labels: str, size: Sizes) -> Any:
+def _expand_to_labels(b: GraphBuilder, x: Any, operand_labels: str, labels: str, sizes: Sizes) -> Any:
     """Give the operand a dimension for each label, of size 1 where it has none."""
-    x = _transpose_to(b, x, operand_labels, "".join(label for label in labels if label in operand_labels), size)
-    return reshape(b, x, tuple(size[label] if label in operand_labels else 1 for label in labels))
+    x = _transpose_to(b, x, operand_labels, "".join(label for label in labels if label in operand_labels), sizes)
+    return reshape(b, x, tuple(sizes[label] if label in operand_labels else 1 for label in labels))
 
 
-def _transpose_to(b: GraphBuilder, x: Any, labels: str, order: str, size: Sizes) -> Any:
+def _transpose_to(b: GraphBuilder, x: Any, labels: str, order: str, sizes: Sizes) -> Any:
     """Transpose the operand to the order of the wanted labels."""
     return x if labels == order else b.transpose(x, perm=tuple(labels.index(label) for label in order))
 

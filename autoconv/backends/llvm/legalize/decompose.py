@@ -30,7 +30,7 @@ def expand(graph: Graph) -> Graph:
 
 def is_composite(node: Node) -> bool:
     """Return whether `expand` would replace the node, judging by its name and types."""
-    return node.op.name in _RULES and _is_known(node)
+    return node.op.name in _RULES and _has_known_shapes(node)
 
 
 def _may_expand(node: Node) -> bool:
@@ -47,7 +47,7 @@ def _expand_node(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value
     rule = _RULES.get(node.op.name)
     if rule is None or node.effects not in (Effects.PURE, Effects.RANDOM):
         return None
-    if not _is_known(node):
+    if not _has_known_shapes(node):
         return None
     if not is_dense(node.inputs[0].type) and node.op.name not in _SCALAR_OPS:
         return None
@@ -59,7 +59,7 @@ def _expand_node(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value
     return results
 
 
-def _is_known(node: Node) -> bool:
+def _has_known_shapes(node: Node) -> bool:
     """Return whether all shapes are known, constant or, where the rule supports it, open."""
     is_supported = is_dense if node.op.name in _OPEN_SIZE_OPS else is_array
     types = [value.type for value in (*node.inputs, *node.results)]
@@ -117,7 +117,7 @@ def _quantifier_rule(name: str) -> Rule:
     return rule
 
 
-def _variance_rule(root: bool) -> Rule:
+def _variance_rule(takes_root: bool) -> Rule:
     """Return the rule of the variance, or its root: the mean of squared differences from the mean, as in NumPy."""
 
     def rule(b: GraphBuilder, node: Node, inputs: Any) -> Any:
@@ -137,7 +137,7 @@ def _variance_rule(root: bool) -> Rule:
         else:
             divisor = b.subtract(count_elements(b, x, axes, dtype), b.constant(value=np.asarray(ddof, dtype.numpy)))
             result = b.divide(total, b.maximum(divisor, b.constant(value=np.zeros((), dtype.numpy))))
-        return b.sqrt(result) if root else result
+        return b.sqrt(result) if takes_root else result
 
     return rule
 
@@ -148,22 +148,22 @@ def _argument_rule(name: str) -> Rule:
         result: Any = node.results[0].type
         if axis is None:
             x, axis = reshape(b, x, (product(dimensions(x)),)), 0
-        scan = getattr(b, name)(x, axis=axis, dtype=result.dtype)
+        positions = getattr(b, name)(x, axis=axis, dtype=result.dtype)
         if not node.attributes.get("keepdims"):
-            return scan
-        if is_scalar(scan.type):
-            return b.fill(scan, shape=sizes(result))
-        return reshape(b, scan, dimensions(node.results[0]))
+            return positions
+        if is_scalar(positions.type):
+            return b.fill(positions, shape=sizes(result))
+        return reshape(b, positions, dimensions(node.results[0]))
 
     return rule
 
 
 def _astype(b: GraphBuilder, node: Node, inputs: Any) -> Any:
     """Convert to another dtype, which always makes a new array."""
-    kind = node.results[0].dtype
-    if node.attributes["how"] != "astype" or kind is node.inputs[0].dtype:
+    dtype = node.results[0].dtype
+    if node.attributes["how"] != "astype" or dtype is node.inputs[0].dtype:
         return None
-    return b.cast(inputs[0], dtype=kind)
+    return b.cast(inputs[0], dtype=dtype)
 
 
 def _stack(b: GraphBuilder, node: Node, inputs: Any) -> Any:

@@ -40,8 +40,8 @@ def _shift(b: GraphBuilder, node: Node, inputs: Any) -> Any:
     if remaining_size == 0:
         return edge
     start, stop = (1, None) if is_reverse else (None, -1)
-    kept = slice_axis(b, x, axis, start, stop, remaining_size)
-    return concatenate(b, (kept, edge) if is_reverse else (edge, kept), axis, shape)
+    kept_part = slice_axis(b, x, axis, start, stop, remaining_size)
+    return concatenate(b, (kept_part, edge) if is_reverse else (edge, kept_part), axis, shape)
 
 
 def _unpad(b: GraphBuilder, node: Node, inputs: Any) -> Any:
@@ -62,16 +62,16 @@ def _split(b: GraphBuilder, node: Node, inputs: Any) -> Any:
     if by_lengths and (inputs[1].node is None or inputs[1].node.op.name != "constant"):
         return None
     x, axis = inputs[0], node.attributes.get("axis", 0) % len(dimensions(inputs[0]))
-    parts_found: list[Any] = []
+    parts: list[Any] = []
     start: Dimension = 0
     for value in node.results:
         size = dimensions(value)[axis]
         stop = plus(start, size)
-        parts_found.append(slice_axis(b, x, axis, start, stop, size))
+        parts.append(slice_axis(b, x, axis, start, stop, size))
         start = stop
     if start != dimensions(x)[axis] and (by_lengths or node.op.name == "split_like"):
         return None
-    return tuple(parts_found) if len(parts_found) > 1 else parts_found[0] if parts_found else None
+    return tuple(parts) if len(parts) > 1 else parts[0] if parts else None
 
 
 def _sum_tiles(b: GraphBuilder, node: Node, inputs: Any) -> Any:
@@ -118,8 +118,8 @@ def _clip(b: GraphBuilder, node: Node, inputs: Any) -> Any:
     floats and arrays of bounds the choice depends on NumPy's iteration, so the kernel runs.
     """
     x, low, high = inputs
-    numbers = all(dimensions(bound) == () for bound in (low, high))
-    return b.minimum(high, b.maximum(low, x)) if x.dtype.is_integer or numbers else None
+    bounds_are_numbers = all(dimensions(bound) == () for bound in (low, high))
+    return b.minimum(high, b.maximum(low, x)) if x.dtype.is_integer or bounds_are_numbers else None
 
 
 def _log_sum_exp(b: GraphBuilder, node: Node, inputs: Any) -> Any:
@@ -186,12 +186,12 @@ def _divide_towards_zero(b: GraphBuilder, total: Any, divisor: Any) -> Any:
 def _round(b: GraphBuilder, node: Node, inputs: Any) -> Any:
     """Round to `decimals` digits after the point as NumPy does: scale by a power of ten, round, scale back."""
     (x,), decimals = inputs, node.attributes.get("decimals", 0)
-    kind = node.results[0].dtype
-    if x.dtype is not kind or kind not in (float32, float64) or abs(decimals) > _MAX_DECIMALS:
+    dtype = node.results[0].dtype
+    if x.dtype is not dtype or dtype not in (float32, float64) or abs(decimals) > _MAX_DECIMALS:
         return None
     if decimals == 0:
         return b.rint(x)
-    power = b.constant(value=np.asarray(10.0 ** abs(decimals), kind.numpy))
+    power = b.constant(value=np.asarray(10.0 ** abs(decimals), dtype.numpy))
     scale, unscale = (b.multiply, b.divide) if decimals > 0 else (b.divide, b.multiply)
     return unscale(b.rint(scale(x, power)), power)
 

@@ -88,7 +88,7 @@ def _is_elementwise_body(body: Graph, changing: set[Value], shape: tuple[int, ..
             if node.effects is not Effects.PURE or not changing.isdisjoint(node.inputs):
                 changing.update(node.results)
             continue
-        if lowering_class(node) != "element" or node.effects is not Effects.PURE or _is_rare(node):
+        if lowering_class(node) != "element" or node.effects is not Effects.PURE or _has_rare_operands(node):
             return False
         for value in (*node.inputs, *node.results):
             if value in changing or is_complex(value.type):
@@ -100,7 +100,7 @@ def _is_elementwise_body(body: Graph, changing: set[Value], shape: tuple[int, ..
     return has_elements and all(sizes(value.type) == shape for value in outputs)
 
 
-def _is_rare(node: Node) -> bool:
+def _has_rare_operands(node: Node) -> bool:
     """Return whether the node's element rule has a slow path for rare operands."""
     probe = ElementProbe()
     probe.result(node.op.name, [value.dtype for value in node.inputs], node.results[0].dtype, node.attributes)

@@ -49,8 +49,8 @@ def _mark_loads(graph: Graph, overlaps: Overlaps, writers: Sequence[Node]) -> No
         if not _is_candidate(load):
             continue
         array = load.inputs[0]
-        dense = not is_open(load.results[0].type) and array.type.is_dense  # type: ignore[union-attr]
-        if dense and not any(_may_write(writer, array, overlaps) for writer in writers):
+        is_dense_array = not is_open(load.results[0].type) and array.type.is_dense  # type: ignore[union-attr]
+        if is_dense_array and not any(_may_write(writer, array, overlaps) for writer in writers):
             continue
         last_reader = _last_reader(load, readers, outputs, positions)
         between = graph.nodes[positions[load] + 1 : last_reader] if last_reader is not None else []

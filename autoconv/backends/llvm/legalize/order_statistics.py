@@ -128,17 +128,17 @@ def _name_result_sizes(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Va
     return sizes.add_with_shape(node, inputs, (*x.shape[:axis], *(positions.shape or ()), *x.shape[axis + 1 :]))
 
 
-def _kernel(x: Any, places: Any, *, axis: int) -> Any:
+def _kernel(x: Any, positions: Any, *, axis: int) -> Any:
     """Take positions of the sorted rows; those out of range raise NumPy's IndexError."""
     ordered = np.sort(x, axis=axis, kind="stable")
-    if ordered.ndim == 1 and np.ndim(places) == 0:
-        return np.asarray(ordered[int(places)])
-    return np.take(ordered, places, axis=axis)
+    if ordered.ndim == 1 and np.ndim(positions) == 0:
+        return np.asarray(ordered[int(positions)])
+    return np.take(ordered, positions, axis=axis)
 
 
-def _type(x: TensorType, places: TensorType, *, axis: int) -> TensorType:
-    assert x.shape is not None and places.shape is not None
-    return x.with_shape((*x.shape[:axis], *places.shape, *x.shape[axis + 1 :]))
+def _type(x: TensorType, positions: TensorType, *, axis: int) -> TensorType:
+    assert x.shape is not None and positions.shape is not None
+    return x.with_shape((*x.shape[:axis], *positions.shape, *x.shape[axis + 1 :]))
 
 
 # The elements at some positions of each sorted row.

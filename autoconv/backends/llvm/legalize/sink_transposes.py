@@ -45,7 +45,7 @@ def sink_transposes(graph: Graph) -> Graph:
 
 
 def _sink(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
-    perm = next((one for value in inputs if (one := _perm_of(value))), None)
+    perm = next((perm_of_value for value in inputs if (perm_of_value := _perm_of(value))), None)
     if perm is None or node.regions or len(node.results) != 1 or node.effects is not Effects.PURE:
         return None
     result = node.results[0].type
@@ -69,9 +69,9 @@ def _sink(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value] | Non
     replacement = None if rule is None else rule(copy, node, inputs, perm)
     if replacement is None:
         return None
-    operands, attributes, after = replacement
+    operands, attributes, result_perm = replacement
     (inner,) = copy.add_replacement(node, node.op, operands, attributes).results
-    return [_transpose(copy, node, inner, after)]
+    return [_transpose(copy, node, inner, result_perm)]
 
 
 def take_transposed_outputs(graph: Graph) -> frozenset[int]:
@@ -185,19 +185,19 @@ def _untransposed_operand(copy: Graph, node: Node, value: Value, perm: Perm) -> 
 def _sink_below_reduction(copy: Graph, node: Node, inputs: Sequence[Value], perm: Perm) -> Replacement | None:
     if len(inputs) != 1 or inputs[0].node is None:
         return None
-    axis_given, rank = node.attributes["axis"], len(perm)
+    axis_attribute, rank = node.attributes["axis"], len(perm)
     axes = (
         range(rank)
-        if axis_given is None
-        else [axis % rank for axis in ((axis_given,) if isinstance(axis_given, int) else axis_given)]
+        if axis_attribute is None
+        else [axis % rank for axis in ((axis_attribute,) if isinstance(axis_attribute, int) else axis_attribute)]
     )
     if node.attributes.get("keepdims"):
-        after = perm
+        result_perm = perm
     else:
-        kept_axes = [axis for place, axis in enumerate(perm) if place not in axes]
-        after = tuple(sorted(kept_axes).index(axis) for axis in kept_axes)
-    inner = None if axis_given is None else tuple(sorted(perm[axis] for axis in axes))
-    return [inputs[0].node.inputs[0]], {**node.attributes, "axis": inner}, after
+        kept_axes = [axis for position, axis in enumerate(perm) if position not in axes]
+        result_perm = tuple(sorted(kept_axes).index(axis) for axis in kept_axes)
+    inner = None if axis_attribute is None else tuple(sorted(perm[axis] for axis in axes))
+    return [inputs[0].node.inputs[0]], {**node.attributes, "axis": inner}, result_perm
 
 
 def _sink_below_axis_op(copy: Graph, node: Node, inputs: Sequence[Value], perm: Perm) -> Replacement | None:
@@ -206,7 +206,7 @@ def _sink_below_axis_op(copy: Graph, node: Node, inputs: Sequence[Value], perm: 
     if len(operands) < len(inputs) or axis is None:
         return None
     rank = len(perm)
-    inner = perm[axis % rank] if isinstance(axis, int) else tuple(sorted(perm[one % rank] for one in axis))
+    inner = perm[axis % rank] if isinstance(axis, int) else tuple(sorted(perm[a % rank] for a in axis))
     return operands, {**node.attributes, "axis": inner}, perm
 
 
@@ -215,13 +215,13 @@ def _sink_below_slice(copy: Graph, node: Node, inputs: Sequence[Value], perm: Pe
     spec, source = node.attributes["spec"], inputs[0].node
     if source is None or len(inputs) != 1 or not all(isinstance(entry, (At, Slice, Rest)) for entry in spec):
         return None
-    by_axis: list[Any] = [Slice()] * len(perm)
+    entry_by_axis: list[Any] = [Slice()] * len(perm)
     for entry, _, axis, _ in align(spec, len(perm)):
         if not isinstance(entry, Rest):
-            by_axis[perm[axis]] = entry
-    axes = [axis for axis in perm if not isinstance(by_axis[axis], At)]
-    after = tuple(sorted(axes).index(axis) for axis in axes)
-    return [source.inputs[0]], {**node.attributes, "spec": tuple(by_axis)}, after
+            entry_by_axis[perm[axis]] = entry
+    axes = [axis for axis in perm if not isinstance(entry_by_axis[axis], At)]
+    result_perm = tuple(sorted(axes).index(axis) for axis in axes)
+    return [source.inputs[0]], {**node.attributes, "spec": tuple(entry_by_axis)}, result_perm
 
 
 __all__ = ["sink_transposes", "take_transposed_outputs"]

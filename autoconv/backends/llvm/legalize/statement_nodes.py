@@ -30,7 +30,7 @@ def is_open_slice(node: Node) -> bool:
     return is_dense(source) and is_native(source.dtype) and None in (result.shape or ())  # type: ignore[union-attr]
 
 
-def is_pure_element(node: Node) -> bool:
+def is_pure_elementwise(node: Node) -> bool:
     """Return whether a node computes its result elementwise, without effects."""
     if len(node.results) != 1 or not node.op.traits.elementwise:
         return False

@@ -92,8 +92,9 @@ def _computes_short_vectors(node: Node) -> bool:
     (result,) = node.results
     if not is_array(result.type) or not result.type.shape:
         return False
-    *rest, count = sizes(result.type)
-    return 2 <= count <= _MAX_COMPONENTS and math.prod(rest) >= _MIN_VECTORS and lowering_class(node) == "element"
+    *vector_shape, count = sizes(result.type)
+    has_fit_sizes = 2 <= count <= _MAX_COMPONENTS and math.prod(vector_shape) >= _MIN_VECTORS
+    return has_fit_sizes and lowering_class(node) == "element"
 
 
 def _can_reduce(node: Node) -> bool:
@@ -127,16 +128,16 @@ def _reduce(b: GraphBuilder, node: Node, parts: list[Value]) -> Value:
     (result,) = node.results
     axes, last = reduced_axes(node), len(sizes(node.inputs[0].type)) - 1
     shape: Any = sizes(result.type)
-    rest = tuple(sorted(axes - {last}))
+    other_axes = tuple(sorted(axes - {last}))
     reduce, keepdims = getattr(b, node.op.name), bool(node.attributes.get("keepdims"))
     if last in axes:
         join = getattr(b, reduction_of(node).combine)
         total = parts[0]
         for part in parts[1:]:
             total = join(total, part)
-        total_over_all = reduce(total, axis=rest, keepdims=keepdims) if rest else total
+        total_over_all = reduce(total, axis=other_axes, keepdims=keepdims) if other_axes else total
         return total_over_all if sizes(total_over_all.type) == shape else b.reshape(total_over_all, shape=shape)
-    columns = [reduce(part, axis=rest, keepdims=keepdims) for part in parts]
+    columns = [reduce(part, axis=other_axes, keepdims=keepdims) for part in parts]
     component_shape = (*shape[:-1], 1)
     reshaped = [
         b.fill(c, shape=component_shape) if is_scalar(c.type) else b.reshape(c, shape=component_shape) for c in columns

@@ -74,10 +74,11 @@ def dispatching_method(address: Callable[[str], int], dispatch: Dispatch) -> Any
     definition = _MethodDefinition(b"__call__", address("dispatch"), 0x0080 | 0x0002, None)
     _KEPT_OBJECTS.extend((definition, dispatch))
     for name, value in (
-        ("slow", id(dispatch.slow)), ("failed", id(dispatch.failed)), ("missing", id(NotImplemented)),
+        ("slow", id(dispatch.handle_miss)), ("failed", id(dispatch.handle_failure)), ("missing", id(NotImplemented)),
         ("slot", dispatch.slot), ("methods", dispatch.methods),
         ("detour", ctypes.addressof(dispatch.detour)), ("busy", ctypes.addressof(dispatch.busy)),
-        ("variable", id(dispatch.variable)), ("default", id(dispatch.default)), ("flagged", id(dispatch.flagged)),
+        ("variable", id(dispatch.error_variable)), ("default", id(dispatch.default_errors)),
+        ("flagged", id(dispatch.handle_flagged)),
         ("has_actions", dispatch.has_actions),
     ):  # fmt: skip
         ctypes.c_int64.from_address(address(f"dispatch_{name}")).value = value

@@ -46,22 +46,24 @@ def patches_of(node: Node, readers: Mapping[Value, Sequence[Node]], outputs: Col
     if x in outputs or list(readers[x]) != [node] or rank < 2 or join.attributes["axis"] % rank != rank - 1:
         return None
     slices = [_constant_slice(part) for part in join.inputs]
-    first = slices[0]
+    first_slice = slices[0]
     stretches: list[tuple[Dimension, int]] = []
     for part in slices:
-        if part is None or first is None or part.base is not first.base or part.steps[:-1] != first.steps[:-1]:
+        if part is None or first_slice is None:
+            return None
+        if part.base is not first_slice.base or part.steps[:-1] != first_slice.steps[:-1]:
             return None
         if stretches and plus(*stretches[-1]) == part.offset:
             stretches[-1] = stretches[-1][0], stretches[-1][1] + part.count
         else:
             stretches.append((part.offset, part.count))
-    if first is None or len(stretches) > _STRETCH_LIMIT:
+    if first_slice is None or len(stretches) > _STRETCH_LIMIT:
         return None
-    slices_only = [v for v in join.inputs if v is not first.base and v not in outputs]
+    slices_only = [v for v in join.inputs if v is not first_slice.base and v not in outputs]
     slice_nodes = [v.node for v in slices_only if set(readers[v]) == {join}]
-    nodes = frozenset([join, *(one for one in slice_nodes if one is not None)])
-    rows = tuple(zip(dimensions(x)[:-1], first.steps[:-1], strict=True))
-    return Patches(first.base, rows, tuple(stretches), nodes)
+    nodes = frozenset([join, *(slice_node for slice_node in slice_nodes if slice_node is not None)])
+    rows = tuple(zip(dimensions(x)[:-1], first_slice.steps[:-1], strict=True))
+    return Patches(first_slice.base, rows, tuple(stretches), nodes)
 
 
 @dataclass(frozen=True)

@@ -65,7 +65,7 @@ def cut_positions(plan: Plan, nodes: Sequence[Node], index: Point, span: Span, i
 def note_pieces(
     plan: Plan, nodes: Sequence[Node], index: Point, span: Span | OpenSpan, in_memory: Container[Value]
 ) -> None:
-    """Apply the index maps of all that the nodes read at `index` over the span, which notes where pieces begin."""
+    """Apply the index maps of all values that the nodes read at `index`; the span records where pieces begin."""
     visitor = _ReadVisitor(plan, span, in_memory)
     for node in nodes:
         lowering_class = plan.classes[node]

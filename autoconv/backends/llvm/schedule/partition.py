@@ -78,7 +78,7 @@ def _split_dimension(dimension: int | None, shape: tuple[Position, ...], work: i
     size = 0 if dimension is None else shape[dimension]
     if is_known(shape):
         count = math.prod(map(int, shape))
-        return _split_known(dimension, int(size) or count, count * work, multiple)
+        return _split_known_size(dimension, int(size) or count, count * work, multiple)
     if isinstance(size, int) and 0 < size <= multiple:
         return None
     return Split(dimension, size, None, shape, work, multiple)
@@ -100,11 +100,11 @@ def split_counts(size: Position, work: int, shape: Sequence[Position] = ()) -> S
     iteration.
     """
     if isinstance(size, int) and is_known(shape):
-        return _split_known(None, size, work, 1) if current_target().has_pool else None
+        return _split_known_size(None, size, work, 1) if current_target().has_pool else None
     return Split(None, size, None, tuple(shape) or (size,), work) if current_target().has_pool and work else None
 
 
-def _split_known(dimension: int | None, size: int, work: int, multiple: int) -> Split | None:
+def _split_known_size(dimension: int | None, size: int, work: int, multiple: int) -> Split | None:
     if work < LEAST_WORK:
         return None
     parts = max(2, min(PART_LIMIT, work // LEAST_PART_WORK))

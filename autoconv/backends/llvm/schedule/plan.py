@@ -162,6 +162,7 @@ class Plan:
         return indexed and value in positions(reader)
 
     def _reads_through(self, reader: Node, value: Value) -> bool:
+        """Return whether a reader of a view can read the view's source instead, by the index map."""
         lowering_class = self.classes[reader]
         if reader.results and reader.results[0] in self._in_memory and not (is_contiguous(value) or is_block(value)):
             return False

@@ -100,12 +100,12 @@ def is_flat(plan: Plan, item: Item) -> bool:
     """
     shape = item.shape
     for node in item.nodes:
-        kind = plan.classes[node]
-        if kind in ("copy", "place", "scatter"):
+        lowering_class = plan.classes[node]
+        if lowering_class in ("copy", "place", "scatter"):
             return False
-        if kind == "reduce" and len(reduced_axes(node)) != len(shape or ()):
+        if lowering_class == "reduce" and len(reduced_axes(node)) != len(shape or ()):
             return False
-        operands = node.inputs[:1] if kind == "reduce" else node.inputs
+        operands = node.inputs[:1] if lowering_class == "reduce" else node.inputs
         for value in operands:
             if is_scalar(value.type):
                 continue
@@ -180,16 +180,16 @@ class _RunPartition:
         return all(self._node_stays_in_rows(node, shape) for node in (*item.nodes, *item.rows))
 
     def _node_stays_in_rows(self, node: Node, shape: tuple[int, ...]) -> bool:
-        kind = self.plan.classes[node]
-        if kind == "reduce" and (not register_depth(node, shape) or 0 in reduced_axes(node)):
+        lowering_class = self.plan.classes[node]
+        if lowering_class == "reduce" and (not register_depth(node, shape) or 0 in reduced_axes(node)):
             return False
-        shape_of_index = shape if kind == "reduce" else sizes(node.results[0].type)
+        shape_of_index = shape if lowering_class == "reduce" else sizes(node.results[0].type)
         index: Point = (_ROW, *(0 if size == 1 else variable(d) for d, size in enumerate(shape_of_index[1:], 1)))
-        if kind == "copy":
+        if lowering_class == "copy":
             return not any(map(self._reads_results, node.inputs))
         if shape_of_index[0] != self.rows:
             return False
-        operands = node.inputs[:1] if kind == "reduce" else node.inputs
+        operands = node.inputs[:1] if lowering_class == "reduce" else node.inputs
         for value in operands:
             if is_scalar(value.type):
                 continue

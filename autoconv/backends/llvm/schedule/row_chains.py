@@ -142,7 +142,7 @@ class _Chain:
         index_by_value: dict[Value, Point] = {}
         for node in (*target.nodes, *self.item.nodes, *row_nodes):
             (value,) = node.results
-            index = own_index if self._is_full(node) else _row_index(value, own_index, depth)
+            index = own_index if self._has_full_shape(node) else _row_index(value, own_index, depth)
             if index is None:
                 return False
             index_by_value[value] = index
@@ -150,7 +150,7 @@ class _Chain:
         readers += [(node, index_by_value[node.results[0]]) for node in row_nodes]
         return all(self._reads_own_row(node, reader_index, index_by_value) for node, reader_index in readers)
 
-    def _is_full(self, node: Node) -> bool:
+    def _has_full_shape(self, node: Node) -> bool:
         return self.plan.classes[node] == "element" and sizes(node.results[0].type) == self.shape
 
     def _reads_own_row(self, node: Node, index: Point, index_by_value: dict[Value, Point]) -> bool:

@@ -21,10 +21,10 @@ def new_cell(region: LoweringContext, type_: Type) -> str | Cells:
     """Return a cell for a value of the type: memory for a number, a slot for an object."""
     if representation.is_memory(type_):
         return array_view.new_cells(region, type_)  # type: ignore[arg-type]
-    return region.out.alloca(_kind(type_.dtype)) if is_scalar(type_) else region.out.slot()
+    return region.out.alloca(_cell_type(type_.dtype)) if is_scalar(type_) else region.out.slot()
 
 
-def _kind(dtype: DType) -> str:
+def _cell_type(dtype: DType) -> str:
     """Return the LLVM type of a number in a cell: its type in memory, but bits for bools, which need no test there."""
     return register(dtype) if dtype.is_bool else memory(dtype)
 
@@ -44,7 +44,7 @@ def store_outputs(
             continue
         native = convert(region, native, output.type, value.type)
         if isinstance(native, Element) and native.dtype.is_bool:
-            region.out.store(_kind(native.dtype), native.ir, cell)
+            region.out.store(_cell_type(native.dtype), native.ir, cell)
         elif isinstance(native, Element):
             store(ElementWriter(region.out), native, cell, 0)
         elif isinstance(native, Object):
@@ -59,7 +59,7 @@ def load_cell(region: LoweringContext, cell: str | Cells, type_: Type) -> Native
         return array_view.load_memory(region, cell, type_)  # type: ignore[arg-type]
     if is_scalar(type_):
         b, dtype = ElementWriter(region.out), type_.dtype
-        return b.wrap(dtype, region.out.load(_kind(dtype), cell)) if dtype.is_bool else load(b, dtype, cell, 0)
+        return b.wrap(dtype, region.out.load(_cell_type(dtype), cell)) if dtype.is_bool else load(b, dtype, cell, 0)
     return Object(region.out.load("ptr", cell), cell)
 
 

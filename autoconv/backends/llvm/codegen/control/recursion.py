@@ -268,7 +268,7 @@ def _field_address(out: FunctionText, state: str, offset: int) -> str:
 
 def _frames_left() -> int:
     """Return how many more nested Python frames the limit allows."""
-    return sys.getrecursionlimit() - count_stack_frames(interpreter.is_own)
+    return sys.getrecursionlimit() - count_stack_frames(interpreter.is_own_file)
 
 
 def _stack_size() -> int:

@@ -26,9 +26,9 @@ from autoconv.graph.types import TensorType
 from autoconv.ops.analysis.induction import constant_of
 from autoconv.ops.analysis.value_range import intersection, is_inside, result_range
 
-_BITS = (61, 58, 53, 47, 39, 31)  # of bounds of operands, the largest first
-_MOST_NODES = 4  # of an arm, without constants
-_MOST_OF_CONDITION = 8  # nodes that compute a condition
+_BOUND_BITS = (61, 58, 53, 47, 39, 31)  # the bounds of operands that are tried, as exponents of two
+_MOST_NODES = 4  # most nodes of an arm, without constants
+_MOST_CONDITION_NODES = 8  # most nodes that compute a condition
 
 
 def operand_bound(region: LoweringContext, node: Node) -> int:
@@ -39,10 +39,8 @@ def operand_bound(region: LoweringContext, node: Node) -> int:
         return 0
     if all(_ranges_of(region, node, arm, 0) is not None for arm in node.regions):
         return 0  # without tests in any case
-    fitting = (
-        1 << bits for bits in _BITS if all(_ranges_of(region, node, arm, 1 << bits) is not None for arm in node.regions)
-    )
-    return next(fitting, 0)
+    bounds = (1 << bits for bits in _BOUND_BITS)
+    return next((x for x in bounds if all(_ranges_of(region, node, arm, x) is not None for arm in node.regions)), 0)
 
 
 def are_large(region: LoweringContext, node: Node, bound: int) -> Element:
@@ -61,17 +59,17 @@ def are_large(region: LoweringContext, node: Node, bound: int) -> Element:
 def select_results(region: LoweringContext, node: Node, bound: int) -> list[Element]:
     """Compute both arms, for operands within the bound; return the results of the arm that is chosen."""
     b, condition = RegisterWriter(region), region.number(node.inputs[0])
-    first, second = (_compute(region, node, arm, bound) for arm in node.regions)
+    first, second = (_compute_arm(region, node, arm, bound) for arm in node.regions)
     return [b.select(condition, x, y) for x, y in zip(first, second, strict=True)]
 
 
-def _compute(region: LoweringContext, node: Node, arm: Graph, bound: int) -> list[Element]:
+def _compute_arm(region: LoweringContext, node: Node, arm: Graph, bound: int) -> list[Element]:
     ranges = _ranges_of(region, node, arm, bound)
     assert ranges is not None
     b = RegisterWriter(region, lambda condition: None)  # the ranges exclude all that would raise
     numbers = {
-        value: region.number(given) for value, given in zip(arm.parameters, node.inputs[1:], strict=True)
-        if isinstance(region.native(given), Element)
+        value: region.number(operand) for value, operand in zip(arm.parameters, node.inputs[1:], strict=True)
+        if isinstance(region.native(operand), Element)
     }  # fmt: skip
     for inner in arm.nodes:
         result = inner.results[0]
@@ -89,8 +87,8 @@ def _ranges_of(region: LoweringContext, node: Node, arm: Graph, bound: int) -> d
     The bound 0 stands for none.
     """
     ranges: dict[Value, Range] = {}
-    for value, given in zip(arm.parameters, node.inputs[1:], strict=True):
-        native = region.native(given)
+    for value, operand in zip(arm.parameters, node.inputs[1:], strict=True):
+        native = region.native(operand)
         if isinstance(native, Element):
             known = region.body.known_ranges.get(value) if not bound else None
             ranges[value] = known or region.body.range_of(native)
@@ -102,9 +100,9 @@ def _ranges_of(region: LoweringContext, node: Node, arm: Graph, bound: int) -> d
             number = int(np.asarray(inner.attributes["value"]))
             ranges[result] = number, number
             continue
-        found = result_range(inner.op.name, [ranges[value] for value in inner.inputs])
-        if found is not None and is_inside(found):
-            ranges[result] = found
+        range_ = result_range(inner.op.name, [ranges[value] for value in inner.inputs])
+        if range_ is not None and is_inside(range_):
+            ranges[result] = range_
         elif inner.op.traits.limited == "only":
             return None
         else:
@@ -113,17 +111,17 @@ def _ranges_of(region: LoweringContext, node: Node, arm: Graph, bound: int) -> d
 
 
 def _is_short(arm: Graph) -> bool:
-    computing = [node for node in arm.nodes if node.op.name != "constant"]
+    computing_nodes = [node for node in arm.nodes if node.op.name != "constant"]
     return (
-        len(computing) <= _MOST_NODES
-        and all(_is_computed_at_once(node) for node in computing)
+        len(computing_nodes) <= _MOST_NODES
+        and all(_takes_few_instructions(node) for node in computing_nodes)
         and all(is_integer(value.type) for node in arm.nodes for value in node.results)
-        and all(is_integer(value.type) for node in computing for value in node.inputs)
+        and all(is_integer(value.type) for node in computing_nodes for value in node.inputs)
         and all(is_integer(value.type) for value in arm.outputs)
     )
 
 
-def _is_computed_at_once(node: Node) -> bool:
+def _takes_few_instructions(node: Node) -> bool:
     """Return whether a node takes few instructions, and raises nothing else than that an int exceeds 64 bits."""
     if node.op.name in ("python_floor_divide", "python_modulo"):
         return (constant_of(node.inputs[1]) or 0) > 0
@@ -133,16 +131,16 @@ def _is_computed_at_once(node: Node) -> bool:
 
 def _is_quick(condition: Value) -> bool:
     """Return whether a condition is computed by a few ops from integers that are in registers."""
-    waiting, count = [condition], 0
-    while waiting:
-        node = waiting.pop().node
+    worklist, count = [condition], 0
+    while worklist:
+        node = worklist.pop().node
         if node is None or node.op.name == "constant":
             continue
         count += 1
-        integers = all(is_integer(value.type) or _is_bool(value) for value in (*node.inputs, *node.results))
-        if count > _MOST_OF_CONDITION or not integers or not _is_computed_at_once(node):
+        has_integers = all(is_integer(value.type) or _is_bool(value) for value in (*node.inputs, *node.results))
+        if count > _MOST_CONDITION_NODES or not has_integers or not _takes_few_instructions(node):
             return False
-        waiting += node.inputs
+        worklist += node.inputs
     return True
 
 

@@ -71,14 +71,16 @@ def _write_selection(region: LoweringContext, node: Node, bound: int) -> list[Na
     large, small, done = out.label("large"), out.label("small"), out.label("joined")
     out.branch_if(are_large(region, node, bound).ir, large, small, unlikely=True)
     out.begin(large)
-    rare, after_rare = [Operand.of(x.ir, "i64") for x in _write_arms(region, node) if isinstance(x, Element)], out.block
+    large_results = [Operand.of(x.ir, "i64") for x in _write_arms(region, node) if isinstance(x, Element)]
+    large_end = out.block
     out.branch(done)
     out.begin(small)
-    usual, after_usual = [Operand.of(x.ir, "i64") for x in select_results(region, node, bound)], out.block
+    small_results = [Operand.of(x.ir, "i64") for x in select_results(region, node, bound)]
+    small_end = out.block
     out.branch(done)
     out.begin(done)
-    pairs = zip(rare, usual, strict=True)
-    return [b.wrap(int64, out.phi((x, after_rare), (y, after_usual))) for x, y in pairs]
+    pairs = zip(large_results, small_results, strict=True)
+    return [b.wrap(int64, out.phi((x, large_end), (y, small_end))) for x, y in pairs]
 
 
 def _write_arms(region: LoweringContext, node: Node) -> list[Native]:

@@ -28,9 +28,9 @@ from autoconv.graph.graph import Node
 from autoconv.graph.types import TensorType
 
 _BUFFER_BYTES = 1 << 18  # most bytes of a thread's buffers between stages
-_BLOCK_ELEMENTS = 4096  # complex numbers in the columns that are transformed together,
-_FEWEST_COLUMNS = 8  # which are at least so many columns,
-_MOST_COLUMNS = 64  # and at most so many
+_BLOCK_ELEMENTS = 4096  # complex numbers in the columns that are transformed together
+_FEWEST_COLUMNS = 8  # least number of such columns
+_MOST_COLUMNS = 64  # largest number of such columns
 _CHIRP_MEMORY_FACTOR = 4  # ratio of the memory of a transform by a chirp to that of a direct one
 _STAGE_COST = 6  # cost of a number in a stage, in units of 0.05 ns
 
@@ -232,7 +232,7 @@ def _load_root(b: ElementWriter, dtype: DType, k: Position, size: int) -> tuple[
     return load(b, dtype.real_dtype, "%w", k), load(b, dtype.real_dtype, "%w", plus(b.out, k, size))
 
 
-def _even_and_odd(b: ElementWriter, dtype: DType, x: str, offset: Position, size: int, k: str) -> tuple[Any, Any]:
+def _load_even_and_odd(b: ElementWriter, dtype: DType, x: str, offset: Position, size: int, k: str) -> tuple[Any, Any]:
     """Return the sum and the difference of the number at `k` and the conjugate of the number at `size - k`."""
     out = b.out
     number = _load_parts(b, dtype, x, plus(out, offset, k))
@@ -252,7 +252,7 @@ def _split_half_spectrum(b: ElementWriter, dtype: DType, size: int, scale: float
     store(b, b.pair((real + imag) * scale, zero), y, target_offset)
     store(b, b.pair((real - imag) * scale, zero), y, plus(out, target_offset, size))
     with out.loop("1", str(size), unrolled=False) as k:
-        even, odd = _even_and_odd(b, dtype, x, source_offset, size, k)
+        even, odd = _load_even_and_odd(b, dtype, x, source_offset, size, k)
         root = _load_root(b, dtype, k, size)
         number = (
             even[0] + b.fma(odd[0], root[1], odd[1] * root[0]),
@@ -271,7 +271,7 @@ def _merge_half_spectrum(b: ElementWriter, dtype: DType, size: int, scale: float
     first, last = (_load_parts(b, dtype, x, plus(out, source_offset, k))[0] for k in (0, size))
     store(b, b.pair((first + last) * scale, (first - last) * scale), y, target_offset)
     with out.loop("1", str(size), unrolled=False) as k:
-        even, odd = _even_and_odd(b, dtype, x, source_offset, size, k)
+        even, odd = _load_even_and_odd(b, dtype, x, source_offset, size, k)
         root = _load_root(b, dtype, k, size)
         number = (
             even[0] - b.fma(odd[0], root[1], odd[1] * root[0]),

@@ -76,24 +76,25 @@ def _library_workspace(name: str, arguments: Sequence[Any]) -> Dimension:
         return dimensions.times(arguments[2], dimensions.plus(arguments[2], 5))
     if name in ("dgesdd", "zgesdd"):
         job, rows, columns = arguments[:3]
-        long, short = dimensions.maximum(rows, columns), dimensions.minimum(rows, columns)
-        vectors = dimensions.times(long, long if job == "A" else short)
-        return dimensions.plus(dimensions.plus(vectors, long), dimensions.times(short, dimensions.plus(short, 7)))
+        long_side, short_side = dimensions.maximum(rows, columns), dimensions.minimum(rows, columns)
+        vectors = dimensions.times(long_side, long_side if job == "A" else short_side)
+        further_numbers = dimensions.times(short_side, dimensions.plus(short_side, 7))
+        return dimensions.plus(dimensions.plus(vectors, long_side), further_numbers)
     return 1
 
 
 @functools.cache
 def _query_workspace(name: str, *arguments: Argument | None, positions: Sequence[int | None]) -> tuple[int, int, int]:
     # The numbers that a complex routine stores are pairs of doubles.
-    stored: list[Any] = [(ctypes.c_double * 2)(), ctypes.c_int64(0), (ctypes.c_double * 2)()]
+    query_results: list[Any] = [(ctypes.c_double * 2)(), ctypes.c_int64(0), (ctypes.c_double * 2)()]
     c_arguments: list[Any] = []
     for x in arguments:
         c_arguments.append(ctypes.c_int64(x) if isinstance(x, int) else ctypes.c_char((str(x or " ")).encode()))
-    for position, result in zip(positions, stored, strict=True):
+    for position, result in zip(positions, query_results, strict=True):
         if position is not None:
             c_arguments[position : position + 2] = [result, ctypes.c_int64(-1)]
     ctypes.CFUNCTYPE(None)(abi.symbols()[f"lapack_{name}"])(*map(ctypes.byref, c_arguments))
-    numbers, integers, reals = stored[0][0], stored[1].value, stored[2][0]
+    numbers, integers, reals = query_results[0][0], query_results[1].value, query_results[2][0]
     return max(int(numbers), 1), max(integers, 1), max(int(reals), 1)
 
 
@@ -101,17 +102,17 @@ def _write_workspace_query(
     region: LoweringContext, name: str, arguments: Sequence[Argument | None], positions: Sequence[int | None]
 ) -> tuple[Symbol, Symbol, Symbol]:
     out = region.out
-    stored = [out.alloca("[2 x double]"), out.alloca("i64", "1"), out.alloca("[2 x double]")]
-    for result in (stored[0], stored[2]):
+    query_results = [out.alloca("[2 x double]"), out.alloca("i64", "1"), out.alloca("[2 x double]")]
+    for result in (query_results[0], query_results[2]):
         out.store("double", "1.0", result)
     ignored, query_length = out.alloca("i64", "0"), out.alloca("i64", "-1")
     references = [ignored if argument is None else _pass_by_reference(out, argument) for argument in arguments]
-    for position, result in zip(positions, stored, strict=True):
+    for position, result in zip(positions, query_results, strict=True):
         if position is not None:
             references[position : position + 2] = [result, query_length]
     _call_lapack(out, name, references)
     symbols = []
-    for result, ir_type in zip(stored, ("double", "i64", "double"), strict=True):
+    for result, ir_type in zip(query_results, ("double", "i64", "double"), strict=True):
         count = out.load(ir_type, result)
         symbols.append(_new_size(out, out.cast("fptosi", count, "i64") if ir_type == "double" else count))
     return symbols[0], symbols[1], symbols[2]

@@ -96,9 +96,9 @@ def _is_small(batch: Batch, *counts: Dimension) -> bool:
     return batch.lapack_dtype is float64 and all(isinstance(count, int) and count <= LARGEST_SIZE for count in counts)
 
 
-def _work_estimate(factor: int, *counts: Dimension, small: bool = False) -> Dimension:
+def _work_estimate(factor: int, *counts: Dimension, is_small: bool = False) -> Dimension:
     """Return the work of a call: a base cost, and `factor` times the product of the counts."""
-    return plus(_REGISTER_COST if small else _LAPACK_CALL_COST, times(factor, product(counts)))
+    return plus(_REGISTER_COST if is_small else _LAPACK_CALL_COST, times(factor, product(counts)))
 
 
 # ---- determinants, inverses, systems
@@ -106,7 +106,7 @@ def _work_estimate(factor: int, *counts: Dimension, small: bool = False) -> Dime
 
 @complex_lowering("determinant", "slogdet", fits=_complex_lapack_predicate("zgetrf"), library=True)
 @native_lowering("determinant", "slogdet", fits=_lapack_predicate("dgetrf"),
-                 of_open=_open_lapack_predicate("dgetrf"), work=_single_matrix_work(4), library=True)  # fmt: skip
+                 fits_open=_open_lapack_predicate("dgetrf"), work=_single_matrix_work(4), library=True)  # fmt: skip
 def write_determinant(region: LoweringContext, node: Node) -> None:
     """Compute the determinant from an LU decomposition, by the signs and the logarithms of the diagonal."""
     n = _column_count(node)
@@ -114,39 +114,39 @@ def write_determinant(region: LoweringContext, node: Node) -> None:
     out, b = batch.out, batch.b
     matrix, pivots = batch.new_matrix(times(n, n)), batch.new_workspace(n)
     sign, total = out.alloca(memory(batch.lapack_dtype)), out.alloca("double")
-    small, has_sign = _is_small(batch, n), len(node.results) == 2
+    is_small, has_sign = _is_small(batch, n), len(node.results) == 2
 
     def store_results(*elements: Element) -> None:
         for number, x in enumerate(elements):
             batch.store_result([x], number)
 
     with batch.loop_over_matrices(), ExitStack() as stack:
-        if small:
+        if is_small:
             diagonal, determinant, _, is_regular = eliminate(b, batch.load_matrix(batch.x[0], n, n), [])
             for x in diagonal:
                 determinant = determinant * x
-            size = b.intrinsic("fabs", determinant)
-            is_regular = is_regular & b.compare("gt", size, 1e-290) & b.compare("lt", size, 1e290)
+            magnitude = b.intrinsic("fabs", determinant)
+            is_regular = is_regular & b.compare("gt", magnitude, 1e-290) & b.compare("lt", magnitude, 1e290)
             signed = b.intrinsic("copysign", b.constant(1.0, float64), determinant)
-            store_results(*([signed, b.libm("log", size)] if has_sign else [determinant]))
+            store_results(*([signed, b.libm("log", magnitude)] if has_sign else [determinant]))
             stack.enter_context(batch.run_unless(is_regular))
         batch.transpose(batch.x[0], matrix, n, n)
-        singular = b.wrap(bool_, batch.lapack(batch.routine_of("dgetrf"), n, n, matrix, n, pivots))
+        is_singular = b.wrap(bool_, batch.lapack(batch.routine_of("dgetrf"), n, n, matrix, n, pivots))
         store(b, _widen_real(b, 1.0, batch.lapack_dtype), sign, 0)
         store(b, b.constant(0.0, float64), total, 0)
         with out.loop("0", str(batch.size_operand(n))) as i:
-            swapped = load(b, int64, pivots, i).differs(b.wrap(int64, out.add(i, 1)))
+            is_swapped = load(b, int64, pivots, i).differs(b.wrap(int64, out.add(i, 1)))
             pivot = load(b, batch.lapack_dtype, matrix, batch.element_offset(i, plus(n, 1)))
-            unit, size = _sign_and_magnitude(b, pivot, swapped)
+            unit, magnitude = _sign_and_magnitude(b, pivot, is_swapped)
             store(b, unit * load(b, batch.lapack_dtype, sign, 0), sign, 0)
-            store(b, load(b, float64, total, 0) + b.libm("log", size), total, 0)
-        signed = _zero_if(b, singular, load(b, batch.lapack_dtype, sign, 0))
-        size = b.select(singular, b.constant(-math.inf, float64), load(b, float64, total, 0))
+            store(b, load(b, float64, total, 0) + b.libm("log", magnitude), total, 0)
+        signed = _zero_if(b, is_singular, load(b, batch.lapack_dtype, sign, 0))
+        magnitude = b.select(is_singular, b.constant(-math.inf, float64), load(b, float64, total, 0))
         if has_sign:
-            store_results(signed, size)
+            store_results(signed, magnitude)
         else:
-            store_results(signed * _widen_real(b, b.libm("exp", size), batch.lapack_dtype))
-    batch.run(_work_estimate(4, n, n, n, small=small))
+            store_results(signed * _widen_real(b, b.libm("exp", magnitude), batch.lapack_dtype))
+    batch.run(_work_estimate(4, n, n, n, is_small=is_small))
 
 
 def _widen_real(b: ElementWriter, real: Any, dtype: DType) -> Element:
@@ -155,15 +155,15 @@ def _widen_real(b: ElementWriter, real: Any, dtype: DType) -> Element:
     return b.pair(part, b.constant(0.0, float64)) if dtype.is_complex else part
 
 
-def _sign_and_magnitude(b: ElementWriter, x: Element, swapped: Element) -> tuple[Element, Element]:
+def _sign_and_magnitude(b: ElementWriter, x: Element, is_swapped: Element) -> tuple[Element, Element]:
     """Return the sign of a number, negated if its row was swapped, and the magnitude."""
     if isinstance(x, Pair):
-        size = b.libm("hypot", x.real, x.imag)
-        signed = b.select(swapped, -size, size)
-        return b.pair(x.real / signed, x.imag / signed), size
-    negative = b.compare("lt", x, 0.0)
+        magnitude = b.libm("hypot", x.real, x.imag)
+        signed = b.select(is_swapped, -magnitude, magnitude)
+        return b.pair(x.real / signed, x.imag / signed), magnitude
+    is_negative = b.compare("lt", x, 0.0)
     one = b.constant(1.0, float64)
-    return b.select(swapped ^ negative, -one, one), b.select(negative, -x, x)
+    return b.select(is_swapped ^ is_negative, -one, one), b.select(is_negative, -x, x)
 
 
 def _zero_if(b: ElementWriter, condition: Element, x: Element) -> Element:
@@ -174,15 +174,15 @@ def _zero_if(b: ElementWriter, condition: Element, x: Element) -> Element:
 
 
 @complex_lowering("inverse", fits=_complex_lapack_predicate("zgesv"), library=True)
-@native_lowering("inverse", fits=_lapack_predicate("dgesv"), of_open=_open_lapack_predicate("dgesv"), library=True)
+@native_lowering("inverse", fits=_lapack_predicate("dgesv"), fits_open=_open_lapack_predicate("dgesv"), library=True)
 def write_inverse(region: LoweringContext, node: Node) -> None:
     n = _column_count(node)
     batch = Batch(region, node, [2])
     out, b = batch.out, batch.b
     matrix, pivots, solution = batch.new_matrix(times(n, n)), batch.new_workspace(n), batch.new_matrix(times(n, n))
-    adjoint, small = node.attributes.get("adjoint", False), _is_small(batch, n)
+    adjoint, is_small = node.attributes.get("adjoint", False), _is_small(batch, n)
     with batch.loop_over_matrices(), ExitStack() as stack:
-        if small:
+        if is_small:
             one, zero = (b.constant(number, float64) for number in (1.0, 0.0))
             unit = [[one if i == j else zero for j in range(n)] for i in range(n)]
             stack.enter_context(_solve_in_registers(batch, adjoint, unit))
@@ -193,29 +193,29 @@ def write_inverse(region: LoweringContext, node: Node) -> None:
             store(b, _widen_real(b, 1.0, batch.lapack_dtype), solution, batch.element_offset(i, plus(n, 1)))
         batch.record_failure_if(batch.lapack(batch.routine_of("dgesv"), n, n, matrix, n, pivots, solution, n))
         batch.transpose(solution, batch.results[0], n, n, back=True)
-    batch.run(_work_estimate(10, n, n, n, small=small))
+    batch.run(_work_estimate(10, n, n, n, is_small=is_small))
 
 
 @complex_lowering("solve", fits=_complex_lapack_predicate("zgesv"), library=True)
-@native_lowering("solve", fits=_lapack_predicate("dgesv"), of_open=_open_lapack_predicate("dgesv"), library=True)
+@native_lowering("solve", fits=_lapack_predicate("dgesv"), fits_open=_open_lapack_predicate("dgesv"), library=True)
 def write_solve(region: LoweringContext, node: Node) -> None:
     n, columns = _column_count(node), _column_count(node, 1)
     batch = Batch(region, node, [2])
     matrix, pivots = batch.new_matrix(times(n, n)), batch.new_workspace(n)
     solution = batch.new_matrix(times(n, columns))
-    adjoint, small = node.attributes.get("adjoint", False), _is_small(batch, n, columns)
+    adjoint, is_small = node.attributes.get("adjoint", False), _is_small(batch, n, columns)
     with batch.loop_over_matrices(), ExitStack() as stack:
-        if small:
+        if is_small:
             stack.enter_context(_solve_in_registers(batch, adjoint, batch.load_matrix(batch.x[1], n, columns)))
         _load_column_major(batch, batch.x[0], matrix, n, adjoint)
         batch.transpose(batch.x[1], solution, n, columns)
         batch.record_failure_if(batch.lapack(batch.routine_of("dgesv"), n, columns, matrix, n, pivots, solution, n))
         batch.transpose(solution, batch.results[0], columns, n, back=True)
-    batch.run(plus(_work_estimate(4, n, n, n, small=small), times(8, product((n, n, columns)))))
+    batch.run(plus(_work_estimate(4, n, n, n, is_small=is_small), times(8, product((n, n, columns)))))
 
 
 @complex_lowering("triangular_solve", fits=_complex_lapack_predicate("ztrtrs"), library=True)
-@native_lowering("triangular_solve", fits=_lapack_predicate("dtrtrs"), of_open=_open_lapack_predicate("dtrtrs"),
+@native_lowering("triangular_solve", fits=_lapack_predicate("dtrtrs"), fits_open=_open_lapack_predicate("dtrtrs"),
         library=True)  # fmt: skip
 def write_triangular_solve(region: LoweringContext, node: Node) -> None:
     """Solve by substitution; the lower triangle of a row-major matrix is the upper one of a column-major matrix."""
@@ -260,20 +260,20 @@ def _load_column_major(batch: Batch, source: str, target: str, n: Dimension, adj
 
 
 @complex_lowering("cholesky", fits=_complex_lapack_predicate("zpotrf"), library=True)
-@native_lowering("cholesky", fits=_lapack_predicate("dpotrf"), of_open=_open_lapack_predicate("dpotrf"), library=True)
+@native_lowering("cholesky", fits=_lapack_predicate("dpotrf"), fits_open=_open_lapack_predicate("dpotrf"), library=True)
 def write_cholesky(region: LoweringContext, node: Node) -> None:
     """Decompose the symmetric part of the matrix, or the Hermitian part of a complex one."""
     n = _column_count(node)
     batch = Batch(region, node, [2])
     out, b, dtype = batch.out, batch.b, batch.dtype
-    matrix, small = batch.new_matrix(times(n, n)), _is_small(batch, n)
+    matrix, is_small = batch.new_matrix(times(n, n)), _is_small(batch, n)
 
     def offset(i: str, j: str) -> Any:
         return batch.element_offset(i, n, j)
 
     with batch.loop_over_matrices(), ExitStack() as stack:
         x, result, side = batch.x[0], batch.results[0], str(batch.size_operand(n))
-        if small:
+        if is_small:
             full, half = batch.load_matrix(x, n, n), b.constant(0.5, float64)
             symmetric = [[(full[i][j] + full[j][i]) * half for j in range(n)] for i in range(n)]
             factor_rows, is_regular = cholesky(b, symmetric)
@@ -288,7 +288,7 @@ def write_cholesky(region: LoweringContext, node: Node) -> None:
             is_above = b.wrap(bool_, out.icmp("sgt", j, i))
             factor = _zero_if(b, is_above, load(b, batch.lapack_dtype, matrix, offset(j, i)))
             store(b, batch.cast(factor, dtype), result, offset(i, j))
-    batch.run(_work_estimate(2, n, n, n, small=small))
+    batch.run(_work_estimate(2, n, n, n, is_small=is_small))
 
 
 def _symmetric_part(b: ElementWriter, x: Element, mirrored: Element) -> Element:
@@ -304,18 +304,18 @@ def _operand_dtype(node: Node) -> Any:
 
 @complex_lowering("qr", fits=_complex_lapack_predicate("zgeqrf", "zungqr"), library=True)
 @native_lowering("qr", fits=_lapack_predicate("dgeqrf", "dorgqr"),
-                 of_open=_open_lapack_predicate("dgeqrf", "dorgqr"), work=_single_matrix_work(8),
+                 fits_open=_open_lapack_predicate("dgeqrf", "dorgqr"), work=_single_matrix_work(8),
                  library=True)  # fmt: skip
 def write_qr(region: LoweringContext, node: Node) -> None:
     rows, columns = shape_of(node.inputs[0].type)[-2:]
-    inner, fewer = shape_of(node.results[0].type)[-1], minimum(rows, columns)
+    inner, short_side = shape_of(node.results[0].type)[-1], minimum(rows, columns)
     decompose, expand = (routine_of(_operand_dtype(node), *names) for names in (("dgeqrf",), ("dorgqr", "zungqr")))
     decompose_length = workspace(region, decompose, rows, columns, None, rows, None, None, None, None, work=5)[0]
-    expand_length = workspace(region, expand, rows, inner, fewer, None, rows, None, None, None, None, work=6)[0]
+    expand_length = workspace(region, expand, rows, inner, short_side, None, rows, None, None, None, None, work=6)[0]
     batch = Batch(region, node, [2, 2], decompose_length, expand_length)
     out, b = batch.out, batch.b
     lengths = maximum(decompose_length, columns), maximum(expand_length, inner)
-    matrix, scales = batch.new_matrix(times(rows, maximum(columns, inner))), batch.new_matrix(fewer)
+    matrix, scales = batch.new_matrix(times(rows, maximum(columns, inner))), batch.new_matrix(short_side)
     work = batch.new_matrix(maximum(*lengths))
     with batch.loop_over_matrices():
         q, r = batch.results
@@ -325,13 +325,13 @@ def write_qr(region: LoweringContext, node: Node) -> None:
             is_below = b.wrap(bool_, out.icmp("sgt", i, j))
             element = _zero_if(b, is_below, load(b, batch.lapack_dtype, matrix, batch.element_offset(j, rows, i)))
             store(b, batch.cast(element, batch.dtype), r, batch.element_offset(i, columns, j))
-        batch.lapack(expand, rows, inner, fewer, matrix, rows, scales, work, lengths[1])
+        batch.lapack(expand, rows, inner, short_side, matrix, rows, scales, work, lengths[1])
         batch.transpose(matrix, q, inner, rows, back=True)
-    batch.run(plus(_LAPACK_CALL_COST, _work_estimate(8, rows, columns, fewer)))
+    batch.run(plus(_LAPACK_CALL_COST, _work_estimate(8, rows, columns, short_side)))
 
 
 @complex_lowering("eigh", fits=_complex_lapack_predicate("zheevd"), library=True)
-@native_lowering("eigh", fits=_lapack_predicate("dsyevd"), of_open=_open_lapack_predicate("dsyevd"),
+@native_lowering("eigh", fits=_lapack_predicate("dsyevd"), fits_open=_open_lapack_predicate("dsyevd"),
                  work=_single_matrix_work(60), library=True)  # fmt: skip
 def write_eigh(region: LoweringContext, node: Node) -> None:
     n = _column_count(node)
@@ -356,7 +356,7 @@ def write_eigh(region: LoweringContext, node: Node) -> None:
 
 
 @complex_lowering("svd", fits=_complex_lapack_predicate("zgesdd"), library=True)
-@native_lowering("svd", fits=_lapack_predicate("dgesdd"), of_open=_open_lapack_predicate("dgesdd"),
+@native_lowering("svd", fits=_lapack_predicate("dgesdd"), fits_open=_open_lapack_predicate("dgesdd"),
                  work=_single_matrix_work(80), library=True)  # fmt: skip
 def write_svd(region: LoweringContext, node: Node) -> None:
     """Compute a singular value decomposition.
@@ -364,19 +364,19 @@ def write_svd(region: LoweringContext, node: Node) -> None:
     The rows of LAPACK's right vectors are the (conjugated) columns of the result, so they are copied in their order.
     """
     rows, columns = shape_of(node.inputs[0].type)[-2:]
-    fewer, has_vectors = minimum(rows, columns), len(node.results) == 3
+    short_side, has_vectors = minimum(rows, columns), len(node.results) == 3
     is_full = has_vectors and node.attributes.get("full_matrices", False)
     job = "A" if is_full else "S" if has_vectors else "N"
-    left, right = (rows, columns) if is_full else (fewer, fewer)
+    left, right = (rows, columns) if is_full else (short_side, short_side)
     shape: tuple[Any, ...] = (job, rows, columns, None, rows, None, None, rows, None, right)
     name, has_complex = routine_of(_operand_dtype(node), "dgesdd"), _operand_dtype(node).is_complex
     numbers = workspace(region, name, *shape, *[None] * (5 if has_complex else 4), work=10)[0]
     batch = Batch(region, node, [1, 2, 2][: len(node.results)], numbers)
-    matrix, singular_values = batch.new_matrix(times(rows, columns)), batch.new_workspace(fewer)
+    matrix, singular_values = batch.new_matrix(times(rows, columns)), batch.new_workspace(short_side)
     u, v = (batch.new_matrix(size if has_vectors else 1) for size in (times(rows, left), times(right, columns)))
-    work, integer_workspace = batch.new_matrix(numbers), batch.new_workspace(times(8, fewer))
+    work, integer_workspace = batch.new_matrix(numbers), batch.new_workspace(times(8, short_side))
     # At least the size that the manual of zgesdd requires for any shape.
-    reals = times(fewer, plus(plus(times(7, fewer), times(2, maximum(rows, columns))), 12))
+    reals = times(short_side, plus(plus(times(7, short_side), times(2, maximum(rows, columns))), 12))
     real_workspace = (batch.new_workspace(reals),) if has_complex else ()
     with batch.loop_over_matrices():
         batch.transpose(batch.x[0], matrix, rows, columns)
@@ -384,8 +384,8 @@ def write_svd(region: LoweringContext, node: Node) -> None:
         workspaces = (work, numbers, *real_workspace, integer_workspace)
         failure = batch.lapack(name, job, rows, columns, matrix, rows, singular_values, *vectors, *workspaces)
         batch.record_failure_if(failure)
-        batch.copy_real(singular_values, batch.results[0], fewer)
+        batch.copy_real(singular_values, batch.results[0], short_side)
         if has_vectors:
             batch.transpose(u, batch.results[1], left, rows, back=True)
             batch.copy(v, batch.results[2], times(right, columns), back=True, conjugate=True)
-    batch.run(plus(5 * _LAPACK_CALL_COST, _work_estimate(80, rows, columns, fewer)))
+    batch.run(plus(5 * _LAPACK_CALL_COST, _work_estimate(80, rows, columns, short_side)))

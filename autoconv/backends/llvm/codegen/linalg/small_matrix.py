@@ -79,6 +79,6 @@ def _pivot_threshold(b: ElementWriter, matrix: Rows) -> Element:
     largest = b.constant(0.0, float64)
     for row in matrix:
         for x in row:
-            size = b.intrinsic("fabs", x)
-            largest = b.select(b.compare("gt", size, largest), size, largest)
+            magnitude = b.intrinsic("fabs", x)
+            largest = b.select(b.compare("gt", magnitude, largest), magnitude, largest)
     return largest * _PIVOT_TOLERANCE

@@ -25,7 +25,7 @@ def write_list_empty(region: LoweringContext, node: Node) -> None:
     """Allocate a stack with the capacity that earlier stacks of its type reached; a C library has no such record."""
     out, size = region.out, _element_size(region, node.results[0])
     byte_limits = stacks.INITIAL_BYTES_LIMIT, stacks.LEARNED_BYTES_LIMIT
-    initial, limit = (_element_capacity(out, bytes_, size) for bytes_ in byte_limits)
+    initial, limit = (_element_capacity(out, byte_limit, size) for byte_limit in byte_limits)
     default = _initial_capacity(out, initial)
     capacity: Any = default
     if region.body.calls.has_python:
@@ -144,16 +144,16 @@ def _element_size(region: LoweringContext, list_: Value) -> Position:
     return product(region.out, element_count(region.out, sizes(element)), int(element.dtype.size))
 
 
-def _element_capacity(out: FunctionText, bytes_: int, size: Position) -> Position:
-    """Return how many elements of `size` bytes fit in `bytes_`."""
-    return bytes_ // max(size, 1) if isinstance(size, int) else out.op("sdiv", bytes_, size)
+def _element_capacity(out: FunctionText, byte_count: int, size: Position) -> Position:
+    """Return how many elements of `size` bytes fit in `byte_count`."""
+    return byte_count // max(size, 1) if isinstance(size, int) else out.op("sdiv", byte_count, size)
 
 
-def _initial_capacity(out: FunctionText, fitting: Position) -> Position:
+def _initial_capacity(out: FunctionText, fitting_count: Position) -> Position:
     """Return the capacity of a new stack."""
-    if isinstance(fitting, int):
-        return max(1, min(stacks.INITIAL_CAPACITY, fitting))
-    return out.intrinsic("smax", out.intrinsic("smin", fitting, stacks.INITIAL_CAPACITY), 1)
+    if isinstance(fitting_count, int):
+        return max(1, min(stacks.INITIAL_CAPACITY, fitting_count))
+    return out.intrinsic("smax", out.intrinsic("smin", fitting_count, stacks.INITIAL_CAPACITY), 1)
 
 
 def _new_bytes(region: LoweringContext, size: str) -> Object:

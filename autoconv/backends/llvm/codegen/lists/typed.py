@@ -238,8 +238,8 @@ def _write_position(region: LoweringContext, node: Node) -> None:
 def _write_row(region: LoweringContext, node: Node) -> None:
     out, rows = region.out, region.object(node.inputs[0]).ir
     count, items = (
-        out.load(kind, out.gep("i8", rows, offset), _LIST_ALIAS)
-        for kind, offset in (("i64", abi.LIST_COUNT), ("ptr", abi.LIST_ITEMS))
+        out.load(ir_type, out.gep("i8", rows, offset), _LIST_ALIAS)
+        for ir_type, offset in (("i64", abi.LIST_COUNT), ("ptr", abi.LIST_ITEMS))
     )
     index = normalise_index(region, node, node.inputs[1], count)
     item = out.load("ptr", out.gep("ptr", items, index))

@@ -56,11 +56,11 @@ def _sort_function(region: LoweringContext, dtype: DType) -> str:
             out.ret(TRUE)
     with out.loop("1", "%count") as i:
         item = load_item(out, "%items", i, dtype)
-        position = write_insertion(
-            out, i, lambda last: b.compare("lt", item, load_item(out, "%items", last, dtype)).ir,
-            lambda last, place: store_item(out, "%items", place, load_item(out, "%items", last, dtype)),
+        final_position = write_insertion(
+            out, i, lambda source: b.compare("lt", item, load_item(out, "%items", source, dtype)).ir,
+            lambda source, position: store_item(out, "%items", position, load_item(out, "%items", source, dtype)),
         )  # fmt: skip
-        store_item(out, "%items", position, item)
+        store_item(out, "%items", final_position, item)
     return routine.finish("ret i1 false")
 
 
@@ -107,8 +107,8 @@ def _sum_function(region: LoweringContext, dtype: DType) -> str:
     total = out.alloca("i128", "0")
     with out.loop("0", "%count") as i:
         item = b.cast(load_item(out, "%items", i, dtype), int64)
-        wide = out.cast("sext", item.ir, "i128")
-        out.store("i128", out.op("add", wide, out.load("i128", total)), total)
+        wide_item = out.cast("sext", item.ir, "i128")
+        out.store("i128", out.op("add", wide_item, out.load("i128", total)), total)
     return routine.finish(f"ret i128 {out.load('i128', total)}")
 
 
@@ -164,8 +164,8 @@ def _count_function(region: LoweringContext, dtype: DType) -> str:
     out, b = routine.out, routine.b
     cell = out.alloca("i64", "0")
     with out.loop("0", "%count") as i:
-        same = b.cast(b.wrap(dtype, "%item").same(load_item(out, "%items", i, dtype)), int64).ir
-        out.store("i64", out.op("add", same, out.load("i64", cell)), cell)
+        is_same = b.cast(b.wrap(dtype, "%item").same(load_item(out, "%items", i, dtype)), int64).ir
+        out.store("i64", out.op("add", is_same, out.load("i64", cell)), cell)
     return routine.finish(f"ret i64 {out.load('i64', cell)}")
 
 

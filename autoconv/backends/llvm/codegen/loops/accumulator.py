@@ -65,23 +65,24 @@ class Accumulator:
             out.store("i1", FALSE, self._nan)
 
     def accumulate(self, element: Element) -> None:
-        out, kind = self.b.out, register(self.dtype)
-        total = out.load(kind, self._cell)
+        out, block_type = self.b.out, register(self.dtype)
+        total = out.load(block_type, self._cell)
         if self._has_nan:
             name = f"llvm.{self.reduction.kind}num.f{8 * self.dtype.size}"
-            function = out.module.declare(name, kind, f"{kind}, {kind}")
-            total_after = out.new(f"call nnan nsz {kind} {function}({kind} {total}, {kind} {element.ir})")
+            function = out.module.declare(name, block_type, f"{block_type}, {block_type}")
+            operands = f"{block_type} {total}, {block_type} {element.ir}"
+            total_after = out.new(f"call nnan nsz {block_type} {function}({operands})")
             out.store("i1", out.or_(out.load("i1", self._nan), self.b.is_nan(element).ir), self._nan)
         else:
             total_after = fold(self.b, self.reduction, self.dtype, total, element, is_ordered=False)
-        out.store(kind, total_after, self._cell)
+        out.store(block_type, total_after, self._cell)
 
     def fold_in(self, others: Sequence[Accumulator]) -> None:
         """Fold the blocks of other accumulators into the block of this one, and reset the others."""
-        out, b, kind = self.b.out, self.b, register(self.dtype)
+        out, b, block_type = self.b.out, self.b, register(self.dtype)
         for other in others:
-            total, block = out.load(kind, self._cell), b.wrap(self.dtype, out.load(kind, other._cell))
-            out.store(kind, fold(b, self.reduction, self.dtype, total, block, is_ordered=True), self._cell)
+            total, block = out.load(block_type, self._cell), b.wrap(self.dtype, out.load(block_type, other._cell))
+            out.store(block_type, fold(b, self.reduction, self.dtype, total, block, is_ordered=True), self._cell)
             other.reset()
 
     def end_block(self) -> None:
@@ -89,8 +90,8 @@ class Accumulator:
         if not self.in_blocks:
             return
         out, b = self.b.out, self.b
-        part = b.cast(b.wrap(self.dtype, out.load(register(self.dtype), self._cell)), float64)
-        out.store("double", out.op("fadd", out.load("double", self._total), part.ir), self._total)
+        block = b.cast(b.wrap(self.dtype, out.load(register(self.dtype), self._cell)), float64)
+        out.store("double", out.op("fadd", out.load("double", self._total), block.ir), self._total)
         self.reset()
 
     def load_total(self) -> str:

@@ -74,8 +74,8 @@ class _Search:
             best = self._reduce_to_best(row, "0", str(size))
             self._store_first_position(row, best, "0", str(size))
             return
-        kind = memory(self._key_dtype)
-        cell, best_start = out.alloca(kind), out.alloca("i64")
+        ir_type = memory(self._key_dtype)
+        cell, best_start = out.alloca(ir_type), out.alloca("i64")
 
         def piece_end(first: Position) -> str:
             end = out.new(f"add nsw i64 {first}, {_PIECE_ELEMENTS}")
@@ -108,8 +108,8 @@ class _Search:
         def join(x: Element, y: Element) -> Element:
             return better_key(self.b, x, y, self._kind)
 
-        start = worst_key(self._dtype, self._kind)
-        return self._reduce_row(self._key_dtype, start, lambda step: self._key(row, step), join, first, last)
+        worst = worst_key(self._dtype, self._kind)
+        return self._reduce_row(self._key_dtype, worst, lambda step: self._key(row, step), join, first, last)
 
     def _store_first_position(self, row: Position, best: Element, first: str, last: str) -> None:
         """Store the first position of the best element."""
@@ -125,11 +125,11 @@ class _Search:
         store(self.b, self.b.cast(position, self._result_dtype), "%result", row)
 
     def _reduce_row(
-        self, dtype: Any, start: int, element: Callable[[Position], Element], join: Any, first: str, last: str
+        self, dtype: Any, initial: int, element: Callable[[Position], Element], join: Any, first: str, last: str
     ) -> Element:
         """Reduce the elements of a row from the first to the last by `join`."""
         b, cell = self.b, self.out.alloca(memory(dtype))
-        store(b, b.constant(start, dtype), cell, 0)
+        store(b, b.constant(initial, dtype), cell, 0)
         with self.out.loop(first, last) as step:
             store(b, join(load(b, dtype, cell, 0), element(step)), cell, 0)
         return load(b, dtype, cell, 0)

@@ -41,8 +41,8 @@ def _to_integer(b: Any, position: Position) -> Element:
 
 @_register_view("eye", _has_scalar_bounds)
 def _eye(b: Any, node: Node, index: Index) -> ElementSource:
-    same = _to_integer(b, index[0]).same(_to_integer(b, index[1]))
-    return b.cast(same, node.results[0].dtype)  # type: ignore[no-any-return, union-attr]
+    is_diagonal = _to_integer(b, index[0]).same(_to_integer(b, index[1]))
+    return b.cast(is_diagonal, node.results[0].dtype)  # type: ignore[no-any-return, union-attr]
 
 
 @_register_view("range", _has_scalar_bounds)

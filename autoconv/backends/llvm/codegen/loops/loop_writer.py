@@ -13,7 +13,7 @@ from autoconv.graph.graph import Value
 class LoopWriter(ElementWriter):
     """A writer of element rules inside of a loop.
 
-    `mark_rare(condition)` flags elements for which a rule is not exact enough, and `fail(condition)` those for which
+    `mark_rare(condition)` marks elements for which a rule is not exact enough, and `fail(condition)` those for which
     the op's kernel has to run. `load_element(value, index)` gives an element of an array.
     """
 

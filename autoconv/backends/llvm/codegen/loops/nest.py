@@ -101,18 +101,18 @@ class LoopNestWriter:
         if self._split is not None:
             return self._write_split(self._split, parameters, careful)
         self._begin_function(parameters, careful)
-        sums = self._new_reductions()
-        self._write_prologue(sums)
-        self._write_loops(sums)
-        for reduction in sums:
+        reductions = self._new_reductions()
+        self._write_prologue(reductions)
+        self._write_loops(reductions)
+        for reduction in reductions:
             reduction.write_after_loops()
         return self._finish_function("kernel")
 
     def _parameters(self) -> list[str]:
         parameters = []
         for value, name in self._names.items():
-            kind = register(value.dtype) if is_scalar(value.type) else "ptr noalias readonly"
-            parameters.append(f"{kind} {name}")
+            ir_type = register(value.dtype) if is_scalar(value.type) else "ptr noalias readonly"
+            parameters.append(f"{ir_type} {name}")
             if value in self._plan.lent:
                 parameters += [f"i64 {stride}" for stride in self._stride_operands(value) if isinstance(stride, str)]
         for view in self.checked_views:
@@ -131,19 +131,19 @@ class LoopNestWriter:
         Sums over all loops are accumulated in each part and combined in order, so that the result does not depend on
         the distribution of parts to threads.
         """
-        sums = self._new_reductions()
-        partial_sums = [item for item in sums if isinstance(item, RegisterReduction) and item.is_outermost]
+        reductions = self._new_reductions()
+        partial_sums = [item for item in reductions if isinstance(item, RegisterReduction) and item.is_outermost]
         totals = [f"ptr noalias %t{i}" for i in range(len(partial_sums))]
         self._begin_function([*parameters, *totals, "i64 %part", "i64 %first", "i64 %last"], careful)
-        self._write_loops(sums)
+        self._write_loops(reductions)
         for i, partial_sum in enumerate(partial_sums):
             partial_sum.store_partial(f"%t{i}")
         body, has_rare = self._finish_function("part")
         if self._is_part:
             return body, has_rare
-        self._begin_function(parameters, careful, quick=len(partial_sums) == len(sums))
-        cells = [self.out.alloca(f"[{split.parts} x {partial_sum.total_kind}]") for partial_sum in partial_sums]
-        other_sums = [reduction for reduction in sums if reduction not in partial_sums]
+        self._begin_function(parameters, careful, quick=len(partial_sums) == len(reductions))
+        cells = [self.out.alloca(f"[{split.parts} x {partial_sum.total_type}]") for partial_sum in partial_sums]
+        other_sums = [reduction for reduction in reductions if reduction not in partial_sums]
         self._write_prologue(other_sums)
         arguments = [*parameters, *(f"ptr {cell}" for cell in cells)]
         parts: Position = split.parts
@@ -183,26 +183,26 @@ class LoopNestWriter:
                     result.append(RegisterReduction(self, node, depth, flat))
         return result
 
-    def _write_prologue(self, sums: Sequence[Reduction]) -> None:
+    def _write_prologue(self, reductions: Sequence[Reduction]) -> None:
         """Write the code before all loops."""
-        for reduction in sums:
+        for reduction in reductions:
             reduction.write_before_loops()
         for node in self._item.nodes:
             if self._plan.classes[node] == "place":
                 self._fill_padding(node)
 
-    def _write_loops(self, sums: Sequence[Reduction]) -> None:
-        for reduction in sums:
+    def _write_loops(self, reductions: Sequence[Reduction]) -> None:
+        for reduction in reductions:
             reduction.allocate()
         if self._is_flat():
-            self._write_flat_loop(sums)
+            self._write_flat_loop(reductions)
         else:
-            self._write_dimension_loop((), self._item.shape or (), sums)
+            self._write_dimension_loop((), self._item.shape or (), reductions)
 
     def _is_flat(self) -> bool:
         return is_flat(self._plan, self._item)
 
-    def _write_flat_loop(self, sums: Sequence[Reduction]) -> None:
+    def _write_flat_loop(self, reductions: Sequence[Reduction]) -> None:
         out, shape = self.out, self._item.shape or ()
         divisor = math.prod(size for size in shape if isinstance(size, int))  # a divisor of the trip count
         bounds = ("0", str(element_count(out, shape)))
@@ -212,9 +212,9 @@ class LoopNestWriter:
         def write(first: Position, last: Position) -> None:
             strip_divisor = divisor if (first, last) == bounds else math.gcd(divisor, BLOCK_ELEMENTS)
             with out.loop_in_vectors(str(first), str(last), strip_divisor) as index:
-                self._write_body((index,), flat=True, sums=sums)
+                self._write_body((index,), flat=True, reductions=reductions)
 
-        loop_in_strips(out, sums, (), bounds, None, write)
+        loop_in_strips(out, reductions, (), bounds, None, write)
 
     def _fill_padding(self, node: Node) -> None:
         """Fill the padding around the elements that the loops store, from the outermost dimension to the innermost."""
@@ -241,19 +241,19 @@ class LoopNestWriter:
 
         fill_around(0, 0)
 
-    def _write_dimension_loop(self, index: Index, shape: Sequence[int], sums: Sequence[Reduction]) -> None:
+    def _write_dimension_loop(self, index: Index, shape: Sequence[int], reductions: Sequence[Reduction]) -> None:
         depth, part = len(index), self._split.dimension if self._split is not None else None
-        for reduction in sums:
+        for reduction in reductions:
             reduction.enter(index)
         if depth == len(shape):
-            self._write_body(index, flat=False, sums=sums)
+            self._write_body(index, flat=False, reductions=reductions)
         elif shape[depth] == 1:
-            self._write_dimension_loop((*index, 0), shape, sums)
+            self._write_dimension_loop((*index, 0), shape, reductions)
         else:
             bounds = ("%first", "%last") if part == depth and self._split is not None else ("0", str(shape[depth]))
 
             def write(i: Position) -> None:
-                self._write_dimension_loop((*index, i), shape, sums)
+                self._write_dimension_loop((*index, i), shape, reductions)
 
             def loop(first: Position, last: Position) -> None:
                 with self.out.loop(str(first), str(last)) as i:
@@ -262,8 +262,8 @@ class LoopNestWriter:
             if all(size == 1 for size in shape[depth + 1 :]):
                 self._write_innermost_loop(index, shape[depth], *bounds, write)
             else:
-                loop_in_strips(self.out, sums, index, bounds, part, loop)
-        for reduction in sums:
+                loop_in_strips(self.out, reductions, index, bounds, part, loop)
+        for reduction in reductions:
             reduction.leave(index, part)
 
     def _write_innermost_loop(
@@ -309,15 +309,15 @@ class LoopNestWriter:
         outer = (Symbol(i) if isinstance(i, str) else i for i in index)
         return (*outer, LOOP_COUNTER, *[0] * (len(self._item.shape or ()) - len(index) - 1))
 
-    def _write_body(self, index: Index, flat: bool, sums: Any, nodes: Sequence[Node] | None = None) -> None:
+    def _write_body(self, index: Index, flat: bool, reductions: Any, nodes: Sequence[Node] | None = None) -> None:
         self._element_cache.clear()
         self._flat = flat
         self._index = index
         for node in self._item.nodes if nodes is None else nodes:
             (value,) = node.results
             if self._plan.classes[node] == "place":
-                before = [dimension(self.out, pair[0]) for pair in node.attributes["paddings"]]
-                target_index = tuple(plus(self.out, i, padding) for i, padding in zip(index, before, strict=True))
+                pairs = zip(index, node.attributes["paddings"], strict=True)
+                target_index = tuple(plus(self.out, i, dimension(self.out, before)) for i, (before, _) in pairs)
                 self._store(self.element(node.inputs[0], index), self.stores[value], sizes(value.type), target_index)
             elif self._plan.classes[node] == "scatter":
                 self._write_scatter(node, index)
@@ -325,7 +325,7 @@ class LoopNestWriter:
                 element = self.element(value, index)
                 if value in self.stores:
                     self._store(element, self.stores[value], sizes(value.type), index)
-        for reduction in sums:
+        for reduction in reductions:
             reduction.accumulate(self.element(reduction.node.inputs[0], index), index)
 
     def _store(self, element: Element, pointer: str, shape: tuple[int, ...], index: Index) -> None:
@@ -343,9 +343,9 @@ class LoopNestWriter:
         assert scatter is not None
         combine = scatter.combine
         if combine is not None:
-            before = load(self.b, type_.dtype, self.stores[result], offset)
+            old_element = load(self.b, type_.dtype, self.stores[result], offset)
             name = "logical_or" if combine == "add" and type_.dtype.is_bool else combine
-            element = compute(self.b, name, [before, element], before.dtype)
+            element = compute(self.b, name, [old_element, element], old_element.dtype)
         store(self.b, element, self.stores[result], offset)
 
     # ---- elements

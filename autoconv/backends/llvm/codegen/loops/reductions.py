@@ -117,7 +117,7 @@ class RegisterReduction(Reduction):
         self.in_blocks = (flat or self.is_outermost) and is_float_sum and not is_short
         self._block_depth = _block_depth(shape) if self.in_blocks and not flat else None
         self.strip_depth = 0 if self.in_blocks and flat else None
-        self.total_kind = "double" if self.in_blocks else register(self.dtype)
+        self.total_type = "double" if self.in_blocks else register(self.dtype)
 
     def allocate(self) -> None:
         self._total = Accumulator(self.nest.b, self.reduction, self.dtype, self.in_blocks)
@@ -143,7 +143,7 @@ class RegisterReduction(Reduction):
 
     def store_partial(self, cells: str) -> None:
         """Store the sum of this part, for `combine_parts`."""
-        out, kind, total = self.nest.out, self.total_kind, self._total.load_total()
+        out, kind, total = self.nest.out, self.total_type, self._total.load_total()
         out.store(kind, total, out.gep(kind, cells, "%part"))
 
     def combine_parts(self, cells: str, parts: Position) -> None:
@@ -187,18 +187,18 @@ class MemoryReduction(Reduction):
         if node.inputs[0].dtype is float32 and self.kind in ("sum", "mean") and self._kept_dimensions:
             self._choose_strips(shape, [d for d in looped_dimensions if d in axes])
 
-    def _choose_strips(self, shape: tuple[Position, ...], reduced: list[int]) -> None:
+    def _choose_strips(self, shape: tuple[Position, ...], reduced_dimensions: list[int]) -> None:
         totals = [shape[d] for d in self._kept_dimensions]
         if not is_known(totals) or math.prod(map(int, totals)) > TOTALS_LIMIT:
             return
         self._count = math.prod(map(int, totals))
-        for depth in [d for d in reduced if d < self._kept_dimensions[-1]]:
-            inner, size = [shape[d] for d in reduced if d > depth], shape[depth]
-            self.strip_depth, is_static = depth, is_known(inner)
-            self.strip = max(1, STRIP_ELEMENTS // math.prod(map(int, inner))) if is_static else 1
-            if is_static and math.prod(map(int, inner)) <= STRIP_ELEMENTS:
+        for depth in [d for d in reduced_dimensions if d < self._kept_dimensions[-1]]:
+            inner_sizes, size = [shape[d] for d in reduced_dimensions if d > depth], shape[depth]
+            self.strip_depth, is_static = depth, is_known(inner_sizes)
+            self.strip = max(1, STRIP_ELEMENTS // math.prod(map(int, inner_sizes))) if is_static else 1
+            if is_static and math.prod(map(int, inner_sizes)) <= STRIP_ELEMENTS:
                 break
-        if [self.strip_depth] == reduced[:1] and isinstance(size, int) and size <= self.strip:
+        if [self.strip_depth] == reduced_dimensions[:1] and isinstance(size, int) and size <= self.strip:
             self.strip_depth = None  # a single strip needs no totals
 
     def enter(self, index: Index) -> None:
@@ -277,12 +277,12 @@ def loop_in_strips(
     write: Callable[[Position, Position], None],
 ) -> None:  # fmt: skip
     """Write the loop at depth `len(index)` by `write(first, last)`, in strips if reductions need them."""
-    strip_reductions = [one for one in reductions if one.strip_depth == len(index)]
+    strip_reductions = [reduction for reduction in reductions if reduction.strip_depth == len(index)]
     if not strip_reductions:
         write(*bounds)
         return
     first, last = (int(bound) if bound.isdigit() else bound for bound in bounds)
-    with strips(out, first, last, min(one.strip for one in strip_reductions)) as (start, stop):
+    with strips(out, first, last, min(reduction.strip for reduction in strip_reductions)) as (start, stop):
         write(start, stop)
         for reduction in strip_reductions:
             reduction.end_strip(index, part)

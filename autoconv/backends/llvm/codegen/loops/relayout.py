@@ -44,7 +44,7 @@ def _keeps_type(node: Node) -> bool:
     return _has_dense_shape(node) and node.results[0].type == node.inputs[0].type
 
 
-@native_lowering("numpy_copy", fits=_keeps_dtype, of_open=_keeps_type)
+@native_lowering("numpy_copy", fits=_keeps_dtype, fits_open=_keeps_type)
 def write_copy(region: LoweringContext, node: Node) -> None:
     """Copy the elements; an array to which nothing else refers becomes the result itself."""
     (x,), (result,) = node.inputs, node.results
@@ -56,7 +56,7 @@ def write_copy(region: LoweringContext, node: Node) -> None:
     region.out.copy(region.data(result), region.data(x), size)
 
 
-@native_lowering("tile", fits=_has_known_shape, of_open=_has_dense_shape)
+@native_lowering("tile", fits=_has_known_shape, fits_open=_has_dense_shape)
 def write_tile(region: LoweringContext, node: Node) -> None:
     counts, shape = node.attributes["multiples"], sizes(node.inputs[0].type)
     routine = _copy_routine(region)
@@ -65,7 +65,7 @@ def write_tile(region: LoweringContext, node: Node) -> None:
     _write_strided_copy(region, node, routine, dimensions)
 
 
-@native_lowering("repeat", fits=_has_known_shape, of_open=_has_dense_shape)
+@native_lowering("repeat", fits=_has_known_shape, fits_open=_has_dense_shape)
 def write_repeat(region: LoweringContext, node: Node) -> None:
     shape = sizes(node.inputs[0].type)
     axis = node.attributes["axis"] % len(shape)
@@ -184,7 +184,7 @@ def _is_mirrored_sum(node: Node) -> bool:
     return _is_mirrored(node) and not node.inputs[0].dtype.is_bool
 
 
-@native_lowering("unpad", fits=_is_mirrored_sum, of_open=_is_mirrored_sum)
+@native_lowering("unpad", fits=_is_mirrored_sum, fits_open=_is_mirrored_sum)
 def write_unpad(region: LoweringContext, node: Node) -> None:
     """Add each element and its mirror images, in the order of the padded array."""
     routine = _copy_routine(region)
@@ -200,7 +200,7 @@ def write_unpad(region: LoweringContext, node: Node) -> None:
     _call_routine(region, node, routine)
 
 
-native_lowering("pad", fits=_is_mirrored, of_open=_is_mirrored)(write_mirrored_pad)
+native_lowering("pad", fits=_is_mirrored, fits_open=_is_mirrored)(write_mirrored_pad)
 
 
 def _unless_constant_mode(classify: Callable[[Node], str | None]) -> Callable[[Node], str | None]:

@@ -23,16 +23,16 @@ class RowChainWriter(LoopNestWriter):
     A value that a later phase reads again is *kept* in memory if it is costly to recompute.
     """
 
-    def _write_loops(self, sums: Any) -> None:
+    def _write_loops(self, reductions: Any) -> None:
         self._row_totals: dict[Value, Element] = {}
         self._phase = 0
         self._phase_of = {node: p for p, nodes in enumerate(self._item.phases) for node in nodes}
         self._kept_memory: dict[Value, tuple[str, bool]] = {}
         for value in self._values_of_later_phases():
-            kept = self._allocate_kept(value)
-            if kept is not None:
-                self._kept_memory[value] = kept
-        super()._write_loops(sums)
+            allocation = self._allocate_kept(value)
+            if allocation is not None:
+                self._kept_memory[value] = allocation
+        super()._write_loops(reductions)
 
     def _values_of_later_phases(self) -> Iterator[Value]:
         """Yield the values that later phases read and that are costly to recompute."""
@@ -79,19 +79,19 @@ class RowChainWriter(LoopNestWriter):
     def _holds_kept_value(self, value: Value) -> bool:
         return value in self._kept_memory
 
-    def _write_dimension_loop(self, index: Index, shape: Sequence[int], sums: Sequence[Any]) -> None:
+    def _write_dimension_loop(self, index: Index, shape: Sequence[int], reductions: Sequence[Any]) -> None:
         if len(index) < self._item.depth:
-            super()._write_dimension_loop(index, shape, sums)
+            super()._write_dimension_loop(index, shape, reductions)
             return
         self._row_totals.clear()
         for phase, nodes in enumerate(self._item.phases):
             self._phase = phase
-            reductions: list[RegisterReduction] = [one for one in sums if one.node in nodes]
-            for reduction in reductions:
+            phase_reductions: list[RegisterReduction] = [r for r in reductions if r.node in nodes]
+            for reduction in phase_reductions:
                 reduction.reset()
-            body = partial(self._write_body, flat=False, sums=reductions, nodes=nodes)
+            body = partial(self._write_body, flat=False, reductions=phase_reductions, nodes=nodes)
             loops(self.out, shape, body, None, index)
-            for reduction in reductions:
+            for reduction in phase_reductions:
                 self._row_totals[reduction.node.results[0]] = reduction.finish(index)
         self._element_cache.clear()
         self._flat = False
@@ -104,8 +104,8 @@ class RowChainWriter(LoopNestWriter):
                 row_index = tuple(0 if size == 1 else i for size, i in zip(sizes(value.type), row_index, strict=True))
                 self._store(self.element(value, row_index), self.stores[value], sizes(value.type), row_index)
 
-    def _write_body(self, index: Index, flat: bool, sums: Any, nodes: Sequence[Node] | None = None) -> None:
-        super()._write_body(index, flat, sums, nodes)
+    def _write_body(self, index: Index, flat: bool, reductions: Any, nodes: Sequence[Node] | None = None) -> None:
+        super()._write_body(index, flat, reductions, nodes)
         for value, (pointer, is_row) in self._kept_memory.items():
             if value.node not in (nodes or ()):
                 continue

@@ -71,7 +71,7 @@ def _has_dense_arrays(node: Node) -> bool:
 @complex_lowering("cumprod", "numpy_cumprod", fits=_has_single_dtype)
 @native_lowering(
     "cumsum", "cumprod", "numpy_cumsum", "numpy_cumprod", "cummax", "cummin", fits=_has_known_arrays,
-    of_open=_has_dense_arrays,
+    fits_open=_has_dense_arrays,
 )  # fmt: skip
 def write_scan(region: LoweringContext, node: Node) -> None:
     """Vectorise a scan over columns if there are several; otherwise interleave several rows.
@@ -166,7 +166,7 @@ class _Scan:
     def write_by_rows(self) -> None:
         """Scan _LANES rows at once.
 
-        The last block repeats rows of the block before if it is incomplete, or the last row if the number is open.
+        An incomplete last block repeats rows of the block before, or the last row if the number of rows is open.
         """
         out, space = self.out, self.space
         if not isinstance(space.outer, int):
@@ -188,16 +188,17 @@ class _Scan:
         """Scan _LANES parts of each row at once, then add the totals of the preceding parts to each part."""
         out, b = self.out, self.b
         size = self.space.size
-        part = size // _LANES if isinstance(size, int) else out.new(f"sdiv i64 {size}, {_LANES}")
+        part_length = size // _LANES if isinstance(size, int) else out.new(f"sdiv i64 {size}, {_LANES}")
         with out.loop("0", str(self.space.outer)) as row:
-            cells = self._scan_interleaved([row] * _LANES, [times(out, part, lane) for lane in range(_LANES)], part)
+            starts = [times(out, part_length, lane) for lane in range(_LANES)]
+            cells = self._scan_interleaved([row] * _LANES, starts, part_length)
             total = load(b, self.dtype, cells[0], 0)
             for lane in range(1, _LANES):
-                with out.loop(str(times(out, part, lane)), str(times(out, part, lane + 1))) as step:
+                with out.loop(str(times(out, part_length, lane)), str(times(out, part_length, lane + 1))) as step:
                     offset = self.space.offset_of(out, row, step, 0)
                     store(b, self.combine(total, load(b, self.dtype, "%result", offset)), "%result", offset)
                 total = self.combine(total, load(b, self.dtype, cells[lane], 0))
-            scanned = times(out, part, _LANES)
+            scanned = times(out, part_length, _LANES)
             remaining = plus(out, size, -scanned if isinstance(scanned, int) else times(out, scanned, -1))
             self._scan_interleaved([row], [scanned], remaining, total)
 
@@ -230,7 +231,7 @@ def _is_open_recurrence(node: Node) -> bool:
 
 
 @complex_lowering("linear_recurrence", fits=_has_single_dtype)
-@native_lowering("linear_recurrence", fits=_has_known_arrays, of_open=_is_open_recurrence)
+@native_lowering("linear_recurrence", fits=_has_known_arrays, fits_open=_is_open_recurrence)
 def write_recurrence(region: LoweringContext, node: Node) -> None:
     """Compute each step as its addend plus its coefficient times the previous step."""
     (coefficient, addend), (result,) = node.inputs, node.results
@@ -241,20 +242,21 @@ def write_recurrence(region: LoweringContext, node: Node) -> None:
     shape, dtype = sizes(type_), type_.dtype
     space = _IterationSpace(out, node, shape)
 
-    def load_operand(name: str, value: Any, place: Position) -> Element:
-        own = sizes(value.type)
-        if own != shape:
-            place = linear_offset(out, broadcast_index(unravel(out, place, shape), own), own)
-        return load(b, dtype, name, place)
+    def load_operand(name: str, value: Any, offset: Position) -> Element:
+        operand_shape = sizes(value.type)
+        if operand_shape != shape:
+            index = broadcast_index(unravel(out, offset, shape), operand_shape)
+            offset = linear_offset(out, index, operand_shape)
+        return load(b, dtype, name, offset)
 
     def write_step(row: Position, step: Position, first: bool) -> None:
         with out.loop("0", str(space.inner)) as column:
-            place = space.offset_of(out, row, step, column)
-            total = load_operand("%addend", addend, place)
+            offset = space.offset_of(out, row, step, column)
+            total = load_operand("%addend", addend, offset)
             if not first:
                 previous = load(b, dtype, "%result", space.offset_of(out, row, plus(out, step, -1), column))
-                total = total + load_operand("%coefficient", coefficient, place) * previous
-            store(b, total, "%result", place)
+                total = total + load_operand("%coefficient", coefficient, offset) * previous
+            store(b, total, "%result", offset)
 
     if 0 not in shape:
         with out.loop("0", str(space.outer)) as row:

@@ -68,11 +68,11 @@ def _write_segment_reduction(region: LoweringContext, node: Node) -> str:
     total_dtype = float64 if dtype is float32 else dtype  # sums of float32 round once
     last = plus(out, count, -1)
 
-    def load_element(place: Position) -> Element:
-        return b.cast(load(b, dtype, "%x", place), total_dtype)
+    def load_element(position: Position) -> Element:
+        return b.cast(load(b, dtype, "%x", position), total_dtype)
 
-    def combine(cell: str, place: Position) -> None:
-        store(b, _combine_pair(b, node, load(b, total_dtype, cell, 0), load_element(place)), cell, 0)
+    def combine(cell: str, position: Position) -> None:
+        store(b, _combine_pair(b, node, load(b, total_dtype, cell, 0), load_element(position)), cell, 0)
 
     def reduce_lanes(start: str, length: str) -> None:
         for lane, cell in enumerate(cells):
@@ -88,8 +88,8 @@ def _write_segment_reduction(region: LoweringContext, node: Node) -> str:
                 store(b, _combine_pair(b, node, load(b, total_dtype, cell, 0), load(b, total_dtype, other, 0)), cell, 0)
             step //= 2
 
-    def reduce_serially(begin: Position, end: Position) -> None:
-        with out.loop(str(begin), str(end)) as j:
+    def reduce_serially(start: Position, end: Position) -> None:
+        with out.loop(str(start), str(end)) as j:
             combine(cells[0], j)
 
     def reduce_short(start: str, length: str) -> None:

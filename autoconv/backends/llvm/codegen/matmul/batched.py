@@ -113,13 +113,13 @@ def _run_pieces(
     batch = sizes(node.results[0].type)[:-2]
     parameters = [*open_dimensions(region), *_POINTERS]
     body = Routine(region, [*parameters, *PART], "i1")
-    out, kind = body.out, register(product.dtype)
+    out, ir_type = body.out, register(product.dtype)
     with out.loop("%first", "%last") as number:
         index = unravel(out, number, (*batch, pieces))
         addresses = []
         for name, value in zip(("%x", "%y", "%z"), (*node.inputs, node.results[0]), strict=True):
             offset = block_offset(out, index[:-1], sizes(value.type), 2)
-            addresses.append(out.gep(kind, name, offset))
+            addresses.append(out.gep(ir_type, name, offset))
         write(out, addresses, str(index[-1]))
     call_arguments = [*open_dimensions(region), *(f"ptr {pointer}" for pointer in pointers)]
     if not is_known(batch) or not product.work:
@@ -152,12 +152,12 @@ def _transpose_matrices(region: LoweringContext, node: Node, product: Product, l
         packed_size = times(region.out, element_count(region.out, batch), matrix_size)
         packed = region.body.new_sized_array(product.dtype, (packed_size,))
     routine = Routine(region, [*open_dimensions(region), "ptr noalias readonly %y", "ptr noalias %turned"])
-    out, kind = routine.out, register(product.dtype)
+    out, ir_type = routine.out, register(product.dtype)
     count = element_count(out, batch)
     transpose = transpose_function(out.module, product.dtype, product.columns, product.inner, lanes)
     with out.loop("0", str(count)) as i:
         start = times(out, i, matrix_size)
-        source, target = (out.gep(kind, p, start) for p in ("%y", "%turned"))
+        source, target = (out.gep(ir_type, p, start) for p in ("%y", "%turned"))
         out.call(transpose, source, target)
     pointers = f"ptr {region.data(y)}", f"ptr {region.address(packed)}"
     call(region, routine.finish(), *open_dimensions(region), *pointers)

@@ -46,13 +46,13 @@ def product_call(
         if rows == 1:
             y_transposed = dataclasses.replace(y, transposed=not y.transposed)
             return _vector_product_call(module, dtype, y_transposed, x, z, columns, inner)
-    kind = register(dtype)
+    ir_type = register(dtype)
     name, leading = f"cblas_{_precision_letter(dtype)}gemm", "i32, i32, i32, i64, i64, i64"
-    gemm = module.declare(name, "void", f"{leading}, {kind}, ptr, i64, ptr, i64, {kind}, ptr, i64")
+    gemm = module.declare(name, "void", f"{leading}, {ir_type}, ptr, i64, ptr, i64, {ir_type}, ptr, i64")
     return (
         f"call void {gemm}(i32 {_ROW_MAJOR}, i32 {_transpose_flag(x)}, i32 {_transpose_flag(y)}, i64 {rows}, "
-        f"i64 {columns}, i64 {inner}, {kind} {literal(1, dtype)}, ptr {x.pointer}, i64 {x.width}, "
-        f"ptr {y.pointer}, i64 {y.width}, {kind} {literal(0, dtype)}, ptr {z.pointer}, i64 {z.width})"
+        f"i64 {columns}, i64 {inner}, {ir_type} {literal(1, dtype)}, ptr {x.pointer}, i64 {x.width}, "
+        f"ptr {y.pointer}, i64 {y.width}, {ir_type} {literal(0, dtype)}, ptr {z.pointer}, i64 {z.width})"
     )
 
 
@@ -60,14 +60,14 @@ def _vector_product_call(
     module: ModuleText, dtype: DType, x: Matrix, y: Matrix, z: Matrix, rows: Position, inner: Position
 ) -> str:  # fmt: skip
     """Return the text of a call, as `product_call`, for contiguous vectors y and z."""
-    kind = register(dtype)
+    ir_type = register(dtype)
     name, sizes = f"cblas_{_precision_letter(dtype)}gemv", "i32, i32, i64, i64"
-    gemv = module.declare(name, "void", f"{sizes}, {kind}, ptr, i64, ptr, i64, {kind}, ptr, i64")
+    gemv = module.declare(name, "void", f"{sizes}, {ir_type}, ptr, i64, ptr, i64, {ir_type}, ptr, i64")
     stored_rows, stored_columns = (inner, rows) if x.transposed else (rows, inner)
     return (
         f"call void {gemv}(i32 {_ROW_MAJOR}, i32 {_transpose_flag(x)}, i64 {stored_rows}, i64 {stored_columns}, "
-        f"{kind} {literal(1, dtype)}, ptr {x.pointer}, i64 {x.width}, ptr {y.pointer}, i64 1, "
-        f"{kind} {literal(0, dtype)}, ptr {z.pointer}, i64 1)"
+        f"{ir_type} {literal(1, dtype)}, ptr {x.pointer}, i64 {x.width}, ptr {y.pointer}, i64 1, "
+        f"{ir_type} {literal(0, dtype)}, ptr {z.pointer}, i64 1)"
     )
 
 

@@ -172,7 +172,7 @@ def _row_distance(region: LoweringContext, value: Value) -> int:
 
 def _write_symbolic_blas(region: LoweringContext, product: Product) -> None:
     """Compute a product of open sizes by BLAS, in parts if it is large at run time; the inner dimension may be 0."""
-    module, kind = region.body.module, register(product.dtype)
+    module, ir_type = region.body.module, register(product.dtype)
     operands = product.node.inputs
     parameters = ["ptr %x", "ptr %y", "ptr %z", "i64 %rows", "i64 %inner", "i64 %columns"]
     widths = [f"i64 %width{i}" for i, value in enumerate(operands) if region.is_lent(value)]
@@ -182,8 +182,8 @@ def _write_symbolic_blas(region: LoweringContext, product: Product) -> None:
     width_x, width_y = "%rows" if product.flip_x else "%inner", "%inner" if product.flip_y else "%columns"
     width_x = "%width0" if region.is_lent(operands[0]) else width_x
     width_y = "%width1" if region.is_lent(operands[1]) else width_y
-    x_start = body.gep(kind, "%x", body.mul("%first", "1" if product.flip_x else width_x))
-    z_start = body.gep(kind, "%z", body.mul("%first", "%columns"))
+    x_start = body.gep(ir_type, "%x", body.mul("%first", "1" if product.flip_x else width_x))
+    z_start = body.gep(ir_type, "%z", body.mul("%first", "%columns"))
     x, y = Matrix(x_start, width_x, product.flip_x), Matrix("%y", width_y, product.flip_y)
     z = Matrix(z_start, "%columns")
     rows = _row_count(region.out, product)
@@ -212,14 +212,14 @@ def _patch_offsets(
     patches: Patches, columns: int, size_operand: Callable[[Dimension], Position]
 ) -> tuple[Sequence[Sum], Sequence[tuple[Position, Position]], int]:
     """Return the sums over a patch, the (size, step) of the loops over lines, and the step of patches in a line."""
-    *lines, (_, row) = patches.rows
+    *lines, (_, patch_step) = patches.rows
     sums, columns_before = [], 0
     for offset, count in patches.stretches:
         sums.append(Sum(size_operand(offset), columns_before * columns, count, 1, columns))
         columns_before += count
     # The outermost size is implied by the count.
     line_steps = [(size_operand(size) if depth else 1, size_operand(step)) for depth, (size, step) in enumerate(lines)]
-    return sums, line_steps, _as_constant(row)
+    return sums, line_steps, _as_constant(patch_step)
 
 
 def _as_constant(size: Dimension) -> int:
@@ -246,23 +246,23 @@ def blas_call(
     first: str = "0", count: str = "",
 ) -> str:  # fmt: skip
     """Return the text of the call for the whole result, or for `count` rows or columns of it from `first` on."""
-    kind = register(product.dtype)
+    ir_type = register(product.dtype)
     x, y, z = pointers
     rows: Position = product.rows
     columns: Position = product.columns
     if count and by_rows:
         rows = count
-        x = _advance_pointer(out, kind, x, first, 1 if product.flip_x else product.width_x)
-        z = _advance_pointer(out, kind, z, first, product.columns)
+        x = _advance_pointer(out, ir_type, x, first, 1 if product.flip_x else product.width_x)
+        z = _advance_pointer(out, ir_type, z, first, product.columns)
     elif count:
         columns = count
-        y = _advance_pointer(out, kind, y, first, product.width_y if product.flip_y else 1)
-        z = _advance_pointer(out, kind, z, first, 1)
+        y = _advance_pointer(out, ir_type, y, first, product.width_y if product.flip_y else 1)
+        z = _advance_pointer(out, ir_type, z, first, 1)
     left, right = Matrix(x, product.width_x, product.flip_x), Matrix(y, product.width_y, product.flip_y)
     sides = rows, product.inner, columns
     return product_call(module, product.dtype, left, right, Matrix(z, product.columns), sides)
 
 
-def _advance_pointer(out: FunctionText, kind: str, pointer: str, count: str, step: int) -> str:
+def _advance_pointer(out: FunctionText, ir_type: str, pointer: str, count: str, step: int) -> str:
     offset = out.mul(count, step)
-    return out.gep(kind, pointer, offset)
+    return out.gep(ir_type, pointer, offset)

@@ -153,50 +153,51 @@ class TileKernelWriter:
     def _accumulate(self, v: VectorWriter, cells: list[list[str]], widths: list[int]) -> None:
         """Write the accumulation of all sums in the cells."""
         out, height = v.out, len(cells)
-        for part in self._sums:
-            if isinstance(part.count, str):
-                self._accumulate_symbolic(v, part, part.count, cells, widths)
+        for inner_sum in self._sums:
+            if isinstance(inner_sum.count, str):
+                self._accumulate_symbolic(v, inner_sum, inner_sum.count, cells, widths)
                 continue
-            chunks, remaining = divmod(part.count, CHUNK_STEPS) if part.count > 2 * CHUNK_STEPS else (0, part.count)
+            count = inner_sum.count
+            chunks, remaining = divmod(count, CHUNK_STEPS) if count > 2 * CHUNK_STEPS else (0, count)
             if chunks:
                 with out.loop("0", str(chunks), unrolled=False) as chunk:
-                    sums = [[out.alloca(v.vector) for _ in widths] for _ in range(height)]
-                    self._accumulate_steps(v, part, sums, widths, out.mul(chunk, CHUNK_STEPS), CHUNK_STEPS)
-                    self._add_chunk(v, cells, sums)
+                    chunk_cells = [[out.alloca(v.vector) for _ in widths] for _ in range(height)]
+                    self._accumulate_steps(v, inner_sum, chunk_cells, widths, out.mul(chunk, CHUNK_STEPS), CHUNK_STEPS)
+                    self._add_chunk(v, cells, chunk_cells)
             if remaining and chunks:
-                sums = [[out.alloca(v.vector) for _ in widths] for _ in range(height)]
-                self._accumulate_steps(v, part, sums, widths, str(chunks * CHUNK_STEPS), remaining)
-                self._add_chunk(v, cells, sums)
+                chunk_cells = [[out.alloca(v.vector) for _ in widths] for _ in range(height)]
+                self._accumulate_steps(v, inner_sum, chunk_cells, widths, str(chunks * CHUNK_STEPS), remaining)
+                self._add_chunk(v, cells, chunk_cells)
             elif remaining:
-                self._accumulate_steps(v, part, cells, widths, "", remaining)
+                self._accumulate_steps(v, inner_sum, cells, widths, "", remaining)
 
     def _accumulate_symbolic(
-        self, v: VectorWriter, part: Sum, steps: str, cells: list[list[str]], widths: list[int]
+        self, v: VectorWriter, inner_sum: Sum, steps: str, cells: list[list[str]], widths: list[int]
     ) -> None:
-        """Write the accumulation of a symbolic number of steps, by partial sums of CHUNK steps."""
+        """Write the accumulation of a symbolic number of steps, by partial sums of `CHUNK_STEPS` steps."""
         out = v.out
         chunks = out.op("sdiv", out.add(steps, CHUNK_STEPS - 1), CHUNK_STEPS)
         with out.loop("0", chunks, unrolled=False) as chunk:
             start = out.mul(chunk, CHUNK_STEPS)
             count = out.intrinsic("smin", out.sub(steps, start), CHUNK_STEPS)
-            sums = [[out.alloca(v.vector) for _ in widths] for _ in cells]
-            self._accumulate_steps(v, part, sums, widths, start, count)
-            self._add_chunk(v, cells, sums)
+            chunk_cells = [[out.alloca(v.vector) for _ in widths] for _ in cells]
+            self._accumulate_steps(v, inner_sum, chunk_cells, widths, start, count)
+            self._add_chunk(v, cells, chunk_cells)
 
     def _accumulate_steps(
-        self, v: VectorWriter, part: Sum, cells: list[list[str]], widths: list[int], start: str, count: Position
+        self, v: VectorWriter, inner_sum: Sum, cells: list[list[str]], widths: list[int], start: str, count: Position
     ) -> None:
         """Write the accumulation of `count` steps in the cells, which are cleared first if a `start` is given."""
         out = v.out
         for cell in [cell for row in cells for cell in row] if start else ():
             out.store(v.vector, "zeroinitializer", cell)
-        static_x = part.x if isinstance(part.x, int) else 0
-        x = "%x" if part.x == static_x else self._advance(out, "%x", part.x, 1)
-        x = self._advance(out, x, start, part.x_step) if start else x
-        y = self._advance(out, "%y", start, part.y_step) if start else "%y"
+        static_x = inner_sum.x if isinstance(inner_sum.x, int) else 0
+        x = "%x" if inner_sum.x == static_x else self._advance(out, "%x", inner_sum.x, 1)
+        x = self._advance(out, x, start, inner_sum.x_step) if start else x
+        y = self._advance(out, "%y", start, inner_sum.y_step) if start else "%y"
         with out.loop("0", str(count), unrolled=False) as k:
-            left, right = self._advance(out, x, k, part.x_step), self._advance(out, y, k, part.y_step)
-            columns = [part.y + i * self._tiling.lanes for i in range(len(widths))]
+            left, right = self._advance(out, x, k, inner_sum.x_step), self._advance(out, y, k, inner_sum.y_step)
+            columns = [inner_sum.y + i * self._tiling.lanes for i in range(len(widths))]
             vectors = [v.load(v.address(right, j), width) for j, width in zip(columns, widths, strict=True)]
             for r, row in enumerate(cells):
                 factor = v.spread(out.load(v.kind, v.address(left, static_x + r * self._x_row_step)))
@@ -204,8 +205,9 @@ class TileKernelWriter:
                     total = v.fma(factor, vector, out.load(v.vector, cell))
                     out.store(v.vector, total, cell)
 
-    def _add_chunk(self, v: VectorWriter, cells: list[list[str]], sums: list[list[str]]) -> None:
+    def _add_chunk(self, v: VectorWriter, cells: list[list[str]], chunk_cells: list[list[str]]) -> None:
         """Add the partial sums of a chunk to the cells."""
-        for cell, chunk_cell in zip((c for row in cells for c in row), (c for row in sums for c in row), strict=True):
-            total, part = (v.out.load(v.vector, address) for address in (cell, chunk_cell))
-            v.out.store(v.vector, v.out.op("fadd", total, part), cell)
+        pairs = (pair for rows in zip(cells, chunk_cells, strict=True) for pair in zip(*rows, strict=True))
+        for cell, chunk_cell in pairs:
+            total, partial = (v.out.load(v.vector, address) for address in (cell, chunk_cell))
+            v.out.store(v.vector, v.out.op("fadd", total, partial), cell)

@@ -169,10 +169,10 @@ def as_ndarray(region: LoweringContext, memory: Memory, type_: ArrayType) -> Obj
 def _new_view_object(region: LoweringContext, memory: Memory, type_: ArrayType) -> str:
     out, rank = region.out, type_.rank
     sizes, strides = _store_numbers(out, memory.sizes), _store_numbers(out, memory.strides)
-    kind, descriptor = (region.body.calls.object(item)(out) for item in (np.ndarray, type_.dtype.numpy))
+    array_class, descriptor = (region.body.calls.object(item)(out) for item in (np.ndarray, type_.dtype.numpy))
     flags = abi.READ_ONLY_FLAGS if type_.read_only else abi.WRITABLE_FLAGS
     result = out.new(
-        f"call ptr @new_view(ptr {kind}, ptr {descriptor}, i32 {rank}, ptr {sizes}, ptr {strides}, "
+        f"call ptr @new_view(ptr {array_class}, ptr {descriptor}, i32 {rank}, ptr {sizes}, ptr {strides}, "
         f"ptr {memory.pointer}, ptr {memory.owner.ir}, i32 {flags})"
     )
     region.body.fail_if(out.new(f"icmp eq ptr {result}, null"))

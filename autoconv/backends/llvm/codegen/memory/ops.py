@@ -187,8 +187,8 @@ def _is_unwritten_argument(region: LoweringContext, node: Node) -> bool:
     """
     value = node.inputs[0]
     assert isinstance(value.type, ArrayType)
-    is_own = value.node is None and memory_of(region, value).is_whole == "true" and value.type.is_dense
-    return is_own and region.body.recursion is None and region.body.writes.leave(value)
+    is_plain_argument = value.node is None and memory_of(region, value).is_whole == "true" and value.type.is_dense
+    return is_plain_argument and region.body.recursion is None and region.body.writes.leave(value)
 
 
 def write_copy(region: LoweringContext, x: Memory, target: str, dtype: Any) -> None:

@@ -36,16 +36,16 @@ def write_total(region: LoweringContext, node: Node) -> None:
     """Write the loops; the kernel runs instead if sizes do not fit, or if there are no elements for an extreme."""
     out, (result,) = region.out, node.results
     dtype: Any = result.dtype
-    kind, b = register(dtype), RegisterWriter(region)
-    cell = out.alloca(kind)
+    ir_type, b = register(dtype), RegisterWriter(region)
+    cell = out.alloca(ir_type)
     total = _TotalWriter(region, node)
 
     def store_result(result_of_kernel: object) -> None:
         assert isinstance(result_of_kernel, Element)
-        out.store(kind, result_of_kernel.ir, cell)
+        out.store(ir_type, result_of_kernel.ir, cell)
 
     total.run_if_fitting(total.fallback_conditions(total.sizes), lambda: total.run(cell), store_result)
-    region.set(result, b.wrap(dtype, out.load(kind, cell)))
+    region.set(result, b.wrap(dtype, out.load(ir_type, cell)))
 
 
 class _TotalWriter(StepLoops):
@@ -57,7 +57,7 @@ class _TotalWriter(StepLoops):
 
     def _loop_sizes(self) -> tuple[Position, ...]:
         """Return the sizes of the loops, each from an input whose size is known, if there is one."""
-        shapes = [(s.type.shape or (), self.sizes_of(s, i)) for i, s in enumerate(self.steps) if not s.op]
+        shapes = [(step.type.shape or (), self.sizes_of(step)) for step in self.steps if not step.op]
         rank = max(len(sizes) for _, sizes in shapes)
         result: list[Position] = []
         for axis in range(-rank, 0):
@@ -165,15 +165,15 @@ def _write_arg_extreme(
 ) -> Element:
     """Write the loops that search the first extreme, or the first nan; return its flat index."""
     out, dtype = b.out, total.steps[-1].type.dtype
-    kind = register(dtype)
-    best, best_position, counter = out.alloca(kind), out.alloca("i64"), out.alloca("i64")
+    ir_type = register(dtype)
+    best, best_position, counter = out.alloca(ir_type), out.alloca("i64"), out.alloca("i64")
     for cell in (best_position, counter):
         out.line(f"store i64 0, ptr {cell}")
-    out.line(f"store {kind} {neutral_literal(_REDUCTION_BY_KIND[total.kind[3:]], dtype)}, ptr {best}")
+    out.line(f"store {ir_type} {neutral_literal(_REDUCTION_BY_KIND[total.kind[3:]], dtype)}, ptr {best}")
 
     def compare(index: Index) -> None:
         element = load_element(index)
-        best_element = b.wrap(dtype, out.new(f"load {kind}, ptr {best}"))
+        best_element = b.wrap(dtype, out.new(f"load {ir_type}, ptr {best}"))
         is_better = element > best_element if total.kind == "argmax" else element < best_element
         if dtype.is_floating:
             had_no_nan = out.new(f"xor i1 {b.is_nan(best_element).ir}, true")
@@ -181,8 +181,8 @@ def _write_arg_extreme(
             is_better = b.wrap(bool_, out.new(f"or i1 {is_better.ir}, {first_nan}"))
         count = out.new(f"load i64, ptr {counter}")
         old_position = out.new(f"load i64, ptr {best_position}")
-        value = out.new(f"select i1 {is_better.ir}, {kind} {element.ir}, {kind} {best_element.ir}")
-        out.line(f"store {kind} {value}, ptr {best}")
+        value = out.new(f"select i1 {is_better.ir}, {ir_type} {element.ir}, {ir_type} {best_element.ir}")
+        out.line(f"store {ir_type} {value}, ptr {best}")
         position = out.new(f"select i1 {is_better.ir}, i64 {count}, i64 {old_position}")
         out.line(f"store i64 {position}, ptr {best_position}")
         out.line(f"store i64 {out.new(f'add nsw i64 {count}, 1')}, ptr {counter}")

@@ -47,7 +47,7 @@ def write_statement(region: LoweringContext, node: Node) -> None:
 
 
 def _write_native_assignment(region: LoweringContext, statement: _StatementWriter) -> None:
-    overlap = statement.overlap()
+    overlap = statement.find_overlap()
     if overlap == DISJOINT:
         statement.run(statement.target)
     elif overlap == OVERLAP:
@@ -72,7 +72,7 @@ class _StatementWriter(StepLoops):
 
     # ---- overlaps
 
-    def overlap(self) -> str:
+    def find_overlap(self) -> str:
         """Return DISJOINT or OVERLAP if that is known, else an i1 that is true if the memory may overlap."""
         out, node = self.region.out, self.node
         overlaps: list[str] = []

@@ -56,7 +56,7 @@ class StepLoops:
             return Memory(Object("null"), region.data(value), shape, strides, "false")
         return memory_of(region, value)
 
-    def sizes_of(self, step: Step, number: int) -> tuple[Position, ...]:
+    def sizes_of(self, step: Step) -> tuple[Position, ...]:
         """Return the sizes of an input; empty for a scalar."""
         operand = self.operands[step.operands[0]][1]
         return operand.sizes if isinstance(operand, Memory) else ()
@@ -86,10 +86,10 @@ class StepLoops:
         """Return an i1 that is true if an open size differs from the size of the loop; None if all sizes fit."""
         out = self.region.out
         conditions: list[str] = []
-        for number, step in enumerate(self.steps):
+        for step in self.steps:
             if step.op:
                 continue
-            operand_sizes = self.sizes_of(step, number)
+            operand_sizes = self.sizes_of(step)
             known_sizes = step.type.shape or ()
             axes = zip(operand_sizes[::-1], known_sizes[::-1], loop_sizes[::-1], strict=False)
             for size, static_size, target_size in axes:
@@ -237,10 +237,10 @@ class StepRoutine:
         self._inner = NativeRoutine(region, [])
         self.out = self._inner.out
 
-    def _add_parameter(self, kind: str, attributes: str, argument: str) -> str:
+    def _add_parameter(self, ir_type: str, attributes: str, argument: str) -> str:
         name = f"%g{len(self._names)}"
-        self._names.append(f"{kind} {attributes}{name}")
-        self._arguments.append(f"{kind} {argument}")
+        self._names.append(f"{ir_type} {attributes}{name}")
+        self._arguments.append(f"{ir_type} {argument}")
         return name
 
     def memory(self, x: Memory, attributes: str) -> Memory:
@@ -261,8 +261,8 @@ class StepRoutine:
 
     def call(self, split: Split | None = None) -> None:
         """Finish and call the function. With a split, its body covers `%first` to `%last`, and all parts are run."""
-        kind, names = ("void", self._names) if split is None else ("i1", [*self._names, *PART])
-        self.out.signature = Signature(kind, names)
+        result_type, names = ("void", self._names) if split is None else ("i1", [*self._names, *PART])
+        self.out.signature = Signature(result_type, names)
         name = self._inner.finish("ret void" if split is None else "ret i1 false")
         out = self._region.out
         if split is None:

@@ -53,17 +53,17 @@ class Operation:
 
     # ---- results
 
-    def set_result(self, result: str, after: Callable[[], None] | None = None) -> None:
+    def set_result(self, result: str, write_after_kernel: Callable[[], None] | None = None) -> None:
         """Set the node's result, if it has one, to the `result` of a function of `runtime/objects.py`.
 
-        In the uncommon case, in which that is OTHER, the kernel runs, and then the code that `after` writes.
+        In the uncommon case, in which that is OTHER, the kernel runs, then the code that `write_after_kernel` writes.
         """
 
         def write_fast_path() -> list[str]:
             self.leave_if_failed(self.out.is_null(result))
             return [result] if self.node.results else []
 
-        self.use_kernel_if(self.out.is_same(result, OTHER), write_fast_path, after)
+        self.use_kernel_if(self.out.is_same(result, OTHER), write_fast_path, write_after_kernel)
 
     def leave_if_failed(self, failed: str) -> None:
         """Leave the function if the i1 `failed` is true, after adding the node's source span to the raised error."""
@@ -72,8 +72,9 @@ class Operation:
             self.out.branch(self.body.failure_label)
 
     def use_kernel_if(
-        self, is_other: str, write_fast_path: Callable[[], list[str]], after: Callable[[], None] | None = None
-    ) -> None:
+        self, is_other: str, write_fast_path: Callable[[], list[str]],
+        write_after_kernel: Callable[[], None] | None = None,
+    ) -> None:  # fmt: skip
         """Set the results to those of the kernel if the i1 `is_other` is true.
 
         Otherwise set them to what `write_fast_path` returns: numbers, or new references.
@@ -83,8 +84,8 @@ class Operation:
         out.branch_if(is_other, slow_path, fast_path, unlikely=True)
         out.begin(slow_path)
         kernel_results = self.region.call_kernel(self.node, is_rare=True)
-        if after is not None:
-            after()
+        if write_after_kernel is not None:
+            write_after_kernel()
         for native in kernel_results:
             if isinstance(native, Object):
                 out.store("ptr", "null", native.slot)
@@ -97,8 +98,8 @@ class Operation:
         out.begin(done)
         ir_types = [register(v.dtype) if is_scalar(v.type) else "ptr" for v in self.node.results]
         joined = [
-            out.phi((Operand.of(one.ir, kind), slow_block), (other, fast_block))
-            for kind, one, other in zip(ir_types, kernel_results, fast_results, strict=True)
+            out.phi((Operand.of(native.ir, ir_type), slow_block), (fast_result, fast_block))
+            for ir_type, native, fast_result in zip(ir_types, kernel_results, fast_results, strict=True)
         ]
         for result, ir in zip(self.node.results, joined, strict=True):
             self.set(result, ir)

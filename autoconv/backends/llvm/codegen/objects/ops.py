@@ -26,19 +26,19 @@ _SUBSCRIPTED = mask("list", "tuple", "dict", "str", "range", "bytes")
 _IMMUTABLE = mask("int", "float", "bool", "str", "tuple", "range", "bytes")
 # C API functions of operators, with the classes of their operands. Operators on exactly these classes run no code of
 # the user's and have no side effects.
-_NATIVE_OPERATORS = [one for one in (*ARITHMETIC, *BITWISE) if one.name != "pow"]  # a power takes three operands
+_NATIVE_OPERATORS = [operator for operator in (*ARITHMETIC, *BITWISE) if operator.name != "pow"]  # pow has 3 operands
 _CLASSES_BY_OPERATOR = {"add": NUMBERS | _SEQUENCES, "mul": NUMBERS | _SEQUENCES, "iadd": NUMBERS | mask("str")}
-_FUNCTIONS = {one.name: f"PyNumber_{one.c_api}" for one in _NATIVE_OPERATORS}
-_FUNCTIONS |= {one.in_place: f"PyNumber_InPlace{one.c_api}" for one in _NATIVE_OPERATORS}
+_FUNCTIONS = {operator.name: f"PyNumber_{operator.c_api}" for operator in _NATIVE_OPERATORS}
+_FUNCTIONS |= {operator.in_place: f"PyNumber_InPlace{operator.c_api}" for operator in _NATIVE_OPERATORS}
 _BINARY: dict[str, tuple[str, int, int]] = {
     name: (function, classes, classes)
     for name, function in _FUNCTIONS.items()
     if (classes := _CLASSES_BY_OPERATOR.get(name, NUMBERS))
 }
 _BINARY["getitem"] = ("PyObject_GetItem", _SUBSCRIPTED, EVERY)
-_UNARY = {one.name: one.c_api for one in UNARY} | {"pos": "Positive"}
+_UNARY = {operator.name: operator.c_api for operator in UNARY} | {"pos": "Positive"}
 _COMPARISON_ORDER = ("LT", "LE", "EQ", "NE", "GT", "GE")  # numbers of comparisons in the C API
-_COMPARE = {one.name: _COMPARISON_ORDER.index(one.c_api) for one in COMPARISONS}
+_COMPARE = {operator.name: _COMPARISON_ORDER.index(operator.c_api) for operator in COMPARISONS}
 _MUTATING_METHODS = frozenset(
     name for kind in (list, dict, set) for name in dir(kind) if not name.startswith("_") and is_logged(kind, name)
 ) - {name for kind in (list, dict, set) for name in dir(kind) if not is_logged(kind, name)}
@@ -127,7 +127,7 @@ def _write_box(op: Operation) -> None:
     elif number.dtype is bool_:
         item = _truth_object(op, number.ir)
     elif number.dtype is float64 and op.attributes["how"] == "identified":
-        _write_box_of_identified(op, number.ir)
+        _write_identified_box(op, number.ir)
         return
     elif number.dtype is float64:
         item = out.call_c("PyFloat_FromDouble", "ptr", "double", number.ir)
@@ -144,7 +144,7 @@ def _write_array(op: Operation) -> None:
     op.region.set(op.node.results[0], as_ndarray(op.region, memory_of(op.region, value), value.type))
 
 
-def _write_box_of_identified(op: Operation, number: str) -> None:
+def _write_identified_box(op: Operation, number: str) -> None:
     """Box a float whose identity matters; the kernel boxes a NaN."""
 
     def write_fast_path() -> list[str]:

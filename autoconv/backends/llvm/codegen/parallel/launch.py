@@ -55,11 +55,11 @@ def write_concurrent(region: LoweringContext, group: Item) -> None:
 def _write_pool_call(out: FunctionText, calls: Sequence[tuple[str, Sequence[str], str]]) -> None:
     """Write a call of the thread pool that runs all collected calls."""
     cell_types = ["ptr" if cell else "i8" for _, _, cell in calls]
-    fields = [kind for _, given, _ in calls for kind in (argument.split(" ")[0] for argument in given)]
+    fields = [ir_type for _, arguments, _ in calls for ir_type in (argument.split(" ")[0] for argument in arguments)]
     frame = "{ " + ", ".join([*cell_types, *fields]) + " }"
     frame_address = out.alloca(frame)
     values = [f"ptr {cell}" if cell else "i8 0" for _, _, cell in calls]
-    values += [argument for _, given, _ in calls for argument in given]
+    values += [argument for _, arguments, _ in calls for argument in arguments]
     for i, value in enumerate(values):
         out.line(f"store {value}, ptr {out.field(frame, frame_address, i)}")
     call_part = FunctionText(out.module, Signature("void", ("ptr %frame", "i64 %part"), "nounwind"))
@@ -67,17 +67,17 @@ def _write_pool_call(out: FunctionText, calls: Sequence[tuple[str, Sequence[str]
     cases = " ".join(f"i64 {i}, label %{label}" for i, label in enumerate(labels[:-1]))
     call_part.line(f"switch i64 %part, label %{labels[-1]} [ {cases} ]")
 
-    def load(position: int, kind: str) -> str:
-        place = call_part.field(frame, "%frame", position)
-        return call_part.load(kind, place)
+    def load(position: int, ir_type: str) -> str:
+        address = call_part.field(frame, "%frame", position)
+        return call_part.load(ir_type, address)
 
     position = len(calls)
     for i, ((function, arguments, cell), label) in enumerate(zip(calls, labels, strict=True)):
         call_part.begin(label)
         loaded = []
         for argument in arguments:
-            kind = argument.split(" ")[0]
-            loaded.append(f"{kind} {load(position, kind)}")
+            ir_type = argument.split(" ")[0]
+            loaded.append(f"{ir_type} {load(position, ir_type)}")
             position += 1
         text = f"@{function}({', '.join(loaded)})"
         if cell:

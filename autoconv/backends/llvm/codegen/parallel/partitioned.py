@@ -75,7 +75,7 @@ def _call_thread_pool(
 ) -> str:  # fmt: skip
     """Write the call of the thread pool; `bounds` are the registers of size and step, if they are computed."""
     frame_values = [*map(Parameter.of, parameters), *(Parameter("i64", bound) for bound in bounds)]
-    types = [one.type for one in frame_values]
+    types = [value.type for value in frame_values]
     frame = "{ " + ", ".join(["i8", *types]) + " }"
     part_function = _part_function(split, module, body, frame, types, bool(bounds))
     frame_address = out.alloca(frame)

@@ -112,20 +112,22 @@ def _draw_writer(write_function: Callable[[Any, DType, Position], str]) -> Calla
     return write
 
 
-native_lowering("random_uniform", "stateless_random_uniform", fits=_is_native_draw, of_open=_is_native_draw)(
+native_lowering("random_uniform", "stateless_random_uniform", fits=_is_native_draw, fits_open=_is_native_draw)(
     _draw_writer(write_uniform)
 )
-native_lowering("random_bits", "stateless_random_bits", fits=_is_native_draw, of_open=_is_native_draw)(
+native_lowering("random_bits", "stateless_random_bits", fits=_is_native_draw, fits_open=_is_native_draw)(
     _draw_writer(write_bits)
 )
 
 
-native_lowering("random_normal", "stateless_random_normal", fits=_is_native_draw, of_open=_is_native_draw)(
+native_lowering("random_normal", "stateless_random_normal", fits=_is_native_draw, fits_open=_is_native_draw)(
     _draw_writer(write_gaussian)
 )
 
 
-@native_lowering("random_truncated_normal", "stateless_truncated_normal", fits=_is_native_draw, of_open=_is_native_draw)
+@native_lowering(
+    "random_truncated_normal", "stateless_truncated_normal", fits=_is_native_draw, fits_open=_is_native_draw
+)
 def write_truncated_normal(region: LoweringContext, node: Node) -> None:
     def call(dtype: DType, count: Position, target: str, key: list[str]) -> None:
         size = group_size(dtype)
@@ -137,7 +139,7 @@ def write_truncated_normal(region: LoweringContext, node: Node) -> None:
     _write_draw(region, node, call)
 
 
-@native_lowering("random_uniform_int", "stateless_random_uniform_int", fits=_is_native_draw, of_open=_is_native_draw)
+@native_lowering("random_uniform_int", "stateless_random_uniform_int", fits=_is_native_draw, fits_open=_is_native_draw)
 def write_integers(region: LoweringContext, node: Node) -> None:
     """Draw integers; the kernel raises if the bounds are not in order."""
     low, high = (region.number(value) for value in _seeds_and_bounds(node)[1])
@@ -152,7 +154,7 @@ def write_integers(region: LoweringContext, node: Node) -> None:
     _write_draw(region, node, call)
 
 
-@native_lowering("random_permutation", "stateless_permutation", fits=_is_native_draw, of_open=_is_native_draw)
+@native_lowering("random_permutation", "stateless_permutation", fits=_is_native_draw, fits_open=_is_native_draw)
 def write_permutation(region: LoweringContext, node: Node) -> None:
     def call(dtype: DType, count: Position, target: str, key: list[str]) -> None:
         region.out.call(write_permutation_function(region.body.module), target, count, *key)

@@ -87,14 +87,16 @@ class _DrawWriter:
     enough numbers.
     """
 
-    def __init__(self, region: LoweringContext, dtype: DType, each: int = 1, extra: Sequence[str] = ()) -> None:
-        self.parameters = ["ptr noalias %result", *_i64_parameters("%count", *_KEY_NAMES, *extra)]
+    def __init__(
+        self, region: LoweringContext, dtype: DType, words_each: int = 1, extra_names: Sequence[str] = ()
+    ) -> None:
+        self.parameters = ["ptr noalias %result", *_i64_parameters("%count", *_KEY_NAMES, *extra_names)]
         self._region = region
         self._body = Routine(region, [*self.parameters, *PART], "i1")
         self.out = self._body.out
         self.b = _FunctionWriter(self.out)
         self.dtype = dtype
-        self.words_each = each
+        self.words_each = words_each
         self.philox = write_philox(self._body.module)
 
     def write_words(self, first_number: str) -> str:
@@ -161,8 +163,8 @@ class _DrawWriter:
         else:
             number = out.op("udiv", out.op("add", "%count", _CHUNK_NUMBERS - 1), _CHUNK_NUMBERS)
             if isinstance(count, str) and current_target().has_pool:
-                part = _SHARED_NUMBERS // PART_LIMIT
-                split = Split(None, number, None, ("%count",), 1, least_part_work=part, least_work=_SHARED_NUMBERS)
+                part_work = _SHARED_NUMBERS // PART_LIMIT
+                split = Split(None, number, None, ("%count",), 1, least_part_work=part_work, least_work=_SHARED_NUMBERS)
                 run_split(split, routine.module, out, body, self.parameters, False)
                 return routine.finish()
             out.call(body, *(parameter.name for parameter in out.signature.parameters), 0, 0, number)
@@ -201,9 +203,9 @@ def write_gaussian(region: LoweringContext, dtype: DType, count: Position) -> st
     def write_chunk(start: str, length: str) -> None:
         bits = draw.write_words(start)
         with out.loop("0", out.op("lshr", out.op("add", length, 1), 1)) as i:
-            place = out.mul(i, 2)
-            for k, number in enumerate(draw.normal_pair(bits, out.mul(place, draw.words_each))):
-                store(b, number, numbers, out.add(place, k))
+            first_position = out.mul(i, 2)
+            for k, number in enumerate(draw.normal_pair(bits, out.mul(first_position, draw.words_each))):
+                store(b, number, numbers, out.add(first_position, k))
         _loop_over_chunk(out, start, length, lambda i, offset: draw.store(load(b, computed_dtype, numbers, i), offset))
 
     draw.loop_over_chunks(write_chunk)
@@ -225,11 +227,11 @@ def write_integers_function(region: LoweringContext, dtype: DType, count: Positi
 
             def remainder(x: Element) -> Element:
                 quotient = b.convert("fptoui", b.cast(x, float64) * inverse, uint64)
-                rest = b.wrap(int64, (x - quotient * range_).ir)
-                again = b.intrinsic("floor", b.cast(rest, float64) * inverse)
-                rest = rest - b.convert("fptosi", again, int64) * signed_range
-                rest = b.select(rest < 0, rest + signed_range, rest)
-                return b.wrap(uint64, b.select(rest >= signed_range, rest - signed_range, rest).ir)
+                difference = b.wrap(int64, (x - quotient * range_).ir)
+                correction = b.intrinsic("floor", b.cast(difference, float64) * inverse)
+                difference = difference - b.convert("fptosi", correction, int64) * signed_range
+                difference = b.select(difference < 0, difference + signed_range, difference)
+                return b.wrap(uint64, b.select(difference >= signed_range, difference - signed_range, difference).ir)
 
             write(remainder)
 
@@ -273,28 +275,28 @@ def write_truncated(region: LoweringContext, dtype: DType, groups: Position) -> 
     words, filled, blocks_used = out.alloca("[4 x i32]"), out.alloca("i64"), out.alloca("i64")
 
     def write_group(i: str, group: str) -> None:
-        begin, block = out.mul(group, size), out.mul(group, RESERVED * size // 4)
+        group_start, block = out.mul(group, size), out.mul(group, RESERVED * size // 4)
         out.store("i64", 0, filled)
         out.store("i64", 0, blocks_used)
-        again, done = out.label("again"), out.label("complete")
-        out.branch(again)
-        out.begin(again)
+        next_block, done = out.label("again"), out.label("complete")
+        out.branch(next_block)
+        out.begin(next_block)
         block_number = out.load("i64", blocks_used)
         out.call(draw.philox, words, out.op("add", block, block_number), 1, *_KEY_NAMES)
         out.store("i64", out.op("add", block_number, 1), blocks_used)
         for first in range(0, 4, words_of_pair(dtype)):
             for number in draw.normal_pair(words, str(first)):
-                store_if_near(number, begin)
-        out.branch_if(out.icmp("slt", out.load("i64", filled), size), again, done)
+                store_if_near(number, group_start)
+        out.branch_if(out.icmp("slt", out.load("i64", filled), size), next_block, done)
         out.begin(done)
 
-    def store_if_near(number: Element, begin: str) -> None:
-        have = b.wrap(int64, out.load("i64", filled))
-        near = b.compare("lt", b.intrinsic("fabs", number), TRUNCATION) & (have < size)
-        at = b.wrap(int64, begin) + have
-        inside = near & (at < b.wrap(int64, "%wanted"))
-        out.either(inside.ir, lambda: draw.store(number, at.ir), lambda: None)
-        out.store("i64", (have + b.cast(near, int64)).ir, filled)
+    def store_if_near(number: Element, group_start: str) -> None:
+        filled_count = b.wrap(int64, out.load("i64", filled))
+        is_near = b.compare("lt", b.intrinsic("fabs", number), TRUNCATION) & (filled_count < size)
+        position = b.wrap(int64, group_start) + filled_count
+        is_inside = is_near & (position < b.wrap(int64, "%wanted"))
+        out.either(is_inside.ir, lambda: draw.store(number, position.ir), lambda: None)
+        out.store("i64", (filled_count + b.cast(is_near, int64)).ir, filled)
 
     draw.loop_over_chunks(lambda start, length: _loop_over_chunk(out, start, length, write_group))
     return draw.finish(groups)

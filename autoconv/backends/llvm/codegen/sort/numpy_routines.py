@@ -50,7 +50,7 @@ def _arguments_by_name(node: Node) -> dict[str, Any]:
     return {**dict(zip(names, arguments, strict=False)), **dict(node.attributes.get("keywords", ()))}
 
 
-@native_lowering("numpy_call", fits=_has_routine, of_open=_has_routine)
+@native_lowering("numpy_call", fits=_has_routine, fits_open=_has_routine)
 def write_numpy_routine(region: LoweringContext, node: Node) -> None:
     """Call the routine, which returns the results of the function, also in the order of equal elements."""
     if is_reduced_at(node):

@@ -183,7 +183,7 @@ def _sort_in_halves(region: LoweringContext, node: Node, returns_positions: bool
         call(region, routine.finish(), f"ptr {x}", f"ptr {element}")
 
 
-@native_lowering("sort", fits=_is_sortable, work=_single_thread_work, of_open=_is_sortable_open)
+@native_lowering("sort", fits=_is_sortable, work=_single_thread_work, fits_open=_is_sortable_open)
 def write_sort(region: LoweringContext, node: Node) -> None:
     """Sort the elements by their keys; -0.0 and 0.0, which are equal, keep their order."""
     if _is_sorted_in_halves(node):
@@ -253,7 +253,7 @@ def _restore_zeros(
                 count_if(b.constant(True, bool_))
 
 
-@native_lowering("argsort", fits=_is_sortable, work=_single_thread_work, of_open=_is_sortable_open)
+@native_lowering("argsort", fits=_is_sortable, work=_single_thread_work, fits_open=_is_sortable_open)
 def write_argsort(region: LoweringContext, node: Node) -> None:
     """Compute the positions of the elements in a stable order."""
     if _is_sorted_in_halves(node):
@@ -305,7 +305,7 @@ def _order_by_numpy(region: LoweringContext, node: Node) -> None:
         region.body.release_or_keep(copy.slot, x.type)
 
 
-@native_lowering("top_k", fits=lambda node: len(node.inputs) == 1 and _is_sortable(node), of_open=_is_sortable_open)
+@native_lowering("top_k", fits=lambda node: len(node.inputs) == 1 and _is_sortable(node), fits_open=_is_sortable_open)
 def write_top_k(region: LoweringContext, node: Node) -> None:
     """Keep the k best elements in order during one pass if k is small; otherwise sort the whole row."""
     rows = _RowSorter(region, node, 2, returns_positions=True)

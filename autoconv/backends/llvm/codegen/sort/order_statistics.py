@@ -24,7 +24,7 @@ def _is_native(node: Node) -> bool:
     return is_dense(x) and not is_complex(x) and (is_scalar(positions) or is_dense(positions))
 
 
-@native_lowering("order_statistics", fits=_is_native, of_open=_is_native)
+@native_lowering("order_statistics", fits=_is_native, fits_open=_is_native)
 def write_order_statistics(region: LoweringContext, node: Node) -> None:
     """Copy the rows, partition them at the positions by NumPy, and gather the elements there.
 

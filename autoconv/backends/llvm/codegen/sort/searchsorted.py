@@ -39,7 +39,7 @@ def _is_known_search(node: Node) -> bool:
     return all(is_array(value.type) for value in node.inputs)
 
 
-@native_lowering("searchsorted", fits=_is_known_search, of_open=_is_open_search)
+@native_lowering("searchsorted", fits=_is_known_search, fits_open=_is_open_search)
 def write_searchsorted(region: LoweringContext, node: Node) -> None:
     (sequence, values), (result,) = node.inputs, node.results
     shape, needles = sizes(sequence.type), sizes(values.type)

@@ -19,8 +19,8 @@ _MAX_EXPONENT = 100  # exponents below it are lowered to products
 
 def product(b: GraphBuilder, x: Parts, y: Parts) -> Parts:
     """Multiply as NumPy does: arrays with fused multiply-adds, scalars with each step rounded."""
-    arrays = any(value.shape for value in (x[0], y[0]))
-    return fused_product(b, x, y) if arrays else plain_product(b, x, y)
+    are_arrays = any(value.shape for value in (x[0], y[0]))
+    return fused_product(b, x, y) if are_arrays else plain_product(b, x, y)
 
 
 def quotient(b: GraphBuilder, x: Parts, y: Parts) -> Parts:
@@ -31,7 +31,7 @@ def quotient(b: GraphBuilder, x: Parts, y: Parts) -> Parts:
     (xr, xi), (yr, yi) = x, y
     swaps = b.greater_equal(b.abs(yr), b.abs(yi))
     large, small = b.select(swaps, yr, yi), b.select(swaps, yi, yr)
-    divisor_is_zero = b.equal(large, 0.0)  # then both parts are
+    divisor_is_zero = b.equal(large, 0.0)  # then both parts are 0
     ratio = b.divide(small, large)
     scale = b.divide(1.0, b.add(large, b.multiply(small, ratio)))
     first, second = b.select(swaps, xr, xi), b.select(swaps, xi, xr)
@@ -84,10 +84,10 @@ def _power(b: GraphBuilder, node: Node, x: Parts, y: Parts) -> Parts:
         if not is_integer.any():
             return _power_by_logarithm(b, x, y)
     (yr, yi) = y
-    size = b.abs(yr)
+    magnitude = b.abs(yr)
     is_integer = b.logical_and(b.equal(yi, 0.0), b.equal(yr, b.trunc(yr)))
-    is_small = b.logical_and(b.less(size, float(_MAX_EXPONENT)), is_integer)
-    by_squares = _power_by_squaring(b, x, y, b.select(is_small, size, b.zeros_like(size)))
+    is_small = b.logical_and(b.less(magnitude, float(_MAX_EXPONENT)), is_integer)
+    by_squares = _power_by_squaring(b, x, y, b.select(is_small, magnitude, b.zeros_like(magnitude)))
     general = _power_by_logarithm(b, x, y)
     return b.select(is_small, by_squares[0], general[0]), b.select(is_small, by_squares[1], general[1])
 
@@ -108,9 +108,9 @@ def _power_of_constant(b: GraphBuilder, x: Parts, n: int) -> Parts:
     return quotient(b, one, result) if n < 0 else result
 
 
-def _power_by_squaring(b: GraphBuilder, x: Parts, y: Parts, size: Value) -> Parts:
-    """Raise each element to its own integer, of magnitude `size`: its bits select the repeated squares to multiply."""
-    (yr, _), bits = y, b.cast(size, dtype=int64)
+def _power_by_squaring(b: GraphBuilder, x: Parts, y: Parts, magnitude: Value) -> Parts:
+    """Raise each element to its own integer: the bits of its `magnitude` select the repeated squares to multiply."""
+    (yr, _), bits = y, b.cast(magnitude, dtype=int64)
     broadcast_zeros = b.add(b.zeros_like(x[0]), b.zeros_like(yr))  # the broadcast shape of both
     result: Parts = (b.ones_like(broadcast_zeros), b.zeros_like(broadcast_zeros))
     one, square = result, x
@@ -136,11 +136,11 @@ def _power_by_logarithm(b: GraphBuilder, x: Parts, y: Parts) -> Parts:
         wide = [tuple(b.cast(part, dtype=float64) for part in pair) for pair in (x, y)]
         real, imag = _power_by_logarithm(b, *wide)  # type: ignore[arg-type]
         return b.cast(real, dtype=dtype), b.cast(imag, dtype=dtype)
-    size, angle = functions.log(b, *x)
-    real, imag = plain_product(b, y, (size, angle))
+    log_magnitude, angle = functions.log(b, *x)
+    real, imag = plain_product(b, y, (log_magnitude, angle))
     # With an infinite magnitude and an unknown angle, the product is still infinite (C's Annex G).
-    is_lost = b.logical_and(b.is_inf(size), b.logical_and(b.is_nan(real), b.is_nan(imag)))
-    one, zero = b.copysign(b.ones_like(size), size), b.copysign(b.zeros_like(angle), angle)
+    is_lost = b.logical_and(b.is_inf(log_magnitude), b.logical_and(b.is_nan(real), b.is_nan(imag)))
+    one, zero = b.copysign(b.ones_like(log_magnitude), log_magnitude), b.copysign(b.zeros_like(angle), angle)
     infinite_product = plain_product(b, y, (one, zero))
     pairs = zip(infinite_product, (real, imag), strict=True)
     real, imag = (b.select(is_lost, b.multiply(infinite, float("inf")), part) for infinite, part in pairs)
@@ -184,7 +184,7 @@ def _multiply_along_axis(b: GraphBuilder, x: Parts, axis: int, size: int) -> Par
         paired = product(b, *(_slice_parts(b, x, axis, Slice(at, at + half, None)) for at in (0, half)))
         if size % 2:
             last = _slice_parts(b, x, axis, Slice(size - 1, size, None))
-            paired = tuple(b.concat(one, other, axis=axis) for one, other in zip(paired, last, strict=True))
+            paired = tuple(b.concat(part, last_part, axis=axis) for part, last_part in zip(paired, last, strict=True))
         x, size = paired, half + size % 2
     return x
 

@@ -32,13 +32,13 @@ def _sort_magnitudes(b: GraphBuilder, x: Any, y: Any) -> tuple[Any, Any]:
     return b.select(order, x, y), b.select(order, y, x)
 
 
-def _scale(b: GraphBuilder, size: Any) -> tuple[Any, Callable[[Callable[[int], float]], Any]]:
+def _scale(b: GraphBuilder, magnitude: Any) -> tuple[Any, Callable[[Callable[[int], float]], Any]]:
     """Return a power of two that brings a magnitude near 1, and a function that evaluates others at its exponent.
 
     The exponent is 0 where no scaling is needed.
     """
-    high, shrink, low, grow = _SCALES[float32 if _is_single(size) else float]
-    is_large, is_small, ones = b.greater(size, high), b.less(size, low), b.ones_like(size)
+    high, shrink, low, grow = _SCALES[float32 if _is_single(magnitude) else float]
+    is_large, is_small, ones = b.greater(magnitude, high), b.less(magnitude, low), b.ones_like(magnitude)
 
     def select_by_exponent(function: Callable[[int], float]) -> Any:
         for_small, for_large, unscaled = (b.multiply(ones, function(n)) for n in (grow, shrink, 0))
@@ -50,14 +50,14 @@ def _scale(b: GraphBuilder, size: Any) -> tuple[Any, Callable[[Callable[[int], f
 def exp(b: GraphBuilder, x: Value, y: Value) -> Parts:
     limit = 80.0 if _is_single(x) else 700.0
     is_large = b.greater(x, limit)
-    size = b.exp(b.select(is_large, b.subtract(x, limit), x))
+    magnitude = b.exp(b.select(is_large, b.subtract(x, limit), x))
     scale = b.select(is_large, b.multiply(b.ones_like(x), math.exp(limit)), b.ones_like(x))
-    real = b.multiply(b.multiply(size, b.cos(y)), scale)
-    imag = b.multiply(b.multiply(size, b.sin(y)), scale)
+    real = b.multiply(b.multiply(magnitude, b.cos(y)), scale)
+    imag = b.multiply(b.multiply(magnitude, b.sin(y)), scale)
     not_finite = b.logical_not(b.is_finite(y))
     is_exact = b.logical_and(not_finite, b.is_inf(x))  # infinite or zero at any angle
-    real = b.select(is_exact, size, real)
-    imag = b.select(b.logical_and(is_exact, b.less(x, 0.0)), b.copysign(size, y), imag)
+    real = b.select(is_exact, magnitude, real)
+    imag = b.select(b.logical_and(is_exact, b.less(x, 0.0)), b.copysign(magnitude, y), imag)
     return real, b.select(b.equal(y, 0.0), y, imag)
 
 
@@ -96,14 +96,14 @@ def expm1(b: GraphBuilder, x: Value, y: Value) -> Parts:
 
 def log1p(b: GraphBuilder, x: Value, y: Value) -> Parts:
     """Follow NumPy's formula."""
-    above = b.add(x, 1.0)
-    return b.log(b.hypot(above, y)), b.atan2(y, above)
+    x_plus_one = b.add(x, 1.0)
+    return b.log(b.hypot(x_plus_one, y)), b.atan2(y, x_plus_one)
 
 
 def sqrt(b: GraphBuilder, x: Value, y: Value) -> Parts:
-    size, height = b.abs(x), b.abs(y)
-    scale, select_by_exponent = _scale(b, _sort_magnitudes(b, size, height)[0])
-    first, second = b.multiply(size, scale), b.multiply(height, scale)
+    width, height = b.abs(x), b.abs(y)
+    scale, select_by_exponent = _scale(b, _sort_magnitudes(b, width, height)[0])
+    first, second = b.multiply(width, scale), b.multiply(height, scale)
     length = b.sqrt(b.multiply_add(first, first, b.multiply(second, second)))
     root = b.multiply(b.sqrt(b.multiply(b.add(length, first), 0.5)), select_by_exponent(lambda n: 2.0 ** (-n // 2)))
     other_part = b.select(b.equal(root, 0.0), root, b.divide(height, b.multiply(root, 2.0)))
@@ -119,9 +119,9 @@ def sqrt(b: GraphBuilder, x: Value, y: Value) -> Parts:
 def _hyperbolic(b: GraphBuilder, x: Value) -> tuple[Any, Any, Any]:
     """Return the hyperbolic sine and cosine, divided by a scale, and the scale."""
     limit = 80.0 if _is_single(x) else 700.0
-    size = b.abs(x)
-    is_large = b.greater(size, limit)
-    expm1 = b.expm1(b.select(is_large, b.subtract(size, limit), size))
+    magnitude = b.abs(x)
+    is_large = b.greater(magnitude, limit)
+    expm1 = b.expm1(b.select(is_large, b.subtract(magnitude, limit), magnitude))
     exponential = b.add(expm1, 1.0)
     ratio = b.divide(expm1, exponential)
     half = b.multiply(exponential, 0.5)
@@ -153,13 +153,13 @@ def cosh(b: GraphBuilder, x: Value, y: Value) -> Parts:
 
 
 def tanh(b: GraphBuilder, x: Value, y: Value) -> Parts:
-    size = b.abs(x)
-    is_large = b.greater(size, 10.0 if _is_single(x) else 22.0)
+    magnitude = b.abs(x)
+    is_large = b.greater(magnitude, 10.0 if _is_single(x) else 22.0)
     sine, cosine, _ = _hyperbolic(b, b.select(is_large, b.zeros_like(x), x))
     sine_y, cosine_y = b.sin(y), b.cos(y)
     denominator = b.multiply_add(sine, sine, b.multiply(cosine_y, cosine_y))
     product = b.multiply(sine_y, cosine_y)
-    asymptotic_imag = b.multiply(b.multiply(product, 4.0), b.exp(b.multiply(size, -2.0)))
+    asymptotic_imag = b.multiply(b.multiply(product, 4.0), b.exp(b.multiply(magnitude, -2.0)))
     real = b.select(is_large, b.copysign(b.ones_like(x), x), b.divide(b.multiply(sine, cosine), denominator))
     imag = b.select(is_large, asymptotic_imag, b.divide(product, denominator))
     not_finite = b.logical_not(b.is_finite(y))

@@ -31,10 +31,10 @@ def _bounds(x: Value) -> tuple[float, float, int, float]:
 
 def _root(b: GraphBuilder, x: Any, height: Any) -> tuple[Any, Any]:
     """Return both parts of the root of a number of moderate size with a nonnegative imaginary part."""
-    size = b.abs(x)
-    length = b.sqrt(b.multiply_add(size, size, b.multiply(height, height)))
-    length = b.select(b.equal(size, 0.0), height, length)
-    root = b.multiply(b.sqrt(b.multiply(b.add(length, size), 2.0)), 0.5)
+    width = b.abs(x)
+    length = b.sqrt(b.multiply_add(width, width, b.multiply(height, height)))
+    length = b.select(b.equal(width, 0.0), height, length)
+    root = b.multiply(b.sqrt(b.multiply(b.add(length, width), 2.0)), 0.5)
     other_part = b.select(b.equal(root, 0.0), root, b.divide(height, b.multiply(root, 2.0)))
     is_right_half = b.greater_equal(x, 0.0)
     return b.select(is_right_half, root, other_part), b.select(is_right_half, other_part, root)

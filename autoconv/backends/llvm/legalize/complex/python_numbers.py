@@ -42,7 +42,7 @@ def _apply_to_parts(name: str) -> Rule:
     def rule(b: GraphBuilder, node: Node, x: Any) -> Any:
         if not BY_STEPS:
             return None
-        pairs = [_pair(b, one) for one in x]
+        pairs = [_pair(b, operand) for operand in x]
         return tuple(getattr(b, name)(*parts) for parts in zip(*pairs, strict=True))
 
     return rule
@@ -51,7 +51,7 @@ def _apply_to_parts(name: str) -> Rule:
 def _multiply(b: GraphBuilder, node: Node, x: Any) -> Any:
     if not BY_STEPS:
         return None
-    (xr, xi), (yr, yi) = (_pair(b, one) for one in x)
+    (xr, xi), (yr, yi) = (_pair(b, operand) for operand in x)
     real = b.python_subtract(b.python_multiply(xr, yr), b.python_multiply(xi, yi))
     return real, b.python_add(b.python_multiply(xr, yi), b.python_multiply(xi, yr))
 
@@ -60,7 +60,7 @@ def _checked_rule(function: str) -> Rule:
     """Return the rule of a function that may raise; a magnitude has a real part only."""
 
     def rule(b: GraphBuilder, node: Node, x: Any) -> Any:
-        return _parts(b, node, function, [part for one in x for part in _pair(b, one)])
+        return _parts(b, node, function, [part for operand in x for part in _pair(b, operand)])
 
     return rule
 
@@ -92,7 +92,7 @@ def _comparison(name: str, combine: str) -> Rule:
     """Return the rule that compares the parts; an int operand is compared exactly, not as a float."""
 
     def rule(b: GraphBuilder, node: Node, x: Any) -> Any:
-        (xr, xi), (yr, yi) = (one if isinstance(one, tuple) else (one, _zero(b)) for one in x)
+        (xr, xi), (yr, yi) = (operand if isinstance(operand, tuple) else (operand, _zero(b)) for operand in x)
         return getattr(b, combine)(getattr(b, name)(xr, yr), getattr(b, name)(xi, yi))
 
     return rule
@@ -115,13 +115,13 @@ def _cast(b: GraphBuilder, node: Node, x: Any) -> Any:
 def _cmath(b: GraphBuilder, node: Node, x: Any) -> Any:
     function = node.attributes["function"]
     if function in REAL_OPERANDS:
-        return _parts(b, node, function, [_real(b, one) for one in x])
+        return _parts(b, node, function, [_real(b, operand) for operand in x])
     if len(x) > 1:
         return None
     if function in BOOL_CMATH:
         tests = [getattr(b, _TESTS[function])(part) for part in _pair(b, x[0])]
-        is_all = getattr(b, "logical_and" if function == "isfinite" else "logical_or")(*tests)
-        return b.python_cast(is_all, dtype=bool_, weak=True)
+        combined_test = getattr(b, "logical_and" if function == "isfinite" else "logical_or")(*tests)
+        return b.python_cast(combined_test, dtype=bool_, weak=True)
     return _checked_rule(function)(b, node, x) if function in FLOAT_CMATH or function in _NATIVE else None
 
 

@@ -22,12 +22,12 @@ Parts = tuple[Value, Value]
 Rule = Callable[[GraphBuilder, Node, Any], Any]
 
 
-def _variance_rule(root: bool) -> Rule:
-    """Return the rule of the variance, which is the sum of the parts' variances; with `root`, of its root."""
+def _variance_rule(takes_root: bool) -> Rule:
+    """Return the rule of the variance, which is the sum of the parts' variances; with `takes_root`, of its root."""
 
     def rule(b: GraphBuilder, node: Node, x: Any) -> Any:
         total = b.add(*(b.numpy_var(part, **node.attributes) for part in x[0]))
-        return b.sqrt(total) if root else total
+        return b.sqrt(total) if takes_root else total
 
     return rule
 
@@ -82,17 +82,18 @@ def _extreme_rule(largest: bool) -> Rule:
     """Return the rule that takes the first extreme, along the reduced axes joined to one."""
 
     def rule(b: GraphBuilder, node: Node, x: Any) -> Any:
-        shape, axis_given = sizes(x[0][0].type), node.attributes.get("axis")
+        shape, axis_attribute = sizes(x[0][0].type), node.attributes.get("axis")
         if not is_known(shape) or 0 in shape or not shape:
             return None
-        axes = range(len(shape)) if axis_given is None else (axis_given,) if isinstance(axis_given, int) else axis_given
+        axes = (axis_attribute,) if isinstance(axis_attribute, int) else axis_attribute
+        axes = range(len(shape)) if axes is None else axes
         reduced_axes = sorted({axis % len(shape) for axis in axes})
         if not reduced_axes:
             return None
-        rest_axes = [axis for axis in range(len(shape)) if axis not in reduced_axes]
-        flat = (*(shape[axis] for axis in rest_axes), math.prod(shape[axis] for axis in reduced_axes))
-        lines = tuple(b.reshape(b.transpose(part, perm=(*rest_axes, *reduced_axes)), shape=flat) for part in x[0])
-        last = len(rest_axes)
+        kept_axes = [axis for axis in range(len(shape)) if axis not in reduced_axes]
+        flat_shape = (*(shape[axis] for axis in kept_axes), math.prod(shape[axis] for axis in reduced_axes))
+        lines = tuple(b.reshape(b.transpose(part, perm=(*kept_axes, *reduced_axes)), shape=flat_shape) for part in x[0])
+        last = len(kept_axes)
         positions = b.numpy_argmax(_extreme_indicators(b, lines, largest, last), axis=last, keepdims=True)
         parts = (b.take_along_axis(line, positions, axis=last) for line in lines)
         return tuple(b.reshape(part, shape=sizes(node.results[0].type)) for part in parts)
@@ -102,7 +103,7 @@ def _extreme_rule(largest: bool) -> Rule:
 
 def _clip(b: GraphBuilder, node: Node, x: Any) -> Any:
     """Take the maximum of the number and the lower bound, then the minimum of that and the upper bound."""
-    if not all(isinstance(one, tuple) for one in x):
+    if not all(isinstance(operand, tuple) for operand in x):
         return None
     number, low, high = x
     return _select_in_order(b, _select_in_order(b, number, low, "greater"), high, "less")

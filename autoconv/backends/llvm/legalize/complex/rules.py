@@ -67,7 +67,7 @@ def _is_nonzero(b: GraphBuilder, x: Any) -> Any:
 
 
 def _logical_rule(name: str) -> Rule:
-    return lambda b, node, x: getattr(b, name)(*(_is_nonzero(b, one) for one in x))
+    return lambda b, node, x: getattr(b, name)(*(_is_nonzero(b, operand) for operand in x))
 
 
 def _select(b: GraphBuilder, node: Node, x: Any) -> Any:
@@ -78,9 +78,9 @@ def _select(b: GraphBuilder, node: Node, x: Any) -> Any:
 def _sign(b: GraphBuilder, node: Node, x: Any) -> Any:
     """Return the number over its magnitude; zero for zero."""
     ((xr, xi),) = x
-    size = b.hypot(xr, xi)
-    is_zero = b.equal(size, 0.0)
-    ratio = quotient(b, (xr, xi), (size, b.zeros_like(size)))
+    magnitude = b.hypot(xr, xi)
+    is_zero = b.equal(magnitude, 0.0)
+    ratio = quotient(b, (xr, xi), (magnitude, b.zeros_like(magnitude)))
     return tuple(b.select(is_zero, b.zeros_like(part), part) for part in ratio)
 
 
@@ -195,12 +195,12 @@ def _fill_rule(number: int) -> Rule:
 
     def rule(b: GraphBuilder, node: Node, operands: Any) -> Any:
         (parts,), target = operands, _dtype(node.results[0])
-        like = parts[0] if isinstance(parts, tuple) else parts
+        model = parts[0] if isinstance(parts, tuple) else parts
         name = "ones_like" if number else "zeros_like"
         if not target.is_complex:
-            return getattr(b, name)(like, dtype=target)
+            return getattr(b, name)(model, dtype=target)
         real = target.real_dtype
-        return getattr(b, name)(like, dtype=real), b.zeros_like(like, dtype=real)
+        return getattr(b, name)(model, dtype=real), b.zeros_like(model, dtype=real)
 
     return rule
 
@@ -260,11 +260,11 @@ def _irfft(b: GraphBuilder, node: Node, operands: Any) -> Any:
     norm = node.attributes.get("norm", "backward")
     if size % 2 == 0:
         return b.irfft(b.complex(xr, xi), length=size, norm=norm)
-    rest, first = (Rest(), Slice(1, None, None)), (Rest(), Slice(None, 1, None))
-    tail_real, tail_imag = b.get_item(xr, spec=rest), b.get_item(xi, spec=rest)
+    tail_spec, head_spec = (Rest(), Slice(1, None, None)), (Rest(), Slice(None, 1, None))
+    tail_real, tail_imag = b.get_item(xr, spec=tail_spec), b.get_item(xi, spec=tail_spec)
     back_real, back_imag = (b.reverse(part, axis=(len(rows),)) for part in (tail_real, tail_imag))
     real = b.concat(xr, back_real, axis=len(rows))
-    imag = b.concat(b.zeros_like(b.get_item(xi, spec=first)), tail_imag, b.negative(back_imag), axis=len(rows))
+    imag = b.concat(b.zeros_like(b.get_item(xi, spec=head_spec)), tail_imag, b.negative(back_imag), axis=len(rows))
     return b.real(b.ifft(b.complex(real, imag), axes=(-1,), norm=norm))
 
 
@@ -298,13 +298,13 @@ def _write_rule(name: str) -> Rule:
     """Return the rule that writes each part, once both are computed."""
 
     def rule(b: GraphBuilder, node: Node, operands: Any) -> Any:
-        x, value, *rest = operands
-        if not isinstance(node.inputs[0].type, ArrayType) or any(isinstance(one, tuple) for one in rest):
+        x, value, *indices = operands
+        if not isinstance(node.inputs[0].type, ArrayType) or any(isinstance(index, tuple) for index in indices):
             return None
         real = node.inputs[0].dtype.real_dtype
         parts = value if isinstance(value, tuple) else (value, b.zeros_like(value, dtype=real))
         for which, part in zip(("real", "imag"), parts, strict=True):
-            getattr(b, name)(b.array_part(x, which=which), part, *rest, **node.attributes)
+            getattr(b, name)(b.array_part(x, which=which), part, *indices, **node.attributes)
         return []
 
     return rule

@@ -43,10 +43,10 @@ def split_complex(graph: Graph) -> Graph:
     for value in graph.parameters:
         writer.split_values[value] = _SplitValue(writer.graph.add_parameter(value.type, value.name))
     writer.write(graph)
-    writer.graph.outputs = [writer.complete(value) for value in graph.outputs]
-    for before, after in zip(graph.outputs, writer.graph.outputs, strict=True):
-        if before.type != after.type:  # keep facts of the type, such as weakness
-            after.type = before.type
+    writer.graph.outputs = [writer.complex_value(value) for value in graph.outputs]
+    for old_output, new_output in zip(graph.outputs, writer.graph.outputs, strict=True):
+        if old_output.type != new_output.type:  # keep facts of the type, such as weakness
+            new_output.type = old_output.type
     remove_all_dead_nodes(writer.graph)
     return writer.graph
 
@@ -54,8 +54,8 @@ def split_complex(graph: Graph) -> Graph:
 def is_split(node: Node) -> bool:
     """Return whether the node is computed from parts."""
     if node.op.name in MEMORY_RULES:
-        kinds = [value.type for value in (*node.inputs[:1], *node.results[:1])]
-        is_memory_op = any(isinstance(kind, ArrayType) and kind.dtype.is_complex for kind in kinds)
+        operand_types = [value.type for value in (*node.inputs[:1], *node.results[:1])]
+        is_memory_op = any(isinstance(type_, ArrayType) and type_.dtype.is_complex for type_ in operand_types)
         values = (*node.inputs, *node.results)
         return is_memory_op and all(_is_ranked(v.type) or is_memory(v.type) for v in values)
     if node.op.name not in RULES or node.effects not in (Effects.PURE, Effects.RAISE) or node.regions:
@@ -79,10 +79,10 @@ def _has_complex(graph: Graph) -> bool:
 
 
 class _SplitValue:
-    """A value of the old graph in the new one: whole, in parts, or both."""
+    """A value of the old graph in the new one: as one complex value, as its two parts, or both."""
 
-    def __init__(self, whole: Value | None, parts: Parts | None = None) -> None:
-        self.complete = whole
+    def __init__(self, complex_value: Value | None, parts: Parts | None = None) -> None:
+        self.complex_value = complex_value
         self.parts = parts
         self.forms_read: set[str] | None = None  # for a capture of a region: the forms that the region uses
 
@@ -101,30 +101,30 @@ class _Writer:
 
     # ---- values
 
-    def complete(self, value: Value) -> Value:
+    def complex_value(self, value: Value) -> Value:
         split = self.split_values[value]
-        if split.complete is None:
+        if split.complex_value is None:
             if split.forms_read is not None:
                 split.forms_read.add("whole")
-                split.complete = Value(self.graph, value.type, self.graph.unique_name(value.name))
+                split.complex_value = Value(self.graph, value.type, self.graph.unique_name(value.name))
             else:
                 assert split.parts is not None
-                split.complete = GraphBuilder(self.graph).complex(*split.parts)
-        assert split.complete is not None
-        return split.complete
+                split.complex_value = GraphBuilder(self.graph).complex(*split.parts)
+        assert split.complex_value is not None
+        return split.complex_value
 
     def parts(self, value: Value) -> Parts:
         split = self.split_values[value]
         if split.parts is None:
             if split.forms_read is not None:
                 split.forms_read.add("parts")
-                kind = _part_type(value.type)
+                part_type = _part_type(value.type)
                 names = (self.graph.unique_name(f"{value.name}_{part}") for part in ("real", "imag"))
-                real, imag = (Value(self.graph, kind, name) for name in names)
+                real, imag = (Value(self.graph, part_type, name) for name in names)
                 split.parts = real, imag
             else:
-                assert split.complete is not None
-                split.parts = self._split_value(split.complete)
+                assert split.complex_value is not None
+                split.parts = self._split_value(split.complex_value)
         return split.parts
 
     def _split_value(self, whole: Value) -> Parts:
@@ -155,16 +155,16 @@ class _Writer:
                 regions = None
                 if node.regions and not is_recursive(node):
                     regions = [clone(region, lambda *_: None) for region in node.regions]
-                node_copy = copy_node(self.graph, node, [self.complete(value) for value in node.inputs], regions)
+                node_copy = copy_node(self.graph, node, [self.complex_value(value) for value in node.inputs], regions)
                 for value, result in zip(node.results, node_copy.results, strict=True):
                     self.set(value, result)
 
     def _write_split(self, node: Node) -> None:
         b = GraphBuilder(self.graph, node.span)
-        operands = [self.parts(v) if is_ranked_complex(v.type) else self.complete(v) for v in node.inputs]
+        operands = [self.parts(v) if is_ranked_complex(v.type) else self.complex_value(v) for v in node.inputs]
         outputs = (MEMORY_RULES.get(node.op.name) or RULES[node.op.name])(b, node, operands)
         if outputs is None:
-            node_copy = copy_node(self.graph, node, [self.complete(value) for value in node.inputs])
+            node_copy = copy_node(self.graph, node, [self.complex_value(value) for value in node.inputs])
             outputs = list(node_copy.results)
         for value, result in zip(node.results, outputs if isinstance(outputs, list) else [outputs], strict=True):
             self.set(value, result)
@@ -174,7 +174,7 @@ class _Writer:
     def _write_control(self, node: Node) -> None:
         has_complex = any(is_ranked_complex(v.type) for v in (*node.inputs, *node.results))
         if not has_complex and not any(map(_has_complex, node.regions)):
-            copy = copy_node(self.graph, node, [self.complete(v) for v in node.inputs])
+            copy = copy_node(self.graph, node, [self.complex_value(v) for v in node.inputs])
             for value, result in zip(node.results, copy.results, strict=True):
                 self.set(value, result)
             return
@@ -186,25 +186,25 @@ class _Writer:
         for region, writer in zip(node.regions, writers, strict=True):
             for i, (value, outer) in enumerate(zip(region.parameters, outer_values, strict=True)):
                 is_carried = i < count and carried[i]
-                writer.split_values[value] = self._parameter(writer.graph, value, outer, is_carried, is_loop)
+                writer.split_values[value] = self._new_parameter(writer.graph, value, outer, is_carried, is_loop)
             writer.write(region)
             if is_loop and region is node.regions[0]:
-                writer.graph.outputs = [writer.complete(value) for value in region.outputs]
+                writer.graph.outputs = [writer.complex_value(value) for value in region.outputs]
             else:
                 writer.graph.outputs = _flatten(writer, region.outputs, carried)
         are_split = [i < count and carried[i] for i in range(len(outer_values))]
-        inputs = [self.complete(value) for value in node.inputs[:first]]
+        inputs = [self.complex_value(value) for value in node.inputs[:first]]
         inputs += self._region_arguments(node, outer_values, writers, are_split)
         attributes = dict(node.attributes)
         if is_loop:
             attributes |= {"state": count + sum(carried)}
         types: list[Type] = []
-        for value, pair in zip(node.results, carried, strict=True):
-            types += [_part_type(value.type)] * 2 if pair else [value.type]
+        for value, in_parts in zip(node.results, carried, strict=True):
+            types += [_part_type(value.type)] * 2 if in_parts else [value.type]
         copy = self.graph.add_replacement(node, node.op, inputs, attributes, [w.graph for w in writers], types)
         results = iter(copy.results)
-        for value, pair in zip(node.results, carried, strict=True):
-            self.set(value, (next(results), next(results)) if pair else next(results))
+        for value, in_parts in zip(node.results, carried, strict=True):
+            self.set(value, (next(results), next(results)) if in_parts else next(results))
 
     def _region_arguments(
         self, node: Node, values: Sequence[Value], writers: Sequence[_Writer], in_parts: Sequence[bool]
@@ -218,10 +218,10 @@ class _Writer:
             if splits and splits[0].forms_read is not None:
                 forms = sorted({form for split in splits for form in split.forms_read or ()})
             for form in forms:
-                inputs += self.parts(outer) if form == "parts" else (self.complete(outer),)
+                inputs += self.parts(outer) if form == "parts" else (self.complex_value(outer),)
                 for region, writer, region_parameters in zip(node.regions, writers, parameters, strict=True):
                     value = region.parameters[i]
-                    region_parameters += writer.parts(value) if form == "parts" else (writer.complete(value),)
+                    region_parameters += writer.parts(value) if form == "parts" else (writer.complex_value(value),)
         for writer, region_parameters in zip(writers, parameters, strict=True):
             writer.graph.parameters = region_parameters
         return inputs
@@ -235,7 +235,7 @@ class _Writer:
             values += [region.outputs[i] for region in node.regions]
         return all(is_ranked_complex(v.type) for v in values) and len({v.shape for v in values}) == 1
 
-    def _parameter(self, graph: Graph, value: Value, outer: Value, carried: bool, is_loop: bool) -> _SplitValue:
+    def _new_parameter(self, graph: Graph, value: Value, outer: Value, carried: bool, is_loop: bool) -> _SplitValue:
         """Return the form of a region's parameter.
 
         A loop splits a value before its first iteration; other regions split it where they use the parts.
@@ -254,8 +254,8 @@ class _Writer:
 
 def _flatten(writer: _Writer, values: Sequence[Value], carried: Sequence[bool]) -> list[Value]:
     result: list[Value] = []
-    for value, pair in zip(values, carried, strict=True):
-        result += writer.parts(value) if pair else (writer.complete(value),)
+    for value, in_parts in zip(values, carried, strict=True):
+        result += writer.parts(value) if in_parts else (writer.complex_value(value),)
     return result
 
 
