@@ -175,7 +175,7 @@ def test_a_conversion_of_another_format_is_ignored(cache, data):
 
 
 def test_the_oldest_entries_are_removed_first(cache):
-    small = CodeCache("native", "", limit=2 * 1100)
+    small = CodeCache("native", "", byte_limit=2 * 1100)
     for i in range(5):
         small.store(f"{i}", bytes(1000))
         os.utime(cache / f"{i}.o", (i, i))

@@ -182,12 +182,12 @@ def test_a_fork_in_the_middle_of_a_trace_leaves_the_programs_objects_as_they_wer
         counter.value = x
         return x + 1
 
-    def outputs_of(*arguments):
+    def make_outputs(*arguments):
         paused.wait()
         return before(*arguments)
 
-    before = trace.outputs_of
-    monkeypatch.setattr(trace, "outputs_of", outputs_of)
+    before = trace.make_outputs
+    monkeypatch.setattr(trace, "make_outputs", make_outputs)
 
     def check() -> None:
         assert kept == [1.0] and counter.value == 1.0
@@ -336,7 +336,7 @@ def test_threads_of_native_code_start_again_in_a_child():
 
 def test_every_lock_is_made_by_one_module():
     lock_constructor = re.compile(
-        r"(?<![\w.])(threading\.)?(R?Lock|(Bounded)?Semaphore|Event|Barrier|Condition)\((?!new)"
+        r"(?<![\w.])(threading\.)?(R?Lock|(BoundedDict)?Semaphore|Event|Barrier|Condition)\((?!new)"
         r"|@(functools\.)?cached_property"
     )
     for path in (ROOT / "autoconv").rglob("*.py"):

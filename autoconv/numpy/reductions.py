@@ -76,7 +76,8 @@ def apply_reduction(name: str, x: Tensor, axis: Any, keepdims: Any, out: Any, **
 def _refuse_warnings_of_too_few(name: str, x: Tensor, axis: Any, ddof: float) -> None:
     """Refuse reductions of rows with no elements, or with no more than `ddof`, since NumPy warns of these.
 
-    Means over an axis that is known to be empty are errors of constants; see `autoconv.tracing.guards.float_errors`.
+    Means over an axis that is known to be empty are errors of constants; see
+    `autoconv.tracing.guards.numpy_error_state`.
     """
     if _has_too_few(x, axis, ddof):
         if name != "mean":

@@ -14,7 +14,7 @@ from autoconv.runtime.recording.name_scopes import current_scope, name_scope
 from autoconv.runtime.recording.regions import current_contract, current_region
 from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.tensor import Tensor
-from autoconv.tracing.guards.python_contract import RunPlain
+from autoconv.tracing.guards.trace_restrictions import RunPlain
 
 _OUTSIDE_OF_SCOPES = re.compile(r"[^-_/.A-Za-z0-9]")
 

@@ -82,7 +82,7 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
         "a loop rebinds …, and another name refers to a list in its v",
     ): CANNOT,
     (
-        "autoconv/operators/control/recursion.py",
+        "autoconv/operators/control/recursive_graphs.py",
         "…",
     ): "no error: leaves what is recorded of a function that calls itself",
     ("autoconv/operators/control/staging.py", "…"): "no error: leaves an arm of a function that calls itself",
@@ -108,7 +108,7 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
     ): ONLY_COMPILE,
     ("autoconv/ops/python/undo_log.py", "what a graph does not carry may come after a change that can"): ONLY_COMPILE,
     (
-        "autoconv/tracing/guards/python_contract.py",
+        "autoconv/tracing/guards/trace_restrictions.py",
         "a … is returned that has another name too",
     ): "what has two names is one object of the graph before it comes to this",
     ("autoconv/passes/base.py", "…"): "no pass refuses a construct of the language now",
@@ -151,7 +151,7 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
         "an array without dimensions is passed beside tensors",
     ): ONLY_COMPILE,
     ("autoconv/tracing/guards/external_writes.py", "…"): "no error: asks for a trace with more inputs",
-    ("autoconv/tracing/guards/python_contract.py", "…"): "a budget of a trace: what goes beyond it takes seconds",
+    ("autoconv/tracing/guards/trace_restrictions.py", "…"): "a budget of a trace: what goes beyond it takes seconds",
     ("autoconv/tracing/key/signature.py", "…"): PASSED_ON,
     (
         "autoconv/tracing/specialise/compile_contract.py",

@@ -153,7 +153,7 @@ def test_tapes_around_calls_of_functions_of_any_size():
             tape.watch(argument)
             total = autoconv.reduce_sum(f(argument))
         assert_close(tape.gradient(total, argument), plain(x), 1e-4)
-    whole = f.get_concrete_function()._derivable
+    whole = f.get_concrete_function()._differentiable_graph
     (parts,) = whole._parts_by_request.values()
     assert [part.run.compilations for part in (parts.forward, parts.backward)] == [1, 1]
     assert not parts.backward.run.kernel_calls

@@ -22,7 +22,7 @@ import autoconv.numpy  # noqa: F401 - with the whole table of NumPy's functions
 from autoconv.operators.calls.call import convert_callee
 from autoconv.operators.numpy.calls import is_harmless
 from autoconv.runtime.recording.regions import new_trace, recording
-from autoconv.tracing.guards import python_contract
+from autoconv.tracing.guards import trace_restrictions
 from autoconv.tracing.specialise.compile_contract import CompileContract
 
 MODULES = (
@@ -45,7 +45,7 @@ class _RecordingContract(CompileContract):
 
     def before_call(self, function):
         self.checked.append(function)
-        if not python_contract._has_no_effects(function):
+        if not trace_restrictions._has_no_effects(function):
             raise _Refused
 
     def before_write(self, owner, what, spots=()):

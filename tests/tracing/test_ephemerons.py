@@ -42,8 +42,8 @@ def test_objects_without_attributes_have_no_values() -> None:
 class Interrupted(Ephemerons[Value]):
     """A mapping whose collection is interrupted once, after the first half of its work."""
 
-    def take_back(self) -> None:
-        super().take_back()
+    def take_back_from_owners(self) -> None:
+        super().take_back_from_owners()
         if vars(self).setdefault("is_new", True):
             vars(self)["is_new"] = False
             raise KeyboardInterrupt

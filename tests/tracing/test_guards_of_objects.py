@@ -165,11 +165,11 @@ def test_classes_and_orders_of_containers():
     check_after_changes(lambda x: [v * x for v in numbers], other_order)
     box = types.SimpleNamespace(a=1.0, b=2.0)
 
-    def other_attributes():
+    def attribute_values():
         del box.a
         box.a = 1.0
 
-    check_after_changes(lambda x: [v * x for v in vars(box).values()], other_attributes)
+    check_after_changes(lambda x: [v * x for v in vars(box).values()], attribute_values)
 
 
 class Counted:

@@ -282,16 +282,16 @@ def test_frozen_objects_move_into_the_graph():
 
 def test_a_call_is_traced_a_bounded_number_of_times(monkeypatch):
     """The number of restarts of a trace is bounded, whatever their reason."""
-    from autoconv.tracing.guards import python_contract
-    from autoconv.tracing.specialise import call_profile
+    from autoconv.tracing.guards import trace_restrictions
+    from autoconv.tracing.specialise import trace_feedback
 
-    monkeypatch.setitem(python_contract.WORK_LIMITS, python_contract.ATTEMPT, 20)
-    monkeypatch.setattr(call_profile.CallProfile, "restage", lambda self, call, wanted: None)
+    monkeypatch.setitem(trace_restrictions.WORK_LIMITS, trace_restrictions.ATTEMPT, 20)
+    monkeypatch.setattr(trace_feedback.TraceFeedback, "bind_for_restart", lambda self, call, wanted: None)
     attempts = []
-    spend = python_contract.Work.__call__
+    spend = trace_restrictions.TracingBudget.__call__
     monkeypatch.setattr(
-        python_contract.Work, "__call__",
-        lambda self, what: (attempts.append(what) if what == python_contract.ATTEMPT else None, spend(self, what))[1],
+        trace_restrictions.TracingBudget, "__call__",
+        lambda self, unit: (attempts.append(1) if unit == trace_restrictions.ATTEMPT else None, spend(self, unit))[1],
     )  # fmt: skip
     head = chain(4)
     compiled = ac.compile(cut)
@@ -338,13 +338,13 @@ def inserted(head, held, k):
 
 
 def test_restarts_for_a_new_object_that_is_taken_for_an_outer_one_are_bounded(monkeypatch):
-    from autoconv.tracing.guards import python_contract
+    from autoconv.tracing.guards import trace_restrictions
 
     attempts = []
-    spend = python_contract.Work.__call__
+    spend = trace_restrictions.TracingBudget.__call__
     monkeypatch.setattr(
-        python_contract.Work, "__call__",
-        lambda self, what: (attempts.append(what) if what == python_contract.ATTEMPT else None, spend(self, what))[1],
+        trace_restrictions.TracingBudget, "__call__",
+        lambda self, unit: (attempts.append(1) if unit == trace_restrictions.ATTEMPT else None, spend(self, unit))[1],
     )  # fmt: skip
     compiled = ac.compile(inserted)
     head = Slotted(3, Slotted(-2, Slotted(-1)))

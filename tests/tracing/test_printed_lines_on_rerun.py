@@ -11,7 +11,7 @@ import pytest
 import autoconv as ac
 from autoconv.errors import NotInGraphError
 from autoconv.ops.python.undo_log import log_iteration, undoing
-from autoconv.tracing.outputs.printed_output import dropping_output
+from autoconv.tracing.outputs.printed_output import drop_output
 
 
 def factorials(n):
@@ -145,9 +145,9 @@ def test_threads_leave_out_their_own_lines():
 
 def test_the_replaced_stream_writes_new_text_and_is_restored():
     with contextlib.redirect_stdout(io.StringIO()) as out:
-        with dropping_output(5):
+        with drop_output(5):
             print("12", end="")
-            with dropping_output(2):
+            with drop_output(2):
                 print("ab", end="")
             sys.stdout.writelines(["3456", "7"])
             assert sys.stdout.getvalue() == "67" and sys.stdout is not out

@@ -149,7 +149,7 @@ def test_calls_of_a_new_kind_run_plain_until_they_have_cost_a_trace():
         assert compiled(True) == kernels(True)
     assert "measured: (True) runs plain Python until such calls have taken as long as a trace" in compiled.explain()
     assert traces(compiled) == 1
-    compiled._tiers.presumption.ran((True,), 1e9, 1)
+    compiled._tiers.presumption.record_calls((True,), 1e9, 1)
     for _ in range(300):
         assert compiled(True) == kernels(True)
     assert traces(compiled) == 2
@@ -158,23 +158,24 @@ def test_calls_of_a_new_kind_run_plain_until_they_have_cost_a_trace():
 def test_a_graph_for_other_types_does_not_cause_a_trace():
     presumption, arrays, texts = PlainPresumption(), ((np.ndarray, 1, 3),), ((list, 2),)
     presumption.record_choice(arrays, 1e-6, is_plain=False)
-    assert presumption.holds(texts, traces=2, trace_seconds=0.01)
-    assert not presumption.holds(((np.ndarray, 1, 2),), traces=2, trace_seconds=0.01)
-    presumption.ran(texts, 0.001, calls=20)  # together they take longer than a trace
-    assert not presumption.holds(texts, traces=2, trace_seconds=0.01)
+    assert presumption.presumes_plain(texts, traces=2, trace_seconds=0.01)
+    assert not presumption.presumes_plain(((np.ndarray, 1, 2),), traces=2, trace_seconds=0.01)
+    presumption.record_calls(texts, 0.001, calls=20)  # together they take longer than a trace
+    assert not presumption.presumes_plain(texts, traces=2, trace_seconds=0.01)
 
 
 def test_a_further_trace_of_a_known_kind_waits_until_plain_calls_have_cost_one():
     presumption, kind = PlainPresumption(), ((list, 2),)
     presumption.record_trace(kind)
-    assert presumption.defers(kind, traces=2, trace_seconds=0.01) and not presumption.defers(kind, 1, 0.01)
-    assert not presumption.holds(kind, traces=2, trace_seconds=0.01)  # the trace may serve the next call
+    assert presumption.runs_without_trace(kind, traces=2, trace_seconds=0.01)
+    assert not presumption.runs_without_trace(kind, traces=1, trace_seconds=0.01)
+    assert not presumption.presumes_plain(kind, traces=2, trace_seconds=0.01)  # the trace may serve the next call
     presumption.record_deferred_call(kind, "of 8", 0.001)
-    assert presumption.holds(kind, traces=2, trace_seconds=0.01)
+    assert presumption.presumes_plain(kind, traces=2, trace_seconds=0.01)
     presumption.record_deferred_call(kind, "of 8", 0.01)
-    assert not presumption.defers(kind, traces=2, trace_seconds=0.01)
+    assert not presumption.runs_without_trace(kind, traces=2, trace_seconds=0.01)
     presumption.record_trace(kind)
-    assert presumption.defers(kind, traces=2, trace_seconds=0.01)
+    assert presumption.runs_without_trace(kind, traces=2, trace_seconds=0.01)
 
 
 def test_short_calls_of_many_lengths_make_few_traces():
@@ -199,7 +200,7 @@ def test_a_call_that_has_no_trace_is_known_by_its_sizes(monkeypatch):
     def examine(args, kwargs):
         raise RuntimeError("the call is examined")
 
-    monkeypatch.setattr(compiled._profile, "bind", examine)
+    monkeypatch.setattr(compiled._feedback, "bind", examine)
     assert compiled._run_graph(([2] * 8,), {}) == [3] * 8 + [1]
     compiled._tiers.presumption.record_trace(kind)
     with pytest.raises(RuntimeError, match="examined"):

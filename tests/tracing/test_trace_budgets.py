@@ -8,7 +8,7 @@ import pytest
 
 import autoconv as ac
 from autoconv.config import SETTINGS
-from autoconv.tracing.guards import python_contract
+from autoconv.tracing.guards import trace_restrictions
 from autoconv.tracing.specialise import tiers
 
 
@@ -129,7 +129,7 @@ def test_a_trace_that_takes_long_to_record_is_abandoned(monkeypatch):
             x = x * 1.5 if x < 1 else x - 1
         return x
 
-    monkeypatch.setattr(python_contract, "SECONDS_LIMIT", 0.05)
+    monkeypatch.setattr(trace_restrictions, "SECONDS_LIMIT", 0.05)
     compiled = ac.compile(lambda x: sum([unrolled(x, k) for k in (20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30)]))
     for x in (0.5, 2.5, -1.0):
         assert compiled(x) == sum(unrolled(x, k) for k in range(20, 31))

@@ -17,7 +17,7 @@ from autoconv.operators.support.held_iterators import HeldIterator
 from autoconv.operators.support.read_only_methods import only_reads, only_returns_iter, writes
 from autoconv.operators.values.instances import is_user_defined
 from autoconv.operators.values.not_implemented import wrap_undecided
-from autoconv.runtime.recording.handler_stores import is_catchable
+from autoconv.runtime.recording.deferred_stores import is_catchable
 from autoconv.runtime.recording.journal import MISSING
 from autoconv.runtime.recording.regions import Trace, current_region
 from autoconv.runtime.support.spans import current_place

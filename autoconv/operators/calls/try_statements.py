@@ -22,7 +22,7 @@ from autoconv.operators.support import deferred_messages
 from autoconv.operators.values.items import context
 from autoconv.runtime.objects.staged_exceptions import StagedException
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject, apply_object
-from autoconv.runtime.recording.handler_stores import is_catchable
+from autoconv.runtime.recording.deferred_stores import is_catchable
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.spans import current_place, place_of
 

@@ -13,7 +13,7 @@ from autoconv.operators.control.loop_body import LoopBody
 from autoconv.operators.regions.raised_errors import is_about_program
 from autoconv.operators.support.generator_expressions import Generated, GeneratorExpression
 from autoconv.operators.support.protected_names import BREAK
-from autoconv.runtime.recording.handler_stores import is_catchable
+from autoconv.runtime.recording.deferred_stores import is_catchable
 from autoconv.runtime.recording.journal import Location
 from autoconv.runtime.recording.regions import Region, current_region
 from autoconv.runtime.support.spans import current_place

@@ -1,8 +1,8 @@
 """Recursion detection: calls of user functions are tracked while they run, so that recursion becomes a graph function.
 
 A recursive call in an arm or loop body, with arguments of the same layout, would never end the trace. The outermost
-of the calls is then undone and recorded as a graph of its own (`recursion.py`). Recursion that a Python condition ends
-has layouts that differ from call to call, and is recorded inline.
+of the calls is then undone and recorded as a graph of its own (`recursive_graphs.py`). Recursion that a Python
+condition ends has layouts that differ from call to call, and is recorded inline.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from types import FunctionType
 from typing import Any
 
 from autoconv.errors import StagingError
-from autoconv.operators.control.recursion import Call, Recursion
+from autoconv.operators.control.recursive_graphs import Call, Recursion
 from autoconv.operators.regions.layout import Layout, Static
 from autoconv.operators.regions.recursive_signature import bound_arguments, is_plain, join_arguments
 from autoconv.operators.regions.tracing_signals import swallowed_signal_error

@@ -24,7 +24,7 @@ from autoconv.operators.control.handler_values import (
     store_parts,
     stored_layout,
 )
-from autoconv.operators.control.recursion import locations_written_by_calls
+from autoconv.operators.control.recursive_graphs import locations_written_by_calls
 from autoconv.operators.control.staging import emit_outputs
 from autoconv.operators.control.try_join import join_ends, undo_rounds
 from autoconv.operators.regions.container_promotion import is_moved, move_shared
@@ -37,7 +37,7 @@ from autoconv.operators.regions.value_layout import home_of, layout_of
 from autoconv.runtime.objects.containers import PLAIN_OF, heap_of
 from autoconv.runtime.objects.staged_exceptions import StagedException
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject, as_object, box, graph_object, record_object
-from autoconv.runtime.recording.handler_stores import Stores, is_catchable, pause_stores
+from autoconv.runtime.recording.deferred_stores import DeferredStores, is_catchable, pause_stores
 from autoconv.runtime.recording.journal import Journal, Location, cell_locations
 from autoconv.runtime.recording.regions import Region, current_region, enter, recording, subregion
 from autoconv.runtime.support.spans import current_place
@@ -74,7 +74,7 @@ class TryRecorder:
         self.layouts_by_key: dict[Any, list[Layout]] = {}  # by key, the layouts of its stored values
         self.contents_before: list[tuple[Location, list[tuple[Any, Any]]]] = []
         self.outer_parts: list[Any] = []  # containers from before the statement, in stored tuples
-        self.stores: Stores | None = None
+        self.stores: DeferredStores | None = None
 
     def rounds(self) -> Iterator[TryRecorder]:
         """Yield for the body, then for each handler; start again if a container has to move into the graph first."""
@@ -118,7 +118,7 @@ class TryRecorder:
             self.frame = record_object("object_build", [], kind="dict")
         self.region = self._open("try_body", self.parent)
         self.state = "body"
-        self.stores = Stores(self._locations_to_store, self._store, outermost=self.region)
+        self.stores = DeferredStores(self._locations_to_store, self._store, outermost=self.region)
         self.parent.trace.stores.append(self.stores)
 
     def finish_body(self) -> None:
@@ -395,6 +395,6 @@ class TryRecorder:
                 location.write(value)
             else:
                 write_location(location, value)
-        if self.stores is not None and self.stores.calls:
+        if self.stores is not None and self.stores.has_calls:
             for location, value in locations_written_by_calls(self.parent):
                 write_location(location, value)

@@ -16,7 +16,7 @@ from autoconv.runtime.objects.dict_views import DictView
 from autoconv.runtime.objects.set_order import insertion_order
 from autoconv.runtime.objects.symbol_search import holds_created_objects
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject, apply_object, as_object, build_object
-from autoconv.runtime.recording.handler_stores import pause_stores
+from autoconv.runtime.recording.deferred_stores import pause_stores
 from autoconv.runtime.recording.journal import MISSING, Location
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.spans import current_place

@@ -90,7 +90,7 @@ class Contract:
         return tensor
 
     def restart(self, kind: str, fact: Any) -> None:
-        """Restart the trace with one more fact about the objects that it makes (see `Call.learned`)."""
+        """Restart the trace with one more fact about the objects that it makes (see `Call.facts`)."""
 
     def on_converted(self, function: types.FunctionType) -> None:
         """Handle a function that is converted because traced code calls it."""

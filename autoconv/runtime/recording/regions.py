@@ -27,8 +27,8 @@ from autoconv.runtime.recording.value_names import display_name, scope_message
 from autoconv.runtime.support.spans import as_plain, current_span
 
 
-class HandlerStores(Protocol):
-    """Stores of values that exception handlers read (see autoconv.runtime.recording.handler_stores)."""
+class StoreListener(Protocol):
+    """Stores of values that exception handlers read (see autoconv.runtime.recording.deferred_stores)."""
 
     is_suspended: bool  # its own nodes are being recorded: nothing is stored meanwhile
 
@@ -103,7 +103,7 @@ class Trace:
     contract: Contract = EAGER
     captures: dict[int, tuple[Any, Value]] = field(default_factory=dict)
     pending_output: list[Any] | None = None
-    stores: list[HandlerStores] = field(default_factory=list)
+    stores: list[StoreListener] = field(default_factory=list)
     calls: list[Any] = field(default_factory=list)
     recursions: dict[Any, Any] = field(default_factory=dict)
     arrays: bool = False

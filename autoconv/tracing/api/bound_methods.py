@@ -6,7 +6,7 @@ import types
 from typing import TYPE_CHECKING, Any
 
 from autoconv.runtime.recording.activity import BUSY
-from autoconv.tracing.key.bounded_mapping import Bounded
+from autoconv.tracing.key.bounded_dict import BoundedDict
 from autoconv.tracing.key.ephemerons import Ephemerons
 from autoconv.tracing.specialise.bailout import Bailout
 from autoconv.tracing.specialise.tiers import PLAIN, Tiers
@@ -30,7 +30,7 @@ class Bindable:
 
     def _initialise_binding(self, name: str) -> None:
         self._method_by_instance: Ephemerons[Any] = Ephemerons(name)
-        self._methods_by_id: Bounded[int, Any] = Bounded(MAX_KEYS)  # methods of instances without attributes
+        self._methods_by_id: BoundedDict[int, Any] = BoundedDict(MAX_KEYS)  # methods of instances without attributes
 
     def __set_name__(self, owner: type, name: str) -> None:
         self._attribute = name

@@ -19,7 +19,7 @@ from autoconv.runtime.tensors.numpy_behaviour import call_with_followed
 from autoconv.tracing.execute.compiled_trace import ConcreteFunction
 from autoconv.tracing.execute.native_dispatch import make_native_slot, native_entries
 from autoconv.tracing.execute.plain_rerun import is_for_python
-from autoconv.tracing.guards.float_errors import VARIABLE, acts_on_floats
+from autoconv.tracing.guards.numpy_error_state import VARIABLE, acts_on_floats
 from autoconv.tracing.key.call import Call
 from autoconv.tracing.key.signature import Signature
 from autoconv.tracing.specialise.bailout import Bailout
@@ -195,7 +195,7 @@ class Dispatched(Generic[P, R]):
         budget, presumption = self._bailout.trace_budget, self._tiers.presumption
         may_be_presumed = timing.may_be_presumed(presumption.seconds)
         may_be_presumed |= not timing.choice and presumption.is_deferred(kind)
-        if may_be_presumed and presumption.holds(kind, budget.count, budget.seconds_a_trace):
+        if may_be_presumed and presumption.presumes_plain(kind, budget.count, budget.seconds_a_trace):
             return self._run_presumed(kind, args, kwargs)
         form = timing.choose_form()
         if timing.choice:
@@ -230,7 +230,7 @@ class Dispatched(Generic[P, R]):
         try:
             return self.python_function(*args, **kwargs)
         finally:
-            self._tiers.presumption.ran(kind, clock() - start, unexamined_calls + 1)
+            self._tiers.presumption.record_calls(kind, clock() - start, unexamined_calls + 1)
             self._open_gate(self._examination_interval, PLAIN)
 
     def _deferred_kind(self, call: Call) -> Any:
@@ -240,7 +240,7 @@ class Dispatched(Generic[P, R]):
 
     def _is_deferred(self, kind: Any) -> bool:
         budget = self._bailout.trace_budget
-        return self._tiers.presumption.defers(kind, budget.count, budget.seconds_a_trace)
+        return self._tiers.presumption.runs_without_trace(kind, budget.count, budget.seconds_a_trace)
 
     def _run_deferred(self, kind: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run a deferred call as plain Python, and record its time."""
@@ -293,7 +293,7 @@ class Dispatched(Generic[P, R]):
         finally:
             seconds = seconds or clock() - start
             if self._attempt_count == attempts and self._is_time_valid and not timing.choice:
-                latest = max(self._cache.traces, key=lambda concrete: concrete.used, default=None)
+                latest = max(self._cache.traces, key=lambda concrete: concrete.last_use, default=None)
                 trace_run = None if self._bailout.is_without_trace else latest
                 if trace_run is not None and not _may_run_plain(trace_run, seconds):
                     timing.choice = GRAPH

@@ -31,20 +31,20 @@ from autoconv.tracing.execute.compiled_trace import ConcreteFunction, NotDiffere
 from autoconv.tracing.execute.donation import select_donated_names
 from autoconv.tracing.execute.internal_errors import count_fault, is_program_error
 from autoconv.tracing.execute.plain_rerun import UNDONE_ERRORS, is_for_python, public_error_text, rerun_plain
-from autoconv.tracing.guards.hooked_objects import hook_reason
+from autoconv.tracing.guards.hooked_objects import find_hook_reason
 from autoconv.tracing.key.argument_structure import CannotFlatten
-from autoconv.tracing.key.bounded_mapping import Bounded
+from autoconv.tracing.key.bounded_dict import BoundedDict
 from autoconv.tracing.key.cache_key import Key, Reference, accepts
 from autoconv.tracing.key.call import Call
 from autoconv.tracing.key.definition import Definition
 from autoconv.tracing.key.signature import Signature, is_method
 from autoconv.tracing.specialise.bailout import FREE_VALUE_TRACES, Bailout
-from autoconv.tracing.specialise.call_profile import CallProfile
 from autoconv.tracing.specialise.function_contract import FunctionContract
 from autoconv.tracing.specialise.retracing import find_retracing
+from autoconv.tracing.specialise.session_contract import SessionContract
 from autoconv.tracing.specialise.trace import Traceable, trace_function
 from autoconv.tracing.specialise.trace_cache import MAX_KEYS, TraceCache
-from autoconv.tracing.specialise.tracing_contract import TracingContract
+from autoconv.tracing.specialise.trace_feedback import TraceFeedback
 from autoconv.tracing.views.explain import Explanation
 
 _SINGLETON_ERROR = (
@@ -91,7 +91,7 @@ class Function(Bindable, Dispatched[P, R], TraceMaker, FunctionIntrospection, Pi
     def __init__(
         self,
         python_function: Callable[P, R],
-        contract: type[TracingContract] = FunctionContract,
+        contract: type[SessionContract] = FunctionContract,
         options: FunctionOptions = DEFAULTS,
     ) -> None:
         if not callable(python_function):
@@ -113,9 +113,9 @@ class Function(Bindable, Dispatched[P, R], TraceMaker, FunctionIntrospection, Pi
         self._bailout = Bailout()
         self._initialise_binding(name)
         self._cache = TraceCache()
-        self._plain: Bounded[Key, tuple[str, Any]] = Bounded(MAX_KEYS)
+        self._plain: BoundedDict[Key, tuple[str, Any]] = BoundedDict(MAX_KEYS)
         self._explanation = Explanation(self._signature.name)
-        self._profile = CallProfile(self._signature, self._explanation)
+        self._feedback = TraceFeedback(self._signature, self._explanation)
         is_timed = contract.runs_plain and SETTINGS.tiers == "measured" and not self.donate and self.backend is None
         if is_timed:
             self._bailout.trace_budget.free_traces = FREE_VALUE_TRACES
@@ -141,17 +141,17 @@ class Function(Bindable, Dispatched[P, R], TraceMaker, FunctionIntrospection, Pi
             return call_with_followed(self.python_function, args, kwargs)
         if region is not None and (self._contract.effects_each_call or self._is_part_of(region)):
             return self._inline_call(region, args, kwargs)
-        if not self._definition.is_of(self.python_function):  # the program has replaced parts of it
+        if not self._definition.still_describes(self.python_function):  # the program has replaced parts of it
             Function.__init__(self, self.python_function, self._contract, self._options)
         self._signature.check_arity()
         self._retracing.calls += 1
-        if self._bailout.take_skip(args, kwargs):
+        if self._bailout.take_skipped_call(args, kwargs):
             return call_with_followed(self.python_function, args, kwargs)
-        hook = hook_reason(self.python_function, args, kwargs) if self._contract.runs_plain else ""
+        hook = find_hook_reason(self.python_function, args, kwargs) if self._contract.runs_plain else ""
         if hook:
             return self._run_plain_unexamined(hook, args, kwargs)
         try:
-            call = self._profile.bind(args, kwargs)
+            call = self._feedback.bind(args, kwargs)
         except CannotFlatten as error:
             self._handle_unbindable(error)
             call = None
@@ -261,7 +261,7 @@ class Function(Bindable, Dispatched[P, R], TraceMaker, FunctionIntrospection, Pi
                 raise
             failure = error
         else:
-            self._is_time_valid = not (self._contract.runs_plain and self._profile.sizes.observe_call(concrete, leaves))
+            self._is_time_valid = not self._feedback.observe_call(concrete, leaves)
             if self._is_time_valid:
                 self._try_first(concrete)
             return self._check_float_flags(concrete, result, args, kwargs)
@@ -273,7 +273,7 @@ class Function(Bindable, Dispatched[P, R], TraceMaker, FunctionIntrospection, Pi
         """Rerun a call plain after a value that its graph cannot represent, or an error whose text is not NumPy's."""
         self._record_rerun(error, args, kwargs)
         if hasattr(error, "_autoconv_items"):  # from now on they are objects
-            self._signature.keys_items = False
+            self._signature.guesses_list_items = False
             self._call_directly()
         if isinstance(error, UNDONE_ERRORS):
             self._explanation.plain.append(f"one call: {public_error_text(error)}")
@@ -323,7 +323,7 @@ class Function(Bindable, Dispatched[P, R], TraceMaker, FunctionIntrospection, Pi
         if self._input_signature is not None and not args and not kwargs:
             args = tuple(self._input_signature)
         try:
-            call = self._profile.bind(args, kwargs)
+            call = self._feedback.bind(args, kwargs)
         except CannotFlatten as error:
             raise AutoconvError(
                 f"{self._signature.name} runs as plain Python for these arguments and has no graph: {error}"
@@ -348,7 +348,7 @@ class Function(Bindable, Dispatched[P, R], TraceMaker, FunctionIntrospection, Pi
         if not self._contract.python_numbers:
             name = concrete.name.decode()
             return bind_to_trace(self._signature.name, name, concrete.function_type, args, kwargs)
-        call = self._profile.bind(args, kwargs)
+        call = self._feedback.bind(args, kwargs)
         if not accepts(concrete.key, call.key):
             raise TypeError(
                 f"{self._signature.name} was traced for {concrete.pretty_printed_signature(verbose=False)} and is "

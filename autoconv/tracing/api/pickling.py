@@ -21,7 +21,7 @@ import numpy as np
 
 from autoconv.errors import AutoconvError
 from autoconv.runtime.recording.tracebacks import present_errors
-from autoconv.tracing.guards.guards import names_in
+from autoconv.tracing.guards.guards import iterate_names
 
 
 class NoValue:
@@ -129,7 +129,7 @@ def pack(function: types.FunctionType, replace: Callable[[Any], Any] | None = No
     result.defaults, result.keyword_defaults = function.__defaults__, function.__kwdefaults__
     result.cells = tuple(_cell_content(cell, replace) for cell in function.__closure__ or ())
     if module in _MAIN or not _has_globals(module, function):
-        used = sorted(set(names_in(code)) & function.__globals__.keys())
+        used = sorted(set(iterate_names(code)) & function.__globals__.keys())
         result.globals_used = {name: replace(function.__globals__[name]) for name in used}
     return result
 

@@ -15,21 +15,21 @@ from autoconv.tracing.execute.compiled_trace import ConcreteFunction
 from autoconv.tracing.execute.internal_errors import note_fault
 from autoconv.tracing.execute.plain_rerun import public_error_text
 from autoconv.tracing.guards.external_writes import RestartTrace
-from autoconv.tracing.guards.python_contract import RunPlain, Specialise
+from autoconv.tracing.guards.trace_restrictions import RunPlain, Specialise
 from autoconv.tracing.key.argument_structure import CannotFlatten
-from autoconv.tracing.key.bounded_mapping import Bounded
+from autoconv.tracing.key.bounded_dict import BoundedDict
 from autoconv.tracing.key.cache_key import Key
 from autoconv.tracing.key.call import Call
 from autoconv.tracing.key.signature import Signature
 from autoconv.tracing.specialise.bailout import Bailout, is_by_value
-from autoconv.tracing.specialise.call_profile import CallProfile
-from autoconv.tracing.specialise.retracing import Retracing, wider_key
+from autoconv.tracing.specialise.retracing import Retracing, widen_key
+from autoconv.tracing.specialise.session_contract import SessionContract
 from autoconv.tracing.specialise.tiers import Tiers, kind_of
 from autoconv.tracing.specialise.trace import LOCK
 from autoconv.tracing.specialise.trace_cache import TraceCache
-from autoconv.tracing.specialise.tracing_contract import TracingContract
+from autoconv.tracing.specialise.trace_feedback import TraceFeedback
 from autoconv.tracing.views.explain import Explanation, Row
-from autoconv.tracing.views.logs import traced
+from autoconv.tracing.views.logs import log_trace
 from autoconv.tracing.views.numpy_hint import point_to_compile
 
 _RESTART_LIMIT = 3.0  # processor seconds that a call may spend on traces that are restarted
@@ -48,17 +48,17 @@ class TraceMaker:
     """Mixin of `Function` that makes its traces."""
 
     python_function: Callable[..., Any]
-    _contract: type[TracingContract]
+    _contract: type[SessionContract]
     _reduce_retracing: bool
     _is_timed: bool
     _signature: Signature
     _cache: TraceCache
-    _profile: CallProfile
+    _feedback: TraceFeedback
     _bailout: Bailout
     _retracing: Retracing
     _tiers: Tiers
     _explanation: Explanation
-    _plain: Bounded[Key, tuple[str, Any]]
+    _plain: BoundedDict[Key, tuple[str, Any]]
     _attempt_count: int
     _trace_count: int
 
@@ -99,15 +99,16 @@ class TraceMaker:
         start, start_processor = time.perf_counter(), time.thread_time()
         self._attempt_count += 1
         reason = call.why = call.why or self._explanation.why(call, self._cache.by_key)
-        if self._contract.runs_plain and self._profile.promote_changing(call, self._cache.by_key.get(call.key, ())):
+        traces = self._cache.by_key.get(call.key, ())
+        if self._contract.runs_plain and self._feedback.promote_changing_values(call, traces):
             return State.FIND_TRACE
         exact_key = self._widen(call)
         try:
-            with self._keep_other_traces_valid(), traced(self._signature.name, self._trace_count + 1, reason):
+            with self._keep_other_traces_valid(), log_trace(self._signature.name, self._trace_count + 1, reason):
                 concrete = self._trace(call)
         except Specialise as request:
-            if not self._profile.undo_promotion(call):
-                self._profile.specialise(call, request.leaves)
+            if not self._feedback.undo_promotion(call):
+                self._feedback.specialise(call, request.leaves)
             return State.FIND_TRACE
         except RestartTrace as request:
             call.restart_seconds += time.thread_time() - start_processor
@@ -133,22 +134,22 @@ class TraceMaker:
     def _widen(self, call: Call) -> Key:
         """Widen the call's key if earlier calls had other sizes; return the key with exact sizes."""
         if self._reduce_retracing:
-            call.key = wider_key(call.key, reversed(list(self._cache.by_key)))
+            call.key = widen_key(call.key, reversed(list(self._cache.by_key)))
         exact_key = call.key
         if self._contract.runs_plain:
-            call.key = self._profile.open_key(exact_key, self._cache.by_key)
+            call.key = self._feedback.open_key(exact_key, self._cache.by_key)
         return exact_key
 
     def _bind_again(self, call: Call, restart: RestartTrace) -> State:
         """Bind the call again, with the inputs or facts that the abandoned trace needs."""
-        refusal_reason = self._profile.refusal(call, restart)
+        refusal_reason = self._feedback.refusal(call, restart)
         if self._is_timed and call.restart_seconds > _RESTART_LIMIT:
             refusal_reason = refusal_reason or _SLOW_RESTARTS.format(call.restart_seconds)
         if refusal_reason:
             self._record_plain(call, refusal_reason, None)
             return State.RUN_PLAIN
         try:
-            self._profile.restage(call, restart)
+            self._feedback.bind_for_restart(call, restart)
         except CannotFlatten as error:
             self._record_plain(call, str(error), None)
             return State.RUN_PLAIN
@@ -161,7 +162,7 @@ class TraceMaker:
         """
         if not isinstance(error, RunPlain) and note_fault(error):
             call.fault = error
-        if self._profile.fall_back_to_exact(call, exact_key, str(error)) or self._profile.undo_promotion(call):
+        if self._feedback.fall_back_to_exact_sizes(call, exact_key, str(error)) or self._feedback.undo_promotion(call):
             return State.FIND_TRACE
         if isinstance(error, RunPlain):
             reason, place = str(error), find_place(self.python_function, error)
@@ -172,7 +173,7 @@ class TraceMaker:
             reason = f"{type(error).__name__}: {public_error_text(error)}"
         else:
             return None
-        if self._profile.try_as_objects(call, reason, place):
+        if self._feedback.try_arrays_as_objects(call, reason, place):
             return State.FIND_TRACE
         self._record_plain(call, reason, place)
         return State.RUN_PLAIN
@@ -182,7 +183,7 @@ class TraceMaker:
         if not self._contract.runs_plain:
             return
         budget, seconds = self._bailout.trace_budget, time.perf_counter() - start
-        budget.count, budget.total = budget.count + 1, budget.total + seconds
+        budget.count, budget.total_seconds = budget.count + 1, budget.total_seconds + seconds
         self._tiers.presumption.record_trace(kind_of(call.args, call.kwargs))
         if self._is_for_object(call.key) or (self._is_timed and is_by_value(call)):
             budget.record_trace(call, seconds, self._retracing)

@@ -41,7 +41,7 @@ from autoconv.runtime.recording.journal import MISSING
 from autoconv.runtime.support.structure import Template, pack
 from autoconv.runtime.tensors.donation import Donated
 from autoconv.runtime.tensors.tensor import EagerTensor, Tensor
-from autoconv.tracing.guards.fingerprints import is_user_module, parts_of_module
+from autoconv.tracing.guards.fingerprints import guarded_module_attributes, is_user_module
 from autoconv.tracing.guards.guards import Guards
 from autoconv.tracing.key.array_keys import ArrayKey
 from autoconv.tracing.key.cache_key import Key, Literal, ObjectKey, TensorKey
@@ -209,7 +209,7 @@ def _identity_suffices(value: Any) -> bool:
     if hasattr(type(value), "__autoconv_function__"):
         return True
     if isinstance(value, types.ModuleType):
-        return not (is_user_module(value) or parts_of_module(value, frozenset(vars(value))))
+        return not (is_user_module(value) or guarded_module_attributes(value, frozenset(vars(value))))
     return type(value) in _PLAIN_TYPES or isinstance(value, (Tensor, np.number, np.bool_))
 
 

@@ -77,13 +77,13 @@ class ConcreteFunction:
             owner.function_spec, key, self._leaf_names(), recording.layout, recording.captures
         )
         self.contract, self._owner, self._name = contract, owner, name
-        self._derivable: DifferentiableGraph | None = None
-        self._written_positions: list[int] = []  # of parameters whose values `_derivable` returns
+        self._differentiable_graph: DifferentiableGraph | None = None
+        self._written_positions: list[int] = []  # of parameters whose values `_differentiable_graph` returns
         self.number = int(name.rpartition("_")[2])  # increases from trace to trace
         self.outside = OutsideValues()  # values with which arguments must not share memory
         self.is_narrow = False  # True if another trace accepts its arguments as well, and is tried after this one
         self.raises_in_handlers = False  # whether operations in handlers may raise
-        self.seconds, self.used = 0.0, 0  # of making the trace; the time of the last use, as an increasing number
+        self.seconds, self.last_use = 0.0, 0  # of making the trace; the time of the last use, as an increasing number
         # Whether tensors are among the inputs: plain Python has other rules for them than for NumPy's arrays.
         self.uses_tensors = any(map(_is_tensor, key.leaves)) or any(isinstance(c, Storage) for c in self.captures)
         self.float_errors = FloatErrors(self.recorded, self.optimised, contract, self.uses_tensors, recording.warns)
@@ -92,10 +92,10 @@ class ConcreteFunction:
         self.function_name = self.recorded.name
         self.output_specs: Any = None  # of a function that was loaded
         self._graphs_by_device: dict[str, PlacedGraph] = {}  # by the device of the block that encloses the call
-        self._inspect_outputs(recording.arrays)
+        self._find_shared_outputs(recording.arrays)
         self._compile(recording.locations)
 
-    def _inspect_outputs(self, arrays: bool) -> None:
+    def _find_shared_outputs(self, arrays: bool) -> None:
         """Determine which outputs are equal, are arrays of the program, or are captured arrays or constants."""
         key, contract, optimised = self.key, self.contract, self.optimised
         has_identities = contract.python_exceptions
@@ -132,7 +132,7 @@ class ConcreteFunction:
         # The entry for calls with only tensors, arrays and numbers; Python code may have to check its guards first.
         self.entry: Callable[..., Any] | None = self._compiled.entry
         self.checks_guards_in_python = self.entry is not None and has_python_guards(self.guards)
-        self._copies = not self._compiled.holds_no_arguments  # whether arrays are copied: the program may change them
+        self._copies = not self._compiled.holds_no_arguments  # whether runs get copies of arrays
         self._is_native = (owner.backend or SETTINGS.backend) != "reference"
         self._run, self.entry = rollback.wrap(self._run, self.entry)
         self._location_readers = [location.reader for location in locations]
@@ -272,7 +272,7 @@ class ConcreteFunction:
     def _place_graph(self, device: str) -> PlacedGraph:
         return PlacedGraph(self.optimised, self.contract.name, device, self._owner.backend)
 
-    def _make_derivable(self, graph: Graph, run: Any = None) -> DifferentiableGraph:
+    def _make_differentiable_graph(self, graph: Graph, run: Any = None) -> DifferentiableGraph:
         return DifferentiableGraph(graph, self.recorded.name, self.contract.name, run, self._owner.backend)
 
     def _call_taped(self, leaves: Sequence[Any]) -> Any:
@@ -291,11 +291,11 @@ class ConcreteFunction:
             variable = value.variable() if isinstance(value, Storage) else None
             if variable is not None:
                 tape_recorders.watch_used_variable(variable)
-        if self._derivable is None:
-            self._derivable = self._make_derivable(self.optimised, self._run)
-        if self.contract.python_exceptions and (reason := self._derivable.refusal(inputs)):
+        if self._differentiable_graph is None:
+            self._differentiable_graph = self._make_differentiable_graph(self.optimised, self._run)
+        if self.contract.python_exceptions and (reason := self._differentiable_graph.refusal(inputs)):
             raise NotDifferentiable(reason)
-        results = self._derivable.call(inputs)
+        results = self._differentiable_graph.call(inputs)
         return rebuild(self.layout, map(self._convert_result, results, self.layout.types()))
 
     def _call_memory_taped(self, leaves: Sequence[Any]) -> Any:
@@ -310,16 +310,16 @@ class ConcreteFunction:
                 plain = isinstance(key, ObjectKey)
                 inputs.append(leaf if plain else leaf.storage if isinstance(leaf, Variable) else to_taped_input(leaf))
         inputs += [to_taped_input(self._captured_value(c)) if isinstance(c, np.ndarray) else c for c in self.captures]
-        if self._derivable is None:
+        if self._differentiable_graph is None:
             try:
                 graph, self._written_positions = replace_memory(self.optimised)
             except StagingError as error:
                 raise NotDifferentiable(error.message) from None
             graph = optimise(graph, contract=self.contract.name)
-            self._derivable = self._make_derivable(graph)
-        if reason := self._derivable.refusal(inputs):
+            self._differentiable_graph = self._make_differentiable_graph(graph)
+        if reason := self._differentiable_graph.refusal(inputs):
             raise NotDifferentiable(reason)
-        results = self._derivable.call(inputs)
+        results = self._differentiable_graph.call(inputs)
         count = len(self.optimised.outputs)
         array_positions = [i for i, value in enumerate(self.optimised.parameters) if isinstance(value.type, ArrayType)]
         for position, result in zip(self._written_positions, results[count:], strict=True):

@@ -15,7 +15,7 @@ from autoconv.backends.protocol import Dispatch
 from autoconv.config import DETOUR
 from autoconv.forks import new_lock
 from autoconv.runtime.recording.activity import BUSY
-from autoconv.tracing.guards.float_errors import DEFAULT, VARIABLE, has_actions
+from autoconv.tracing.guards.numpy_error_state import DEFAULT, VARIABLE, has_actions
 
 _LOCK = new_lock()
 _INSTALLED: list[bool] = []

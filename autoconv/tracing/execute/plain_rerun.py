@@ -12,7 +12,7 @@ from typing import Any
 from autoconv.errors import AutoconvError, OpError
 from autoconv.ops.python.revocable_run import Revoked
 from autoconv.ops.python.undo_log import UNDONE_ERRORS
-from autoconv.tracing.outputs.printed_output import dropping_output
+from autoconv.tracing.outputs.printed_output import drop_output
 
 RERUN_ERRORS = (*UNDONE_ERRORS, OpError)
 
@@ -60,7 +60,7 @@ def rerun_plain(error: BaseException, function: Callable[..., Any], args: Any, k
     printed = getattr(error, "_autoconv_printed", 0)
     try:
         if printed:
-            with dropping_output(printed):
+            with drop_output(printed):
                 return function(*args, **kwargs)
         return function(*args, **kwargs)
     except BaseException as raised:

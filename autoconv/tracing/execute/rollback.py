@@ -18,7 +18,7 @@ from autoconv.ops.python.objects import NotAssigned
 from autoconv.ops.python.reversibility import TO_LOCAL_OBJECTS, can_undo, is_irreversible, makes_all_generators
 from autoconv.ops.python.undo_log import UNDONE_ERRORS, undoing
 from autoconv.optimise.overflow import may_change_kind, may_exceed, may_run_code, rerun_point
-from autoconv.tracing.guards.python_contract import RunPlain
+from autoconv.tracing.guards.trace_restrictions import RunPlain
 
 Run = Callable[..., Any]
 

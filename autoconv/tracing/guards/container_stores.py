@@ -8,7 +8,7 @@ from typing import Any
 
 from autoconv.runtime.objects.containers import container_location, is_known
 from autoconv.runtime.objects.symbolic_objects import apply_object, build_object, record_object
-from autoconv.runtime.recording.handler_stores import UNKNOWN
+from autoconv.runtime.recording.deferred_stores import UNKNOWN
 from autoconv.runtime.recording.journal import Location
 from autoconv.runtime.recording.regions import Trace, current_region
 
@@ -16,9 +16,9 @@ _Pairs = tuple[tuple[Any, Any], ...]
 
 
 class ContainerStores:
-    """Compares the contents of the trace's `argument_containers` with those last stored, and stores the difference.
+    """The contents of the trace's `argument_containers`: compared with those last stored, and stored where they differ.
 
-    Contents are interned, so that equal ones are one tuple: (key, value) pairs of a dict, items of a list.
+    Contents are tuples: (key, value) pairs of a dict, items of a list. They are interned, so equal ones are one tuple.
     """
 
     def __init__(self, trace: Trace) -> None:
@@ -52,16 +52,16 @@ class ContainerStores:
             record_object("object_method", [target], name="clear", keywords=())
             before = ()
         if before is UNKNOWN:
-            kept, held = len(contents), dict[Any, Any]()
+            unchanged_count, old_items = len(contents), dict[Any, Any]()
         else:
-            kept, held = _count_kept(before, contents), dict(before)
-        kept_keys = {key for key, _ in contents[:kept]}
-        for key in [key for key in held if key not in kept_keys]:
+            unchanged_count, old_items = _count_unchanged_keys(before, contents), dict(before)
+        unchanged_keys = {key for key, _ in contents[:unchanged_count]}
+        for key in [key for key in old_items if key not in unchanged_keys]:
             apply_object("delitem", target, key)
         changed = [
             (key, self._stored_item(value))
             for position, (key, value) in enumerate(contents)
-            if position >= kept or held.get(key, UNKNOWN) is not value
+            if position >= unchanged_count or old_items.get(key, UNKNOWN) is not value
         ]
         if isinstance(container, dict) and len(changed) > 1:  # one node, as each is recorded for the undo of the call
             record_object("object_method", [target, build_object("dict", changed)], name="update", keywords=())
@@ -85,7 +85,7 @@ class ContainerStores:
         return self._trace.argument_containers.get(id(item), (None, item))[1]
 
 
-def _count_kept(before: _Pairs, contents: _Pairs) -> int:
+def _count_unchanged_keys(before: _Pairs, contents: _Pairs) -> int:
     """Return the number of leading keys of a dict's contents that it already had, in that order."""
     keys = iter([key for key, _ in before])
     count = 0

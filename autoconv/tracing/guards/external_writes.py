@@ -18,7 +18,7 @@ from autoconv.ops.python.objects import COLLECTIONS
 from autoconv.runtime.arrays.symbolic_arrays import wrap_new_arrays
 from autoconv.runtime.objects.containers import PLAIN_OF
 from autoconv.runtime.objects.symbolic_objects import apply_object, constant_object, record_object
-from autoconv.runtime.recording.handler_stores import Stores
+from autoconv.runtime.recording.deferred_stores import DeferredStores
 from autoconv.runtime.recording.journal import MISSING, Location
 from autoconv.runtime.recording.regions import Trace
 from autoconv.runtime.support.structure import mutable_parts, tuple_parts
@@ -26,7 +26,7 @@ from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.tracing.guards.changed_constants import containers_in
 from autoconv.tracing.guards.container_stores import ContainerStores
 from autoconv.tracing.guards.guards import Guards
-from autoconv.tracing.guards.python_contract import RunPlain
+from autoconv.tracing.guards.trace_restrictions import RunPlain
 from autoconv.tracing.key.argument_containers import can_add_containers
 from autoconv.tracing.key.array_keys import ArrayKey
 from autoconv.tracing.key.cache_key import TensorKey
@@ -37,7 +37,7 @@ class RestartTrace(AbandonTrace):
     """Restart the trace with more inputs or facts.
 
     These are the `locations` or whole `arguments` that it writes; arguments whose `containers` it writes;
-    `learned` facts about objects that it makes (see `Call.learned`); `memory`: arrays traced as memory; or `objects`:
+    `facts` about objects that it creates (see `Call.facts`); `memory`: arrays traced as memory; or `objects`:
     dataclasses passed as objects.
     """
 
@@ -45,7 +45,7 @@ class RestartTrace(AbandonTrace):
         self,
         locations: Sequence[Location] = (),
         arguments: Sequence[str] = (),
-        learned: Sequence[tuple[str, Any]] = (),
+        facts: Sequence[tuple[str, Any]] = (),
         memory: bool = False,
         objects: bool = False,
         containers: Sequence[str] = (),
@@ -55,7 +55,7 @@ class RestartTrace(AbandonTrace):
         self.locations = tuple(locations)
         self.arguments = frozenset(arguments)
         self.containers = frozenset(containers)
-        self.learned = frozenset(learned)
+        self.facts = frozenset(facts)
         super().__init__(", ".join((*arguments, *containers)) or ", ".join(location.name for location in locations))
 
     def is_of_new_class(self, locations: Sequence[Location]) -> bool:
@@ -69,32 +69,36 @@ class RestartTrace(AbandonTrace):
 
 
 class WriteMonitor:
-    """Monitor of the writes of one trace. `copies` are the arguments that were flattened, by name."""
+    """Monitor of the writes of one trace to objects and names that existed before it.
+
+    `flattened_arguments` are the rebuilt copies of flattened arguments, by name. `deferred_locations` are compared with
+    their last stored values before each node that may raise.
+    """
 
     def __init__(self, trace: Trace, call: Call, guards: Guards) -> None:
         self.trace = trace
         self.guards = guards
         self.locations = call.locations
-        self.location_keys = {location.key for location in call.locations}
+        self.input_keys = {location.key for location in call.locations}
         self.written_keys: set[Any] = set()  # keys of locations that this trace wrote
         self.call = call
-        self.copies: dict[str, Any] = {}
-        self.tensors = any(isinstance(key, TensorKey) and key.is_of_tensor for key in call.key.leaves)
-        self.may_be_memory = not call.by_object and not self.tensors
+        self.flattened_arguments: dict[str, Any] = {}
+        self.has_tensors = any(isinstance(key, TensorKey) and key.is_of_tensor for key in call.key.leaves)
+        self.may_be_memory = not call.arrays_as_objects and not self.has_tensors
         self.arrays = [name for name, key in zip(call.names, call.key.leaves, strict=True) if _is_array(key)]
         # Attributes are stored at once.
-        self.stored = [location for location in call.locations if location.kind != "attribute"]
+        self.deferred_locations = [location for location in call.locations if location.kind != "attribute"]
         self._contents = ContainerStores(trace)
-        self.stores = Stores(lambda _: self.stored, self._record_store, includes_limits=True)
+        self.stores = DeferredStores(lambda _: self.deferred_locations, self._record_store, includes_limits=True)
 
     def begin(self, leaves: Sequence[Any]) -> None:
         """Store the inputs of the trace in the locations where the traced code reads them."""
         root = self.trace.root
         assert root.journal is not None
-        for name, copy in self.copies.items():
+        for name, copy in self.flattened_arguments.items():
             self.trace.tuple_arguments.update((id(part), name) for part in tuple_parts(copy))
         for location in self._contents.locations():
-            self.stored.append(location)
+            self.deferred_locations.append(location)
             self.stores.mark_stored(root, location)
         for location, leaf in zip(self.locations, leaves, strict=True):
             root.journal.record(location)
@@ -102,7 +106,7 @@ class WriteMonitor:
                 location.write(leaf)
             self.stores.mark_stored(root, location)
 
-    def check_write(self, owner: Any, what: str, locations: Sequence[Location] = ()) -> None:
+    def check_write(self, owner: Any, action: str, locations: Sequence[Location] = ()) -> None:
         """Raise RestartTrace if `owner`, or the value of a location, has to become an input; RunPlain if it cannot."""
         assert self.trace.created_objects is not None
         if id(owner) in self.trace.created_objects:
@@ -115,40 +119,40 @@ class WriteMonitor:
         if not self.trace.memory and self.may_be_memory and _may_be_array(owner):
             raise RestartTrace(memory=True)  # results computed from arrays change in place as arrays do
         if self.trace.memory and isinstance(owner, SymbolicTensor):
-            others = [s for s in self.guards.locations() if s.key not in self.location_keys]
-            arrays = [s for s in others if isinstance(s.read(), np.ndarray)]
+            other_locations = [location for location in self.guards.locations() if location.key not in self.input_keys]
+            arrays = [location for location in other_locations if isinstance(location.read(), np.ndarray)]
             if arrays:  # the tensor may be chosen from these arrays
                 raise RestartTrace(arrays)
         if not isinstance(owner, (*_MUTABLE_TYPES, *COLLECTIONS, np.ndarray, SymbolicTensor)):
-            self._run_plain(what)  # no kernel can undo the effects of a user class's methods
-        for name, copy in self.copies.items():
+            self._run_plain(action)  # no kernel can undo the effects of a user class's methods
+        for name, copy in self.flattened_arguments.items():
             if _contains_container(copy, owner):
-                if type(owner) in PLAIN_OF and not self.tensors and can_add_containers(self.call, name):
+                if type(owner) in PLAIN_OF and not self.has_tensors and can_add_containers(self.call, name):
                     raise RestartTrace(containers=[name])
                 raise RestartTrace(arguments=[name])
-        holders = self._locations_of([owner])
+        holders = self._find_locations_of([owner])
         if holders:
             raise RestartTrace(holders)
         if isinstance(owner, SymbolicTensor) and self.arrays:
             # If this fails, arrays are passed as objects, by reference.
             raise RestartTrace(arguments=self.arrays)
-        self._run_plain(what)
+        self._run_plain(action)
 
     def _check_locations(self, locations: Sequence[Location]) -> None:
         """Raise RestartTrace if a location has to become an input."""
         self.written_keys.update(location.key for location in locations)
-        new = [location for location in locations if location.key not in self.location_keys]
-        missing = [location for location in new if not self._is_cell_of_trace(location)]
+        new_locations = [location for location in locations if location.key not in self.input_keys]
+        missing = [location for location in new_locations if not self._is_cell_of_trace(location)]
         if missing:
             self._refuse_new_objects(missing)
             if any(id(location.owner) in self.trace.rebuilt for location in missing):
                 raise RestartTrace(objects=True)
             values = [location.read() for location in missing]
             owners = [value for value in values if isinstance(value, _MUTABLE_TYPES)]
-            raise RestartTrace([*missing, *self._locations_of(owners, missing)])
+            raise RestartTrace([*missing, *self._find_locations_of(owners, missing)])
 
-    def _run_plain(self, what: str) -> NoReturn:
-        raise RunPlain(f"{what}, which has to happen on every call")
+    def _run_plain(self, action: str) -> NoReturn:
+        raise RunPlain(f"{action}, which has to happen on every call")
 
     def restart_with_inputs(self, locations: Sequence[Location]) -> NoReturn:
         """Restart the trace with the values of the locations as inputs."""
@@ -161,7 +165,7 @@ class WriteMonitor:
 
     def handle_changed_containers(self, containers: Sequence[Any]) -> None:
         """Handle lists, dicts and sets that are constants of the graph and may be changed by it."""
-        holders = self._locations_of(containers)
+        holders = self._find_locations_of(containers)
         if holders:
             raise RestartTrace(holders)
 
@@ -188,13 +192,13 @@ class WriteMonitor:
 
     def without_dimensions(self, tensor: Any) -> Any:
         """Return a tensor as NumPy's array without dimensions, or unchanged if the trace is on tensors."""
-        if not self.trace.memory and not self.tensors:
+        if not self.trace.memory and not self.has_tensors:
             self.check_write(tensor, "an array without dimensions is created")
         return wrap_new_arrays(tensor, scalars=True)
 
-    def _locations_of(self, owners: Sequence[Any], excluded: Sequence[Location] = ()) -> list[Location]:
+    def _find_locations_of(self, owners: Sequence[Any], excluded: Sequence[Location] = ()) -> list[Location]:
         """Return all locations from which an owner is reachable: a write through one name is read through another."""
-        keys = self.location_keys.union(location.key for location in excluded)
+        keys = self.input_keys.union(location.key for location in excluded)
         locations_by_key = {
             s.key: s for s in self.guards.locations() if any(_contains_container(s.read(), owner) for owner in owners)
         }
@@ -204,7 +208,7 @@ class WriteMonitor:
         return [location for key, location in locations_by_key.items() if key not in keys]
 
     def _refuse_new_objects(self, missing: Sequence[Location]) -> None:
-        """Raise RunPlain if each trace writes an attribute of another object, which the call itself seems to make."""
+        """Raise RunPlain if each trace writes an attribute of another object, which the call itself seems to create."""
         for location in missing:
             unwritten = [other for other in self.locations if other.key not in self.written_keys]
             same_attribute = [other for other in unwritten if _is_same_attribute(location, other)]

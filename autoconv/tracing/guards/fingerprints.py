@@ -18,18 +18,18 @@ from autoconv.runtime.recording.journal import MISSING
 from autoconv.runtime.support.attributes import attributes_of, has_attributes
 from autoconv.runtime.support.structure import ATOMS
 from autoconv.runtime.tensors.tensor import Tensor
-from autoconv.tracing.guards.external_reads import Reads
+from autoconv.tracing.guards.attribute_reads import AttributeReads
 from autoconv.tracing.key.array_keys import needs_numpy
 
 DEPTH = 20  # nesting of values
 _LARGE_BYTES = 1 << 20  # bytes of an array that is compared on every call
 _MAX_ITEMS = 100_000  # items of a container that is compared on every call, at about a microsecond each
-IDENTITY = (
+IDENTITY_TYPES = (
     types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.ModuleType, type, Tensor, Variable,
     np.ufunc, type(np.sum), np.dtype, enum.Enum, types.MethodWrapperType, types.WrapperDescriptorType,
     types.GenericAlias,
 )  # fmt: skip
-_TYPES_WITH_PARTS = (types.FunctionType, types.ModuleType)
+_PARTED_IDENTITY_TYPES = (types.FunctionType, types.ModuleType)
 _SCALAR_TYPES = (bool, int, str, bytes, float, complex)
 _VALUE_TYPES = (*_SCALAR_TYPES, type(None), list, tuple, dict, set, frozenset, np.ndarray)
 _DESCRIPTORS = (types.MemberDescriptorType, types.GetSetDescriptorType, types.WrapperDescriptorType)
@@ -46,7 +46,7 @@ _DESCRIBING_CLASSES = frozenset(
 _DESCRIBING_ENUMERATIONS = frozenset(
     name for name in vars(enum.Enum("_Sample", ())) if name.startswith("_") and not name.startswith("__")
 )
-_HELD_BY_GRAPHS = ("__autoconv_function__", "__autoconv_resource__", "__autoconv_spec__")
+_IDENTITY_HOOKS = ("__autoconv_function__", "__autoconv_resource__", "__autoconv_spec__")
 
 
 class Unguardable(Exception):
@@ -67,7 +67,7 @@ class Fingerprints:
     strict: bool = True
     unguarded: list[str] = field(default_factory=list)
     arrays: dict[int, np.ndarray] = field(default_factory=dict)
-    reads: Reads | None = None
+    reads: AttributeReads | None = None
     names: frozenset[str] = frozenset()
     kinds: set[type] = field(default_factory=set)
     outside_kinds: set[type] = field(default_factory=set)
@@ -88,18 +88,18 @@ class Fingerprints:
             self.kinds.add(type(value))
             self.outside_kinds.add(type(value))
             return id(value), self._own_attributes(value, name, max(depth - 1, 0))
-        if is_by_identity(value) and not isinstance(value, _TYPES_WITH_PARTS):
+        if is_by_identity(value) and not isinstance(value, _PARTED_IDENTITY_TYPES):
             return id(value), _live_reference(value)
         if isinstance(value, (np.ndarray, np.generic)):
             return self._array(np.asarray(value), value, name)
-        if depth == 0 and isinstance(value, _TYPES_WITH_PARTS):
+        if depth == 0 and isinstance(value, _PARTED_IDENTITY_TYPES):
             return id(value), _live_reference(value)
         if depth == 0:
-            return self._compare_by_identity(value, name, "it is nested too deeply")
+            return self._fingerprint_by_identity(value, name, "it is nested too deeply")
         if id(value) in self._visited:
             return self._visited[id(value)]
-        # What is reached again, in a cycle or not, is identified by its number in visiting order: parts that are
-        # shared are compared once, and not along every path.
+        # A value that is reached again, in a cycle or not, is identified by its number in visiting order. So shared
+        # parts are compared once, and not along every path.
         self._visited[id(value)] = "met", len(self._visited)
         result = self._parts(value, name, depth - 1)
         if isinstance(value, (tuple, frozenset, range)):  # whether equal ones are one object makes no difference
@@ -110,35 +110,35 @@ class Fingerprints:
         if isinstance(value, types.FunctionType):
             return id(value), _live_reference(value), value.__code__, self._function_values(value, name, depth)
         if isinstance(value, types.ModuleType):
-            read = parts_of_module(value, self.names if self.reads is None else self.reads.module_names)
+            read = guarded_module_attributes(value, self.names if self.reads is None else self.reads.module_names)
             return id(value), tuple((k, self.of(part, f"{name}.{k}", depth)) for k, part in read.items()), ()
         return self._container(value, name, depth)
 
     def _container(self, value: Any, name: str, depth: int) -> Any:
         """Return the fingerprint of a container or object: its parts, preceded by its id if identity matters."""
         kind = type(value)
-        kind = getattr(kind, "__autoconv_plain__", kind)  # a container that a trace left is what it will be
+        kind = getattr(kind, "__autoconv_plain__", kind)  # a tracked container becomes a plain one
         if self.strict and isinstance(value, (list, tuple, dict, set, frozenset)):
             base: Any = base_of(value)
             count = base.__len__(value)
             if count > _MAX_ITEMS:
-                return self._compare_by_identity(value, name, f"a {kind.__name__} of {count:,} items")
+                return self._fingerprint_by_identity(value, name, f"a {kind.__name__} of {count:,} items")
         if isinstance(value, (list, tuple)):
             parts = tuple(
                 None if (id(value), i) in self.skip else self.of(item, f"{name}[{i}]", depth)
-                for i, item in enumerate(plain_iteration(value))
+                for i, item in enumerate(iterate_plainly(value))
             )
             if kind in (list, tuple):
                 return kind, parts
             return kind, parts, "and", self._attributes_and_class(value, name, depth)
         if isinstance(value, dict):
-            pairs = list(plain_iteration(value))  # at once, as other threads may change it meanwhile
+            pairs = list(iterate_plainly(value))  # at once, as other threads may change it meanwhile
             items = tuple((self.of(k, name, depth), self.of(v, f"{name}[{_key_text(k)}]", depth)) for k, v in pairs)
             if kind is dict:
                 return kind, items
             return kind, items, "and", self._attributes_and_class(value, name, depth)
         if isinstance(value, (set, frozenset)):  # in iteration order, which is visible in loops
-            items = tuple(self.of(item, name, depth) for item in tuple(plain_iteration(value)))
+            items = tuple(self.of(item, name, depth) for item in tuple(iterate_plainly(value)))
             is_plain = kind in (set, frozenset)
             return (kind, items) if is_plain else (kind, items, "and", self._attributes_and_class(value, name, depth))
         if isinstance(value, range):
@@ -150,7 +150,7 @@ class Fingerprints:
         if (is_of_framework and not self.strict) or getattr(kind, "__autoconv_identity__", False):
             return id(value), _live_reference(value)
         if not has_attributes(value) or kind.__module__ in ("numpy", "builtins"):
-            return self._compare_by_identity(value, name, f"a {kind.__name__}")
+            return self._fingerprint_by_identity(value, name, f"a {kind.__name__}")
         self.outside_kinds.add(kind)
         return id(value), self._own_attributes(value, name, depth), self._class_values(kind, name)
 
@@ -183,7 +183,7 @@ class Fingerprints:
         if array is value:
             self.arrays[id(array)] = array
         if self.strict and (array.nbytes > _LARGE_BYTES or array.dtype.kind not in "biufc" or needs_numpy(value)):
-            return self._compare_by_identity(value, name, f"a {type(value).__name__}")
+            return self._fingerprint_by_identity(value, name, f"a {type(value).__name__}")
         identity = (id(value), _live_reference(value)) if array is value else ()
         if array.nbytes > _LARGE_BYTES or array.dtype.hasobject:
             self.unguarded.append(f"{name} (a result that Python itself computes from an array this large)")
@@ -202,7 +202,7 @@ class Fingerprints:
             self._classes[cls] = tuple(map(id, cls.__mro__)), *(
                 (key, self.class_value(value, f"{name}.{key}", self.reads is None or key in self.reads.names))
                 for base in cls.__mro__
-                for key, value in class_parts(base, read)
+                for key, value in guarded_class_attributes(base, read)
                 if (id(base), key) not in self.skip
             )
         return self._classes[cls]
@@ -225,7 +225,7 @@ class Fingerprints:
                 raise
         return id(value)
 
-    def _compare_by_identity(self, value: Any, name: str, reason: str) -> Any:
+    def _fingerprint_by_identity(self, value: Any, name: str, reason: str) -> Any:
         if self.strict:
             raise Unguardable(reason)
         self.unguarded.append(f"{name} ({reason})")
@@ -258,19 +258,19 @@ def base_of(value: Any) -> type:
     return next(kind for kind in type(value).__mro__ if not is_user_code(kind))
 
 
-def plain_iteration(value: Any) -> Any:
+def iterate_plainly(value: Any) -> Any:
     """Return the items of a list, tuple or set, or the pairs of a dict, without calling user-defined methods."""
     base: Any = base_of(value)
     return base.items(value) if isinstance(value, dict) else base.__iter__(value)
 
 
-def class_parts(base: type, read: frozenset[str] | None) -> Iterator[tuple[str, Any]]:
+def guarded_class_attributes(base: type, read: frozenset[str] | None) -> Iterator[tuple[str, Any]]:
     """Iterate over the attributes of a user's class that may be `read`; special methods always may."""
     if is_user_code(base):
         is_enumeration = issubclass(base, enum.Enum)
         for key, value in list(vars(base).items()):
-            is_pythons = key in _DESCRIBING_CLASSES or (is_enumeration and key in _DESCRIBING_ENUMERATIONS)
-            if (read is None or key in read or key.startswith("__")) and not is_pythons:
+            is_internal = key in _DESCRIBING_CLASSES or (is_enumeration and key in _DESCRIBING_ENUMERATIONS)
+            if (read is None or key in read or key.startswith("__")) and not is_internal:
                 yield key, value
 
 
@@ -278,7 +278,7 @@ def is_user_module(module: types.ModuleType) -> bool:
     return is_user_code(types.SimpleNamespace(__module__=module.__name__, __code__=None))
 
 
-def parts_of_module(module: types.ModuleType, names: frozenset[str]) -> dict[str, Any]:
+def guarded_module_attributes(module: types.ModuleType, names: frozenset[str]) -> dict[str, Any]:
     """Return the module's attributes with these names; only the mutable ones for a module that is not the user's."""
     attributes = {name: vars(module)[name] for name in sorted(names & vars(module).keys())}
     if is_user_module(module):
@@ -296,7 +296,7 @@ _IMMUTABLE_MODULES = frozenset({"numpy", "autoconv"})
 
 def is_by_identity(value: Any) -> bool:
     """Return whether a value is equivalent only to itself, so that its identity guards it."""
-    return isinstance(value, IDENTITY) or any(hasattr(type(value), hook) for hook in _HELD_BY_GRAPHS)
+    return isinstance(value, IDENTITY_TYPES) or any(hasattr(type(value), hook) for hook in _IDENTITY_HOOKS)
 
 
 def is_large(value: Any) -> bool:
@@ -311,7 +311,7 @@ def _key_text(key: Any) -> str:
     return repr(key) if type(key) in ATOMS else f"<{type(key).__name__}>"
 
 
-def difference(old: Any, new: Any) -> str:
+def describe_difference(old: Any, new: Any) -> str:
     """Return the attribute, item or key in which two fingerprints differ, as source text; "" for the value itself."""
     if not (isinstance(old, tuple) and isinstance(new, tuple) and len(old) == len(new) and len(old) in (2, 3)):
         return ""
@@ -325,10 +325,10 @@ def difference(old: Any, new: Any) -> str:
         if not (isinstance(part, tuple) and isinstance(other, tuple)):
             return ""
         if is_dict and part[0] == other[0]:
-            return f"[{part[0][1]!r}]{difference(part[1], other[1])}"
+            return f"[{part[0][1]!r}]{describe_difference(part[1], other[1])}"
         if len(old) == 3 and part[0] == other[0]:
-            return f".{part[0]}{difference(part[1], other[1])}"
-        return f"[{position}]{difference(part, other)}" if kind in (list, tuple) else ""
+            return f".{part[0]}{describe_difference(part[1], other[1])}"
+        return f"[{position}]{describe_difference(part, other)}" if kind in (list, tuple) else ""
     return ""
 
 

@@ -24,11 +24,11 @@ from autoconv.tracing.guards.fingerprints import (
     Fingerprints,
     Unguardable,
     base_of,
-    class_parts,
+    guarded_class_attributes,
+    guarded_module_attributes,
     is_by_identity,
     is_large,
     is_user_module,
-    parts_of_module,
 )
 from autoconv.tracing.guards.python_codegen import FunctionWriter, TooLong
 
@@ -86,111 +86,111 @@ class _CheckWriter:
             return f"{self.writer.constant(read)}()"
         return f"{constant}.cell_contents" if key is None else f"{constant}[{key!r}]"
 
-    def compare(self, value: Any, place: str) -> None:
-        """Compare the value at a place with the present one."""
+    def compare(self, value: Any, expression: str) -> None:
+        """Write the comparison of the value with the present one, which `expression` reads."""
         if value is None or value is True or value is False:
-            self.writer.require(f"{place} is {value}")
+            self.writer.require(f"{expression} is {value}")
             return
-        place_variable = self.writer.variable(place)
+        variable = self.writer.variable(expression)
         if value is MISSING:
-            self.writer.require(f"{place_variable} is {self.writer.constant(MISSING)}")
+            self.writer.require(f"{variable} is {self.writer.constant(MISSING)}")
         elif isinstance(value, _PLAIN_TYPES) and not attributes_of(value) and not is_user_code(type(value)):
-            self.writer.require_plain(value, place_variable)
+            self.writer.require_plain(value, variable)
         elif isinstance(value, types.FunctionType):
-            self._compare_function(value, place_variable)
+            self._compare_function(value, variable)
         elif isinstance(value, type):
-            self.writer.require_same(value, place_variable)
+            self.writer.require_same(value, variable)
             if is_user_code(value):
                 self._compare_class(value)
         elif isinstance(value, types.MethodType) or base_of(value) in (list, tuple, dict):
-            self._compare_parts(value, place_variable)
+            self._compare_parts(value, variable)
         elif isinstance(value, types.ModuleType):
-            self._compare_module(value, place_variable)
+            self._compare_module(value, variable)
         elif is_by_identity(value) and not isinstance(value, enum.Enum):
-            self.writer.require_same(value, place_variable)
+            self.writer.require_same(value, variable)
         elif type(value) is np.ndarray and not is_large(value) and not value.dtype.hasobject:
-            self._compare_array(value, place_variable)
+            self._compare_array(value, variable)
         elif type(value) is types.SimpleNamespace:
-            self._compare_object(value, place_variable)
+            self._compare_object(value, variable)
         elif isinstance(value, _FINGERPRINTED_TYPES) or not is_user_code(type(value)):
-            self._compare_fingerprint(value, place_variable)
+            self._compare_fingerprint(value, variable)
         elif type(getattr(value, "__dict__", {})) is dict:
-            self._compare_object(value, place_variable)
+            self._compare_object(value, variable)
         else:
-            self._compare_fingerprint(value, place_variable)
+            self._compare_fingerprint(value, variable)
 
-    def _compare_function(self, value: types.FunctionType, place: str) -> None:
+    def _compare_function(self, value: types.FunctionType, variable: str) -> None:
         if not is_user_code(value):
-            self.writer.require_same(value, place)
+            self.writer.require_same(value, variable)
         elif value.__defaults__ or value.__kwdefaults__ or value.__dict__:
-            self._compare_fingerprint(value, place)
+            self._compare_fingerprint(value, variable)
         else:
-            self.writer.require_same(value, place)
-            self.writer.require(f"{place}.__code__ is {self.writer.constant(value.__code__)}")
-            self.writer.require(f"not ({place}.__defaults__ or {place}.__kwdefaults__ or {place}.__dict__)")
+            self.writer.require_same(value, variable)
+            self.writer.require(f"{variable}.__code__ is {self.writer.constant(value.__code__)}")
+            self.writer.require(f"not ({variable}.__defaults__ or {variable}.__kwdefaults__ or {variable}.__dict__)")
 
-    def _compare_module(self, value: types.ModuleType, place: str) -> None:
-        self.writer.require_same(value, place)
+    def _compare_module(self, value: types.ModuleType, variable: str) -> None:
+        self.writer.require_same(value, variable)
         if self._reads is None:
             return
         names = self._reads.module_names
-        parts = parts_of_module(value, names)
+        parts = guarded_module_attributes(value, names)
         if not is_user_module(value) and not parts:
             return
-        attributes = self.writer.variable(f"{place}.__dict__")
+        attributes = self.writer.variable(f"{variable}.__dict__")
         present = names & vars(value).keys()
         self.writer.require(f"{attributes}.keys() & {self.writer.constant(names)} == {self.writer.constant(present)}")
-        if not self._is_repeated(value, place):
+        if not self._is_repeated(value, variable):
             for name, part in parts.items():
                 self.compare(part, f"{attributes}[{name!r}]")
 
-    def _compare_parts(self, value: Any, expression: str) -> None:
+    def _compare_parts(self, value: Any, variable: str) -> None:
         """Compare a list, tuple, dict or method part by part."""
-        if self._is_repeated(value, expression):
+        if self._is_repeated(value, variable):
             return
-        self.writer.require(f"type({expression}) is {self.writer.constant(type(value))}")
+        self.writer.require(f"type({variable}) is {self.writer.constant(type(value))}")
         if isinstance(value, types.MethodType):
-            self.compare(value.__func__, f"{expression}.__func__")
-            self.compare(value.__self__, f"{expression}.__self__")
+            self.compare(value.__func__, f"{variable}.__func__")
+            self.compare(value.__self__, f"{variable}.__self__")
             return
         base: Any = base_of(value)
         keys = list(base.keys(value) if base is dict else range(base.__len__(value)))
         is_plain = type(value) is base
         if len(keys) > _MAX_ITEMS or not all(type(key) in (str, int, bytes) for key in keys):
-            self._compare_fingerprint(value, expression)
+            self._compare_fingerprint(value, variable)
             return
         if base is dict:
-            plain_keys = expression if is_plain else f"{self.writer.constant(dict.keys)}({expression})"
+            plain_keys = variable if is_plain else f"{self.writer.constant(dict.keys)}({variable})"
             self.writer.require_keys(keys, plain_keys)
         else:
             count = "len" if is_plain else self.writer.constant(base.__len__)
-            self.writer.require(f"{count}({expression}) == {len(keys)}")
+            self.writer.require(f"{count}({variable}) == {len(keys)}")
         item = "" if is_plain else self.writer.constant(base.__getitem__)
         for key in keys:
             if base is dict or (id(value), key) not in self._skip:
-                place = f"{expression}[{key!r}]" if is_plain else f"{item}({expression}, {key!r})"
-                self.compare(base.__getitem__(value, key), place)
+                item_expression = f"{variable}[{key!r}]" if is_plain else f"{item}({variable}, {key!r})"
+                self.compare(base.__getitem__(value, key), item_expression)
         if not is_plain:
-            self._compare_attributes(value, expression)
+            self._compare_attributes(value, variable)
 
-    def _compare_array(self, value: np.ndarray, place: str) -> None:
-        self.writer.require_same(value, place)
-        self.writer.require(f"{place}.dtype is {self.writer.constant(value.dtype)}")
-        self.writer.require(f"{place}.shape == {value.shape!r}")
-        self.writer.require(f"{place}.tobytes() == {self.writer.constant(value.tobytes())}")
+    def _compare_array(self, value: np.ndarray, variable: str) -> None:
+        self.writer.require_same(value, variable)
+        self.writer.require(f"{variable}.dtype is {self.writer.constant(value.dtype)}")
+        self.writer.require(f"{variable}.shape == {value.shape!r}")
+        self.writer.require(f"{variable}.tobytes() == {self.writer.constant(value.tobytes())}")
 
-    def _compare_object(self, value: Any, place: str) -> None:
-        if self._is_repeated(value, place):
+    def _compare_object(self, value: Any, variable: str) -> None:
+        if self._is_repeated(value, variable):
             return
-        self.writer.require_same(value, place)
-        self.writer.require(f"type({place}) is {self.writer.constant(type(value))}")
-        self._compare_attributes(value, place)
+        self.writer.require_same(value, variable)
+        self.writer.require(f"type({variable}) is {self.writer.constant(type(value))}")
+        self._compare_attributes(value, variable)
 
-    def _compare_attributes(self, value: Any, place: str) -> None:
+    def _compare_attributes(self, value: Any, variable: str) -> None:
         """Compare the attributes of an object and of its class."""
         read = self._reads.names_for_class(type(value)) if self._reads is not None else None
         if dict_of(value) is not None:
-            attributes = self.writer.variable(f"{place}.__dict__")
+            attributes = self.writer.variable(f"{variable}.__dict__")
             present_attributes = instance_attributes(value)
             if read is None:
                 self.writer.require(f"[*{attributes}] == {self.writer.constant(list(present_attributes))}")
@@ -203,16 +203,16 @@ class _CheckWriter:
                     self.compare(part, f"{attributes}[{name!r}]")
         for name, slot in slots_of(type(value)):
             if (id(value), name) not in self._skip and (read is None or name in read):
-                self._compare_slot(slot, value, place)
+                self._compare_slot(slot, value, variable)
         self._compare_class(type(value))
 
-    def _compare_slot(self, slot: Any, value: Any, place: str) -> None:
+    def _compare_slot(self, slot: Any, value: Any, variable: str) -> None:
         try:
             part = slot.__get__(value)
         except AttributeError:  # the slot is empty
-            self.writer.require(f"{self.writer.constant(_is_empty)}({self.writer.constant(slot)}, {place})")
+            self.writer.require(f"{self.writer.constant(_is_empty)}({self.writer.constant(slot)}, {variable})")
         else:
-            self.compare(part, f"{self.writer.constant(slot)}.__get__({place})")
+            self.compare(part, f"{self.writer.constant(slot)}.__get__({variable})")
 
     def _compare_class(self, cls: type) -> None:
         """Compare the bases and attributes of a class: by identity, or by fingerprint where they are mutable."""
@@ -222,7 +222,8 @@ class _CheckWriter:
         self.writer.require(f"{self.writer.constant(cls)}.__mro__ is {self.writer.constant(cls.__mro__)}")
         read = self._reads.names_for_class(cls) if self._reads is not None else None
         for base in filter(is_user_code, cls.__mro__):
-            parts = {name: part for name, part in class_parts(base, read) if (id(base), name) not in self._skip}
+            attributes = guarded_class_attributes(base, read)
+            parts = {name: part for name, part in attributes if (id(base), name) not in self._skip}
             constant = self.writer.constant(vars(base))
             self.writer.require(f"len({constant}) == {len(vars(base))}")
             # Keeps the parts alive, so that their ids stay unique.
@@ -230,13 +231,13 @@ class _CheckWriter:
             ids = self.writer.constant([id(part) for part in parts.values()])
             self.writer.require(f"[*map(id, map({constant}.get, {self.writer.constant(list(parts))}))] == {ids}")
             functions = [function for part in parts.values() for function in _functions_of(part)]
-            self._compare_functions([f for f in functions if is_user_code(f) and _is_simple(f)])
+            self._compare_functions([f for f in functions if is_user_code(f) and _is_compared_by_parts(f)])
             for name, part in parts.items():
                 if type(part) is dict and not part:
                     self.writer.require(f"not {constant}[{name!r}]")
                 elif isinstance(part, enum.Enum):
                     self.compare(part, f"{constant}[{name!r}]")
-                elif not (_never_changes(part) or all(map(_is_simple, _functions_of(part) or [None]))):
+                elif not (_never_changes(part) or all(map(_is_compared_by_parts, _functions_of(part) or [None]))):
                     fingerprint = self._fingerprint_of_class
                     expression = f"{self.writer.constant(fingerprint)}({constant}[{name!r}])"
                     self.writer.require(f"{expression} == {self.writer.constant(fingerprint(part))}")
@@ -251,10 +252,10 @@ class _CheckWriter:
                 defaults = f"{self.writer.constant(function)}.__defaults__"
                 self.writer.require(f"{defaults} is {self.writer.constant(function.__defaults__)}")
 
-    def _compare_fingerprint(self, value: Any, place: str) -> None:
+    def _compare_fingerprint(self, value: Any, variable: str) -> None:
         fingerprint = self._fingerprint
         expected = self.writer.constant(fingerprint(value))
-        self.writer.require(f"{self.writer.constant(fingerprint)}({place}) == {expected}")
+        self.writer.require(f"{self.writer.constant(fingerprint)}({variable}) == {expected}")
 
     def _fingerprint(self, value: Any) -> Any:
         return self._fingerprints().of(value)
@@ -262,12 +263,12 @@ class _CheckWriter:
     def _fingerprint_of_class(self, value: Any) -> Any:
         return self._fingerprints().class_value(value)
 
-    def _is_repeated(self, value: Any, place: str) -> bool:
+    def _is_repeated(self, value: Any, variable: str) -> bool:
         """Return whether a value was compared before; then require that it is the same object."""
-        first_place, _ = self._visited.setdefault(id(value), (place, value))
-        if first_place == place:
+        first_variable, _ = self._visited.setdefault(id(value), (variable, value))
+        if first_variable == variable:
             return False
-        self.writer.require(f"{place} is {first_place}")
+        self.writer.require(f"{variable} is {first_variable}")
         return True
 
 
@@ -279,7 +280,7 @@ def _functions_of(value: Any) -> list[Any]:
     return [part for part in parts if isinstance(part, types.FunctionType)]
 
 
-def _is_simple(value: Any) -> bool:
+def _is_compared_by_parts(value: Any) -> bool:
     """Return whether a function is Python's own, or has only code, plain defaults and ignored attributes."""
     if not isinstance(value, types.FunctionType) or (value.__kwdefaults__ and is_user_code(value)):
         return False

@@ -20,19 +20,19 @@ from autoconv.operators.calls.call import is_user_code
 from autoconv.runtime.recording import journal
 from autoconv.runtime.support.attributes import attributes_of
 from autoconv.runtime.support.structure import raw_items
-from autoconv.tracing.guards.external_reads import Reads, names_in_code, reachable_classes
+from autoconv.tracing.guards.attribute_reads import AttributeReads, names_in_code, reachable_classes
 from autoconv.tracing.guards.fingerprints import (
     DEPTH,
-    IDENTITY,
+    IDENTITY_TYPES,
     Fingerprints,
     Unguardable,
-    difference,
+    describe_difference,
     is_large,
     is_user_module,
 )
 from autoconv.tracing.guards.guard_codegen import generate_checker
-from autoconv.tracing.guards.hooked_objects import refuse_hooked_names, refuse_hooks
-from autoconv.tracing.guards.python_contract import RunPlain
+from autoconv.tracing.guards.hooked_objects import refuse_hooked_names, refuse_hooked_objects
+from autoconv.tracing.guards.trace_restrictions import RunPlain
 
 _SEARCH_DEPTH = 6  # depth to which objects and lists are searched for possible inputs
 _MAX_SEARCHED_ITEMS = 256  # items of a list that is searched
@@ -48,15 +48,15 @@ class Guards:
 
     `unguarded` lists values that cannot be guarded, `arrays` the reachable arrays, by id. With `python`, a value that
     tracing itself would change (an iterator) makes the call run plain. `skip` are the keys of locations that are inputs
-    of the trace instead; `restart_with_inputs` restarts the trace with further ones. `meet` is called with the class of
-    each object that is read, before its methods run, and with a bool: true if instances may exist outside the trace.
+    of the trace instead; `restart_with_inputs` restarts the trace with further ones. `on_class_read` is called with the
+    class of an object that is read, before its methods run, and with whether instances may exist outside the trace.
     """
 
     python: bool = False
     function: Any = None  # the traced function, if it is one of Python's
     skip: frozenset[Any] = frozenset()
     restart_with_inputs: Callable[[list[journal.Location]], Any] = list
-    meet: Callable[[type, bool], Any] = lambda kind, is_outer: None
+    on_class_read: Callable[[type, bool], Any] = lambda kind, is_outer: None
     kinds: set[type] = field(default_factory=set)  # classes of values that are read
     outside_kinds: set[type] = field(default_factory=set)  # classes with instances outside the trace
     checks: list[tuple[str, Callable[[], Any], Any, Place | None]] = field(default_factory=list)
@@ -67,21 +67,21 @@ class Guards:
     _pending: list[tuple[str, Callable[[], Any], Place | None]] = field(default_factory=list)
     _unexamined: list[tuple[str, Callable[[], Any]]] = field(default_factory=list)
     _locations: list[journal.Location] = field(default_factory=list)
-    _others: list[Any] = field(default_factory=list)
-    _single_elements: list[tuple[np.ndarray, np.ndarray]] = field(default_factory=list)
+    _included_guards: list[Any] = field(default_factory=list)
+    _single_element_arrays: list[tuple[np.ndarray, np.ndarray]] = field(default_factory=list)
     # True if a frozenset is read, and a function is from a file without the word "frozenset" (see
     # `passes/in_place_operators.py`).
     unnamed_frozensets: bool = False
-    reached: list[Any] = field(default_factory=list)  # the values that the names lead to; set by `settle`
+    reached_values: list[Any] = field(default_factory=list)  # the values reachable from the names at the trace's end
     _files: set[str] = field(default_factory=set)
     _modules: list[tuple[str, Callable[[], Any]]] = field(default_factory=list)  # names whose values are modules
-    _names: frozenset[str] = frozenset()  # attributes of modules that count in `look_ahead` so far
-    reads: Reads | None = None  # the attributes that count; None: all
+    _names: frozenset[str] = frozenset()  # attributes of modules that count in `check_new_values` so far
+    reads: AttributeReads | None = None  # the attributes that count; None: all
     _checker: Callable[[], bool] | None = None  # the generated checker
     _fingerprint_checks: int = 0  # consecutive checks that needed fingerprints
 
     def __post_init__(self) -> None:
-        self.reads = Reads() if self.python else None
+        self.reads = AttributeReads() if self.python else None
 
     def add_function(self, function: types.FunctionType, changed: frozenset[str] = frozenset()) -> None:
         """Guard the globals and closure cells that a function reads.
@@ -99,24 +99,24 @@ class Guards:
         self._files.add(code.co_filename)
         if self.reads is not None:
             self.reads.add(function)
-        names = set(names_in(code))
-        names_mentioned = names_in_code(code)
+        names = set(iterate_names(code))
+        code_names = names_in_code(code)
         if self.python:
-            _refuse_name_readers(names_mentioned.globals, function)
-        for name in sorted(names_mentioned.globals):
-            if not (name in changed and self._is_written(function.__globals__.get(name))):
+            _refuse_name_readers(code_names.globals, function)
+        for name in sorted(code_names.globals):
+            if not (name in changed and self._is_only_written(function.__globals__.get(name))):
                 self._add(name, function.__globals__, names)
-        for name in sorted(names_mentioned.modules):
+        for name in sorted(code_names.modules):
             self._watch(name, functools.partial(sys.modules.get, name, journal.MISSING), (name,))
         for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
-            if name in changed and self._is_written(_cell_content(cell)):
+            if name in changed and self._is_only_written(_cell_content(cell)):
                 continue
             if name not in ("ag__", "__class__"):
                 self._locations.append(journal.cell_location(cell, name))
                 self._watch(name, functools.partial(_cell_content, cell), (id(cell),), (cell, None))
 
-    def _is_written(self, value: Any) -> bool:
-        """Return whether methods such as `append` of the value only write."""
+    def _is_only_written(self, value: Any) -> bool:
+        """Return whether methods such as `append` only write to the value: their effect does not depend on it."""
         return not self.python and (value is None or type(value).__module__ in ("builtins", "collections", "_io"))
 
     def include(self, other: Guards) -> None:
@@ -128,12 +128,12 @@ class Guards:
         if self.reads is not None:
             self.reads = None if other.reads is None else self.reads.include(other.reads)
         self.unguarded += [what for what in other.unguarded if not self.python and what not in self.unguarded]
-        self._others.append(other)  # keeps its readers alive, as they are identified by id
+        self._included_guards.append(other)  # keeps its functions `read` alive, which are identified by id
 
     def add_value(self, name: str, value: Any) -> None:
         """Guard the contents of an object (an argument, say) without keeping the object alive."""
         if self.python:
-            refuse_hooks((value,))
+            refuse_hooked_objects((value,))
         self._locations.append(journal.Location((id(value), name), name, lambda: value, lambda _: None))
         try:
             self._watch(name, weakref.ref(value), (id(value), name))
@@ -141,7 +141,7 @@ class Guards:
             self._watch(name, lambda: value, (id(value), name))
 
     def _add(self, name: str, namespace: dict[str, Any], names: set[str]) -> None:
-        """Guard a global name; an unbound name, or that of a builtin, must stay one."""
+        """Guard a global name; a name that is unbound, or is a builtin's, must stay so."""
         value = namespace.get(name, journal.MISSING)
         if value is not journal.MISSING:
             self._locations.append(journal.global_location(namespace, name))
@@ -163,9 +163,9 @@ class Guards:
 
     def release(self) -> None:
         """Release the references to the trace, because guards live longer."""
-        del self.meet, self.restart_with_inputs
+        del self.on_class_read, self.restart_with_inputs
 
-    def look_ahead(self) -> None:
+    def check_new_values(self) -> None:
         """Check the values found so far, before any code that uses them runs.
 
         The call runs plain if it reads a value that cannot be guarded, such as an iterator, which it would advance.
@@ -178,7 +178,7 @@ class Guards:
             fingerprints = Fingerprints(self.skip, names=names)
             try:
                 fingerprints.of(read())
-            except Unguardable as what:
+            except Unguardable as reason:
                 if not is_searched:  # once: nothing of the program runs in between
                     unskipped = (location for location in self.locations() if location.key not in self.skip)
                     large = [location for location in unskipped if is_large(location.read())]
@@ -186,28 +186,28 @@ class Guards:
                         self.restart_with_inputs(large)
                     is_searched, reads = True, self.current_reads()
                 if self._may_be_read(read(), reads):
-                    raise RunPlain(f"{name} ({what}) is read, and a change of it would not be noticed") from None
+                    raise RunPlain(f"{name} ({reason}) is read, and a change of it would not be noticed") from None
                 fingerprints = Fingerprints(self.skip, strict=False, names=names)
                 fingerprints.of(read())
             self.kinds |= fingerprints.kinds
             self.outside_kinds |= fingerprints.outside_kinds
             single_elements = [a for a in fingerprints.arrays.values() if a.size == 1 and a.flags.writeable]
-            self._single_elements += [(a, a.copy()) for a in single_elements]
+            self._single_element_arrays += [(a, a.copy()) for a in single_elements]
         self._unexamined.clear()
         if not self.kinds <= self.outside_kinds:  # objects may be nested deeper than the search goes
             self.outside_kinds |= reachable_classes(self.values())
         for kind in self.kinds:
-            self.meet(kind, kind in self.outside_kinds)
+            self.on_class_read(kind, kind in self.outside_kinds)
 
-    def current_reads(self) -> Reads | None:
+    def current_reads(self) -> AttributeReads | None:
         """Return the reads of the functions found so far, from the present values; None if they are unknown."""
         if self.reads is None:
             return None
         reads = self.reads.copy()
-        reads.settle([read() for _, read, _ in self._pending])
+        reads.add_reachable_classes([read() for _, read, _ in self._pending])
         return reads
 
-    def _may_be_read(self, value: Any, reads: Reads | None) -> bool:
+    def _may_be_read(self, value: Any, reads: AttributeReads | None) -> bool:
         """Return whether the part that cannot be guarded may be read.
 
         False if it consists of attributes that no function names, such as a log or a lock.
@@ -235,22 +235,22 @@ class Guards:
             yield from _locations_in(location.read(), seen, _SEARCH_DEPTH)
 
     def reachable_arrays(self) -> Iterable[np.ndarray]:
-        """Return the arrays that are reachable from the names now; valid until `settle`."""
+        """Return the arrays that are reachable from the names now; valid until `take_fingerprints`."""
         fingerprints = Fingerprints(self.skip, strict=False)
         for _, read, _ in self._pending:
             fingerprints.of(read())
         return fingerprints.arrays.values()
 
     def values(self) -> Iterator[Any]:
-        """Iterate over the current values of the names; valid until `settle`."""
+        """Iterate over the current values of the names; valid until `take_fingerprints`."""
         return (read() for _, read, _ in self._pending)
 
-    def settle(self) -> None:
+    def take_fingerprints(self) -> None:
         """Take the fingerprints of the present values, after the trace's own writes."""
         if self.restore_arrays():
             raise RunPlain("an array of one element is changed in place, which has to happen on every call")
         if self.reads is not None:
-            reached = self.reached = self.reads.settle([read() for _, read, _ in self._pending])
+            reached = self.reached_values = self.reads.add_reachable_classes([read() for _, read, _ in self._pending])
             self.unnamed_frozensets = any(type(value) is frozenset for value in reached) and any(
                 not any("frozenset" in line for line in linecache.getlines(file)) for file in self._files
             )
@@ -258,8 +258,8 @@ class Guards:
             fingerprints = Fingerprints(self.skip, self.python, self.unguarded, self.arrays, self.reads)
             try:
                 self.checks.append((name, read, fingerprints.of(read(), name), place))
-            except Unguardable as what:
-                self.unguarded.append(f"{name} ({what})")
+            except Unguardable as reason:
+                self.unguarded.append(f"{name} ({reason})")
         self._pending.clear()
         self._locations.clear()
 
@@ -269,10 +269,10 @@ class Guards:
         `x += 1` changes such arrays, which are taken for numbers where they decide a branch (see
         `analysis.numbers.shared_names`).
         """
-        changed = [(array, before) for array, before in self._single_elements if array.tobytes() != before.tobytes()]
+        changed = [(a, before) for a, before in self._single_element_arrays if a.tobytes() != before.tobytes()]
         for array, before in changed:
             array[...] = before
-        self._single_elements.clear()
+        self._single_element_arrays.clear()
         return bool(changed)
 
     def changed_inputs(self) -> Iterator[tuple[journal.Location, Any]]:
@@ -335,7 +335,7 @@ class Guards:
             try:
                 fingerprint = self._fingerprints().of(read())
                 if fingerprint != expected:
-                    return f"{name}{difference(expected, fingerprint)}"
+                    return f"{name}{describe_difference(expected, fingerprint)}"
             except Unguardable:
                 return name
         if new_checker is not None:  # use the checker only if it agrees with the fingerprints
@@ -370,7 +370,7 @@ def _locations_in(value: Any, visited: set[int], depth: int) -> Iterator[journal
                 yield from _locations_in(item, visited, depth - 1)
         return
     kind = value if isinstance(value, type) else type(value)
-    if isinstance(value, IDENTITY[:4]) or not is_user_code(kind):
+    if isinstance(value, IDENTITY_TYPES[:4]) or not is_user_code(kind):
         return
     for attribute, part in attributes_of(value).items():
         yield journal.attribute_location(value, attribute)
@@ -392,9 +392,9 @@ def _cell_content(cell: Any) -> Any:
         return journal.MISSING
 
 
-def names_in(code: types.CodeType) -> Iterator[str]:
+def iterate_names(code: types.CodeType) -> Iterator[str]:
     """Iterate over the names of globals and attributes that code uses, its inner functions included."""
     yield from code.co_names
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
-            yield from names_in(constant)
+            yield from iterate_names(constant)

@@ -11,29 +11,29 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from autoconv.runtime.support.attribute_hooks import MAX_EXAMINED, hooked_class
-from autoconv.tracing.guards.external_reads import names_in_code
-from autoconv.tracing.guards.python_contract import RunPlain
+from autoconv.tracing.guards.attribute_reads import names_in_code
+from autoconv.tracing.guards.trace_restrictions import RunPlain
 
 _ARGUMENT_LIMIT = 64  # objects that are examined on each call without a trace
 
 
 def refuse_hooked_names(function: types.FunctionType) -> None:
     """Raise RunPlain if an object that runs code when it is read is reachable from a name, cell or default."""
-    refuse_hooks(_named_values(function))
+    refuse_hooked_objects(_named_values(function))
 
 
-def refuse_hooks(values: Iterable[Any], limit: int = MAX_EXAMINED) -> None:
+def refuse_hooked_objects(values: Iterable[Any], limit: int = MAX_EXAMINED) -> None:
     hooked_kind = hooked_class(values, limit)
     if hooked_kind is not None:
         kind = hooked_kind.__name__
         raise RunPlain(f"{kind} defines __getattribute__, which Python calls whenever its objects are examined")
 
 
-def hook_reason(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
+def find_hook_reason(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
     """Return the reason for running a call plain; "" if no such object is reachable from arguments and defaults."""
     defaults = getattr(function, "__defaults__", None), getattr(function, "__kwdefaults__", None)
     try:
-        refuse_hooks((*args, *kwargs.values(), *defaults), _ARGUMENT_LIMIT)
+        refuse_hooked_objects((*args, *kwargs.values(), *defaults), _ARGUMENT_LIMIT)
     except RunPlain as found:
         return found.reason
     return ""
@@ -51,4 +51,4 @@ def _named_values(function: types.FunctionType) -> Iterator[Any]:
     yield from (function.__kwdefaults__ or {}).values()
 
 
-__all__ = ["hook_reason", "refuse_hooks", "refuse_hooked_names"]
+__all__ = ["find_hook_reason", "refuse_hooked_objects", "refuse_hooked_names"]

@@ -1,4 +1,4 @@
-"""Facts in a trace's key about lists among the arguments, passed to its graph."""
+"""Marks of graph parameters that are lists of numbers by the key of the trace."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from autoconv.tracing.key.cache_key import Key, ObjectKey, SpecKey, TensorKey, V
 _ITEMS = {name: TensorType(dtype, (), True) for name, dtype in (("int", int64), ("float", float64), ("bool", bool_))}
 
 
-def items_of(key: object) -> tuple[TensorType, int] | None:
+def list_item_type(key: object) -> tuple[TensorType, int] | None:
     """Return the item type and nesting depth of an argument that is a list of numbers by its key; else None."""
     return (_ITEMS[key.items], key.depth) if isinstance(key, ObjectKey) and key.items else None
 
@@ -20,6 +20,6 @@ def items_of(key: object) -> tuple[TensorType, int] | None:
 def mark_list_facts(graph: Graph, key: Key) -> Graph:
     """Mark the parameters that are lists of numbers by the key; return the graph itself if there are none."""
     inputs = [leaf for leaf in key.leaves if isinstance(leaf, (TensorKey, VariableKey, ObjectKey, ArrayKey, SpecKey))]
-    facts = {position: items_of(leaf) for position, leaf in enumerate(inputs)}
+    facts = {position: list_item_type(leaf) for position, leaf in enumerate(inputs)}
     known_facts = {position: items for position, items in facts.items() if items is not None}
     return mark_number_lists(graph, known_facts) if known_facts else graph

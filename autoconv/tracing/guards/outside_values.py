@@ -17,8 +17,8 @@ import numpy as np
 
 from autoconv.operators.calls.call import is_user_code
 from autoconv.runtime.support.structure import ATOMS
-from autoconv.tracing.guards.external_reads import other_attributes, reachable_values
-from autoconv.tracing.guards.fingerprints import class_parts, parts_of_module
+from autoconv.tracing.guards.attribute_reads import attribute_values, reachable_values
+from autoconv.tracing.guards.fingerprints import guarded_class_attributes, guarded_module_attributes
 from autoconv.tracing.guards.guards import Guards
 
 _CONTAINERS = (list, dict, set, collections.deque)
@@ -100,22 +100,22 @@ def values_reached_by_names(
 def _parts(value: Any, names: frozenset[str] | None, skip: frozenset[Any], visited: set[int]) -> Iterator[Any]:
     if isinstance(value, types.ModuleType):
         if value.__name__ not in sys.stdlib_module_names:  # through `sys.modules` everything would be reached
-            yield from parts_of_module(value, frozenset(vars(value)) if names is None else names).values()
+            yield from guarded_module_attributes(value, frozenset(vars(value)) if names is None else names).values()
     elif isinstance(value, types.FunctionType):
         if is_user_code(value):
             yield from value.__defaults__ or ()
             yield from (value.__kwdefaults__ or {}).values()
             yield from vars(value).values()
-    elif type(value).__module__.partition(".")[0] == "autoconv":  # of a decorated function, not its traces and graphs
+    elif type(value).__module__.partition(".")[0] == "autoconv":  # a decorated function, without its traces and graphs
         function = getattr(value, "__wrapped__", None) if hasattr(type(value), "__autoconv_function__") else None
         yield from () if function is None else (function,)
     else:
         kind = value if issubclass(type(value), type) else type(value)  # `__class__` may run code
         if kind is not value and kind.__module__ not in ("numpy", "builtins"):
-            yield from other_attributes(value, skip)
+            yield from attribute_values(value, skip)
         for base in kind.__mro__ if id(kind) not in visited or kind is value else ():
             visited.add(id(base))
-            yield from (part for name, part in class_parts(base, names) if (id(base), name) not in skip)
+            yield from (part for name, part in guarded_class_attributes(base, names) if (id(base), name) not in skip)
 
 
 def _is_container(value: Any) -> bool:

@@ -55,7 +55,7 @@ class FunctionWriter:
             self.require(f"{expression} is {self.constant(value)}")
 
     def require_plain(self, value: Any, expression: str) -> None:
-        """Require that the variable `place` holds an equivalent number or text of the same class."""
+        """Require that the value of the expression is an equivalent number or text of the same class."""
         constant, kind = self.constant(value), self.constant(type(value))
         comparison = "{0} == {1}"
         if isinstance(value, np.generic):

@@ -31,7 +31,7 @@ def make_evaluator(trace: Trace, call: Call, outer: Region | None) -> Callable[[
         if nodes is None:
             return None
         needed = {v for node in nodes for v in node.inputs} | {value}
-        values = _arguments(call, graph, needed, outer)
+        values = _collect_arguments(call, graph, needed, outer)
         if values is None:
             return None
         for captured, parameter in trace.captures.values():
@@ -54,14 +54,14 @@ def _backward_slice(graph: Graph, value: Value) -> list[Node] | None:
             needed.update(node.inputs)
     effects = [node.effects for node in nodes]
     writes = any(node.effects & Effects.WRITE for node in graph.nodes)
-    if any(e & (Effects.WRITE | Effects.OUTPUT) for e in effects) or (
-        writes and any(e & Effects.READ for e in effects)
+    if any(effect & (Effects.WRITE | Effects.OUTPUT) for effect in effects) or (
+        writes and any(effect & Effects.READ for effect in effects)
     ):
         return None
     return nodes[::-1]
 
 
-def _arguments(call: Call, graph: Graph, values: set[Value], outer: Region | None) -> dict[Value, Any] | None:
+def _collect_arguments(call: Call, graph: Graph, values: set[Value], outer: Region | None) -> dict[Value, Any] | None:
     """Return the arrays of the wanted parameters; None if one of them is unknown."""
     arrays: dict[Value, Any] = {}
     parameters = iter(graph.parameters)

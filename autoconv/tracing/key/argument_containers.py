@@ -1,4 +1,4 @@
-"""Lists and dicts of arguments that a graph receives beside their contents, because traced code changes them.
+"""Lists and dicts of arguments that a graph receives in addition to their contents, because traced code changes them.
 
 The contents are leaves of their own; each container is a further leaf, an object of the graph. The graph stores
 changed items in it, and returns it where the function does.
@@ -12,22 +12,23 @@ from typing import Any
 
 from autoconv.runtime.support.structure import Template, flatten, loses_state
 from autoconv.tracing.key.array_keys import ArrayKey
-from autoconv.tracing.key.cache_key import LeafKey, TensorKey, object_key
+from autoconv.tracing.key.cache_key import LeafKey, TensorKey, make_object_key
 from autoconv.tracing.key.call import Call
 
 
 def add_containers(call: Call, names: Collection[str]) -> None:
     """Append the containers of the named arguments to the leaves and to the key, if the arguments are flattened."""
-    written = [(name, template) for name, template in call.key.templates if name in names and template is not None]
-    if not written:
+    templates = call.key.templates
+    written_templates = [(name, template) for name, template in templates if name in names and template is not None]
+    if not written_templates:
         return
-    for name, template in written:
+    for name, template in written_templates:
         containers = list(containers_in(call.arguments[name], template))
         call.leaves += containers
         call.names += [name] * len(containers)
-    added = call.leaves[len(call.key.leaves) :]
-    keys = (*call.key.leaves, *map(object_key, added))
-    call.key = replace(call.key, leaves=keys, written=tuple(name for name, _ in written))
+    added_containers = call.leaves[len(call.key.leaves) :]
+    keys = (*call.key.leaves, *map(make_object_key, added_containers))
+    call.key = replace(call.key, leaves=keys, written=tuple(name for name, _ in written_templates))
 
 
 def can_add_containers(call: Call, name: str) -> bool:

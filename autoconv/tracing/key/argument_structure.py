@@ -20,7 +20,9 @@ class CannotFlatten(Exception):
     """Arguments that cannot be flattened to leaves of a graph; `str()` is the reason."""
 
 
-def structures_to_flatten(values: Iterable[Any], is_leaf: Callable[[Any], bool] | None, compiles: bool) -> list[Any]:
+def find_structures_to_flatten(
+    values: Iterable[Any], is_leaf: Callable[[Any], bool] | None, compiles: bool
+) -> list[Any]:
     """Return the structures to flatten, each before its parts; raises CannotFlatten for invalid ones.
 
     Under `compile` that includes too large ones, and a list, dict or object that occurs more than once.
@@ -96,4 +98,4 @@ class _Traversal:
             yield part if id(part) in self.values_by_id else None
 
 
-__all__ = ["CannotFlatten", "refuse_shared_containers", "structures_to_flatten"]
+__all__ = ["CannotFlatten", "refuse_shared_containers", "find_structures_to_flatten"]

@@ -34,7 +34,7 @@ class ArrayKey:
         return f"{TensorSpec(self.type.shape, self.type.dtype)!r} in place"
 
 
-def array_key(array: np.ndarray) -> ArrayKey:
+def make_array_key(array: np.ndarray) -> ArrayKey:
     """Return the layout of an array; raises TypeError for an element type that tensors lack."""
     dtype = as_dtype(array.dtype)
     is_plain = type(array) is np.ndarray and array.flags.aligned and array.flags.writeable and array.dtype.isnative

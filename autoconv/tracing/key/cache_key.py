@@ -153,7 +153,7 @@ class Reference:
         return f"Reference[{self.name}]"
 
 
-class Custom:
+class CustomKey:
     """An object whose class defines `__tf_tracing_type__`: compared by the type that this returns."""
 
     __slots__ = ("type",)
@@ -162,7 +162,7 @@ class Custom:
         self.type = value.__tf_tracing_type__(TracingContext())
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Custom) and bool(self.type == other.type)
+        return isinstance(other, CustomKey) and bool(self.type == other.type)
 
     def __hash__(self) -> int:
         return hash(self.type)
@@ -170,11 +170,11 @@ class Custom:
     def __str__(self) -> str:
         return str(self.type)
 
-    def accepts(self, other: Custom) -> bool:
+    def accepts(self, other: CustomKey) -> bool:
         return bool(other.type.is_subtype_of(self.type))
 
 
-LeafKey = TensorKey | VariableKey | Literal | Reference | ObjectKey | ArrayKey | SpecKey | Custom
+LeafKey = TensorKey | VariableKey | Literal | Reference | ObjectKey | ArrayKey | SpecKey | CustomKey
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +212,7 @@ def accepts(general: Key, key: Key) -> bool:
     if (general.orders, general.overlaps, general.replica) != (key.orders, key.overlaps, key.replica):
         return False
     for wide, narrow in zip(general.leaves, key.leaves, strict=True):
-        if wide == narrow or (isinstance(wide, Custom) and isinstance(narrow, Custom) and wide.accepts(narrow)):
+        if wide == narrow or (isinstance(wide, CustomKey) and isinstance(narrow, CustomKey) and wide.accepts(narrow)):
             continue
         if isinstance(wide, ArrayKey) and isinstance(narrow, ArrayKey):
             if wide.is_plain != narrow.is_plain or not is_subtype(narrow.type, wide.type):
@@ -250,7 +250,7 @@ def has_extra_attributes(value: Any) -> bool:
     return is_single and bool(attributes_of(value))
 
 
-def object_key(value: Any) -> ObjectKey:
+def make_object_key(value: Any) -> ObjectKey:
     return ObjectKey(type(value).__name__)
 
 

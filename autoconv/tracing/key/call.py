@@ -14,7 +14,7 @@ class Call:
     """One call's arguments: names and leaves in order, and the key.
 
     The last leaves are the contents of `locations`: the attributes and outer names that the traced code writes.
-    `learned` are facts found by earlier traces:
+    `facts` are facts found by earlier traces:
 
     - ("holder", the name of an attribute that holds objects of the graph, or of all items);
     - ("class", the name of a class whose objects are made in the graph);
@@ -29,12 +29,12 @@ class Call:
     args: tuple[Any, ...] = ()
     kwargs: dict[str, Any] = field(default_factory=dict)
     locations: tuple[Location, ...] = ()
-    by_object: bool = False  # arrays are passed as objects, because they could not be traced as memory
-    learned: frozenset[tuple[str, Any]] = frozenset()
-    why: str = ""  # the reason for the trace, if known before it was bound again
-    work: Any = None  # the work of all attempts to trace
+    arrays_as_objects: bool = False  # arrays are passed as objects, because they could not be traced as memory
+    facts: frozenset[tuple[str, Any]] = frozenset()
+    why: str = ""  # the reason for the trace, if it is known before the call is bound again
+    tracing_budget: Any = None  # the work of all attempts to trace
     restart_seconds: float = 0.0  # processor seconds in attempts that were restarted
     fault: Exception | None = None  # an internal error met by its trace (see internal_errors.is_fault)
     is_for_trace: bool = False  # whether the caller needs the trace itself
-    deferred: Any = None  # the kind of a call that has no trace yet, because plain Python is quicker until it pays
-    wide: Key | None = None  # the key before size-determining numbers became part of it
+    deferred: Any = None  # the kind of a call that runs plain, without a trace, until a trace may pay
+    general_key: Key | None = None  # the key before size-determining numbers became part of it

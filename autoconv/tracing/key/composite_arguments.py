@@ -20,7 +20,7 @@ from autoconv.runtime.support.type_spec import is_composite, is_composite_spec
 Flat = tuple[list[Any], Template | None]
 
 
-def open_types(template: Template | None, start: int) -> dict[int, TensorType]:
+def open_component_types(template: Template | None, start: int) -> dict[int, TensorType]:
     """Return the types of components in the specs of their composites, by their positions from `start` on.
 
     The number of elements of a sparse tensor is open in them, so calls with different numbers share a trace.
@@ -31,7 +31,7 @@ def open_types(template: Template | None, start: int) -> dict[int, TensorType]:
     return {place: spec.type for place, spec in specs if isinstance(spec, TensorSpec)}
 
 
-def fit_composite(value: Any, fit: Callable[[list[Any]], list[Any]], specs: Sequence[Any]) -> Flat:
+def fit_composites(value: Any, fit: Callable[[list[Any]], list[Any]], specs: Sequence[Any]) -> Flat:
     """Fit a value to the part of an input signature with these leaves.
 
     `fit` takes the value's leaves, each composite as one leaf, and returns their replacements.

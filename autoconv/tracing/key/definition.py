@@ -19,17 +19,17 @@ class Definition:
         self._parts = definition_of(function)
         self._items = dict(self._parts[2] or {})
 
-    def is_of(self, function: Any) -> bool:
+    def still_describes(self, function: Any) -> bool:
         """Return whether the function still has this code and these defaults."""
         code, defaults, keyword_defaults = self._parts
         return (
             getattr(function, "__code__", None) is code
             and getattr(function, "__defaults__", None) is defaults
             and getattr(function, "__kwdefaults__", None) is keyword_defaults
-            and (not (self._items or keyword_defaults) or self._has_items(keyword_defaults))
+            and (not (self._items or keyword_defaults) or self._has_same_keyword_defaults(keyword_defaults))
         )
 
-    def _has_items(self, keyword_defaults: Any) -> bool:
+    def _has_same_keyword_defaults(self, keyword_defaults: Any) -> bool:
         items = self._items
         return len(items) == len(keyword_defaults or ()) and all(
             keyword_defaults.get(name, items) is value for name, value in items.items()

@@ -43,7 +43,7 @@ class Ephemerons(Generic[Value]):
     def __len__(self) -> int:
         return len(self.entries)
 
-    def lend(self) -> None:
+    def lend_to_owners(self) -> None:
         """Make each value an attribute of its object."""
         for key, (reference, value) in list(self.entries.items()):
             attributes = _attributes(reference())
@@ -52,13 +52,13 @@ class Ephemerons(Generic[Value]):
                 self._lent[key] = reference
             del self.entries[key]
 
-    def take_back(self) -> None:
+    def take_back_from_owners(self) -> None:
         """Take the values back from the objects that are still alive."""
         for key, reference in list(self._lent.items()):
-            held = _attributes(reference())
-            if held is not None and self._name in held:
-                self.entries.setdefault(key, (reference, held[self._name]))
-                del held[self._name]
+            attributes = _attributes(reference())
+            if attributes is not None and self._name in attributes:
+                self.entries.setdefault(key, (reference, attributes[self._name]))
+                del attributes[self._name]
             del self._lent[key]
 
 
@@ -85,9 +85,9 @@ def _handle_collection(phase: str, info: dict[str, int]) -> None:
     if info["generation"] != _FULL:
         return
     try:
-        _exchange(phase)
+        _move_values(phase)
     except KeyboardInterrupt:  # Python drops what is raised here
-        _exchange(phase)
+        _move_values(phase)
         _thread.start_new_thread(_interrupt_later, ())
 
 
@@ -97,13 +97,13 @@ def _interrupt_later() -> None:
     _thread.interrupt_main()
 
 
-def _exchange(phase: str) -> None:
-    """Lend all values or take them back. After an interruption, a second call completes the exchange."""
+def _move_values(phase: str) -> None:
+    """Lend all values to their objects, or take them back. A second call completes an interrupted one."""
     for mapping in list(_MAPPINGS):
         if phase == "start":
-            mapping.lend()
+            mapping.lend_to_owners()
         else:
-            mapping.take_back()
+            mapping.take_back_from_owners()
 
 
 gc.callbacks.append(_handle_collection)

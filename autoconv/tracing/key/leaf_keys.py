@@ -20,7 +20,7 @@ from autoconv.runtime.tensors.tensor import Tensor
 from autoconv.tracing.key.array_keys import describe_array, needs_numpy
 from autoconv.tracing.key.cache_key import (
     BY_STRIDES,
-    Custom,
+    CustomKey,
     LeafKey,
     Literal,
     ObjectKey,
@@ -29,11 +29,11 @@ from autoconv.tracing.key.cache_key import (
     TensorKey,
     VariableKey,
     has_extra_attributes,
-    object_key,
+    make_object_key,
 )
 
 
-def leaf_key(contract: type[Contract], leaf: Any, aliases: dict[int, int], literal: bool) -> LeafKey:
+def make_leaf_key(contract: type[Contract], leaf: Any, aliases: dict[int, int], literal: bool) -> LeafKey:
     """Return the key of one leaf; raises TypeError for a set or slice under `function`.
 
     `aliases` numbers the storages of variables. With `literal` a number is part of the key by value.
@@ -45,7 +45,7 @@ def leaf_key(contract: type[Contract], leaf: Any, aliases: dict[int, int], liter
     if isinstance(leaf, Tensor):
         return TensorKey(leaf.type, "tensor")
     if hasattr(type(leaf), "__tf_tracing_type__"):
-        return Custom(leaf)
+        return CustomKey(leaf)
     if isinstance(leaf, TensorSpec):
         return TensorKey(leaf.type, "tensor")
     if hasattr(type(leaf), "__autoconv_spec__") and not contract.objects_in_graph:
@@ -60,7 +60,7 @@ def leaf_key(contract: type[Contract], leaf: Any, aliases: dict[int, int], liter
     if leaf is None or isinstance(leaf, (bool, int, float, complex, str, bytes, DType, TensorShape, enum.Enum)):
         return Literal(leaf)
     if isinstance(leaf, set) and contract.objects_in_graph:
-        return object_key(leaf)
+        return make_object_key(leaf)
     if isinstance(leaf, (set, slice)):
         raise TypeError(
             f"Could not generate a generic TraceType for {leaf}.Please verify that it is immutable/hashable. "
@@ -91,18 +91,18 @@ def mark_layouts(keys: Sequence[LeafKey], leaves: Sequence[Any]) -> tuple[LeafKe
     arrays = [i for i, key in enumerate(keys) if isinstance(key, TensorKey) and key.origin == "array" and key.type.rank]
     if not arrays or tape_recorders.active():
         return tuple(keys)
-    marked = list(keys)
+    marked_keys = list(keys)
     matrix_positions = [i for i in arrays if np.ndim(leaves[i]) > 1]
     if matrix_positions and all(leaves[i].flags.fnc for i in matrix_positions):
         for i in matrix_positions:
-            marked[i] = TensorKey(keys[i].type, BY_COLUMNS)  # type: ignore[union-attr, arg-type]
-        return tuple(marked)
+            marked_keys[i] = TensorKey(keys[i].type, BY_COLUMNS)  # type: ignore[union-attr, arg-type]
+        return tuple(marked_keys)
     for i in arrays:
         if _is_read_by_strides(leaves[i]):
             step = leaves[i].strides[-1] / leaves[i].itemsize
             origin = f"{BY_STRIDES} {step:.0f}" if step in _STEPS else BY_STRIDES
-            marked[i] = TensorKey(keys[i].type, origin)  # type: ignore[union-attr, arg-type]
-    return tuple(marked)
+            marked_keys[i] = TensorKey(keys[i].type, origin)  # type: ignore[union-attr, arg-type]
+    return tuple(marked_keys)
 
 
 _STEPS = (1, 2, 3, 4, -1)  # elements between neighbours for which vector instructions load several at once

@@ -16,8 +16,8 @@ def leaf_names(call: Call, specs: Sequence[Any] | None) -> list[str]:
     for index, (_, template) in enumerate(call.key.templates):
         end = start + (1 if template is None else template.leaf_count)
         is_by_spec = specs is not None and index < len(specs)
-        described = flatten(specs[index])[0] if is_by_spec else call.leaves[start:end]  # type: ignore[index]
-        for position, leaf in zip(range(start, end), described, strict=False):
+        named_leaves = flatten(specs[index])[0] if is_by_spec else call.leaves[start:end]  # type: ignore[index]
+        for position, leaf in zip(range(start, end), named_leaves, strict=False):
             if isinstance(leaf, TensorSpec) and leaf.name:
                 names[position] = leaf.name
         start = end

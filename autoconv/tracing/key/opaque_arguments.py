@@ -15,7 +15,7 @@ _CONTAINERS = (list, tuple, dict)
 _PLAIN_TYPES = (bool, int, float, complex, str, type(None))
 
 
-def opaque_names(arguments: Sequence[tuple[str, Any]], known_names: frozenset[str]) -> frozenset[str]:
+def select_opaque_arguments(arguments: Sequence[tuple[str, Any]], known_names: frozenset[str]) -> frozenset[str]:
     """Return `known_names`, and the names of arguments that are large or are passed more than once.
 
     Only containers of numbers, texts and such containers count, judged by a sample of their items. A wrong guess is
@@ -24,14 +24,14 @@ def opaque_names(arguments: Sequence[tuple[str, Any]], known_names: frozenset[st
     containers = [(name, value) for name, value in arguments if type(value) in _CONTAINERS and name not in known_names]
     if not containers:
         return known_names
-    result = known_names.union(name for name, value in containers if _count(value) >= MIN_OPAQUE_ITEMS)
+    result = known_names.union(name for name, value in containers if _estimate_item_count(value) >= MIN_OPAQUE_ITEMS)
     others = [(name, value) for name, value in containers if name not in result]
     if others and _share_parts([value for _, value in others], [value for name, value in arguments if name in result]):
-        return result.union(name for name, value in others if _count(value) > 0)
+        return result.union(name for name, value in others if _estimate_item_count(value) > 0)
     return result
 
 
-def _count(value: Any, depth: int = 4) -> int:
+def _estimate_item_count(value: Any, depth: int = 4) -> int:
     """Estimate the number of items; 0 if some are neither numbers nor texts nor containers of these."""
     if not value:
         return 1
@@ -42,14 +42,14 @@ def _count(value: Any, depth: int = 4) -> int:
             return 0
     else:
         sample = [value[0], value[len(value) // 2], value[-1]]
-    counts = [_count_of_item(item, depth) for item in sample]
+    counts = [_estimate_count_in_item(item, depth) for item in sample]
     return max(counts) * len(value) if all(counts) else 0
 
 
-def _count_of_item(item: Any, depth: int) -> int:
+def _estimate_count_in_item(item: Any, depth: int) -> int:
     if type(item) in _PLAIN_TYPES:
         return 1
-    return _count(item, depth - 1) if type(item) in _CONTAINERS and depth else 0
+    return _estimate_item_count(item, depth - 1) if type(item) in _CONTAINERS and depth else 0
 
 
 def _share_parts(values: Sequence[Any], others: Sequence[Any]) -> bool:
@@ -59,7 +59,7 @@ def _share_parts(values: Sequence[Any], others: Sequence[Any]) -> bool:
     return len(set(parts)) < len(parts) or not ids.isdisjoint(parts)
 
 
-def items_of(value: list[Any], depth: int = 1) -> tuple[str, int]:
+def guess_list_items(value: list[Any], depth: int = 1) -> tuple[str, int]:
     """Guess the items of a list from a sample: the class of numbers, and how many lists deep they are nested.
 
     ("", 0) if the list is empty or holds anything else.
@@ -69,5 +69,5 @@ def items_of(value: list[Any], depth: int = 1) -> tuple[str, int]:
         return "", 0
     (kind,) = kinds
     if kind is list and depth < _MAX_LIST_DEPTH:
-        return items_of(value[0], depth + 1)
+        return guess_list_items(value[0], depth + 1)
     return (kind.__name__, depth) if kind in (int, float, bool) else ("", 0)

@@ -25,8 +25,8 @@ from autoconv.runtime.support.type_spec import is_composite, is_composite_spec
 from autoconv.runtime.tensors.conversion import constant, to_array
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import EagerTensor, Tensor
-from autoconv.tracing.key.argument_structure import CannotFlatten, refuse_shared_containers, structures_to_flatten
-from autoconv.tracing.key.array_keys import ArrayKey, array_key, may_overlap, needs_numpy
+from autoconv.tracing.key.argument_structure import CannotFlatten, find_structures_to_flatten, refuse_shared_containers
+from autoconv.tracing.key.array_keys import ArrayKey, make_array_key, may_overlap, needs_numpy
 from autoconv.tracing.key.cache_key import (
     Key,
     LeafKey,
@@ -35,12 +35,12 @@ from autoconv.tracing.key.cache_key import (
     TensorKey,
     dict_orders,
     is_number,
-    object_key,
+    make_object_key,
 )
 from autoconv.tracing.key.call import Call
-from autoconv.tracing.key.composite_arguments import convert_lists_to_tensors, fit_composite, open_types
-from autoconv.tracing.key.leaf_keys import leaf_key, mark_layouts
-from autoconv.tracing.key.opaque_arguments import items_of, opaque_names
+from autoconv.tracing.key.composite_arguments import convert_lists_to_tensors, fit_composites, open_component_types
+from autoconv.tracing.key.leaf_keys import make_leaf_key, mark_layouts
+from autoconv.tracing.key.opaque_arguments import guess_list_items, select_opaque_arguments
 
 
 def _signature_of(function: Callable[..., Any]) -> inspect.Signature:
@@ -66,10 +66,10 @@ class Signature:
         self.name = name
         self.python = _signature_of(function)
         self.specs = self._check_input_signature(input_signature)
-        self.hinted = _tensor_parameters(function) if follow_type_hints else frozenset()
+        self.tensor_parameters = _tensor_parameters(function) if follow_type_hints else frozenset()
         parameters = self.python.parameters.values()
         simple = input_signature is None and all(p.kind not in _VARIADIC for p in parameters)
-        self.keys_items = True  # whether lists are keyed by their apparent items
+        self.guesses_list_items = True  # whether lists are keyed by their apparent items
         # Predicate for structures that stay one leaf, because flattening and rebuilding them would lose a part.
         self.is_leaf: Callable[[Any], bool] | None = loses_state if contract.keeps_identity else None
         self._defaults = {p.name: p.default for p in parameters} if simple else None
@@ -108,18 +108,18 @@ class Signature:
         keyed by their layout. Raises TypeError for arguments that do not fit the function or the input signature,
         CannotFlatten for those that cannot be flattened.
         """
-        arguments, items = self._arguments(args, kwargs)
+        arguments, items = self._bind_python_arguments(args, kwargs)
         written = unflattened
         unflattened, parts = self._select_unflattened(items, unflattened)
         names: list[str] = []
         leaves: list[Any] = []
         templates = []
-        fixed: dict[int, TensorType] = {}
+        fixed_types: dict[int, TensorType] = {}
         for position, (name, value) in enumerate(items):
             spec = self.specs[position] if self.specs is not None and position < len(self.specs) else None
             if self.specs is not None and spec is None:
                 self._check_default(name, value, args, kwargs)
-            if name in self.hinted and isinstance(value, (bool, int, float, complex, str, bytes)):
+            if name in self.tensor_parameters and isinstance(value, (bool, int, float, complex, str, bytes)):
                 value = constant(value)
             if spec is not None:
                 value = convert_lists_to_tensors(value, spec, self._convert_to_spec) if is_structure(spec) else value
@@ -127,28 +127,28 @@ class Signature:
                 leaves_of_argument, template = self._flatten_argument(value, name in unflattened, spec, fit)
                 if not holds_composite_spec(spec):
                     specs = enumerate(flatten(spec)[0], len(leaves))
-                    fixed.update((place, s.type) for place, s in specs if isinstance(s, TensorSpec))
+                    fixed_types.update((place, s.type) for place, s in specs if isinstance(s, TensorSpec))
             else:
                 leaves_of_argument, template = self._flatten_argument(value, name in unflattened)
-            fixed.update(open_types(template, len(leaves)))
+            fixed_types.update(open_component_types(template, len(leaves)))
             templates.append((name, template))
             leaves += leaves_of_argument
             names += [name] * len(leaves_of_argument)
         aliases: dict[int, int] = {}
         memory = memory and not any(isinstance(leaf, Tensor) and not is_number(leaf.type) for leaf in leaves)
 
-        def key_of(index: int, leaf: Any) -> Any:
-            if index in fixed:
-                return TensorKey(fixed[index], "tensor")
+        def make_key(index: int, leaf: Any) -> Any:
+            if index in fixed_types:
+                return TensorKey(fixed_types[index], "tensor")
             if names[index] in written:
-                return object_key(leaf)
+                return make_object_key(leaf)
             if names[index] in unflattened:
                 return self._opaque_key(leaf)
             if memory and isinstance(leaf, np.ndarray) and not needs_numpy(leaf):
-                return array_key(leaf)
-            return leaf_key(self.contract, leaf, aliases, index in by_value)
+                return make_array_key(leaf)
+            return make_leaf_key(self.contract, leaf, aliases, index in by_value)
 
-        keys = mark_layouts([key_of(index, leaf) for index, leaf in enumerate(leaves)], leaves)
+        keys = mark_layouts([make_key(index, leaf) for index, leaf in enumerate(leaves)], leaves)
         orders = dict_orders(parts) if self.contract.keeps_identity else ()
         overlaps = memory and may_overlap([a for a, key in zip(leaves, keys, strict=True) if isinstance(key, ArrayKey)])
         whole_key = Key(tuple(templates), keys, orders, overlaps, memory, replica())
@@ -160,9 +160,9 @@ class Signature:
         """Return the arguments that are not flattened, and the structures among the others."""
         try:
             if self.contract.runs_plain:
-                unflattened = opaque_names(items, unflattened)
-            flattened_arguments = [value for name, value in items if name not in unflattened]
-            return unflattened, structures_to_flatten(flattened_arguments, self.is_leaf, self.contract.keeps_identity)
+                unflattened = select_opaque_arguments(items, unflattened)
+            flattened = [value for name, value in items if name not in unflattened]
+            return unflattened, find_structures_to_flatten(flattened, self.is_leaf, self.contract.keeps_identity)
         except MissingFieldError as error:
             raise CannotFlatten(f"an object among the arguments lacks a field: {error.message}") from None
 
@@ -171,7 +171,7 @@ class Signature:
     ) -> tuple[list[Any], Any]:
         """Return the leaves of an argument and its template; if it has a spec, `fit` converts them to it."""
         if spec is not None and holds_composite_spec(spec):
-            return fit_composite(value, fit, flatten(spec)[0])
+            return fit_composites(value, fit, flatten(spec)[0])
         is_single_leaf = is_unflattened or self._is_plain_object(value)
         leaves, template = ([value], None) if is_single_leaf else expand_specs(*flatten(value, self.is_leaf))
         if spec is None:
@@ -180,7 +180,7 @@ class Signature:
         return fit(leaves), template if is_structured else None
 
     def _opaque_key(self, value: Any) -> ObjectKey:
-        items, depth = items_of(value) if self.keys_items and type(value) is list else ("", 0)
+        items, depth = guess_list_items(value) if self.guesses_list_items and type(value) is list else ("", 0)
         return ObjectKey(type(value).__name__, items, depth)
 
     def add_locations(self, call: Call, locations: Sequence[Location]) -> None:
@@ -199,10 +199,10 @@ class Signature:
         if value is MISSING:
             return Literal(None)
         if memory and isinstance(value, np.ndarray) and not needs_numpy(value):
-            return array_key(value)
+            return make_array_key(value)
         if value is None or isinstance(value, (str, bytes, list, dict, set)):
-            return object_key(value)
-        return leaf_key(self.contract, value, {}, False)
+            return make_object_key(value)
+        return make_leaf_key(self.contract, value, {}, False)
 
     def _is_plain_object(self, value: Any) -> bool:
         """Return whether the value is a frozen dataclass without tensors, which is compared rather than flattened."""
@@ -217,12 +217,12 @@ class Signature:
         if parameter is None or parameter.default is parameter.empty:
             return
         default_key = (
-            leaf_key(self.contract, parameter.default, {}, False) if not is_structure(parameter.default) else None
+            make_leaf_key(self.contract, parameter.default, {}, False) if not is_structure(parameter.default) else None
         )
         is_default = (
             value is parameter.default
             if default_key is None
-            else leaf_key(self.contract, value, {}, False) == default_key
+            else make_leaf_key(self.contract, value, {}, False) == default_key
         )
         if not is_default:
             default_text = str(default_key) if default_key is not None else repr(parameter.default)
@@ -238,7 +238,7 @@ class Signature:
         )
         return TypeError(f"{text} {remedy}" if remedy else text)
 
-    def _arguments(
+    def _bind_python_arguments(
         self, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> tuple[dict[str, Any], list[tuple[str, Any]]]:
         """Return the arguments by parameter, with defaults, and as a list that includes those of `*` and `**`."""

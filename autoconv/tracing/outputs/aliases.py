@@ -110,9 +110,9 @@ def _aliased_results(node: Node, aliases: set[Value]) -> set[int]:
     if node.op.traits.view or node.op.name == "broadcast_to" or _takes_parts(node):
         return set(range(len(node.results))) if node.inputs[0] in aliases else set()
     if node.op.traits.selects:
-        return _through_regions(node, node.inputs[1:], aliases, 0)
+        return _aliased_region_results(node, node.inputs[1:], aliases, 0)
     if node.op.traits.repeats:
-        return _through_regions(node, node.inputs, aliases, state_size(node))
+        return _aliased_region_results(node, node.inputs, aliases, state_size(node))
     return set(range(len(node.results))) if node.op.traits.control and aliases & set(node.inputs) else set()
 
 
@@ -121,16 +121,16 @@ def _takes_parts(node: Node) -> bool:
     return isinstance(type_, TensorType) and type_.dtype.is_complex
 
 
-def _through_regions(node: Node, inputs: tuple[Value, ...], aliases: set[Value], state: int) -> set[int]:
+def _aliased_region_results(node: Node, inputs: tuple[Value, ...], aliases: set[Value], state_count: int) -> set[int]:
     """Return the positions of results through which regions may return their captures or, for a loop, its state."""
-    result = {position for position in range(state) if inputs[position] in aliases}
+    result = {position for position in range(state_count) if inputs[position] in aliases}
     while True:
-        before = set(result)
-        for region in node.regions if not state else node.regions[1:]:
-            inner = {p for p, outer in zip(region.parameters, inputs, strict=True) if outer in aliases}
-            inner |= {region.parameters[position] for position in result if state}
-            result |= aliased_outputs(region, inner)
-        if result == before:
+        previous_result = set(result)
+        for region in node.regions if not state_count else node.regions[1:]:
+            inner_aliases = {p for p, outer in zip(region.parameters, inputs, strict=True) if outer in aliases}
+            inner_aliases |= {region.parameters[position] for position in result if state_count}
+            result |= aliased_outputs(region, inner_aliases)
+        if result == previous_result:
             return result
 
 

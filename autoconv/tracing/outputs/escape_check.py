@@ -18,23 +18,23 @@ _QUERIES = frozenset({"object_isinstance", "object_truth"})  # their results do 
 _KEY_FUNCTIONS = frozenset({"sort", "sorted", "min", "max"})
 
 
-def refuse_escapes(graph: Graph, hidden: Mapping[Value, bool]) -> None:
-    """Raise StagingError if one of these values is used or returned.
+def refuse_escapes(graph: Graph, created_functions: Mapping[Value, bool]) -> None:
+    """Raise StagingError if one of the created functions is used or returned.
 
-    A function that reads no values of the trace may also be a sort key.
+    The dict tells whether each reads values of the trace. A function that reads none may also be a sort key.
     """
-    _refuse_tainted_uses(graph, {value for value, reads in hidden.items() if reads}, _QUERIES)
-    _refuse_tainted_uses(graph, set(hidden), _QUERIES | _KEY_FUNCTIONS)
+    _refuse_tainted_uses(graph, {value for value, reads in created_functions.items() if reads}, _QUERIES)
+    _refuse_tainted_uses(graph, set(created_functions), _QUERIES | _KEY_FUNCTIONS)
 
 
-def _refuse_tainted_uses(graph: Graph, hidden: set[Value], harmless: frozenset[str]) -> None:
-    leaks = _TaintAnalysis(graph, hidden, harmless)
+def _refuse_tainted_uses(graph: Graph, functions: set[Value], harmless: frozenset[str]) -> None:
+    analysis = _TaintAnalysis(graph, functions, harmless)
     count = -1
-    while count != len(leaks.tainted):
-        count = len(leaks.tainted)
+    while count != len(analysis.tainted):
+        count = len(analysis.tainted)
         for node in graph.walk():
-            leaks.propagate(node)
-    if not leaks.tainted.isdisjoint(graph.outputs):
+            analysis.propagate(node)
+    if not analysis.tainted.isdisjoint(graph.outputs):
         _refuse(None)
 
 
@@ -65,8 +65,7 @@ class _TaintAnalysis:
         if node.regions:
             self._propagate_into_regions(node)
         elif not self.tainted.isdisjoint(node.inputs) and _operation_name(node) not in self._harmless:
-            is_kept = key is not None and self.tainted.isdisjoint(node.inputs[:2]) and self._is_internal_to_try(key[0])
-            if key is None or not is_kept:
+            if key is None or not self.tainted.isdisjoint(node.inputs[:2]) or not self._is_internal_to_try(key[0]):
                 _refuse(node)
             self.tainted_items.add(key)
 

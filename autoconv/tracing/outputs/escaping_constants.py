@@ -30,7 +30,7 @@ _READ_ONLY_FUNCTIONS = frozenset(
 _ITEM_READING_METHODS = frozenset({"extend", "extendleft", "join", "update", "union", "intersection", "difference"})
 
 
-def escaping_constants(graph: Graph) -> list[Any]:
+def find_escaping_containers(graph: Graph) -> list[Any]:
     """Return the containers in the graph's constants, and in the exceptions that it raises, that may escape."""
     raises = [node for node in graph.walk() if node.op.name == "raise"]
     raised = [part for node in raises for part in containers_in(_exception_contents(node))]
@@ -41,16 +41,16 @@ def escaping_constants(graph: Graph) -> list[Any]:
     }
     if not constants:
         return raised
-    uses, returned = _uses(graph), set(graph.outputs)
+    uses, returned = _collect_uses(graph), set(graph.outputs)
     escaping = [parts for value, parts in constants.items() if _escapes(value, len(parts) > 1, uses, returned)]
     return [*raised, *itertools.chain.from_iterable(escaping)]
 
 
-def escaping_values(graph: Graph, values: Collection[Value]) -> list[Value]:
+def find_escaping_values(graph: Graph, values: Collection[Value]) -> list[Value]:
     """Return the values that may escape, of the given containers made in the graph."""
     if not values:
         return []
-    uses, returned = _uses(graph), set(graph.outputs)
+    uses, returned = _collect_uses(graph), set(graph.outputs)
     return [value for value in values if _escapes(value, True, uses, returned)]
 
 
@@ -60,7 +60,7 @@ def _exception_contents(node: Node) -> tuple[Any, ...]:
     return node.attributes["template"], getattr(error, "args", ()), dict(getattr(error, "__dict__", ()))
 
 
-def _uses(graph: Graph) -> dict[Value, list[tuple[Node, Value | int]]]:
+def _collect_uses(graph: Graph) -> dict[Value, list[tuple[Node, Value | int]]]:
     """Return the uses of each value: (node, position among its operands), or (node, value that it flows into)."""
     uses_by_value: dict[Value, list[tuple[Node, Value | int]]] = {}
     for node in graph.walk():
@@ -109,4 +109,4 @@ def _forwarded_results(node: Node, holds_containers: bool) -> list[Value]:
     return [result for result in node.results if is_forwarded and isinstance(result.type, ObjectType)]
 
 
-__all__ = ["escaping_constants", "escaping_values"]
+__all__ = ["find_escaping_containers", "find_escaping_values"]

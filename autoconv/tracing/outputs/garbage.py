@@ -20,7 +20,7 @@ _TIME_SHARE = 0.1  # share of elapsed time for collections
 
 
 @contextmanager
-def collecting_young_garbage() -> Iterator[None]:
+def collect_young_garbage() -> Iterator[None]:
     """Collect the garbage that the block made.
 
     Collections are off in the block, which runs no code of the program, so its garbage is still in generation 0.

@@ -7,7 +7,7 @@ from autoconv.graph.graph import Graph, Node, Value
 from autoconv.ops.analysis.array_growth import MAX_UNREAD_BYTES, is_too_large, may_outgrow
 from autoconv.ops.analysis.reads import read_inputs
 from autoconv.optimise.dead import unused_nodes
-from autoconv.tracing.guards.python_contract import RunPlain
+from autoconv.tracing.guards.trace_restrictions import RunPlain
 
 
 def refuse_growing_arrays(graph: Graph) -> None:

@@ -40,36 +40,37 @@ def _has_arms(layout: Layout) -> bool:
     return isinstance(layout, Arms) or any(map(_has_arms, layout.children))
 
 
-def _join_layout(graph: Graph, layout: Layout, values_left: Iterator[Value], outputs: list[Value]) -> Layout:
-    """Take the values of a layout from `given`, and add those of the new one to `outputs`."""
+def _join_layout(graph: Graph, layout: Layout, remaining_values: Iterator[Value], outputs: list[Value]) -> Layout:
+    """Join the arms in a layout, whose values are next among the remaining ones; append the new values to `outputs`."""
     if isinstance(layout, (Parts, Instance)):
-        return replace(layout, parts=tuple(_join_layout(graph, part, values_left, outputs) for part in layout.parts))
-    values = [next(values_left) for _ in layout.types()]
+        parts = tuple(_join_layout(graph, part, remaining_values, outputs) for part in layout.parts)
+        return replace(layout, parts=parts)
+    values = [next(remaining_values) for _ in layout.types()]
     type_ = _common_type(layout.arms) if isinstance(layout, Arms) else None
     if type_ is None or not isinstance(layout, Arms):
         outputs += values
         return layout
     tag, *rest = values
     payloads = iter(rest)
-    shared = [] if layout.number_type is None else [next(payloads)]
-    if shared and all(scalar_dtype(arm) is not None for arm in layout.arms):
-        outputs += shared
-        return Leaf(shared[0].type)
+    shared_numbers = [] if layout.number_type is None else [next(payloads)]
+    if shared_numbers and all(scalar_dtype(arm) is not None for arm in layout.arms):
+        outputs += shared_numbers
+        return Leaf(shared_numbers[0].type)
     arms = []
     for arm in layout.arms:
         if isinstance(arm, Leaf):
-            number = shared[0] if shared and scalar_dtype(arm) is not None else next(payloads)
+            number = shared_numbers[0] if shared_numbers and scalar_dtype(arm) is not None else next(payloads)
             arms.append(_cast(graph, number, type_.dtype))
         else:
             arms.append(_constant(graph, arm, type_))
-    choice = arms[-1]
+    joined = arms[-1]
     for index in range(len(arms) - 2, -1, -1):
         number_constant = graph.add(OPS["constant"], (), {"value": np.array(index, tag.dtype.numpy), "weak": False})
         tag_number = graph.add(OPS["cast"], (tag,), {"dtype": tag.dtype}).results[0]
         is_chosen = graph.add(OPS["equal"], (tag_number, number_constant.results[0])).results[0]
-        choice = graph.add(OPS["select"], (is_chosen, arms[index], choice)).results[0]
-    outputs.append(choice)
-    return Leaf(choice.type)
+        joined = graph.add(OPS["select"], (is_chosen, arms[index], joined)).results[0]
+    outputs.append(joined)
+    return Leaf(joined.type)
 
 
 def _common_type(arms: Sequence[Layout]) -> TensorType | None:

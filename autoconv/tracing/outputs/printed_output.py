@@ -21,15 +21,15 @@ class _Stream:
     """A wrapper of a stream that drops the next characters of some threads."""
 
     def __init__(self, stream: Any) -> None:
-        self.__dict__.update(_autoconv_stream=stream, _autoconv_left={})
+        self.__dict__.update(_autoconv_stream=stream, _autoconv_dropped_counts={})
 
     def write(self, text: str) -> Any:
-        left: dict[int, int] = self._autoconv_left
+        remaining: dict[int, int] = self._autoconv_dropped_counts
         thread = threading.get_ident()
-        count = left.get(thread, 0)
+        count = remaining.get(thread, 0)
         if not count:
             return self._autoconv_stream.write(text)
-        left[thread] = max(count - len(text), 0)
+        remaining[thread] = max(count - len(text), 0)
         if count < len(text):
             self._autoconv_stream.write(text[count:])
         return len(text)
@@ -46,28 +46,28 @@ class _Stream:
 
 
 @contextmanager
-def dropping_output(count: int) -> Iterator[None]:
+def drop_output(count: int) -> Iterator[None]:
     """Drop the next `count` characters that this thread writes to sys.stdout."""
     thread = threading.get_ident()
     with _LOCK:
         stream = sys.stdout
         if stream is None:
-            yield_to = None
+            wrapper = None
         else:
-            yield_to = stream if type(stream) is _Stream else _Stream(stream)
-            outer = yield_to._autoconv_left.get(thread, 0)
-            yield_to._autoconv_left[thread] = outer + count
-            sys.stdout = yield_to
+            wrapper = stream if type(stream) is _Stream else _Stream(stream)
+            outer_count = wrapper._autoconv_dropped_counts.get(thread, 0)
+            wrapper._autoconv_dropped_counts[thread] = outer_count + count
+            sys.stdout = wrapper
     try:
         yield
     finally:
         with _LOCK:
-            if yield_to is not None:
-                left = yield_to._autoconv_left.pop(thread, 0)
-                if outer and left:  # characters of an enclosing repetition
-                    yield_to._autoconv_left[thread] = min(outer, left)
-                if sys.stdout is yield_to and not yield_to._autoconv_left:
-                    sys.stdout = yield_to._autoconv_stream
+            if wrapper is not None:
+                remaining = wrapper._autoconv_dropped_counts.pop(thread, 0)
+                if outer_count and remaining:  # characters of an enclosing repetition
+                    wrapper._autoconv_dropped_counts[thread] = min(outer_count, remaining)
+                if sys.stdout is wrapper and not wrapper._autoconv_dropped_counts:
+                    sys.stdout = wrapper._autoconv_stream
 
 
-__all__ = ["dropping_output"]
+__all__ = ["drop_output"]

@@ -38,11 +38,11 @@ from autoconv.runtime.tensors import dispatch
 from autoconv.runtime.tensors.conversion import as_tensor, convert_to_tensor
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import EagerTensor, Tensor
-from autoconv.tracing.guards import python_contract
+from autoconv.tracing.guards import trace_restrictions
 
 
-def outputs_of(result: Any, trace: Trace, function: Any) -> tuple[Layout, list[Any]]:
-    """Return the layout of a traced function's result, and its values as outputs of the graph."""
+def make_outputs(result: Any, trace: Trace, function: Any) -> tuple[Layout, list[Any]]:
+    """Convert a traced function's result; return its layout, and its values as outputs of the graph."""
     region = trace.root
     for part in find_rebuilt([result]) if trace.contract.keeps_identity else ():
         refuse_rebuilt(part, "of the arguments is returned")
@@ -51,9 +51,9 @@ def outputs_of(result: Any, trace: Trace, function: Any) -> tuple[Layout, list[A
     for value in _static_values(layout):
         # Such a value may be in an arm, or in an object of a user's class.
         if isinstance(value, (GeneratorExpression, Staged, HeldIterator, DictView)):
-            raise python_contract.RunPlain(f"{_describe(value)} is returned")
-        if trace.contract.keeps_identity and (varies_by_call(value) or _is_made_by_call(type(value))):
-            raise python_contract.RunPlain(f"{_describe(value)} is returned")
+            raise trace_restrictions.RunPlain(f"{_describe(value)} is returned")
+        if trace.contract.keeps_identity and (varies_by_call(value) or _is_class_made_by_call(type(value))):
+            raise trace_restrictions.RunPlain(f"{_describe(value)} is returned")
     values = emit(prepared, layout, region)
     outputs = []
     for value in values:
@@ -114,25 +114,25 @@ def _python_result(value: Any, trace: Trace) -> Any:
     tensor = as_tensor(value)
     if tensor is not None:
         return _to_symbolic(tensor, trace)
-    if isinstance(value, type) and _is_made_by_call(value):
-        raise python_contract.RunPlain("a class created by the call is returned")
+    if isinstance(value, type) and _is_class_made_by_call(value):
+        raise trace_restrictions.RunPlain("a class created by the call is returned")
     if type(value) is TracedSet:
         value.ordered_source()  # raises StagingError where no set has its order
         return value
     if _is_constant(value):
         return value
     if isinstance(value, np.ndarray):
-        raise python_contract.RunPlain("an array from outside, or a view of one, is returned")
+        raise trace_restrictions.RunPlain("an array from outside, or a view of one, is returned")
     if isinstance(value, np.generic):
         trace.arrays = True
         return _to_symbolic(EagerTensor(value), trace)
     if _is_owned(trace, value):
-        if _is_made_by_call(type(value)):
-            raise python_contract.RunPlain("an object is returned whose class is created by the call")
+        if _is_class_made_by_call(type(value)):
+            raise trace_restrictions.RunPlain("an object is returned whose class is created by the call")
         return value
     if type(value) is StagedRange:
         return box(value)
-    raise python_contract.RunPlain(f"{_describe(value)} is returned")
+    raise trace_restrictions.RunPlain(f"{_describe(value)} is returned")
 
 
 def _is_constant(value: Any) -> bool:
@@ -178,7 +178,7 @@ def _is_owned(trace: Trace, value: Any) -> bool:
     return trace.created_objects is not None and id(value) in trace.created_objects
 
 
-def _is_made_by_call(cls: type) -> bool:
+def _is_class_made_by_call(cls: type) -> bool:
     return is_of_converted_class_statement(cls) or hides_symbols(cls)
 
 
@@ -198,10 +198,10 @@ def _convert_arms(value: Variant, trace: Trace, function: Any) -> list[Any]:
     """Return the converted arms of a result; Python's own values are unchanged under `compile` only."""
     keeps_numbers = trace.contract.python_numbers
     result = []
-    for layout, v in zip(value.layouts, value.values, strict=True):
-        is_absent = v is MISSING or isinstance(v, Undefined)
-        stays = isinstance(layout, Static) and (is_absent or (keeps_numbers and not is_container(layout)))
-        result.append(v if stays else _convert_result(v, trace, function))
+    for layout, arm in zip(value.layouts, value.values, strict=True):
+        is_absent = arm is MISSING or isinstance(arm, Undefined)
+        is_unchanged = isinstance(layout, Static) and (is_absent or (keeps_numbers and not is_container(layout)))
+        result.append(arm if is_unchanged else _convert_result(arm, trace, function))
     return result
 
 
@@ -213,4 +213,4 @@ def _to_symbolic(tensor: Tensor, trace: Trace) -> Any:
     return SymbolicTensor(trace.capture(tensor, tensor.type, "Const"))
 
 
-__all__ = ["outputs_of"]
+__all__ = ["make_outputs"]

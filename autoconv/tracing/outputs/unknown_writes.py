@@ -18,16 +18,16 @@ from autoconv.ops.python.undo_log import changes_container
 from autoconv.runtime.objects.containers import PLAIN_OF
 from autoconv.runtime.support.attributes import attributes_of
 from autoconv.runtime.support.structure import mutable_parts
-from autoconv.tracing.guards.python_contract import RunPlain
+from autoconv.tracing.guards.trace_restrictions import RunPlain
 
-_WRITES = frozenset(
+_CHANGING_METHODS = frozenset(
     {
         "append", "appendleft", "extend", "extendleft", "insert", "pop", "popleft", "popitem", "remove", "clear",
         "sort", "reverse", "rotate", "add", "discard", "update", "setdefault", "difference_update", "move_to_end",
         "intersection_update", "symmetric_difference_update", "subtract",
     }
 )  # fmt: skip
-_IN_PLACE = frozenset(name for name in FUNCTIONS if name.startswith("i") and name[1:] in FUNCTIONS)
+_IN_PLACE_FUNCTIONS = frozenset(name for name in FUNCTIONS if name.startswith("i") and name[1:] in FUNCTIONS)
 # Operations that return an item of a container, or an iterator over items; Python's other functions and methods
 # return new objects.
 _ITEM_FUNCTIONS = frozenset({"getitem", "reversed", "iter", "next", "min", "max", "slice", "zip", "enumerate"})
@@ -44,17 +44,17 @@ def refuse_unknown_writes(
     changed: in a later call that may be a container which guards reach.
     """
     origins = _Origins(graph)
-    names: set[str] = set()
+    attribute_names: set[str] = set()
     written_origins: set[str] = set()
     for node in graph.walk():
         if node.op.name in ("object_set_attribute", "object_delete_attribute"):
             if origins.origin_of(node.inputs[0]) not in ("constant", "new"):
-                names.add(node.attributes["name"])
+                attribute_names.add(node.attributes["name"])
         elif _changes_container(node):
             written_origins.add(origins.origin_of(node.inputs[0]))
     values = [*reached, *copies]
-    if names:
-        _refuse_attributes(names, values)
+    if attribute_names:
+        _refuse_attributes(attribute_names, values)
     if "attribute" in written_origins and any(isinstance(value, _CONTAINERS) for value in values):
         raise RunPlain("a list known only at run time is changed, and may be another one that the call reads")
     if written_origins & {"parameter", "item"}:
@@ -80,7 +80,7 @@ def _changes_container(node: Node) -> bool:
     if not node.inputs or node.inputs[0].type == ObjectType("ndarray"):
         return False
     if node.op.name == "object_method":
-        return node.attributes["name"] in _WRITES
+        return node.attributes["name"] in _CHANGING_METHODS
     return node.op.name == "object_apply" and changes_container(node.attributes["function"])
 
 
@@ -132,7 +132,7 @@ class _Origins:
             return self.origin_of(node.inputs[0])
         if node.op.name == "object_get_attribute" or not node.inputs:
             return "attribute"
-        if node.op.name == "object_apply" and node.attributes["function"] in _IN_PLACE:
+        if node.op.name == "object_apply" and node.attributes["function"] in _IN_PLACE_FUNCTIONS:
             return self.origin_of(node.inputs[0])
         if not _returns_item(node):
             return "new"

@@ -13,7 +13,7 @@ from typing import Any
 
 from autoconv.graph.types import ArrayType, TensorType
 from autoconv.tracing.key.array_keys import ArrayKey
-from autoconv.tracing.key.bounded_mapping import Bounded
+from autoconv.tracing.key.bounded_dict import BoundedDict
 from autoconv.tracing.key.cache_key import LeafKey, Literal, Reference, TensorKey
 from autoconv.tracing.key.call import Call
 from autoconv.tracing.specialise.retracing import Retracing
@@ -39,15 +39,15 @@ class Bailout:
         "_consecutive_plain_calls", "_kinds", "_plain_seconds", "_skips_left", "is_without_trace", "trace_budget",
     )  # fmt: skip
 
-    def __init__(self, storm: TraceBudget | None = None) -> None:
-        self.trace_budget = TraceBudget() if storm is None else storm
+    def __init__(self, trace_budget: TraceBudget | None = None) -> None:
+        self.trace_budget = TraceBudget() if trace_budget is None else trace_budget
         self._kinds: tuple[type, ...] = ()
         self.is_without_trace = False  # whether the last call was examined and ran as plain Python
         self._consecutive_plain_calls = 0  # consecutive plain calls
         self._skips_left = 0  # further calls to run plain without examination
-        self._plain_seconds: Bounded[Any, float] = Bounded(_MAX_KEYS)  # seconds of plain calls of doubtful values
+        self._plain_seconds: BoundedDict[Any, float] = BoundedDict(_MAX_KEYS)  # of plain calls, by doubtful values
 
-    def take_skip(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    def take_skipped_call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
         """Return whether this call runs as plain Python without examination."""
         if not self._skips_left or kwargs or tuple(map(type, args)) != self._kinds:
             return False
@@ -77,7 +77,7 @@ class Bailout:
         self.is_without_trace = True
         first, key = not self._plain_seconds, _exact_key(call)
         self._plain_seconds[key] = self._plain_seconds.get(key, 0.0) + seconds
-        self.trace_budget.compare(call, seconds)
+        self.trace_budget.record_plain_seconds(call, seconds)
         return first
 
 
@@ -85,19 +85,20 @@ class TraceBudget:
     """The cost of a function's traces, and the limits for further ones.
 
     After `free_traces` traces that differ only in values (the objects, texts and structures of the calls), further ones
-    have to amortise. `count` and `total` are the number and the seconds of all traces of the function.
+    have to amortise. `count` and `total_seconds` are the number and the seconds of all traces of the function.
     """
 
     __slots__ = (
-        "_calls_at_trace", "_consecutive_traces", "_costs", "_counter", "_traces", "count", "free_traces", "total",
+        "_calls_at_trace", "_consecutive_traces", "_costs", "_counter", "_traces", "count", "free_traces",
+        "total_seconds",
     )  # fmt: skip
 
-    def __init__(self, most: int = _CONSECUTIVE_CALLS) -> None:
-        self.free_traces = most
-        self.count, self.total = 0, 0.0
+    def __init__(self, free_traces: int = _CONSECUTIVE_CALLS) -> None:
+        self.free_traces = free_traces
+        self.count, self.total_seconds = 0, 0.0
         # A pattern, the number of its consecutive traces, and their seconds.
         self._consecutive_traces: tuple[Any, int, float] = None, 0, 0.0
-        self._traces: Bounded[Any, tuple[int, float]] = Bounded(_MAX_KEYS)  # traces and seconds by pattern
+        self._traces: BoundedDict[Any, tuple[int, float]] = BoundedDict(_MAX_KEYS)  # traces and seconds by pattern
         # The counter of calls; `_calls_at_trace` is its value at the latest trace.
         self._counter: Retracing | None = None
         self._calls_at_trace = 0
@@ -106,14 +107,14 @@ class TraceBudget:
     def record_trace(self, call: Call, seconds: float, counter: Retracing) -> None:
         """Record that the call that `counter` counted last made or tried a trace, in `seconds`."""
         pattern = _pattern(call)
-        known = self._counter
-        between = 0 if known is None else known.calls - self._calls_at_trace - (known is counter)
+        previous = self._counter
+        calls_since = 0 if previous is None else previous.calls - self._calls_at_trace - (previous is counter)
         self._counter, self._calls_at_trace = counter, counter.calls
         if self.free_traces < _CONSECUTIVE_CALLS:
             count, total = self._traces.get(pattern, (0, 0.0))
         else:
-            row, count, total = self._consecutive_traces
-            if between > 0 or pattern != row:
+            previous_pattern, count, total = self._consecutive_traces
+            if calls_since > 0 or pattern != previous_pattern:
                 count, total = 0, 0.0
         count, total = count + 1, total + seconds
         self._consecutive_traces = pattern, count, total
@@ -124,23 +125,23 @@ class TraceBudget:
     def overspending_reason(self, calls: int) -> str:
         """Return the reason why no trace may be made before further calls; empty if one may be made."""
         is_over = self.count >= _FREE_TRACES and calls < _CALLS_A_TRACE * self.count
-        is_slow = self.count >= _FREE_SLOW_TRACES and self.total > _FREE_SECONDS
+        is_slow = self.count >= _FREE_SLOW_TRACES and self.total_seconds > _FREE_SECONDS
         is_over |= is_slow and calls < _CALLS_A_SLOW_TRACE * self.count
         if not is_over:
             return ""
-        took = f"{self.count} traces in {calls} calls took {self.total:.3g} s"
+        took = f"{self.count} traces in {calls} calls took {self.total_seconds:.3g} s"
         return f"calls without a trace run as plain Python until more calls are made: {took}"
 
     @property
     def seconds_a_trace(self) -> float:
         """Return the mean duration of the traces of the function; 0 before the first one."""
-        return self.total / self.count if self.count else 0.0
+        return self.total_seconds / self.count if self.count else 0.0
 
     def seconds(self, call: Call) -> float | None:
         """Return the mean duration of the traces of the call's pattern; None while it has free traces."""
         return self._costs.get(_pattern(call)) if self._costs else None
 
-    def compare(self, call: Call, seconds: float) -> None:
+    def record_plain_seconds(self, call: Call, seconds: float) -> None:
         """Allow the next value an immediate trace if the plain call took longer than a trace."""
         pattern = _pattern(call)
         if seconds > self._costs.get(pattern, seconds):
@@ -159,8 +160,8 @@ def is_by_value(call: Call) -> bool:
 def _pattern(call: Call) -> Any:
     """Return a key shared by calls that differ only in values.
 
-    Of a flattened argument it has the kinds of the container and of its leaves: dicts with other keys, lists of other
-    lengths and containers of arrays of other sizes have the same pattern.
+    It contains the kinds of the container and of the leaves of a flattened argument. Dicts with other keys, lists of
+    other lengths and containers of arrays of other sizes have the same pattern.
     """
     leaves, signature = iter(_leaves(call)), []
     for name, template in call.key.templates:

@@ -30,22 +30,22 @@ from autoconv.runtime.support.structure import mutable_parts
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import EagerTensor
 from autoconv.tracing.execute.rollback import has_no_lasting_effects, refuse_lasting
-from autoconv.tracing.guards import python_contract
-from autoconv.tracing.guards.captured_arrays import live_constants
+from autoconv.tracing.guards import trace_restrictions
+from autoconv.tracing.guards.attribute_reads import reachable_classes
+from autoconv.tracing.guards.captured_arrays import find_captured_constants
 from autoconv.tracing.guards.changed_constants import changed_constants
-from autoconv.tracing.guards.external_reads import reachable_classes
 from autoconv.tracing.guards.external_writes import RestartTrace, WriteMonitor
 from autoconv.tracing.guards.outside_values import OutsideContainers, OutsideValues, values_reached_by_names
-from autoconv.tracing.guards.python_contract import ATTEMPT, RunPlain, Specialise, Work
+from autoconv.tracing.guards.trace_restrictions import ATTEMPT, RunPlain, Specialise, TracingBudget
 from autoconv.tracing.key.cache_key import ObjectKey, TensorKey
 from autoconv.tracing.key.call import Call
 from autoconv.tracing.key.signature import Signature
 from autoconv.tracing.outputs.aliases import aliased_outputs, outputs_share_memory, returns_complex_parts
-from autoconv.tracing.outputs.escaping_constants import escaping_constants, escaping_values
+from autoconv.tracing.outputs.escaping_constants import find_escaping_containers, find_escaping_values
 from autoconv.tracing.outputs.growing_arrays import refuse_growing_arrays
 from autoconv.tracing.outputs.unknown_writes import refuse_unknown_writes
 from autoconv.tracing.specialise.deciding_arguments import DecidingArguments
-from autoconv.tracing.specialise.tracing_contract import TracingContract
+from autoconv.tracing.specialise.session_contract import SessionContract
 
 if TYPE_CHECKING:
     from autoconv.graph.graph import Graph, Node
@@ -55,7 +55,7 @@ _STAGES_HANDLERS = ("handlers", "")
 _RETURNED_OUTSIDE_ARRAY = "an array from outside, or a view of one, is returned"
 
 
-class CompileContract(TracingContract):
+class CompileContract(SessionContract):
     """The contract of traces under `compile`; see `Contract` for its members.
 
     `outside` monitors the writes to what existed before the trace.
@@ -79,13 +79,13 @@ class CompileContract(TracingContract):
         trace.arrays = key.memory or any(isinstance(leaf, TensorKey) and leaf.is_of_array for leaf in key.leaves)
         if key.memory:
             trace.memory = "shared" if key.overlaps else "apart"
-        trace.stages_handlers = _STAGES_HANDLERS in call.learned
-        trace.complex_events = {"written"} if PARTS_ARE_VIEWS in call.learned else set()
-        trace.holding_attributes = {name for how, name in call.learned if how == "holder"}
-        trace.eagerly_created = frozenset(name for how, name in call.learned if how == "class")
-        call.work = call.work or Work(SETTINGS.tiers == "measured")
-        call.work(ATTEMPT)
-        self._work: Work = call.work
+        trace.stages_handlers = _STAGES_HANDLERS in call.facts
+        trace.complex_events = {"written"} if PARTS_ARE_VIEWS in call.facts else set()
+        trace.holding_attributes = {name for how, name in call.facts if how == "holder"}
+        trace.eagerly_created = frozenset(name for how, name in call.facts if how == "class")
+        call.tracing_budget = call.tracing_budget or TracingBudget(SETTINGS.tiers == "measured")
+        call.tracing_budget(ATTEMPT)
+        self._budget: TracingBudget = call.tracing_budget
         self.outside = WriteMonitor(trace, call, self.guards)
         self.guards.restart_with_inputs = self.outside.restart_with_inputs
         trace.stores.append(self.outside.stores)
@@ -97,7 +97,7 @@ class CompileContract(TracingContract):
     # While the converted code runs
 
     def before_call(self, function: Any) -> None:
-        python_contract.require_pure(self.trace, function)
+        trace_restrictions.require_pure(self.trace, function)
 
     def before_write(self, owner: Any, reason: str, locations: Sequence[Location] = ()) -> None:
         self.outside.check_write(owner, reason, locations)
@@ -106,7 +106,7 @@ class CompileContract(TracingContract):
         return self.outside.is_outside(array)
 
     def record_print(self, values: Sequence[Any], sep: Any, end: Any, file: Any, flush: bool) -> bool:
-        python_contract.record_print(values, sep, end, file, flush)
+        trace_restrictions.record_print(values, sep, end, file, flush)
         return True
 
     def concretise(self, tensor: SymbolicTensor, reason: str) -> NoReturn:
@@ -120,7 +120,7 @@ class CompileContract(TracingContract):
     def specialise(self, *values: object) -> None:
         deciding = DecidingArguments(self.positions, self.trace.regions)
         needed = [value for value in values if isinstance(value, (SymbolicTensor, SymbolicArray))]
-        leaves = [deciding.deciding_leaves(value.value_in_graph) for value in needed]
+        leaves = [deciding.find_deciding_leaves(value.value_in_graph) for value in needed]
         if leaves and all(leaves):
             raise Specialise(frozenset().union(*leaves))
 
@@ -131,10 +131,10 @@ class CompileContract(TracingContract):
         return self.outside.without_dimensions(tensor)
 
     def restart(self, kind: str, fact: Any) -> NoReturn:
-        raise RestartTrace(learned=[(kind, fact)])
+        raise RestartTrace(facts=[(kind, fact)])
 
     def spend(self, unit: str) -> None:
-        self._work(unit)
+        self._budget(unit)
 
     # The steps of the trace
 
@@ -143,11 +143,11 @@ class CompileContract(TracingContract):
 
     def begin(self, arguments: Mapping[str, Any], leaves: Sequence[Any]) -> None:
         outside = self.outside
-        outside.copies = dict(arguments)
+        outside.flattened_arguments = dict(arguments)
         outside.begin(leaves[len(leaves) - len(self.call.locations) :])
         outside.check_dimensions(self.call)
 
-    def records(self, error: BaseException) -> bool:
+    def graph_raises(self, error: BaseException) -> bool:
         """Return whether the program itself raised the error; this package's own errors may be about the trace."""
         if type(error) is StagedException:
             return True
@@ -160,8 +160,8 @@ class CompileContract(TracingContract):
     def after_run(self, result: Any, arguments: Sequence[Any]) -> None:
         self._arguments = arguments
         # Attributes are stored when they are set.
-        written = [location.read() for location in self.outside.stored]
-        python_contract.check_identities(result, self._reachable_before_call(arguments), written)
+        written = [location.read() for location in self.outside.deferred_locations]
+        trace_restrictions.check_identities(result, self._reachable_before_call(arguments), written)
         # Before the outputs: new objects stored in older ones are the same objects in the result.
         self.outside.stores.store(self.trace.root)
 
@@ -170,13 +170,13 @@ class CompileContract(TracingContract):
         reads = self.guards.current_reads()
         names = None if reads is None else reads.names_if_closed
         values = (*arguments, *self.guards.values())
-        return values_reached_by_names(values, names, frozenset(self.outside.location_keys))
+        return values_reached_by_names(values, names, frozenset(self.outside.input_keys))
 
     def after_outputs(self) -> None:
         graph = self.trace.root.graph
         self.outside.handle_changed_containers(changed_constants(graph))
-        self._promote_escaping(escaping_constants(graph))
-        self.outside.handle_escaping_tuples(escaping_values(graph, self.trace.tuples_in_graph))
+        self._promote_escaping(find_escaping_containers(graph))
+        self.outside.handle_escaping_tuples(find_escaping_values(graph, self.trace.tuples_in_graph))
         self.journal.roll_back()
 
     def _promote_escaping(self, containers: Sequence[Any]) -> None:
@@ -197,7 +197,7 @@ class CompileContract(TracingContract):
         refuse_growing_arrays(graph)
         sees_errors = self.trace.catches_errors or not has_no_lasting_effects(graph)  # else a call reruns plain
         if self.trace.inlines_handlers and self.trace.raises_in_handlers and sees_errors:
-            raise RestartTrace(learned=[_STAGES_HANDLERS])
+            raise RestartTrace(facts=[_STAGES_HANDLERS])
         if guards.unnamed_frozensets and any(map(_makes_set, graph.walk())):
             raise RunPlain(
                 "a set that the graph changes may be combined with a frozenset, a class that the code never names: "
@@ -205,13 +205,13 @@ class CompileContract(TracingContract):
             )
         if guards.unguarded:
             raise RunPlain(f"{guards.unguarded[0]} is read, and a change of it would not be noticed")
-        if aliased_outputs(graph, live_constants(self.trace.sources or (), guards.arrays)):
+        if aliased_outputs(graph, find_captured_constants(self.trace.sources or (), guards.arrays)):
             raise RunPlain(_RETURNED_OUTSIDE_ARRAY)
 
     def _record_tensor_use(self) -> None:
         """Record whether the graph captures tensors of the program, besides constants that tracing made."""
         captured = {key for key, (value, _) in self.trace.captures.items() if isinstance(value, EagerTensor)}
-        self.trace.uses_tensors |= bool(captured) and any(id(value) in captured for value in self.guards.reached)
+        self.trace.uses_tensors |= bool(captured) and any(id(value) in captured for value in self.guards.reached_values)
 
     def _check_writes(self, arguments: Sequence[Any]) -> None:
         """Raise for writes to objects that may alias others which the trace read."""
@@ -219,10 +219,11 @@ class CompileContract(TracingContract):
         count = len(call.leaves) - len(call.locations)
         opaque_arguments = [call.leaves[i] for i in range(count) if isinstance(call.key.leaves[i], ObjectKey)]
         parts = [part for argument in arguments for part in mutable_parts(argument)]
-        reached = list(values_reached_by_names(guards.reached, guards.reads.names_if_closed if guards.reads else None))
+        names = guards.reads.names_if_closed if guards.reads else None
+        reached = list(values_reached_by_names(guards.reached_values, names))
         if refuse_unknown_writes(graph, reached, [*parts, *self.trace.rebuilt.values()], opaque_arguments):
             self._containers = OutsideContainers(guards)
-        guards.reached.clear()
+        guards.reached_values.clear()
 
     def _check_memory(self) -> None:
         """Raise if results share memory with arguments or each other in plain Python, but not in this graph."""
@@ -237,7 +238,7 @@ class CompileContract(TracingContract):
                 raise RestartTrace(arguments=outside.arrays)  # with arrays as objects, the result is the same array
             raise RunPlain(_RETURNED_OUTSIDE_ARRAY)
         if trace.memory and "taken" in trace.complex_events and returns_complex_parts(graph):
-            raise RestartTrace(learned=[PARTS_ARE_VIEWS])
+            raise RestartTrace(facts=[PARTS_ARE_VIEWS])
         if outside.may_be_memory and not trace.memory and outputs_share_memory(graph):
             raise RestartTrace(memory=True)
 
@@ -247,13 +248,13 @@ class CompileContract(TracingContract):
         writes = any(node.effects & Effects.WRITE for node in self.trace.root.graph.nodes)
         must_not_overlap = [weakref.ref(array) for array in arrays.values()] if writes else []
         self._reads_arrays = bool(arrays)
-        if must_not_overlap and self.call.by_object:
+        if must_not_overlap and self.call.arrays_as_objects:
             raise RunPlain("arrays are changed as Python objects, and an outside array may be among them")
         return OutsideValues(must_not_overlap, self._containers)
 
     def check_optimised(self, graph: Graph) -> None:
-        python_contract.check_guesses(graph)
-        python_contract.check_choices(graph, self.guards.kinds)
+        trace_restrictions.require_undoable_guesses(graph)
+        trace_restrictions.require_undoable_attributes(graph, self.guards.kinds)
         refuse_lasting(graph)
         if any(map(may_change_array, graph.walk())):
             self.outside.handle_changed_objects(self._reads_arrays)

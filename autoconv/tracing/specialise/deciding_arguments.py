@@ -13,7 +13,7 @@ from autoconv.graph.graph import Value
 from autoconv.graph.types import ArrayType, TensorType
 from autoconv.ops.analysis.reads import reads_only_shapes
 from autoconv.runtime.recording.regions import Region
-from autoconv.tracing.specialise.value_specialisation import deciding_sizes
+from autoconv.tracing.specialise.value_specialisation import find_size_operands
 
 _MAX_NODES = 200  # nodes of a slice
 
@@ -25,7 +25,7 @@ class DecidingArguments:
         self._positions = positions
         self._outer = {inner: outer for region in regions for outer, inner in region.captures.items()}
 
-    def deciding_leaves(self, value: Value) -> frozenset[int]:
+    def find_deciding_leaves(self, value: Value) -> frozenset[int]:
         """Return the leaves that decide the value, or its open sizes if it has some; none if anything else does."""
         visited: set[Value] = set()
         is_open = _is_open(value)
@@ -50,7 +50,7 @@ class DecidingArguments:
         if node is None or node.regions or len(visited) > _MAX_NODES:
             return None
         visited.add(value)
-        sizes = deciding_sizes(node)
+        sizes = find_size_operands(node)
         open_operands = [operand for operand in node.inputs if _is_open(operand) and operand not in visited]
         if not sizes and not open_operands:
             return None

@@ -13,10 +13,10 @@ from autoconv.runtime.objects.number_methods import complex_attribute
 from autoconv.runtime.recording.regions import Trace
 from autoconv.runtime.recording.tracebacks import place_at_definition
 from autoconv.tracing.key.signature import Signature
-from autoconv.tracing.specialise.tracing_contract import TracingContract
+from autoconv.tracing.specialise.session_contract import SessionContract
 
 
-class FunctionContract(TracingContract):
+class FunctionContract(SessionContract):
     """The contract of traces under `function`; see `Contract` for its members."""
 
     name = "function"

@@ -18,17 +18,17 @@ from autoconv.runtime.objects.variable import Variable
 from autoconv.runtime.recording.regions import Trace
 from autoconv.runtime.support.structure import pack
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
-from autoconv.tracing.guards.list_facts import items_of
-from autoconv.tracing.guards.python_contract import RunPlain
+from autoconv.tracing.guards.list_facts import list_item_type
+from autoconv.tracing.guards.trace_restrictions import RunPlain
 from autoconv.tracing.key.argument_containers import containers_in
 from autoconv.tracing.key.array_keys import ArrayKey, describe_array, needs_numpy
-from autoconv.tracing.key.cache_key import Custom, ObjectKey, SpecKey, TensorKey
+from autoconv.tracing.key.cache_key import CustomKey, ObjectKey, SpecKey, TensorKey
 from autoconv.tracing.key.call import Call
 from autoconv.tracing.key.signature import Signature
 from autoconv.tracing.key.trace_types import TracingContext
 
 
-def placeholders(trace: Trace, call: Call, names: Sequence[str]) -> list[Any]:
+def make_placeholders(trace: Trace, call: Call, names: Sequence[str]) -> list[Any]:
     """Return the leaves for the traced function: symbolic tensors, plain values, stand-ins for variables."""
     leaves: list[Any] = []
     for position, (leaf, key, name) in enumerate(zip(call.leaves, call.key.leaves, names, strict=True)):
@@ -57,7 +57,7 @@ def placeholders(trace: Trace, call: Call, names: Sequence[str]) -> list[Any]:
             leaves.append(SymbolicArray(trace.root.graph.add_parameter(type_, name)))
         elif isinstance(key, ObjectKey):
             value = trace.root.graph.add_parameter(ObjectType(key.kind), name)
-            items = items_of(key)
+            items = list_item_type(key)
             if items is not None:
                 trace.argument_list_items[value] = items
             leaves.append(SymbolicObject(value))
@@ -66,7 +66,7 @@ def placeholders(trace: Trace, call: Call, names: Sequence[str]) -> list[Any]:
         elif isinstance(leaf, Variable):
             value = trace.root.graph.add_parameter(leaf.storage.type, name)
             leaves.append(_argument_variable(trace, leaf, value))
-        elif isinstance(key, Custom):
+        elif isinstance(key, CustomKey):
             leaves.append(key.type.placeholder_value(TracingContext()))
         else:
             leaves.append(leaf)
@@ -130,4 +130,4 @@ def invoke(target: Callable[..., Any], signature: Signature, arguments: dict[str
     return target(*positional, **keywords)
 
 
-__all__ = ["rebuild_arguments", "invoke", "placeholders"]
+__all__ = ["rebuild_arguments", "invoke", "make_placeholders"]

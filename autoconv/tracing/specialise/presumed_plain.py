@@ -3,9 +3,9 @@
 Every new kind of call (see `tiers`) costs a trace, and some calls in which the two forms are timed. Calls of a further
 kind run plain at first in two cases: plain Python was faster for all timed kinds of these types, or several traces ran
 so shortly that plain calls cannot take long. A faster graph for arguments of other types does not matter, because these
-calls cannot use its trace. Once such calls took as long as a trace, they are examined: at most twice the shorter time
-is lost. The same holds for a further trace of a known kind, for another text or another length of a list: calls without
-a trace run plain until they took as long as one.
+calls cannot use its trace. Once such calls have taken as long as a trace, they are examined: the total time is at most
+twice the shorter one. The same holds for a further trace of a known kind, such as one for another text or another
+length of a list.
 
 The presumption needs a limit on how long the plain calls may take. Containers of the further kind may be at most one
 magnitude larger than those of a known kind, and integers no larger.
@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from autoconv.tracing.key.bounded_mapping import Bounded
+from autoconv.tracing.key.bounded_dict import BoundedDict
 
 _MAX_KINDS = 64  # kinds of calls that are presumed to be faster as plain Python
 _TRACE_TO_PLAIN_RATIO = 64  # least ratio of the seconds of a trace to those of a plain call, in the timed kinds
@@ -36,10 +36,10 @@ class PlainPresumption:
         self._is_known = False  # whether plain Python was faster for some kind
         self.seconds = 0.0
         self._limits: dict[type, int] = {}  # the largest magnitudes in the known kinds
-        self._plain_seconds: Bounded[Any, float] = Bounded(_MAX_KINDS)  # seconds of plain calls, by presumed kind
+        self._plain_seconds: BoundedDict[Any, float] = BoundedDict(_MAX_KINDS)  # of plain calls, by presumed kind
         # These seconds at the time of the latest trace of the kind.
-        self._plain_seconds_at_trace: Bounded[Any, float] = Bounded(_MAX_KINDS)
-        self.deferred: Bounded[Any, Any] = Bounded(_MAX_KINDS)  # kinds of calls without a trace, by exact sizes
+        self._plain_seconds_at_trace: BoundedDict[Any, float] = BoundedDict(_MAX_KINDS)
+        self.deferred: BoundedDict[Any, Any] = BoundedDict(_MAX_KINDS)  # kinds of calls without a trace, by exact sizes
 
     def record_choice(self, kind: Any, seconds: float, is_plain: bool) -> None:
         """Record the form that was chosen for a kind, and the seconds of a plain call."""
@@ -54,7 +54,7 @@ class PlainPresumption:
         for group, size in _magnitudes(kind):
             self._limits[group] = max(self._limits.get(group, _SMALL_MAGNITUDE), size)
 
-    def holds(self, kind: Any, traces: int, trace_seconds: float) -> bool:
+    def presumes_plain(self, kind: Any, traces: int, trace_seconds: float) -> bool:
         """Return whether calls of a kind that was not timed run as plain Python for now.
 
         `traces` is the number of traces of the function, each of which took `trace_seconds`.
@@ -62,10 +62,10 @@ class PlainPresumption:
         has_graph = kind in self._plain_seconds_at_trace or _without_magnitudes(kind) in self._graph_types
         if has_graph and not self.is_deferred(kind):
             return False
-        return self.defers(kind, traces, trace_seconds)
+        return self.runs_without_trace(kind, traces, trace_seconds)
 
-    def defers(self, kind: Any, traces: int, trace_seconds: float) -> bool:
-        """Return whether a call of a kind, for which no trace fits, runs as plain Python for now; see `holds`."""
+    def runs_without_trace(self, kind: Any, traces: int, trace_seconds: float) -> bool:
+        """Return whether a call for which no trace fits runs as plain Python for now; see `presumes_plain`."""
         if not (self._is_known or traces >= _MIN_TRACES) or self.seconds * _TRACE_TO_PLAIN_RATIO > trace_seconds:
             return False
         if self._plain_seconds.get(kind, 0.0) - self._plain_seconds_at_trace.get(kind, 0.0) >= trace_seconds:
@@ -83,7 +83,7 @@ class PlainPresumption:
         """Return whether no call of the kind ran under the presumption yet."""
         return kind not in self._plain_seconds
 
-    def ran(self, kind: Any, seconds: float, calls: int) -> None:
+    def record_calls(self, kind: Any, seconds: float, calls: int) -> None:
         """Record `calls` plain calls of a presumed kind, and the time of the latest."""
         self._plain_seconds[kind] = self._plain_seconds.get(kind, 0.0) + calls * seconds
         if seconds < SHORT:
@@ -91,7 +91,7 @@ class PlainPresumption:
 
     def record_deferred_call(self, kind: Any, exact_kind: Any, seconds: float) -> None:
         """Record the time of a plain call for which no trace fits, found by its key or known from an earlier call."""
-        self.ran(kind, seconds + (0.0 if exact_kind in self.deferred else _EXAMINATION_SECONDS), 1)
+        self.record_calls(kind, seconds + (0.0 if exact_kind in self.deferred else _EXAMINATION_SECONDS), 1)
         self.deferred[exact_kind] = kind
 
     def record_trace(self, kind: Any) -> None:

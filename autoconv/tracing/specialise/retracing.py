@@ -14,7 +14,7 @@ from autoconv.forks import new_lock
 from autoconv.graph.types import join_shapes
 from autoconv.runtime.support.composite_structures import join_templates
 from autoconv.tracing.key.array_keys import ArrayKey
-from autoconv.tracing.key.bounded_mapping import Bounded
+from autoconv.tracing.key.bounded_dict import BoundedDict
 from autoconv.tracing.key.cache_key import Key, LeafKey, TensorKey
 
 _COUNTED_CALLS = 8  # number of last calls that count
@@ -79,7 +79,7 @@ def _definition_place(function: Any) -> str:
 
 
 # Keyed by code, then by the instance of a method.
-_FUNCTIONS: weakref.WeakKeyDictionary[Any, Bounded[int, Retracing]] = weakref.WeakKeyDictionary()
+_FUNCTIONS: weakref.WeakKeyDictionary[Any, BoundedDict[int, Retracing]] = weakref.WeakKeyDictionary()
 _LOCK = new_lock()
 
 
@@ -92,14 +92,14 @@ def find_retracing(function: Callable[..., Any]) -> Retracing:
     if code is None or getattr(function, "__autoconv_replays_graph__", False):
         return Retracing()
     with _LOCK:
-        by_instance = _FUNCTIONS.setdefault(code, Bounded(_KNOWN_INSTANCES))
+        by_instance = _FUNCTIONS.setdefault(code, BoundedDict(_KNOWN_INSTANCES))
         instance = id(getattr(function, "__self__", None))
         if instance not in by_instance:
             by_instance[instance] = Retracing()
         return by_instance[instance]
 
 
-def wider_key(key: Key, keys: Iterable[Key]) -> Key:
+def widen_key(key: Key, keys: Iterable[Key]) -> Key:
     """Return the key with the shapes that it shares with the first compatible one of `keys`; the rest become open."""
     for other in keys:
         templates = _join_templates(other, key)

@@ -18,7 +18,7 @@ import numpy as np
 
 from autoconv.graph.graph import Graph, Value, is_recursive
 from autoconv.graph.types import TensorType
-from autoconv.tracing.key.bounded_mapping import Bounded
+from autoconv.tracing.key.bounded_dict import BoundedDict
 from autoconv.tracing.specialise.presumed_plain import SHORT, PlainPresumption
 
 GRAPH, PLAIN = "graph", "plain"
@@ -185,7 +185,7 @@ class Tiers:
     """The timings of one Python function, by kinds of calls; instances of a class share those of its methods."""
 
     def __init__(self) -> None:
-        self._timings: Bounded[Any, Timing] = Bounded(_MAX_KINDS)
+        self._timings: BoundedDict[Any, Timing] = BoundedDict(_MAX_KINDS)
         self._samplers: set[int] = set()  # threads that are timing a call of the plain function
         self.latest = GRAPH  # the form that the latest examined call with a choice ran
         self.presumption = PlainPresumption()

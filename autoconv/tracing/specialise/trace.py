@@ -34,18 +34,18 @@ from autoconv.runtime.recording.regions import (
 from autoconv.runtime.support.structure import flatten
 from autoconv.tracing.execute.compiled_trace import ConcreteFunction
 from autoconv.tracing.execute.recording import Recording
-from autoconv.tracing.guards.captured_arrays import make_inputs
-from autoconv.tracing.guards.float_errors import report_constant_errors
+from autoconv.tracing.guards.captured_arrays import lift_captured_arrays
 from autoconv.tracing.guards.list_facts import mark_list_facts
-from autoconv.tracing.key.argument_structure import structures_to_flatten
+from autoconv.tracing.guards.numpy_error_state import report_constant_errors
+from autoconv.tracing.key.argument_structure import find_structures_to_flatten
 from autoconv.tracing.key.call import Call
 from autoconv.tracing.key.leaf_names import leaf_names
 from autoconv.tracing.key.signature import Signature
 from autoconv.tracing.outputs.escape_check import refuse_escapes
-from autoconv.tracing.outputs.garbage import collecting_young_garbage
-from autoconv.tracing.outputs.results import outputs_of
-from autoconv.tracing.specialise.placeholders import invoke, placeholders, rebuild_arguments
-from autoconv.tracing.specialise.tracing_contract import TracingContract
+from autoconv.tracing.outputs.garbage import collect_young_garbage
+from autoconv.tracing.outputs.results import make_outputs
+from autoconv.tracing.specialise.placeholders import invoke, make_placeholders, rebuild_arguments
+from autoconv.tracing.specialise.session_contract import SessionContract
 from autoconv.tracing.views import logs as trace_logs
 
 _COUNTER = iter(range(1, 1 << 62))
@@ -77,7 +77,7 @@ class Traceable:
 
     function: Callable[..., Any]
     signature: Signature
-    contract: type[TracingContract]
+    contract: type[SessionContract]
     owner: Any
     converts: bool = True
 
@@ -90,8 +90,8 @@ def trace_function(subject: Traceable, call: Call, on_create: Callable[[Any], No
 class TraceSession:
     """One trace of a function for one call, in steps.
 
-    The arguments are replaced by placeholders; the converted code runs on them; its outputs are settled; the graph is
-    checked, optimised and compiled. The contract acts between the steps.
+    The arguments are replaced by placeholders. The converted code runs on them, and its result becomes the outputs. The
+    graph is checked, optimised and compiled. The contract acts between the steps.
     """
 
     def __init__(self, subject: Traceable, call: Call, on_create: Callable[[Any], None] | None = None) -> None:
@@ -111,12 +111,12 @@ class TraceSession:
         with undo_in_children(undo):
             try:
                 self._prepare()
-                with LOCK, recording(self.trace.root), self._closing_generators_on_error(), self._noting_float_errors():
+                with LOCK, recording(self.trace.root), self._close_generators_on_error(), self._note_float_errors():
                     result = self._run_converted()
                     layout = self._settle_outputs(result)
                 self._check()
-                self._make_inputs()
-                with collecting_young_garbage():
+                self._lift_outside_arrays()
+                with collect_young_garbage():
                     concrete = self._compile(self._optimise(), layout)
             finally:
                 restore_recording(state)
@@ -125,7 +125,7 @@ class TraceSession:
         return Traced(concrete, self.created)
 
     @contextlib.contextmanager
-    def _closing_generators_on_error(self) -> Iterator[None]:
+    def _close_generators_on_error(self) -> Iterator[None]:
         """Close the generators of an abandoned trace, while writes of their `finally` blocks can still be undone."""
         try:
             yield
@@ -136,8 +136,8 @@ class TraceSession:
                         generator.close()
             raise
 
-    def _noting_float_errors(self) -> contextlib.AbstractContextManager[None]:
-        """Record NumPy's warnings about computations on constants, if the contract is Python's."""
+    def _note_float_errors(self) -> contextlib.AbstractContextManager[None]:
+        """Record whether NumPy would warn about a computation on constants, if the contract is Python's."""
 
         def note() -> None:
             self.trace.warns_of_constants = True
@@ -147,7 +147,7 @@ class TraceSession:
     def _prepare(self) -> None:
         """Make the arguments: placeholders for the leaves, in structures like the caller's."""
         call, is_leaf = self.call, self.subject.signature.is_leaf
-        self._leaves = placeholders(self.trace, call, leaf_names(call, self.subject.signature.specs))
+        self._leaves = make_placeholders(self.trace, call, leaf_names(call, self.subject.signature.specs))
         with recording(self.trace.root):
             self._arguments = rebuild_arguments(self.trace, call, self._leaves)
         self._copies = list(self._arguments.values())
@@ -157,7 +157,7 @@ class TraceSession:
 
     def _rebuilt_structures(self, copies: list[Any]) -> list[Any]:
         """Return the structures in arguments whose changes are not recorded."""
-        parts = structures_to_flatten(copies, self.subject.signature.is_leaf, False)
+        parts = find_structures_to_flatten(copies, self.subject.signature.is_leaf, False)
         return [part for part in parts if type(part) not in PLAIN_OF]
 
     def _dict_orders(self, copy: Any) -> list[list[Any]]:
@@ -167,7 +167,7 @@ class TraceSession:
     def _run_converted(self) -> Any:
         """Run the converted code, and return its result; None where the graph raises in place of a result."""
         function, root = self.subject.function, self.trace.root
-        self.guards.meet = functools.partial(convert_members, root)
+        self.guards.on_class_read = functools.partial(convert_members, root)
         target = convert_callee(function, root) if self.subject.converts else function
         self.contract.watch(function)
         self._convert_members()
@@ -181,7 +181,7 @@ class TraceSession:
             refusal = self.trace.refusal
             if isinstance(refusal, AbandonTrace) or (refusal is not None and type(error) is TypeError):
                 raise refusal from None  # handlers of the program, or Python itself, raised something else meanwhile
-            if not self.contract.records(error):
+            if not self.contract.graph_raises(error):
                 raise
             record_raise(root, error)  # the graph raises on every call
         if self.trace.refusal is not None:
@@ -195,7 +195,7 @@ class TraceSession:
             convert_members(root, kind)
         for location in self.guards.locations():
             convert_members(root, type(location.read()))
-        for kind, names in (what for how, what in self.call.learned if how == "made"):
+        for kind, names in (what for how, what in self.call.facts if how == "made"):
             convert_members(root, kind, False)
             expect_class_in_graph(root, kind, names)
 
@@ -203,7 +203,7 @@ class TraceSession:
         """Make the result, and the writes of the code, outputs of the graph."""
         self._check_not_modified()
         self.contract.after_run(result, self._copies)
-        layout, self.trace.root.graph.outputs = outputs_of(result, self.trace, self.subject.function)
+        layout, self.trace.root.graph.outputs = make_outputs(result, self.trace, self.subject.function)
         self.contract.after_outputs()
         return layout
 
@@ -229,15 +229,15 @@ class TraceSession:
         if trace.function_constants:
             refuse_escapes(trace.root.graph, trace.function_constants)
         settle_outside_writes(trace)
-        self.guards.settle()
+        self.guards.take_fingerprints()
         self.contract.check_recorded(self._copies)
 
-    def _make_inputs(self) -> None:
+    def _lift_outside_arrays(self) -> None:
         """Make inputs of the outside arrays that the code read, and release the data of the recording."""
         trace, guards = self.trace, self.guards
         self._captures = [obj for obj, _ in trace.captures.values()]
-        self._captures += make_inputs(trace.root.graph, trace.sources or (), guards.arrays)
-        self._is_argument = self.contract.outside_values()
+        self._captures += lift_captured_arrays(trace.root.graph, trace.sources or (), guards.arrays)
+        self._outside_values = self.contract.outside_values()
         guards.arrays.clear()
         trace.sources = None
         trace.regions.clear()
@@ -249,9 +249,9 @@ class TraceSession:
         self._name = f"__inference_{self.subject.signature.name}_{next(_COUNTER)}"
         recorded = self.trace.root.graph
         marked = mark_list_facts(recorded, self.call.key)
-        optimised = optimise(marked, contract=self.contract.name, dump=trace_logs.optimisations(self._name))
+        optimised = optimise(marked, contract=self.contract.name, dump=trace_logs.make_optimisation_logger(self._name))
         self.contract.check_optimised(optimised)
-        trace_logs.graphs(self._name, recorded, optimised)
+        trace_logs.log_graphs(self._name, recorded, optimised)
         return optimised
 
     def _compile(self, optimised: Graph, layout: Layout) -> ConcreteFunction:
@@ -263,7 +263,7 @@ class TraceSession:
             warns=trace.warns_of_constants,
         )  # fmt: skip
         concrete = ConcreteFunction(recording, subject.owner, self._name)
-        concrete.outside, concrete.is_narrow = self._is_argument, call.wide is not None
+        concrete.outside, concrete.is_narrow = self._outside_values, call.general_key is not None
         concrete.seconds = time.perf_counter() - self._begin
         concrete.uses_tensors |= trace.uses_tensors
         concrete.raises_in_handlers = trace.raises_in_handlers

@@ -40,7 +40,7 @@ class TraceCache:
 
     def mark_used(self, concrete: ConcreteFunction) -> ConcreteFunction:
         """Mark the trace as used now."""
-        concrete.used = next(_TICKS)
+        concrete.last_use = next(_TICKS)
         return concrete
 
     def add(self, concrete: ConcreteFunction) -> bool:
@@ -52,7 +52,7 @@ class TraceCache:
 
     def drop_oldest(self, release: Callable[[list[ConcreteFunction]], None]) -> None:
         """Evict traces beyond the limits; `release` is called with the evicted traces, and must not keep them."""
-        oldest = sorted(self.by_key, key=lambda key: max(c.used for c in self.by_key[key]))
+        oldest = sorted(self.by_key, key=lambda key: max(c.last_use for c in self.by_key[key]))
         traces = self.traces
         count, weight = len(traces), sum(c.weight for c in traces)
         del traces

@@ -18,7 +18,7 @@ from autoconv.graph.types import ArrayType, TensorType
 from autoconv.ops.analysis.reads import reads_only_shapes
 from autoconv.tracing.execute.compiled_trace import ConcreteFunction
 from autoconv.tracing.execute.recording import input_leaves
-from autoconv.tracing.key.bounded_mapping import Bounded
+from autoconv.tracing.key.bounded_dict import BoundedDict
 from autoconv.tracing.key.cache_key import Key, Literal, TensorKey, is_number
 from autoconv.tracing.key.call import Call
 from autoconv.tracing.specialise.trace_cache import MAX_KEYS
@@ -30,7 +30,7 @@ _OPS_OF_SIZES = frozenset({"range", "array_new"})  # ops whose inputs are all si
 
 @dataclass(slots=True)
 class _Observation:
-    """State of one trace: the leaves that decide sizes, the values that they had, and in how many calls."""
+    """State of one trace: the leaves that decide sizes, their latest values, and the number of calls with these."""
 
     leaves: tuple[int, ...]
     values: tuple[Any, ...] = ()
@@ -40,47 +40,48 @@ class _Observation:
 
 
 class ValueSpecialisation:
-    """The traces of a function whose open sizes depend on Python numbers, and the values these have settled at."""
+    """Observations of the Python numbers that decide open sizes of a function's traces: whether they stay the same."""
 
     def __init__(self) -> None:
-        self._observations: Bounded[Key, _Observation] = Bounded(MAX_KEYS)
+        self._observations: BoundedDict[Key, _Observation] = BoundedDict(MAX_KEYS)
 
     def observe_call(self, concrete: ConcreteFunction, leaves: Sequence[Any]) -> bool:
         """Record a call; return whether the next one must be recorded as well, because its numbers may settle."""
-        watch = self._observations.get(concrete.key)
-        if watch is None:
-            deciding = deciding_leaves(concrete) if concrete.falls_back else ()
-            watch = self._observations[concrete.key] = _Observation(deciding, is_over=not deciding)
-        if watch.is_over:
+        observation = self._observations.get(concrete.key)
+        if observation is None:
+            deciding = find_deciding_leaves(concrete) if concrete.falls_back else ()
+            observation = self._observations[concrete.key] = _Observation(deciding, is_over=not deciding)
+        if observation.is_over:
             return False
-        values = tuple(map(Literal, _select(leaves, watch.leaves)))
+        values = tuple(map(Literal, _select(leaves, observation.leaves)))
         are_numbers = all(type(literal.value) in (int, float, bool) for literal in values)
-        if not are_numbers or (watch.count and values != watch.values):
-            watch.is_over = True
+        if not are_numbers or (observation.count and values != observation.values):
+            observation.is_over = True
             return False
-        watch.values, watch.count = values, watch.count + 1
+        observation.values, observation.count = values, observation.count + 1
         return True
 
-    def narrow(self, call: Call) -> None:
+    def specialise_call(self, call: Call) -> None:
         """Make settled numbers part of the call's key."""
-        watch = self._observations.get(call.key)
-        if watch is None or watch.count < _MIN_EQUAL_CALLS or watch.has_failed:
+        observation = self._observations.get(call.key)
+        if observation is None or observation.count < _MIN_EQUAL_CALLS or observation.has_failed:
             return
-        if tuple(map(Literal, _select(call.leaves, watch.leaves))) != watch.values:
+        if tuple(map(Literal, _select(call.leaves, observation.leaves))) != observation.values:
             return
         leaves = list(call.key.leaves)
-        for position, literal in zip(watch.leaves, watch.values, strict=True):
+        for position, literal in zip(observation.leaves, observation.values, strict=True):
             leaves[position] = literal
-        texts = [f"{call.names[i]} is {literal.value!r}" for i, literal in zip(watch.leaves, watch.values, strict=True)]
+        pairs = zip(observation.leaves, observation.values, strict=True)
+        texts = [f"{call.names[i]} is {literal.value!r}" for i, literal in pairs]
         call.why = call.why or f"{', '.join(texts)} again, and sizes depend on it"
-        call.wide, call.key = call.key, replace(call.key, leaves=tuple(leaves))
+        call.general_key, call.key = call.key, replace(call.key, leaves=tuple(leaves))
 
-    def widen(self, call: Call) -> bool:
+    def generalise_call(self, call: Call) -> bool:
         """Return whether the failed trace was for settled numbers; if so, the call gets the trace for all numbers."""
-        if call.wide is None:
+        if call.general_key is None:
             return False
-        self._observations[call.wide] = _Observation((), is_over=True, has_failed=True)
-        call.key, call.wide = call.wide, None
+        self._observations[call.general_key] = _Observation((), is_over=True, has_failed=True)
+        call.key, call.general_key = call.general_key, None
         return True
 
 
@@ -88,53 +89,53 @@ def _select(leaves: Sequence[Any], positions: Iterable[int]) -> Iterable[Any]:
     return (leaves[i] for i in positions)
 
 
-def deciding_leaves(concrete: ConcreteFunction) -> tuple[int, ...]:
+def find_deciding_leaves(concrete: ConcreteFunction) -> tuple[int, ...]:
     """Return the positions of Python numbers among a trace's leaves that alone decide an open size of its graph."""
     key, graph = concrete.key, concrete.optimised
     count = sum(1 if template is None else template.leaf_count for _, template in key.templates)
-    leaves_of: _LeavesByValue = {}
+    leaves_by_value: _LeavesByValue = {}
     for value, position in zip(graph.parameters, input_leaves(key), strict=False):
         leaf = key.leaves[position]
         if position < count and isinstance(leaf, TensorKey) and is_number(leaf.type):
-            leaves_of[value] = frozenset({position})
+            leaves_by_value[value] = frozenset({position})
     leaves: set[int] = set()
-    if leaves_of and not has_recursion(graph):
-        _collect_deciding_leaves(graph, leaves_of, leaves)
+    if leaves_by_value and not has_recursion(graph):
+        _collect_deciding_leaves(graph, leaves_by_value, leaves)
     return tuple(sorted(leaves))
 
 
 _LeavesByValue = dict[Value, frozenset[int]]
 
 
-def _collect_deciding_leaves(graph: Graph, leaves_of: _LeavesByValue, leaves: set[int]) -> None:
+def _collect_deciding_leaves(graph: Graph, leaves_by_value: _LeavesByValue, leaves: set[int]) -> None:
     """Add the leaves that decide sizes in a graph (forward dataflow).
 
-    `leaves_of` maps each value that depends on such numbers alone to the set of their leaves.
+    `leaves_by_value` maps each value that depends on such numbers alone to the set of their leaves.
     """
     for node in graph.nodes:
-        _visit_regions(node, leaves_of, leaves)
-        sources = [leaves_of.get(value) for value in node.inputs]
+        _visit_regions(node, leaves_by_value, leaves)
+        sources = [leaves_by_value.get(value) for value in node.inputs]
         if reads_only_shapes(node):
-            leaves_of.update(dict.fromkeys(node.results, frozenset()))
+            leaves_by_value.update(dict.fromkeys(node.results, frozenset()))
         elif not node.regions and not node.effects & ~Effects.RAISE and None not in sources:
-            leaves_of.update(dict.fromkeys(node.results, frozenset().union(*filter(None, sources))))
-        sizes = [leaves_of.get(value) for value in deciding_sizes(node)]
+            leaves_by_value.update(dict.fromkeys(node.results, frozenset().union(*filter(None, sources))))
+        sizes = [leaves_by_value.get(value) for value in find_size_operands(node)]
         if None not in sizes:
             leaves.update(*filter(None, sizes))
 
 
-def _visit_regions(node: Node, leaves_of: _LeavesByValue, leaves: set[int]) -> None:
+def _visit_regions(node: Node, leaves_by_value: _LeavesByValue, leaves: set[int]) -> None:
     """Follow the regions of a node, whose last parameters are its captures."""
     for region in node.regions:
         count = len(region.parameters)
         state = state_size(node)
         captured = min(count - state, len(node.inputs) - state - int(node.op.traits.selects))
         pairs = zip(region.parameters[count - captured :], node.inputs[len(node.inputs) - captured :], strict=True)
-        inner_leaves = {value: leaves_of[outer] for value, outer in pairs if outer in leaves_of}
+        inner_leaves = {value: leaves_by_value[outer] for value, outer in pairs if outer in leaves_by_value}
         _collect_deciding_leaves(region, inner_leaves, leaves)
 
 
-def deciding_sizes(node: Node) -> list[Value]:
+def find_size_operands(node: Node) -> list[Value]:
     """Return the inputs that may decide an open size of the node's results: numbers, or vectors of numbers.
 
     There are none where the open size may come from another input's shape.
@@ -157,4 +158,4 @@ def _may_be_size(value: Value) -> bool:
     return isinstance(type_, TensorType) and type_.dtype.is_integer and type_.shape is not None and len(type_.shape) < 2
 
 
-__all__ = ["ValueSpecialisation", "deciding_leaves", "deciding_sizes"]
+__all__ = ["ValueSpecialisation", "find_deciding_leaves", "find_size_operands"]

@@ -58,7 +58,7 @@ def _kernel_lines(calls: Sequence[tuple[str, Any]]) -> list[str]:
 
 
 class Reasons:
-    """Why calls ran as plain Python: each reason once, with the number of calls that it was noted for."""
+    """The reasons why calls ran as plain Python, each once, with the number of its calls."""
 
     def __init__(self) -> None:
         self._counts: dict[str, tuple[str, int]] = {}  # by the reason without the values of one call
@@ -95,7 +95,7 @@ class Explanation:
     count: int = 0
     rows: deque[Row] = field(default_factory=lambda: deque(maxlen=_MAX_ROWS))
     plain: Reasons = field(default_factory=Reasons)
-    by_object: Reasons = field(default_factory=Reasons)
+    arrays_as_objects: Reasons = field(default_factory=Reasons)
     faults: Counter[str] = field(default_factory=Counter)  # internal errors of this package, by message and place
     closed: Reasons = field(default_factory=Reasons)
     times: deque[str] = field(default_factory=lambda: deque(maxlen=_MAX_SHOWN_OPS))
@@ -141,7 +141,8 @@ class Explanation:
         if self.count > len(self.rows):
             lines.append(f"  … the first {self.count - len(self.rows)} are not kept")
         lines += [line for row in self.rows for line in row.lines()]
-        lines += [f"  arrays as Python objects, one NumPy operation at a time: {what}" for what in self.by_object]
+        by_operation = "arrays as Python objects, one NumPy operation at a time"
+        lines += [f"  {by_operation}: {what}" for what in self.arrays_as_objects]
         lines += [f"  each shape has its own trace: {why}" for why in self.closed]
         lines += [f"  plain Python: {what}" for what in self.plain]
         lines += [f"  measured: {what}" for what in self.times]

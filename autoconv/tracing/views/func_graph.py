@@ -89,8 +89,8 @@ class FuncGraph:
 
     @property
     def captures(self) -> list[tuple[Any, Any]]:
-        placeholders = self.inputs[len(self.inputs) - len(self._captured) :]
-        return list(zip(self._captured, placeholders, strict=True))
+        make_placeholders = self.inputs[len(self.inputs) - len(self._captured) :]
+        return list(zip(self._captured, make_placeholders, strict=True))
 
     @property
     def variables(self) -> tuple[Any, ...]:

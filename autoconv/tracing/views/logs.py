@@ -12,7 +12,7 @@ from autoconv.runtime.support.logs import is_logged, log
 from autoconv.runtime.support.spans import current_place
 
 
-class traced:
+class log_trace:
     """Log the trace that the block makes."""
 
     def __init__(self, name: str, number: int, reason: str) -> None:
@@ -29,26 +29,26 @@ class traced:
             log("retraces", f"{self.what}{called}; it {'failed after' if kind else 'took'} {_ms(self.start)}")
 
 
-def graphs(name: str, recorded: Graph, finished: Graph) -> None:
+def log_graphs(name: str, recorded: Graph, finished: Graph) -> None:
     """Log the graph of a trace, before and after the optimisations."""
     if is_logged("graph"):
         log("graph", f"{name}, as recorded:\n{to_text(recorded)}{name}, as it runs:\n{to_text(finished)}")
 
 
-def optimisations(name: str) -> Callable[[str, Graph], None] | None:
+def make_optimisation_logger(name: str) -> Callable[[str, Graph], None] | None:
     """Return a callback that logs the result of each optimisation of a trace; None if that is not enabled."""
     if not is_logged("passes"):
         return None
     last = time.perf_counter()
 
-    def tell(stage: str, graph: Graph) -> None:
+    def log_stage(stage: str, graph: Graph) -> None:
         nonlocal last
         nodes = sum(1 for _ in graph.walk())
         took = "" if stage == "before" else f", {_ms(last)}"
         log("passes", f"{name}: {'recorded' if stage == 'before' else stage}: {nodes} nodes{took}")
         last = time.perf_counter()
 
-    return tell
+    return log_stage
 
 
 def watch_conversion() -> None:

@@ -14,7 +14,7 @@ from autoconv.tracing.views.func_graph import STABLEHLO
 
 
 def prepare(graph: Graph, types: Sequence[Type] | None = None) -> Graph:
-    """Return a graph with its calls written out, its sizes as far known as they can be, and its errors kept.
+    """Return a graph without calls of other graphs, with as many known sizes as possible, and with its errors.
 
     `types` are narrower types of the parameters. Sizes that stay open are symbols, so that equal ones are recognised.
     """

@@ -1,4 +1,4 @@
-"""The contract of `compile`: the actions that a trace may contain, so that each call has plain Python's meaning.
+"""Restrictions of traces under `compile`: the actions that may be part of a graph, with plain Python's meaning.
 
 An action that has to happen on every call, and cannot be part of a graph yet, makes the call run as plain Python.
 """
@@ -61,8 +61,8 @@ _READING_METHODS = frozenset(
 )  # fmt: skip
 ATTEMPT, SECONDS = "attempt", "seconds"
 WORK_LIMITS = {ITERATION: 10_000, NODE: 8_000, ATTEMPT: 40}
-SECONDS_LIMIT = 3.0  # of the processor, where calls are timed: others have to repeat to the bit
-_CLOCK_INTERVAL = 8  # turns, or nodes, between two readings of the clock, which is a call of the system
+SECONDS_LIMIT = 3.0  # processor seconds, where calls are timed; other traces must not depend on a clock
+_CLOCK_INTERVAL = 8  # iterations, or nodes, between two readings of the clock, which is a call of the system
 _LIMIT_MESSAGES = {
     ITERATION: "loops that are unrolled while tracing take more than {:,} iterations",
     NODE: "the graph has more than {:,} nodes, most of them from unrolled loops",
@@ -81,7 +81,7 @@ class RunPlain(AbandonTrace):
         super().__init__(reason)
 
 
-class Work:
+class TracingBudget:
     """The cost of tracing for one call: iterations of loops that ran in Python, recorded nodes, and attempts.
 
     A trace runs an iteration some fifty times as slowly as Python does. A node takes longer to compile than most ops
@@ -95,10 +95,10 @@ class Work:
         self.counts = dict.fromkeys(WORK_LIMITS, 0)
         self._end = time.thread_time() + SECONDS_LIMIT if is_timed else None
 
-    def __call__(self, what: str) -> None:
-        count = self.counts[what] = self.counts[what] + 1
-        if count > WORK_LIMITS[what]:
-            raise RunPlain(_LIMIT_MESSAGES[what].format(WORK_LIMITS[what]))
+    def __call__(self, unit: str) -> None:
+        count = self.counts[unit] = self.counts[unit] + 1
+        if count > WORK_LIMITS[unit]:
+            raise RunPlain(_LIMIT_MESSAGES[unit].format(WORK_LIMITS[unit]))
         if self._end is not None and count % _CLOCK_INTERVAL == 0 and time.thread_time() > self._end:
             raise RunPlain(_LIMIT_MESSAGES[SECONDS].format(SECONDS_LIMIT))
 
@@ -116,11 +116,11 @@ def require_pure(trace: Trace, function: Any) -> None:
     if type(function) is UnknownArgument:
         raise RunPlain(f"{function.name} is given {function.description}")
     module = getattr(function, "__module__", None) or ""
-    is_own = module.partition(".")[0] == "autoconv"
-    trace.uses_tensors |= is_own
+    is_of_autoconv = module.partition(".")[0] == "autoconv"
+    trace.uses_tensors |= is_of_autoconv
     if is_kind_preserving(function):
         return
-    if trace.arrays and is_own:
+    if trace.arrays and is_of_autoconv:
         raise RunPlain("autoconv's own functions make tensors of NumPy arrays")
     name = getattr(function, "__qualname__", None) or repr(function)
     debugger = debugger_name(function)
@@ -172,15 +172,16 @@ def check_identities(result: Any, outside: Iterable[Any], written: Iterable[Any]
     existed before the call, their parts included. Raises RestartTrace or RunPlain for a container among them.
     """
     written = [*written]
-    outside_ids = {id(part) for part in outside if type(part) not in _UNCHANGING_OWNERS and not _is_new(part)}
+    candidates = (part for part in outside if type(part) not in _UNCHANGING_OWNERS)
+    outside_ids = {id(part) for part in candidates if not _is_created_by_trace(part)}
     written_ids = {id(part) for value in written for part in _containers_in_result(value)}
     for alternative in result.values if type(result) is Variant else (result,):
         keep_identities((alternative, *written))
         _check_alternative(alternative, outside_ids, written_ids)
 
 
-def _is_new(value: Any) -> bool:
-    """Return whether the trace made a container, which it may have put into an argument."""
+def _is_created_by_trace(value: Any) -> bool:
+    """Return whether the trace created a container. It may have stored it in an argument."""
     return type(value) in PLAIN_OF and not value._is_argument
 
 
@@ -221,7 +222,7 @@ def _containers_in_result(value: Any, ancestors: tuple[Any, ...] = ()) -> Iterat
             yield from _containers_in_result(part, ancestors)
 
 
-def check_guesses(graph: Graph) -> None:
+def require_undoable_guesses(graph: Graph) -> None:
     """Raise RunPlain for a graph that guesses the items of lists and has effects that cannot be undone.
 
     After a wrong guess, the call could not be repeated.
@@ -239,7 +240,7 @@ _WRITES_ATTRIBUTE = {"object_get_attribute": False, "object_method": False, "obj
              "object_delete_attribute": True}  # fmt: skip
 
 
-def check_choices(graph: Graph, kinds: Iterable[type]) -> None:
+def require_undoable_attributes(graph: Graph, kinds: Iterable[type]) -> None:
     """Raise RunPlain where an attribute of one of several objects may run user code, and effects cannot be undone.
 
     `kinds` are the classes that the object may have. If the attribute runs user code, the call has to be repeated.

@@ -16,10 +16,10 @@ from autoconv.tracing.execute.compiled_trace import ConcreteFunction
 from autoconv.tracing.guards.external_writes import RestartTrace
 from autoconv.tracing.key.argument_containers import add_containers
 from autoconv.tracing.key.array_keys import ArrayKey
-from autoconv.tracing.key.bounded_mapping import Bounded
+from autoconv.tracing.key.bounded_dict import BoundedDict
 from autoconv.tracing.key.cache_key import Key, ObjectKey
 from autoconv.tracing.key.call import Call
-from autoconv.tracing.key.leaf_keys import leaf_key
+from autoconv.tracing.key.leaf_keys import make_leaf_key
 from autoconv.tracing.key.signature import Signature
 from autoconv.tracing.specialise.retracing import open_key
 from autoconv.tracing.specialise.trace_cache import MAX_KEYS
@@ -34,7 +34,7 @@ def _is_object(value: Any) -> bool:
     return dataclasses.is_dataclass(value) or loses_state(value)
 
 
-class CallProfile:
+class TraceFeedback:
     """Facts that a function's traces found, and the binding of calls that uses them.
 
     An abandoned trace adds a fact; the call is then bound again, under another key, for another attempt.
@@ -46,11 +46,11 @@ class CallProfile:
         self._keyed_by_value: frozenset[int] = frozenset()  # positions of leaves that are part of the key by value
         self._unflattened: frozenset[str] = frozenset()  # arguments that stay one leaf: traced code changes them
         self._written: frozenset[str] = frozenset()  # arguments whose containers are leaves: traced code changes them
-        self._learned: frozenset[tuple[str, Any]] = frozenset()
+        self._facts: frozenset[tuple[str, Any]] = frozenset()
         self._memory = False  # whether arrays are traced as memory, because some trace changes one in place
         self._failed_open_keys: set[Key] = set()  # keys with open sizes for which tracing failed
-        self._by_object: set[Key] = set()  # keys of calls whose arrays are passed as objects, not as memory
-        self._locations: Bounded[Key, list[Location]] = Bounded(MAX_KEYS)
+        self._keys_of_object_calls: set[Key] = set()  # keys of calls whose arrays are passed as objects, not as memory
+        self._locations: BoundedDict[Key, list[Location]] = BoundedDict(MAX_KEYS)
         self.sizes = ValueSpecialisation()
         # Locations made inputs because they change; False after a failed trace.
         self._changing_locations: dict[Any, bool] = {}
@@ -61,18 +61,18 @@ class CallProfile:
         locations = self._locations.get(call.key)
         if locations:
             self._signature.add_locations(call, locations)
-        call.learned = self._learned
-        self.sizes.narrow(call)
+        call.facts = self._facts
+        self.sizes.specialise_call(call)
         return call
 
     def _bind_arguments(self, args: Any, kwargs: Any) -> Call:
         call = self._signature.bind(args, kwargs, self._keyed_by_value, self._unflattened, self._memory)
         add_containers(call, self._written)
-        if call.key not in self._by_object:
+        if call.key not in self._keys_of_object_calls:
             return call
         arrays = {name for name, key in zip(call.names, call.key.leaves, strict=True) if isinstance(key, ArrayKey)}
         rebound = self._signature.bind(args, kwargs, self._keyed_by_value, self._unflattened | arrays)
-        rebound.by_object = True
+        rebound.arrays_as_objects = True
         return rebound
 
     def _rebind(self, call: Call) -> None:
@@ -80,7 +80,8 @@ class CallProfile:
         rebound = self.bind(call.args, call.kwargs)
         call.key, call.leaves = rebound.key, rebound.leaves
         call.names, call.locations = rebound.names, rebound.locations
-        call.learned, call.by_object, call.wide = rebound.learned, rebound.by_object, rebound.wide
+        call.facts, call.general_key = rebound.facts, rebound.general_key
+        call.arrays_as_objects = rebound.arrays_as_objects
 
     # ---- changes after an abandoned trace
 
@@ -91,14 +92,14 @@ class CallProfile:
         leaves = tuple(
             key
             if isinstance(key, (ObjectKey, ArrayKey))
-            else leaf_key(self._signature.contract, leaf, aliases, index in self._keyed_by_value)
+            else make_leaf_key(self._signature.contract, leaf, aliases, index in self._keyed_by_value)
             for index, (leaf, key) in enumerate(zip(call.leaves, call.key.leaves, strict=True))
         )
         call.key = replace(call.key, leaves=leaves)
 
     def refusal(self, call: Call, restart: RestartTrace) -> str:
         """Return the reason why the call cannot be traced as `restart` requires; empty if it can."""
-        if len(self._learned) > _MAX_FACTS:
+        if len(self._facts) > _MAX_FACTS:
             return "too many kinds of objects become part of a value known only at run time"
         if len(call.locations) > _MAX_LOCATIONS:
             return f"more than {_MAX_LOCATIONS} outer names and attributes are written, {restart} is one of them"
@@ -110,10 +111,10 @@ class CallProfile:
             return "an array of the program is written, which has to happen on every call"
         return ""
 
-    def restage(self, call: Call, restart: RestartTrace) -> None:
+    def bind_for_restart(self, call: Call, restart: RestartTrace) -> None:
         """Bind the call again as `restart` requires: with new inputs or facts, or with arrays as memory."""
-        if restart.learned:
-            self._learned |= restart.learned
+        if restart.facts:
+            self._facts |= restart.facts
         elif restart.objects:
             self._signature.is_leaf = _is_object
             self._keyed_by_value = frozenset()
@@ -122,7 +123,7 @@ class CallProfile:
         elif restart.containers:
             self._written |= restart.containers
         elif restart.arguments and call.key.memory:
-            self._by_object.add(self._bind_arguments(call.args, call.kwargs).key)
+            self._keys_of_object_calls.add(self._bind_arguments(call.args, call.kwargs).key)
         elif restart.arguments:
             self._unflattened |= restart.arguments
             self._keyed_by_value = frozenset()
@@ -131,19 +132,19 @@ class CallProfile:
             return
         self._rebind(call)
 
-    def try_as_objects(self, call: Call, reason: str, place: Any) -> bool:
+    def try_arrays_as_objects(self, call: Call, reason: str, place: Any) -> bool:
         """After arrays could not be traced as memory, return whether to pass them as objects, and rebind if so."""
         has_arrays = any(isinstance(key, ArrayKey) for key in call.key.leaves)
-        if not has_arrays or call.key in self._by_object:
+        if not has_arrays or call.key in self._keys_of_object_calls:
             return False
-        self._by_object.add(call.key)
-        self._explanation.by_object.append(f"{place}: {reason}" if place else reason)
+        self._keys_of_object_calls.add(call.key)
+        self._explanation.arrays_as_objects.append(f"{place}: {reason}" if place else reason)
         self._rebind(call)
         return True
 
     # ---- values that change between calls
 
-    def promote_changing(self, call: Call, traces: Sequence[ConcreteFunction]) -> bool:
+    def promote_changing_values(self, call: Call, traces: Sequence[ConcreteFunction]) -> bool:
         """Make outer arrays and numbers inputs if only their changes invalidate earlier traces; return whether it did.
 
         An array becomes an input at its second value, a number at its third.
@@ -168,7 +169,7 @@ class CallProfile:
 
     def undo_promotion(self, call: Call) -> bool:
         """Undo promoted inputs or settled numbers after a failed trace, and rebind; return whether there were any."""
-        if self.sizes.widen(call):
+        if self.sizes.generalise_call(call):
             return True
         tried = {location.key for location in call.locations if self._changing_locations.get(location.key)}
         if not tried:
@@ -187,11 +188,15 @@ class CallProfile:
 
     # ---- sizes
 
+    def observe_call(self, concrete: ConcreteFunction, leaves: Sequence[Any]) -> bool:
+        """Record a call; return whether the next one must be recorded as well, because its numbers may settle."""
+        return self._signature.contract.runs_plain and self.sizes.observe_call(concrete, leaves)
+
     def open_key(self, key: Key, keys: Iterable[Key]) -> Key:
         """Return the key with open sizes, if earlier calls had other sizes and no trace with that key failed."""
         return open_key(key, keys, self._failed_open_keys)
 
-    def fall_back_to_exact(self, call: Call, exact: Key, reason: str) -> bool:
+    def fall_back_to_exact_sizes(self, call: Call, exact: Key, reason: str) -> bool:
         """Return whether the failed trace had open sizes; if so, the call gets a trace for its exact sizes."""
         if call.key == exact:
             return False

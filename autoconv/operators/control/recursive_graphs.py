@@ -36,7 +36,7 @@ from autoconv.operators.regions.region_body import Recorded, record_body, write_
 from autoconv.operators.regions.tracing_signals import Suspended
 from autoconv.operators.support.speculation import emit_output
 from autoconv.runtime.objects.symbolic_objects import record_object
-from autoconv.runtime.recording.handler_stores import Stores
+from autoconv.runtime.recording.deferred_stores import DeferredStores
 from autoconv.runtime.recording.journal import Location
 from autoconv.runtime.recording.regions import Region, current_region, recording
 from autoconv.runtime.support.spans import current_place
@@ -245,7 +245,7 @@ class Recursion(Call):
             write_location(location, value)
         running = inner.trace.calls
         running.append(self)
-        stores = Stores(self._locations_to_store, self._store, outermost=inner)
+        stores = DeferredStores(self._locations_to_store, self._store, outermost=inner)
         inner.trace.stores.append(stores)
         try:
             # Under `function` a list is rebuilt from its items, so a mutation of it would be lost.

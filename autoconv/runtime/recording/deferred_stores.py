@@ -10,7 +10,7 @@ from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Node, Value, is_recursive
 from autoconv.ops import OPS
 from autoconv.runtime.recording.journal import Location
-from autoconv.runtime.recording.regions import HandlerStores, Region, recording
+from autoconv.runtime.recording.regions import Region, StoreListener, recording
 
 UNKNOWN = object()
 
@@ -18,12 +18,12 @@ UNKNOWN = object()
 _REPEATED_REGIONS = ("while", "try_handler", "recursive")
 
 
-class Stores:
-    """Stores for handlers: they keep the values of a set of locations up to date in the graph.
+class DeferredStores:
+    """Stores of the values of a set of locations, deferred to the nodes that may raise.
 
-    `write(location, value, before)` records a store; it is called before a node that may raise, where a value has
-    changed. `before` is the value last stored, or `UNKNOWN`. `outermost` limits this to a region. `includes_limits`
-    adds nodes that raise only for integers beyond 64 bits.
+    `write(location, value, before)` records a store; it is called before such a node, where a value has changed.
+    `before` is the value last stored, or `UNKNOWN`. `outermost` limits this to a region. `includes_limits` adds nodes
+    that raise only for integers beyond 64 bits.
     """
 
     def __init__(
@@ -39,7 +39,7 @@ class Stores:
         self._includes_limits = includes_limits
         self._last_stored: dict[tuple[int, Any], tuple[Any, Node | None, int]] = {}
         self.is_suspended = False
-        self.calls = False
+        self.has_calls = False
 
     def mark_stored(self, region: Region, location: Location) -> None:
         """Mark the location's present value as stored."""
@@ -57,10 +57,10 @@ class Stores:
         return () if self._outermost is not None and not region.is_inside(self._outermost) else self._locations(region)
 
     def after_call(self, region: Region) -> None:
-        """Invalidate the stored values after a call of a function being recorded, which may store; sets `calls`."""
+        """Invalidate the stored values after a call of a function being recorded, which may store; sets `has_calls`."""
         if self._outermost is not None and not region.is_inside(self._outermost):
             return
-        self.calls = True
+        self.has_calls = True
         for location in list(self._locations(region)):
             outer: Region | None = region
             while outer is not None:
@@ -105,7 +105,7 @@ class Stores:
 
 
 @contextmanager
-def pause_stores(listeners: Sequence[HandlerStores]) -> Iterator[None]:
+def pause_stores(listeners: Sequence[StoreListener]) -> Iterator[None]:
     """Suspend these stores inside the block."""
     before = [stores.is_suspended for stores in listeners]
     for stores in listeners:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _Evaluate = Callable[["Value"], Any]
 
 
-class TracingContract(Contract):
+class SessionContract(Contract):
     """The contract of one trace of a decorated function. `TraceSession` calls its steps in the order of this class.
 
     `on_create` is called for each variable that the traced code creates.
@@ -44,7 +44,7 @@ class TracingContract(Contract):
     def begin(self, arguments: Mapping[str, Any], leaves: Sequence[Any]) -> None:
         """Prepare the arguments and the outside values, before the converted code runs."""
 
-    def records(self, error: BaseException) -> bool:
+    def graph_raises(self, error: BaseException) -> bool:
         """Return whether the graph raises an error that ended the converted code; otherwise the trace raises it."""
         return False
 
@@ -86,7 +86,7 @@ class TracingContract(Contract):
 
     def on_converted(self, function: types.FunctionType) -> None:
         self.guards.add_function(function, mutated_names(function))
-        self.guards.look_ahead()
+        self.guards.check_new_values()
 
     def include_guards(self, guards: Guards) -> None:
         self.guards.include(guards)
@@ -113,7 +113,7 @@ class TracingContract(Contract):
             for key in keys_of(template):
                 if is_user_code(type(key)) or isinstance(key, (type, types.FunctionType)):
                     guards.add_value(f"a key of {name}", key)
-        guards.look_ahead()
+        guards.check_new_values()
 
 
-__all__ = ["TracingContract"]
+__all__ = ["SessionContract"]

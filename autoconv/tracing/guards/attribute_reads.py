@@ -73,13 +73,13 @@ class CodeNames:
 
 
 def names_in_code(code: types.CodeType) -> CodeNames:
-    result = _MENTIONS.get(code)
+    result = _NAMES_BY_CODE.get(code)
     if result is None:
-        result = _MENTIONS[code] = _collect_names(code)
+        result = _NAMES_BY_CODE[code] = _collect_names(code)
     return result
 
 
-_MENTIONS: weakref.WeakKeyDictionary[types.CodeType, CodeNames] = weakref.WeakKeyDictionary()
+_NAMES_BY_CODE: weakref.WeakKeyDictionary[types.CodeType, CodeNames] = weakref.WeakKeyDictionary()
 _GLOBAL_OPCODES = frozenset({"LOAD_GLOBAL", "LOAD_NAME", "STORE_GLOBAL", "DELETE_GLOBAL"})
 _ATTRIBUTE_OPCODES = frozenset({"LOAD_ATTR", "LOAD_METHOD", "DELETE_ATTR", "LOAD_SUPER_ATTR", "IMPORT_FROM"})
 
@@ -113,13 +113,13 @@ def _collect_names(code: types.CodeType) -> CodeNames:
     return CodeNames(frozenset(global_names), frozenset(attributes), frozenset(modules), frozenset(texts), is_closed)
 
 
-class Reads:
+class AttributeReads:
     """The attributes that the functions given to `add` may read of objects."""
 
     def __init__(self) -> None:
         self._names = {"keys"}  # read by `f(**x)` and `dict(x)`
         self._texts: set[str] = set()  # possible names in `getattr(module, "name")`
-        self._settled_names: frozenset[str] = frozenset()
+        self._final_names: frozenset[str] = frozenset()
         self._is_closed = True
         self._functions: set[Any] = set()
         self._pending: list[types.FunctionType] = []
@@ -142,17 +142,17 @@ class Reads:
                 self._pending.clear()
 
     def _examine(self, function: types.FunctionType) -> None:
-        names_mentioned = names_in_code(function.__code__)
-        self._names |= names_mentioned.attributes
-        self._texts |= names_mentioned.texts
-        self._is_closed &= names_mentioned.is_closed
+        code_names = names_in_code(function.__code__)
+        self._names |= code_names.attributes
+        self._texts |= code_names.texts
+        self._is_closed &= code_names.is_closed
         cells = [cell.cell_contents for cell in function.__closure__ or () if _is_bound(cell)]
         for value in (*cells, *(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()):
             self._visit(value)
-        for name in names_mentioned.globals:
+        for name in code_names.globals:
             self._visit(function.__globals__.get(name, getattr(builtins, name, None)))
 
-    def copy(self) -> Reads:
+    def copy(self) -> AttributeReads:
         """Return an independent copy."""
         other = copy.copy(self)
         other._names, other._functions, other._pending = set(self._names), set(self._functions), list(self._pending)
@@ -160,14 +160,14 @@ class Reads:
         other._classes = self._classes.copy()
         return other
 
-    def include(self, other: Reads) -> Reads:
+    def include(self, other: AttributeReads) -> AttributeReads:
         """Add the reads of another trace that becomes part of this one."""
         self._names |= other._names
         self._texts |= other._texts
         self._is_closed &= other._is_closed
         return self
 
-    def settle(self, values: Iterable[Any]) -> list[Any]:
+    def add_reachable_classes(self, values: Iterable[Any]) -> list[Any]:
         """Add the classes of all objects that are reachable from the values, and return these objects.
 
         Their special methods may run, and methods whose name is read. Numbers and texts are not in the result.
@@ -177,40 +177,40 @@ class Reads:
         for value in reached:
             self._visit(value)
         self._examine_pending()
-        counts: Any = None
-        while counts != (len(self._names), len(self._classes)):
-            counts = len(self._names), len(self._classes)
+        known_counts: Any = None
+        while known_counts != (len(self._names), len(self._classes)):
+            known_counts = len(self._names), len(self._classes)
             for base in {base for kind in list(self._classes) for base in kind.__mro__ if is_user_code(base)}:
                 for name, value in list(vars(base).items()):
                     if name in self._names or (name.startswith("__") and name not in _CREATION_METHODS):
                         self._visit(value)
             self._examine_pending()
         self._functions.clear()
-        self._settled_names = frozenset(self._names)
+        self._final_names = frozenset(self._names)
         return reached
 
     @property
     def names(self) -> frozenset[str]:
         """All attributes that the functions read by name."""
-        return self._settled_names
+        return self._final_names
 
     @property
     def module_names(self) -> frozenset[str]:
-        """The attributes that may be read of modules; valid before `settle` as well."""
+        """The attributes that may be read of modules; valid before `add_reachable_classes` as well."""
         return frozenset(self._names | self._texts)
 
     @property
     def names_if_closed(self) -> frozenset[str] | None:
         """The same as `names`, or None if other attributes may be read as well."""
-        return self._settled_names if self._is_closed else None
+        return self._final_names if self._is_closed else None
 
     def names_for_class(self, kind: type) -> frozenset[str] | None:
         """Return the attributes that may be read of objects of a class that was added; None for all of them."""
-        return self._settled_names if self._is_closed and self._classes.get(kind, False) else None
+        return self._final_names if self._is_closed and self._classes.get(kind, False) else None
 
     def _visit(self, value: Any) -> None:
         """Add the functions and classes that a reachable value may run."""
-        if hooks_attributes(type(value)):  # no question about the value itself, which would run code of the program
+        if hooks_attributes(type(value)):  # only the class is examined: the value would run code of the program
             self._visit_class(type(value))
         elif isinstance(value, types.FunctionType) and is_user_code(value):
             self._pending.append(value)
@@ -236,7 +236,7 @@ class Reads:
         if kind in self._classes:
             return
         bases = [base for base in kind.__mro__ if base not in _WITHOUT_CODE]
-        # The class itself is not asked: its metaclass may compute attributes.
+        # A static lookup, because the metaclass may compute attributes.
         is_protocol = inspect.getattr_static(kind, "_is_protocol", False)
         for base in bases if is_protocol else ():  # isinstance reads a protocol's attributes
             self._names.update(vars(base), vars(base).get("__annotations__", ()))
@@ -287,14 +287,14 @@ def reachable_values(values: Iterable[Any], skip: frozenset[Any] = frozenset()) 
         elif isinstance(value, types.MethodType):
             pending += [value.__self__, value.__func__]
         elif is_user_code(type(value)) and not isinstance(value, (type, types.FunctionType)):
-            pending += other_attributes(value, skip)
+            pending += attribute_values(value, skip)
 
 
 def _parts_among(items: Iterable[Any]) -> list[Any]:
     return [item for item in items if type(item) not in _PLAIN_TYPES]
 
 
-def other_attributes(value: Any, skip: frozenset[Any]) -> list[Any]:
+def attribute_values(value: Any, skip: frozenset[Any]) -> list[Any]:
     """Return the values of an object's attributes, without those in `skip`, as (id of the object, name)."""
     return [part for name, part in attributes_of(value).items() if (id(value), name) not in skip]
 

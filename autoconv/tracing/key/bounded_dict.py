@@ -8,7 +8,7 @@ Key = TypeVar("Key")
 Value = TypeVar("Value")
 
 
-class Bounded(dict[Key, Value]):
+class BoundedDict(dict[Key, Value]):
     """A mapping of at most `limit` entries; assigning an entry again makes it the newest.
 
     It is a plain dict, so its items can be listed while other threads look up entries.
