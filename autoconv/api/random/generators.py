@@ -21,7 +21,7 @@ from autoconv.api.random.stateless import (
 )
 from autoconv.api.tensors.arguments import shape_argument
 from autoconv.graph.dtypes import float32, float64, int32, int64, uint64
-from autoconv.ops.random.bits import RESERVED
+from autoconv.ops.random.bits import RESERVED_BLOCKS
 from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.objects.variable import Variable
 from autoconv.runtime.tensors.conversion import convert_to_tensor
@@ -102,7 +102,7 @@ class Generator:
     def skip(self, delta: TensorLike) -> Tensor:
         """Advance the counter by `delta` numbers, and return the state before."""
         old_state = self._state.read_value()
-        step = apply("multiply", apply("cast", convert_to_tensor(delta), dtype=int64), RESERVED)
+        step = apply("multiply", apply("cast", convert_to_tensor(delta), dtype=int64), RESERVED_BLOCKS)
         low_word = apply("add", old_state[0], step)
         if self._algorithm is not Algorithm.PHILOX:
             self._state.assign([low_word, old_state[1]])

@@ -14,7 +14,7 @@ from autoconv.graph.dtypes import int64
 from autoconv.graph.effects import Effects
 from autoconv.graph.types import TensorType
 from autoconv.ops.record import define, no_gradient, sample
-from autoconv.ops.values.list_value import no_element
+from autoconv.ops.values.list_value import missing_element_text
 
 _POSITION = TensorType(int64, ())
 
@@ -34,7 +34,7 @@ def _position(index: Any, length: Any, *, wrap: bool = False, writes: bool = Fal
     if wrap and -count <= position < 0:
         position += count
     if not 0 <= position < count:
-        raise IndexOutOfRangeError(no_element(position, count, writes))
+        raise IndexOutOfRangeError(missing_element_text(position, count, writes))
     return np.asarray(position, np.int64)
 
 

@@ -29,7 +29,7 @@ _BITS = 2**64
 TRUNCATION = 2.0  # standard deviations
 PRECISION = {"float64": 52, "float32": 23, "float16": 10, "bfloat16": 7}  # random bits of a uniform number
 MIN_UNIFORM = 1e-7  # lower bound of uniform numbers before their logarithm is taken
-RESERVED = 256  # blocks by which a counter advances for each number of a draw
+RESERVED_BLOCKS = 256  # blocks by which a counter advances for each number of a draw
 _MAX_SEED = 2**31 - 1
 _DEFAULT_SEED = 87654321  # the global seed of draws that have a seed of their own alone
 
@@ -106,7 +106,7 @@ class GlobalGenerator:
         state = self.stream(kind, op_seed)
         with self._lock:
             key, low, high = map(int, state)
-            state[1] = (low + (count * RESERVED if blocks is None else blocks)) % _BITS
+            state[1] = (low + (count * RESERVED_BLOCKS if blocks is None else blocks)) % _BITS
         return Philox(key, low, high)
 
 
@@ -170,7 +170,7 @@ def _draw_unit(bits: Bits, shape: tuple[int, ...], dtype: DType) -> Any:
     return _words_to_fractions(words, dtype).astype(dtype.numpy, copy=False).reshape(shape)
 
 
-def fractions(words: np.ndarray) -> Any:
+def to_fractions(words: np.ndarray) -> Any:
     """Return float64 numbers in [0, 1) for pairs of words, in the last axis."""
     return _words_to_fractions(words, float64)
 
@@ -193,7 +193,7 @@ def _words_to_normal_pairs(words: Any, dtype: DType) -> Any:
     return (waves * radius[..., None]).astype(np.float64)
 
 
-def pairs(words: np.ndarray) -> Any:
+def to_normal_pairs(words: np.ndarray) -> Any:
     """Return two normal numbers, float64, for each block of four words."""
     return _words_to_normal_pairs(words, float64)
 
@@ -221,7 +221,7 @@ def _draw_truncated(bits: Bits, shape: tuple[int, ...], dtype: DType) -> Any:
     accepted, filled = np.zeros((groups, group_size)), np.zeros(groups, np.int64)
     unfilled, round_number = np.arange(groups), 0
     while unfilled.size:
-        starts = unfilled.astype(np.uint64) * np.uint64(RESERVED * group_size // 4) + np.uint64(round_number)
+        starts = unfilled.astype(np.uint64) * np.uint64(RESERVED_BLOCKS * group_size // 4) + np.uint64(round_number)
         numbers = _words_to_normal_pairs(
             bits.blocks(starts).reshape(unfilled.size, -1, words_per_pair), dtype
         ).reshape(unfilled.size, -1)

@@ -18,7 +18,15 @@ from autoconv.graph.effects import Effects
 from autoconv.graph.types import TensorType
 from autoconv.ops.elementwise.arithmetic import quiet
 from autoconv.ops.movement.constants import check_shape, static_shape
-from autoconv.ops.random.bits import GLOBAL, RESERVED, Bits, fractions, from_seed, pairs, with_seed_operand
+from autoconv.ops.random.bits import (
+    GLOBAL,
+    RESERVED_BLOCKS,
+    Bits,
+    from_seed,
+    to_fractions,
+    to_normal_pairs,
+    with_seed_operand,
+)
 from autoconv.ops.record import define, no_gradient, sample
 from autoconv.ops.traits import SizeOperand
 
@@ -102,7 +110,7 @@ def binomial(bits: Bits, shape: tuple[int, ...], counts: Any, probabilities: Any
     p = np.where(is_mirrored, 1.0 - success_probabilities, success_probabilities)
     numbers = np.zeros(trial_counts.size)
     has_small_mean = trial_counts * p < DIRECT
-    outputs.space_blocks(np.where(has_small_mean, BLOCKS_OF_STEPS, RESERVED))
+    outputs.space_blocks(np.where(has_small_mean, BLOCKS_OF_STEPS, RESERVED_BLOCKS))
     active, steps = np.flatnonzero(has_small_mean), np.zeros(trial_counts.size)
     while active.size:
         steps[active] += np.ceil(np.log(outputs.uniform(active)) / np.log1p(-p[active]))
@@ -147,7 +155,7 @@ class _Outputs:
         self._count = int(np.prod(shape, dtype=np.int64)) // max(parameters, 1)
         size = self._count * parameters
         self._next = np.zeros(size, np.uint64)
-        self.space_blocks(np.full(size, RESERVED))
+        self.space_blocks(np.full(size, RESERVED_BLOCKS))
         self._pairs = {kind: np.empty((size, 2)) for kind in ("uniform", "normal")}
         self._unused_counts = {kind: np.zeros(size, np.int64) for kind in self._pairs}
 
@@ -164,10 +172,10 @@ class _Outputs:
         return numbers.reshape(self._parameters, self._count).T.reshape(self._shape)
 
     def uniform(self, positions: np.ndarray) -> np.ndarray:
-        return self._draw("uniform", positions, lambda words: fractions(words.reshape(-1, 2, 2)))
+        return self._draw("uniform", positions, lambda words: to_fractions(words.reshape(-1, 2, 2)))
 
     def normal(self, positions: np.ndarray) -> np.ndarray:
-        return self._draw("normal", positions, pairs)
+        return self._draw("normal", positions, to_normal_pairs)
 
     def _draw(
         self, kind: str, positions: np.ndarray, pairs_of_blocks: Callable[[np.ndarray], np.ndarray]

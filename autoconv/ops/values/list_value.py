@@ -16,7 +16,7 @@ Item = Any  # np.ndarray, or None for an unwritten element
 _APPEND_LOCK = new_lock()  # held while a thread claims the end of a shared buffer
 
 
-def no_element(index: int, length: int, writes: bool) -> str:
+def missing_element_text(index: int, length: int, writes: bool) -> str:
     """Return the text of the error for a position that a list does not have."""
     return f"Trying to {'modify' if writes else 'access'} element {index} in a list with {length} elements."
 
@@ -111,14 +111,14 @@ class ListValue:
     def get(self, index: int) -> np.ndarray:
         """Return the element, zeros if unwritten; raises IndexOutOfRangeError when there is none."""
         if not 0 <= index < self.length:
-            raise IndexOutOfRangeError(no_element(index, self.length, writes=False))
+            raise IndexOutOfRangeError(missing_element_text(index, self.length, writes=False))
         item = self._buffer[index]
         return self._zeros(index) if item is None else item
 
     def set(self, index: int, item: Any, resize: bool = False) -> ListValue:
         """Return a copy with that element; `resize` makes it as long as needed. Raises IndexOutOfRangeError."""
         if index < 0 or (index >= self.length and not resize):
-            raise IndexOutOfRangeError(no_element(index, self.length, writes=True))
+            raise IndexOutOfRangeError(missing_element_text(index, self.length, writes=True))
         base, array = self._with_common_dtype(item)
         items = base.items()
         items.extend([None] * (index + 1 - len(items)))

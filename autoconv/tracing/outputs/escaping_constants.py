@@ -33,17 +33,17 @@ _ITEM_READING_METHODS = frozenset({"extend", "extendleft", "join", "update", "un
 def find_escaping_containers(graph: Graph) -> list[Any]:
     """Return the containers in the graph's constants, and in the exceptions that it raises, that may escape."""
     raises = [node for node in graph.walk() if node.op.name == "raise"]
-    raised = [part for node in raises for part in containers_in(_exception_contents(node))]
+    raised_containers = [part for node in raises for part in containers_in(_exception_contents(node))]
     constants = {
         node.results[0]: parts
         for node in graph.walk()
         if node.op.name == "object_constant" and (parts := list(containers_in(node.attributes["value"])))
     }
     if not constants:
-        return raised
+        return raised_containers
     uses, returned = _collect_uses(graph), set(graph.outputs)
     escaping = [parts for value, parts in constants.items() if _escapes(value, len(parts) > 1, uses, returned)]
-    return [*raised, *itertools.chain.from_iterable(escaping)]
+    return [*raised_containers, *itertools.chain.from_iterable(escaping)]
 
 
 def find_escaping_values(graph: Graph, values: Collection[Value]) -> list[Value]:

@@ -15,7 +15,7 @@ from autoconv.backends.portable.terms import Term, static_shape
 from autoconv.graph.dtypes import DType, float32, float64, int64, uint64
 from autoconv.graph.graph import Node
 from autoconv.ops.elements.special import lgamma
-from autoconv.ops.random.bits import RESERVED, TRUNCATION
+from autoconv.ops.random.bits import RESERVED_BLOCKS, TRUNCATION
 from autoconv.ops.random.distributions import BLOCKS_OF_STEPS, DIRECT, TAILS
 
 
@@ -29,7 +29,7 @@ def truncated_normal(w: Control, node: Node, seed: Term, *sizes: Term) -> Term |
     count, kind = math.prod(shape), float64 if dtype is float64 else float32
     group = 2 if kind is float64 else 4
     groups = -(-count // group)
-    starts = w.iota((groups,), 0, uint64) * (RESERVED * group // 4)
+    starts = w.iota((groups,), 0, uint64) * (RESERVED_BLOCKS * group // 4)
     places = w.iota((groups, group), 1, int64)
 
     def step(active: Term, state: list[Term]) -> tuple[Term, list[Term]]:
@@ -135,7 +135,7 @@ def _prepare(
         return None
     values = [result.of(parameter) for parameter in parameters]
     positions = w.iota((result.count,), 0, uint64)
-    distance = RESERVED if block_distance is None else block_distance(values)
+    distance = RESERVED_BLOCKS if block_distance is None else block_distance(values)
     return result, _Draws(w, blocks, positions * distance), values
 
 
@@ -217,7 +217,7 @@ def binomial(w: Control, node: Node, seed: Term, counts: Term, chances: Term, *s
         return parameters[0] * w.binary("minimum", parameters[1], 1.0 - parameters[1]) < DIRECT
 
     def block_distance(parameters: list[Term]) -> Term:
-        reserved = w.fill_like(parameters[0], RESERVED, uint64)
+        reserved = w.fill_like(parameters[0], RESERVED_BLOCKS, uint64)
         return w.select(is_small(parameters), BLOCKS_OF_STEPS, reserved)
 
     prepared = _prepare(w, node, seed, (counts, chances), block_distance)

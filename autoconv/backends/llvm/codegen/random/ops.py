@@ -23,7 +23,7 @@ from autoconv.backends.llvm.ir.scalars import ElementWriter, load
 from autoconv.backends.llvm.ir.types import memory
 from autoconv.graph.dtypes import DType, int64, uint32, uint64
 from autoconv.graph.graph import Node, Value
-from autoconv.ops.random.bits import GLOBAL, RESERVED, seed_size, stream_name
+from autoconv.ops.random.bits import GLOBAL, RESERVED_BLOCKS, seed_size, stream_name
 from autoconv.ops.random.philox import SEED_KEY
 
 
@@ -77,7 +77,7 @@ def _write_generator_state(region: LoweringContext, node: Node, blocks: Position
 
 def _write_draw(
     region: LoweringContext, node: Node, call: Callable[..., object],
-    blocks: Callable[[Any, Position], Position] = lambda out, count: times(out, count, RESERVED),
+    blocks: Callable[[Any, Position], Position] = lambda out, count: times(out, count, RESERVED_BLOCKS),
 ) -> None:  # fmt: skip
     """Define the result by numbers that `call(dtype, count, address of the result, key and counter)` writes.
 

@@ -24,7 +24,7 @@ from autoconv.backends.llvm.schedule.partition import PART_LIMIT, Split
 from autoconv.backends.llvm.target.machine import current_target
 from autoconv.graph.dtypes import DType, float32, float64, int32, int64, uint32, uint64
 from autoconv.ops.elements import ELEMENTS
-from autoconv.ops.random.bits import MIN_UNIFORM, PRECISION, RESERVED, TRUNCATION, words_of_pair
+from autoconv.ops.random.bits import MIN_UNIFORM, PRECISION, RESERVED_BLOCKS, TRUNCATION, words_of_pair
 from autoconv.ops.random.philox import MULTIPLIERS, ROUNDS, WEYL
 
 _CHUNK_NUMBERS = 512  # numbers whose words are drawn at once; a multiple of the four words of a block
@@ -275,7 +275,7 @@ def write_truncated(region: LoweringContext, dtype: DType, groups: Position) -> 
     words, filled, blocks_used = out.alloca("[4 x i32]"), out.alloca("i64"), out.alloca("i64")
 
     def write_group(i: str, group: str) -> None:
-        group_start, block = out.mul(group, size), out.mul(group, RESERVED * size // 4)
+        group_start, block = out.mul(group, size), out.mul(group, RESERVED_BLOCKS * size // 4)
         out.store("i64", 0, filled)
         out.store("i64", 0, blocks_used)
         next_block, done = out.label("again"), out.label("complete")
