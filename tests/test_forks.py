@@ -169,7 +169,7 @@ def test_objects_of_an_import_are_not_searched_for_garbage_by_the_first_call(fro
 
 def test_a_fork_in_the_middle_of_a_trace_leaves_the_programs_objects_as_they_were(monkeypatch):
     monkeypatch.setattr(forks, "_FORK_TIMEOUT", 0.0)
-    kept = [1.0]
+    objects = [1.0]
 
     class Counter:
         value = 1.0
@@ -178,7 +178,7 @@ def test_a_fork_in_the_middle_of_a_trace_leaves_the_programs_objects_as_they_wer
 
     @ac.compile
     def slow(x):
-        kept.append(x * 2)
+        objects.append(x * 2)
         counter.value = x
         return x + 1
 
@@ -190,15 +190,15 @@ def test_a_fork_in_the_middle_of_a_trace_leaves_the_programs_objects_as_they_wer
     monkeypatch.setattr(trace, "make_outputs", make_outputs)
 
     def check() -> None:
-        assert kept == [1.0] and counter.value == 1.0
+        assert objects == [1.0] and counter.value == 1.0
         paused.resume.set()
         check_new_function()
-        assert ac.compile(lambda x: x + len(kept))(1.0) == 2.0
+        assert ac.compile(lambda x: x + len(objects))(1.0) == 2.0
 
     paused = PausedThread(lambda: slow(3.0))
     with paused:
         check_in_child(check)
-    assert kept == [1.0, 6.0] and counter.value == 3.0
+    assert objects == [1.0, 6.0] and counter.value == 3.0
 
 
 def test_the_thread_that_traces_may_fork():
@@ -212,21 +212,21 @@ def test_the_thread_that_traces_may_fork():
 
 
 def test_locks_that_other_threads_hold_are_free_in_a_child_and_own_ones_held():
-    own, other = forks.new_lock(), forks.new_lock()
+    own_lock, foreign_lock = forks.new_lock(), forks.new_lock()
 
     def hold() -> None:
-        with other:
+        with foreign_lock:
             paused.wait()
 
     paused = PausedThread(hold)
 
     def check() -> None:
-        assert other.acquire(timeout=1)
-        other.release()
-        own.release()
-        assert not own._is_owned()
+        assert foreign_lock.acquire(timeout=1)
+        foreign_lock.release()
+        own_lock.release()
+        assert not own_lock._is_owned()
 
-    with paused, own:
+    with paused, own_lock:
         check_in_child(check)
 
 

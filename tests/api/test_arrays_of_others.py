@@ -18,8 +18,8 @@ class Series:
 def test_the_dtype_is_the_arrays(values):
     series = Series(values)
     expected = ac.constant(series.values)
-    for made in (ac.constant(series), ac.convert_to_tensor(series), ac.function(lambda: ac.constant(series))()):
-        assert made.dtype == expected.dtype and made.numpy().tolist() == expected.numpy().tolist()
+    for tensor in (ac.constant(series), ac.convert_to_tensor(series), ac.function(lambda: ac.constant(series))()):
+        assert tensor.dtype == expected.dtype and tensor.numpy().tolist() == expected.numpy().tolist()
     assert ac.constant([series, series]).dtype == expected.dtype
 
 

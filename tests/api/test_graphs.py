@@ -9,16 +9,16 @@ import autoconv as tf
 def test_ops_of_the_block_are_recorded():
     outside = tf.constant([1.0, 2.0])
     graph = tf.Graph()
-    with graph.as_default() as same:
-        assert same is graph
+    with graph.as_default() as entered:
+        assert entered is graph
         x = tf.constant(3.0, name="x")
         y = tf.multiply(x, outside, name="y")
         assert not tf.executing_eagerly()
-        with tf.Graph().as_default() as other:
+        with tf.Graph().as_default() as inner:
             tf.constant(1)
     assert tf.executing_eagerly()
     assert repr(y) == "<autoconv.Tensor 'y:0' shape=(2,) dtype=float32>"
-    assert [op.name for op in other.get_operations()] == ["Const"]
+    assert [op.name for op in inner.get_operations()] == ["Const"]
     assert graph.get_operation_by_name("y").type == "Mul"
     names = [node.name for node in graph.as_graph_def().node]
     assert {"x", "y"} <= set(names)

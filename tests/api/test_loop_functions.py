@@ -46,8 +46,8 @@ def test_maps_convert_numbers_to_the_dtype_of_the_elements() -> None:
         return tf.map_fn(lambda v: 1, x), tf.map_fn(lambda v: {"a": v["a"]}, {"a": x})["a"]
 
     for run in (program, tf.function(program)):
-        ones, same = run(tf.constant(X))
-        assert (ones.dtype, ones.numpy().tolist(), same.numpy().tolist()) == (tf.float32, [1.0, 1.0, 1.0], X)
+        ones, items = run(tf.constant(X))
+        assert (ones.dtype, ones.numpy().tolist(), items.numpy().tolist()) == (tf.float32, [1.0, 1.0, 1.0], X)
 
 
 def test_maps_keep_the_known_length() -> None:

@@ -61,9 +61,9 @@ def test_gradients_of_depthwise_convolutions_as_functions():
         return ac.nn.depthwise_conv2d(x, kernel, ONES, "SAME") * np.float32(0.5**0.5)
 
     by_image, by_kernel = gradients(half_squares, IMAGE, kernel)
-    argument = ac.nn.depthwise_conv2d(IMAGE, kernel, ONES, "SAME")
-    assert_close(ac.nn.depthwise_conv2d_backprop_input([1, 3, 4, 1], kernel, argument, ONES, "SAME"), by_image)
-    assert_close(ac.nn.depthwise_conv2d_backprop_filter(IMAGE, [2, 2, 1, 2], argument, ONES, "SAME"), by_kernel)
+    output = ac.nn.depthwise_conv2d(IMAGE, kernel, ONES, "SAME")
+    assert_close(ac.nn.depthwise_conv2d_backprop_input([1, 3, 4, 1], kernel, output, ONES, "SAME"), by_image)
+    assert_close(ac.nn.depthwise_conv2d_backprop_filter(IMAGE, [2, 2, 1, 2], output, ONES, "SAME"), by_kernel)
 
 
 def test_losses_over_samples():

@@ -154,7 +154,7 @@ def test_jacobians() -> None:
     x = tf.constant([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
     matrix = tf.constant([[1.0, 2.0, 3.0], [3.0, 4.0, 5.0]])
 
-    def whole(x: Any) -> Any:
+    def full_jacobian(x: Any) -> Any:
         with tf.GradientTape() as tape:
             tape.watch(x)
             y = tf.matmul(x, matrix)
@@ -168,7 +168,7 @@ def test_jacobians() -> None:
 
     expected = np.einsum("ik,lj->ijkl", np.eye(3), matrix.numpy())
     unknown = tf.TensorSpec([None, 2], tf.float32)
-    for run in (whole, tf.function(whole), tf.function(whole, input_signature=[unknown])):
+    for run in (full_jacobian, tf.function(full_jacobian), tf.function(full_jacobian, input_signature=[unknown])):
         np.testing.assert_array_equal(run(x), expected)
     for run in (rows, tf.function(rows), tf.function(rows, input_signature=[unknown])):
         np.testing.assert_array_equal(run(x), np.broadcast_to(matrix.numpy().T, (3, 3, 2)))

@@ -53,9 +53,9 @@ def test_integers_have_no_gradient(caplog: Any) -> None:
     with tf.GradientTape(persistent=True) as tape:
         tape.watch([x, n])
         y = x * tf.cast(n, tf.float32)
-        whole = tf.cast(y, tf.int32)
+        integers = tf.cast(y, tf.int32)
     assert tape.gradient(y, n) is None
-    assert tape.gradient(whole, x) is None
+    assert tape.gradient(integers, x) is None
     texts = [record.getMessage() for record in caplog.records]
     assert texts == [
         f"The dtype of the {what} tensor must be floating (e.g. autoconv.float32){when}, got autoconv.int32"

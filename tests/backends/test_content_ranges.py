@@ -15,7 +15,7 @@ from autoconv.ops.analysis.content_ranges import content_ranges
 from autoconv.ops.analysis.integer_ranges import integer_ranges
 
 pytestmark = pytest.mark.optimised
-MOST = 2**63 - 1
+MAX_INT64 = 2**63 - 1
 
 
 def counted(places: Any) -> Any:
@@ -38,10 +38,10 @@ def edited(a: Any) -> Any:
 def rolled(a: Any) -> Any:
     before = np.full(len(a), 5)
     for _ in range(len(a)):
-        now = before.copy()
+        row = before.copy()
         for j in range(1, len(a)):
-            now[j] = max(before[j], now[j - 1] + (a[j] & 3))
-        before = now
+            row[j] = max(before[j], row[j - 1] + (a[j] & 3))
+        before = row
     return before
 
 
@@ -53,7 +53,7 @@ def doubled(a: Any) -> Any:
 
 
 def near_the_end(a: Any) -> Any:
-    found = np.full(len(a), MOST - 3)
+    found = np.full(len(a), MAX_INT64 - 3)
     for i in range(len(a)):
         for _ in range(i):
             found[i] += 1
@@ -61,20 +61,20 @@ def near_the_end(a: Any) -> Any:
 
 
 def copied(a: Any) -> Any:
-    own = a.copy()
-    for i in range(len(own)):
-        own[i] += 1
-    return own
+    result = a.copy()
+    for i in range(len(result)):
+        result[i] += 1
+    return result
 
 
 def written_through_a_view(a: Any) -> Any:
-    own, total = np.zeros(len(a), np.int64), 0
-    part = own[1:]
+    result, total = np.zeros(len(a), np.int64), 0
+    part = result[1:]
     part[:] = a[:-1]
     for i in range(len(a)):
-        own[i] += 1
-        total = own[i] - 1
-    return own, total
+        result[i] += 1
+        total = result[i] - 1
+    return result, total
 
 
 def passed_on(a: Any) -> Any:
@@ -116,7 +116,7 @@ def beyond_32_bits(a: Any) -> Any:
 
 
 def numbered(a: Any) -> Any:
-    row, end = np.arange(len(a) + 1), np.arange(MOST - 7, MOST)
+    row, end = np.arange(len(a) + 1), np.arange(MAX_INT64 - 7, MAX_INT64)
     for i in range(1, len(a) + 1):
         before, row[0] = row[0], i
         for j in range(1, len(a) + 1):
@@ -126,19 +126,19 @@ def numbered(a: Any) -> Any:
 
 
 def numbered_near_the_end(a: Any) -> Any:
-    own, down = np.arange(MOST - 7, MOST), np.arange(3, -4, -1)
+    rising, falling = np.arange(MAX_INT64 - 7, MAX_INT64), np.arange(3, -4, -1)
     for i in range(len(a)):
-        own[i % 7] += 1 + a[i] % 3
-        down[i % 7] -= 1
-    return own, down
+        rising[i % 7] += 1 + a[i] % 3
+        falling[i % 7] -= 1
+    return rising, falling
 
 
 def call_program(program: Any, a: Any) -> Any:
-    own = copy.deepcopy(a)
+    argument = copy.deepcopy(a)
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
-        result = program(own)
-    return result, own, sorted({str(item.message) for item in found})
+        result = program(argument)
+    return result, argument, sorted({str(item.message) for item in found})
 
 
 @pytest.mark.parametrize(
@@ -151,7 +151,8 @@ def test_sums_that_overflow_warn(program: Any) -> None:
     draws = np.random.default_rng(0)
     calls = [draws.integers(0, 8, size) for size in (7, 7, 12, 9, 7)]
     if program is not counted:
-        calls += [np.array([3, 3, 3, 3, 3, 3, MOST]), np.array([MOST, 1, 2, -MOST - 1, MOST, MOST, 0])]
+        calls.append(np.array([3, 3, 3, 3, 3, 3, MAX_INT64]))
+        calls.append(np.array([MAX_INT64, 1, 2, -MAX_INT64 - 1, MAX_INT64, MAX_INT64, 0]))
     for a in calls:
         for found, expected in zip(call_program(compiled, a), call_program(program, a), strict=True):
             np.testing.assert_equal(found, expected)

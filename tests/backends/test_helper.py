@@ -106,11 +106,11 @@ def total(x, n):
 
 
 @pytest.mark.parametrize(
-    ("ends", "told"),
+    ("ends", "line"),
     [((3,), "compiled at level"), ((3, 2, 1), "compiled at level 0"), ((0, 1, 2, 3), "no native code")],
 )
 @pytest.mark.parametrize("decorator", [autoconv.compile, autoconv.function])
-def test_a_program_goes_on_with_less_optimised_code(monkeypatch, tmp_path, ends, told, decorator):
+def test_a_program_goes_on_with_less_optimised_code(monkeypatch, tmp_path, ends, line, decorator):
     monkeypatch.setenv("AUTOCONV_CACHE", str(tmp_path))
     monkeypatch.setattr(jit_engine, "_DOWNGRADES", {})
     monkeypatch.setattr(jit_engine, "_FAILURES", {})
@@ -119,31 +119,31 @@ def test_a_program_goes_on_with_less_optimised_code(monkeypatch, tmp_path, ends,
     for size in (3, 4, 3):
         x = np.arange(size, dtype=np.float64)
         np.testing.assert_array_equal(staged(x, 5), total(x, 5))
-    assert told in staged.explain() or ends == (3,)
+    assert line in staged.explain() or ends == (3,)
 
 
 def test_texts_that_crashed_the_helper_are_remembered(monkeypatch, tmp_path):
     monkeypatch.setenv("AUTOCONV_CACHE", str(tmp_path))
-    asked = []
+    requests = []
     real = helper.object_files
-    monkeypatch.setattr(helper, "object_files", lambda modules: asked.append(modules) or real(modules))
+    monkeypatch.setattr(helper, "object_files", lambda modules: requests.append(modules) or real(modules))
     for _ in range(3):
         with pytest.raises(jit_engine.NoMachineCode, match="unsupported GC"):
             jit_engine.make_ready({FATAL + "; once": 1})
-    assert len(asked) == 2
+    assert len(requests) == 2
 
 
 def test_without_a_process_llvm_runs_here(monkeypatch, tmp_path):
-    asked = []
+    requests = []
     real = compiler.object_files
     monkeypatch.setenv("AUTOCONV_CACHE", str(tmp_path))  # without code of earlier runs
-    monkeypatch.setattr(compiler, "object_files", lambda modules: asked.append(modules) or real(modules))
+    monkeypatch.setattr(compiler, "object_files", lambda modules: requests.append(modules) or real(modules))
     with monkeypatch.context() as without_python:
         without_python.setattr(sys, "executable", "")
         jit_engine.make_ready({GOOD + "; here": 1})
     monkeypatch.setattr(SETTINGS, "helper", False)
     jit_engine.make_ready({GOOD + "; here, too": 1})
-    assert len(asked) == 2
+    assert len(requests) == 2
 
 
 @pytest.mark.parametrize("body", ["return x + 1.0", "return x + 1.0 if x > 0 else x"])

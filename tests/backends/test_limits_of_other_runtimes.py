@@ -10,8 +10,8 @@ from tests.backends.test_special_functions_of_other_runtimes import RUNTIMES, by
 @RUNTIMES
 @pytest.mark.parametrize("dtype", [np.int16, np.int32, np.int64, np.uint8, np.uint64])
 def test_powers(run, dtype):
-    most = np.iinfo(dtype).max
-    bases, exponents = np.array([0, 1, 2, 3, 7, most], dtype), np.array([0, 1, 2, 63, 64, most // 2], dtype)
+    largest = np.iinfo(dtype).max
+    bases, exponents = np.array([0, 1, 2, 3, 7, largest], dtype), np.array([0, 1, 2, 63, 64, largest // 2], dtype)
     base, exponent = np.meshgrid(bases, exponents)
     (found,) = run(lambda x, y: x**y, base, exponent)
     np.testing.assert_array_equal(found, base**exponent)

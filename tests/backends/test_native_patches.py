@@ -30,17 +30,17 @@ def test_patches_are_read_in_place(step, gap, image, kernel):
     x, w = random.standard_normal(image), random.standard_normal(kernel)
 
     @autoconv.function
-    def both(x, w):
+    def convolutions(x, w):
         found = autoconv.nn.conv2d(x, w, strides=step, padding="VALID", dilations=gap)
         return autoconv.nn.relu(found), autoconv.nn.conv2d(x, w, strides=step, padding="SAME", dilations=gap)
 
-    valid, same = (np.asarray(item) for item in both(x, w))
+    valid, same = (np.asarray(item) for item in convolutions(x, w))
     np.testing.assert_allclose(valid, np.maximum(convolve(x, w, step, gap), 0), rtol=1e-11, atol=1e-11)
     extents = [(k - 1) * gap + 1 for k in kernel[:2]]
     missing = [max((-(-s // step) - 1) * step + e - s, 0) for s, e in zip(image[1:3], extents, strict=True)]
     padded = np.pad(x, ((0, 0), *((m // 2, m - m // 2) for m in missing), (0, 0)))
     np.testing.assert_allclose(same, convolve(padded, w, step, gap), rtol=1e-11, atol=1e-11)
-    joined = "\n".join(describe(both.get_concrete_function(x, w).optimised))
+    joined = "\n".join(describe(convolutions.get_concrete_function(x, w).optimised))
     assert this_machine().vector_registers is None or "joined" not in joined
 
 
@@ -49,10 +49,10 @@ def test_patches_with_other_uses_are_stored():
     x, w = random.standard_normal((6, 40)), random.standard_normal((24, 5))
 
     @autoconv.function
-    def both(x, w):
+    def products(x, w):
         patches = autoconv.concat([x[:, 0:8], x[:, 16:24], x[:, 4:12]], 1)
         return patches @ w, patches * 2.0
 
-    whole = np.concatenate([x[:, 0:8], x[:, 16:24], x[:, 4:12]], 1)
-    for actual, expected in zip(both(x, w), (whole @ w, whole * 2), strict=True):
+    joined = np.concatenate([x[:, 0:8], x[:, 16:24], x[:, 4:12]], 1)
+    for actual, expected in zip(products(x, w), (joined @ w, joined * 2), strict=True):
         np.testing.assert_allclose(np.asarray(actual), expected, rtol=1e-12, atol=1e-12)

@@ -27,11 +27,11 @@ def test_distances(count: int) -> None:
     x, y = numbers(30, count), numbers(17, count, seed=4)
 
     def build(b: Any, x: Any, y: Any) -> Any:
-        whole = Slice()
-        apart = b.subtract(
-            b.get_item(x, spec=(whole, NewAxis(), whole)), b.get_item(y, spec=(NewAxis(), whole, whole))
+        all_ = Slice()
+        differences = b.subtract(
+            b.get_item(x, spec=(all_, NewAxis(), all_)), b.get_item(y, spec=(NewAxis(), all_, all_))
         )
-        return b.sqrt(b.reduce_sum(b.square(apart), axis=(2,), keepdims=False))
+        return b.sqrt(b.reduce_sum(b.square(differences), axis=(2,), keepdims=False))
 
     (found,) = run_both(build, x, y, rtol=1e-6)
     exact = np.sqrt(((x[:, None].astype(float) - y[None]) ** 2).sum(2))
@@ -59,22 +59,23 @@ def test_reductions_over_any_axes(name: str, axes: tuple[int, ...], keepdims: bo
 
 def test_a_sum_that_is_broadcast_into_its_vectors() -> None:
     """Gravity between bodies: one loop computes distances and accelerations."""
-    place, mass = numbers(40, 3), numbers(40)
+    positions, masses = numbers(40, 3), numbers(40)
 
-    def build(b: Any, place: Any, mass: Any) -> Any:
-        whole = Slice()
-        apart = b.subtract(
-            b.get_item(place, spec=(NewAxis(), whole, whole)), b.get_item(place, spec=(whole, NewAxis(), whole))
+    def build(b: Any, positions: Any, masses: Any) -> Any:
+        all_ = Slice()
+        differences = b.subtract(
+            b.get_item(positions, spec=(NewAxis(), all_, all_)), b.get_item(positions, spec=(all_, NewAxis(), all_))
         )
-        near = b.add(b.reduce_sum(b.multiply(apart, apart), axis=(2,), keepdims=False), 0.01)
-        pull = b.get_item(b.divide(mass, b.multiply(near, b.sqrt(near))), spec=(whole, whole, NewAxis()))
-        return b.reduce_sum(b.multiply(apart, pull), axis=(1,), keepdims=False)
+        squares = b.add(b.reduce_sum(b.multiply(differences, differences), axis=(2,), keepdims=False), 0.01)
+        pull = b.get_item(b.divide(masses, b.multiply(squares, b.sqrt(squares))), spec=(all_, all_, NewAxis()))
+        return b.reduce_sum(b.multiply(differences, pull), axis=(1,), keepdims=False)
 
-    (found,) = run_both(build, place, mass, rtol=1e-4)
-    apart = place[None].astype(float) - place[:, None]
-    near = (apart**2).sum(2) + 0.01
-    np.testing.assert_allclose(found, (apart * (mass / near**1.5)[:, :, None]).sum(1), rtol=1e-4, atol=1e-3)
-    assert len(loops(build, place, mass)) == 1
+    (found,) = run_both(build, positions, masses, rtol=1e-4)
+    differences = positions[None].astype(float) - positions[:, None]
+    squares = (differences**2).sum(2) + 0.01
+    expected = (differences * (masses / squares**1.5)[:, :, None]).sum(1)
+    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-3)
+    assert len(loops(build, positions, masses)) == 1
 
 
 def test_vectors_with_other_uses_are_not_unrolled() -> None:

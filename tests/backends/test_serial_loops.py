@@ -64,11 +64,11 @@ def test_which_loops_are_serial(program: Any, serial: bool) -> None:
 @pytest.mark.parametrize("dtype", [np.int64, np.int32])
 @pytest.mark.parametrize("program", [program for program, _ in PROGRAMS])
 def test_sums_that_overflow_warn(program: Any, dtype: Any) -> None:
-    compiled, most = autoconv.compile(program), np.iinfo(dtype).max
+    compiled, largest = autoconv.compile(program), np.iinfo(dtype).max
     draws = np.random.default_rng(0)
     calls = [(draws.integers(0, 9, n).astype(dtype), draws.integers(0, 9, n).astype(dtype)) for n in (7, 7, 9, 5, 30)]
-    calls += [(np.array([1, most, -most, most - 2], dtype), np.array([1, 2, 3, most], dtype))]
-    calls += [(np.array([most, most, -most - 1, 5], dtype), np.array([-1, most, -most, most], dtype))]
+    calls += [(np.array([1, largest, -largest, largest - 2], dtype), np.array([1, 2, 3, largest], dtype))]
+    calls += [(np.array([largest, largest, -largest - 1, 5], dtype), np.array([-1, largest, -largest, largest], dtype))]
     for arguments in calls:
         found, expected = _call_program(compiled, arguments), _call_program(program, arguments)
         np.testing.assert_equal(found, expected)

@@ -64,20 +64,20 @@ def report_text(outcomes: Outcomes, letters: list[str], missing: bool) -> str:
     total = shown = 0
     for letter in letters:
         title, lines = SECTIONS[letter]
-        held = [line for line in lines if outcomes.holds(line)]
-        excepted = [line for line in lines if line in EXCEPTED and line not in held]
-        absent = [line for line in lines if line not in held and line not in excepted]
+        shown_lines = [line for line in lines if outcomes.holds(line)]
+        excepted = [line for line in lines if line in EXCEPTED and line not in shown_lines]
+        absent = [line for line in lines if line not in shown_lines and line not in excepted]
         total += len(lines) - len(excepted)
-        shown += len(held)
-        row = f"{letter}  {title:32} {len(held):3} of {len(lines) - len(excepted)} hold"
+        shown += len(shown_lines)
+        row = f"{letter}  {title:32} {len(shown_lines):3} of {len(lines) - len(excepted)} hold"
         rows.append(row + (f", {len(excepted)} excepted" if excepted else ""))
         if missing and absent:
             rows.append(f"     not shown: {', '.join(map(str, absent))}")
     rows.append(f"   {'together':32} {shown:3} of {total} hold")
     expected = {line for letter in letters for line in SECTIONS[letter][1]}
     for heading, reasons in (("excepted for now", EXCEPTED), ("in part", IN_PART)):
-        told = [f"  {line:3}  {reason}" for line, reason in reasons.items() if line in expected]
-        rows += [f"{heading}:", *told] if told else []
+        reason_lines = [f"  {line:3}  {reason}" for line, reason in reasons.items() if line in expected]
+        rows += [f"{heading}:", *reason_lines] if reason_lines else []
     failed = [node for line in expected for node, outcome in outcomes.by_line.get(line, ()) if outcome == "failed"]
     return "\n".join(rows + [f"FAILED {node}" for node in sorted(failed) + outcomes.broken])
 

@@ -132,7 +132,7 @@ def test_names_cannot_control_the_terminal(program_folder, cli):
 
 
 @pytest.mark.parametrize(
-    ("target", "said"),
+    ("target", "message"),
     [
         ("newton.py:solv", "did you mean solve or Solver?"),
         ("newton.py:step", "did you mean Solver.step?"),
@@ -145,9 +145,9 @@ def test_names_cannot_control_the_terminal(program_folder, cli):
         ("1+1", "neither a file nor"),
     ],
 )
-def test_missing_targets(program_folder, cli, target, said):
+def test_missing_targets(program_folder, cli, target, message):
     result = cli("show-code", target)
-    assert result.exit_code == 2 and said in result.stderr and result.stdout == ""
+    assert result.exit_code == 2 and message in result.stderr and result.stdout == ""
 
 
 def test_a_target_that_cannot_be_parsed(program_folder, cli):

@@ -53,8 +53,8 @@ def command_starts() -> list[tuple[list[str], list[str], str | None]]:
 
     The two other pairs differ before the command is read: one that converts in other processes, and one that runs code.
     """
-    every = [(arguments, *how) for arguments in COMMANDS for how in ((MODULE, None), (script(), "."))]
-    return every + [(COMMANDS[i], *how) for i in (2, -1) for how in ((MODULE, "."), (script(), None))]
+    starts = [(arguments, *start) for arguments in COMMANDS for start in ((MODULE, None), (script(), "."))]
+    return starts + [(COMMANDS[i], *start) for i in (2, -1) for start in ((MODULE, "."), (script(), None))]
 
 
 @pytest.mark.parametrize(("arguments", "start", "python_path"), command_starts())

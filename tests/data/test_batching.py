@@ -13,9 +13,9 @@ def test_batch(elements):
     dataset = Dataset.range(5).batch(2)
     assert elements(dataset) == [[0, 1], [2, 3], [4]]
     assert dataset.element_spec == tf.TensorSpec((None,), tf.int64)
-    whole = Dataset.range(5).batch(2, drop_remainder=True)
-    assert elements(whole) == [[0, 1], [2, 3]]
-    assert whole.element_spec == tf.TensorSpec((2,), tf.int64)
+    full_batches = Dataset.range(5).batch(2, drop_remainder=True)
+    assert elements(full_batches) == [[0, 1], [2, 3]]
+    assert full_batches.element_spec == tf.TensorSpec((2,), tf.int64)
 
 
 def test_batches_of_structures_and_strings(elements):

@@ -100,12 +100,12 @@ def test_generators_run_anew_on_every_call():
 
 def test_a_dropped_function_frees_its_dataset():
     dataset = Dataset.from_tensor_slices(np.zeros(4))
-    held = weakref.ref(dataset), weakref.ref(dataset._bound)
+    references = weakref.ref(dataset), weakref.ref(dataset._bound)
     function = tf.function(lambda: dataset.reduce(0.0, lambda a, b: a + b))
     assert float(function()) == 0.0
     function = dataset = None
     gc.collect()
-    assert [ref() for ref in held] == [None, None]
+    assert [ref() for ref in references] == [None, None]
 
 
 def test_specs_stand_for_datasets():

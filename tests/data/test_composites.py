@@ -46,10 +46,10 @@ def test_functions_of_elements_take_and_return_composites():
     doubled = dataset.batch(3).map(lambda x: x * 2.0)
     assert doubled.element_spec.shape.as_list() == [None, None]
     assert [x.to_list() for x in doubled] == [[[2.0, 4.0], [], [6.0]]]
-    made = ac.data.Dataset.range(1, 3).map(lambda x: ac.sparse.from_dense(ac.one_hot(x, 3)))
-    assert [ac.sparse.to_dense(x).numpy().tolist() for x in made] == [[0, 1, 0], [0, 0, 1]]
-    kept = dataset.filter(lambda x: ac.size(x) > 0).shuffle(3, seed=1).cache().repeat(2)
-    assert sorted(len(x) for x in kept) == [1, 1, 2, 2]
+    vectors = ac.data.Dataset.range(1, 3).map(lambda x: ac.sparse.from_dense(ac.one_hot(x, 3)))
+    assert [ac.sparse.to_dense(x).numpy().tolist() for x in vectors] == [[0, 1, 0], [0, 0, 1]]
+    filtered = dataset.filter(lambda x: ac.size(x) > 0).shuffle(3, seed=1).cache().repeat(2)
+    assert sorted(len(x) for x in filtered) == [1, 1, 2, 2]
 
 
 def test_loops_in_functions_iterate_over_composites():

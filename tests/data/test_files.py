@@ -19,9 +19,9 @@ def test_lines(tmp_path, elements):
     (tmp_path / "b.txt").write_text("three\n")
     expected = [b"one", b"two", b"", "last é".encode()]
     assert elements(tf.data.TextLineDataset(str(tmp_path / "a.txt"))) == expected
-    both = [tmp_path / "a.txt", tmp_path / "b.txt"]
-    assert elements(tf.data.TextLineDataset(both)) == [*expected, b"three"]
-    names = Dataset.from_tensor_slices([str(path) for path in both])
+    paths = [tmp_path / "a.txt", tmp_path / "b.txt"]
+    assert elements(tf.data.TextLineDataset(paths)) == [*expected, b"three"]
+    names = Dataset.from_tensor_slices([str(path) for path in paths])
     assert elements(tf.data.TextLineDataset(names)) == [*expected, b"three"]
     assert elements(names.flat_map(tf.data.TextLineDataset)) == [*expected, b"three"]
     assert tf.data.TextLineDataset("x").element_spec == tf.TensorSpec((), tf.string)
@@ -67,13 +67,13 @@ def record(data):
 
 
 def test_records(tmp_path, elements):
-    whole = record(b"one") + record(b"") + record(b"\x00two")
-    (tmp_path / "a").write_bytes(whole)
+    content = record(b"one") + record(b"") + record(b"\x00two")
+    (tmp_path / "a").write_bytes(content)
     assert elements(tf.data.TFRecordDataset(tmp_path / "a")) == [b"one", b"", b"\x00two"]
-    (tmp_path / "b").write_bytes(whole[:-6])
+    (tmp_path / "b").write_bytes(content[:-6])
     with pytest.raises(tf.errors.DataLossError, match=r"truncated record at 35 in .*b$"):
         elements(tf.data.TFRecordDataset(tmp_path / "b"))
-    (tmp_path / "c").write_bytes(whole.replace(b"one", b"eno"))
+    (tmp_path / "c").write_bytes(content.replace(b"one", b"eno"))
     with pytest.raises(tf.errors.DataLossError, match="corrupted record at 0"):
         elements(tf.data.TFRecordDataset(tmp_path / "c"))
     (tmp_path / "d").write_bytes(b"some text that is no record")

@@ -176,7 +176,7 @@ def test_structures_and_variables():
 
 def test_datasets_made_of_tensors_in_a_function():
     @tf.function
-    def made(n, rows):
+    def build(n, rows):
         offset = n * 10
         dataset = Dataset.range(n).map(lambda x: x + offset).filter(lambda x: x != offset + 1).batch(n)
         total = 0
@@ -186,10 +186,10 @@ def test_datasets_made_of_tensors_in_a_function():
             total += tf.cast(row, tf.int64)
         return total, Dataset.range(n).cardinality(), len(Dataset.range(n).repeat(2))
 
-    total, count, twice = made(tf.constant(3, tf.int64), tf.constant([100, 1, 2]))
+    total, count, twice = build(tf.constant(3, tf.int64), tf.constant([100, 1, 2]))
     assert (int(total), int(count), int(twice)) == (30 + 32 + 3, 3, 6)
-    assert int(made(tf.constant(2, tf.int64), tf.constant([0, 5]))[0]) == 20 + 5
-    assert made.experimental_get_tracing_count() == 2
+    assert int(build(tf.constant(2, tf.int64), tf.constant([0, 5]))[0]) == 20 + 5
+    assert build.experimental_get_tracing_count() == 2
 
 
 def test_reduce_in_a_function():

@@ -83,20 +83,20 @@ def check_damaged_files(tmp_path, kind, trials, seed):
     """Change, cut or insert bytes: the records before the damage, then DataLossError, or all of them."""
     path = tmp_path / "records"
     records = list(ac.io.tf_record_iterator(str(WRITTEN / KINDS[kind]), kind))
-    whole = (WRITTEN / KINDS[kind]).read_bytes()
+    content = (WRITTEN / KINDS[kind]).read_bytes()
     draw, raised = random.Random(seed), 0
     for _ in range(trials):
-        data = bytearray(whole)
-        place = draw.randrange(len(data))
+        data = bytearray(content)
+        position = draw.randrange(len(data))
         change = draw.choice(["bit", "cut", "insert", "zero"])
         if change == "bit":
-            data[place] ^= 1 << draw.randrange(8)
+            data[position] ^= 1 << draw.randrange(8)
         elif change == "cut":
-            del data[place:]
+            del data[position:]
         elif change == "insert":
-            data.insert(place, draw.randrange(256))
+            data.insert(position, draw.randrange(256))
         else:
-            data[place : place + 8] = bytes(8)
+            data[position : position + 8] = bytes(8)
         path.write_bytes(data)
         found = []
         try:
@@ -104,7 +104,7 @@ def check_damaged_files(tmp_path, kind, trials, seed):
                 found.append(record.numpy())
         except ac.errors.DataLossError:
             raised += 1
-        assert found == records[: len(found)], (change, place)
+        assert found == records[: len(found)], (change, position)
     return raised
 
 
@@ -125,8 +125,8 @@ def test_examples(wrap):
         "s": [b"t\0", b"none"],
         "x": [[1.0, 2.0], [4.0, 5.0]],
     }
-    one = wrap(lambda r: ac.io.parse_single_example(r, FEATURES))(ac.constant(records[0]))
-    assert (one["n"].numpy(), one["s"].numpy(), one["x"].numpy().tolist()) == (3, b"t\0", [1.0, 2.0])
+    single = wrap(lambda r: ac.io.parse_single_example(r, FEATURES))(ac.constant(records[0]))
+    assert (single["n"].numpy(), single["s"].numpy(), single["x"].numpy().tolist()) == (3, b"t\0", [1.0, 2.0])
 
 
 def test_values_of_varying_length_are_padded():
@@ -144,12 +144,12 @@ def test_sequences():
     )
     assert (context, lengths["w"].numpy().tolist()) == ({}, [2, 1])
     assert steps["w"].numpy().tolist() == [[[0, 1], [2, 3]], [[9, 9], [0, 0]]]
-    _, one = ac.io.parse_single_sequence_example(sequence([1], [2]), {}, {"w": Sequence([], ac.int64)})
-    assert one["w"].numpy().tolist() == [1, 2]
+    _, single = ac.io.parse_single_sequence_example(sequence([1], [2]), {}, {"w": Sequence([], ac.int64)})
+    assert single["w"].numpy().tolist() == [1, 2]
 
 
 @pytest.mark.parametrize(
-    ("wanted", "message"),
+    ("features", "message"),
     [
         ({"y": Fixed([], ac.float32)}, r"Index: 0, Feature: y \(data type: float\) is required but could not be found"),
         ({"n": Fixed([], ac.float32)}, "Key: n, Index: 0.  Data types don't match. Data type: int64 but expected type"),
@@ -157,13 +157,13 @@ def test_sequences():
         ({"x": Sequence([3], ac.float32, True)}, r"not a multiple of stride length. Saw 2 .* shape is: \[\?,3\]"),
     ],
 )
-def test_examples_that_do_not_fit(wanted, message):
+def test_examples_that_do_not_fit(features, message):
     with pytest.raises(InvalidArgument, match=message):
-        ac.io.parse_example([example(x=[1.0, 2.0], n=[3])], wanted)
+        ac.io.parse_example([example(x=[1.0, 2.0], n=[3])], features)
 
 
 @pytest.mark.parametrize(
-    ("wanted", "error", "message"),
+    ("features", "error", "message"),
     [
         ({}, ValueError, "cannot be None or falsy"),
         ({"x": 3}, ValueError, "Unsupported int 3 for key 'x'"),
@@ -173,15 +173,15 @@ def test_examples_that_do_not_fit(wanted, message):
         ({"x": ac.io.VarLenFeature(None)}, ValueError, "Missing type for feature x"),
     ],
 )
-def test_invalid_features(wanted, error, message):
+def test_invalid_features(features, error, message):
     with pytest.raises(error, match=message):
-        ac.io.parse_example([example(x=[1.0])], wanted)
+        ac.io.parse_example([example(x=[1.0])], features)
 
 
 def test_random_bytes_are_no_crash():
-    draw, whole = random.Random(3), example(x=[1.0, 2.0], n=[3], s=[b"text"])
+    draw, content = random.Random(3), example(x=[1.0, 2.0], n=[3], s=[b"text"])
     for _ in range(100):
-        data = bytearray(whole)
+        data = bytearray(content)
         data[draw.randrange(len(data))] = draw.randrange(256)
         try:
             found = ac.io.parse_single_example(bytes(data), FEATURES)
@@ -300,7 +300,7 @@ def test_sparse_and_ragged_features():
             assert found[name].to_list() == [[[1, 2], [3]], [[4]]]
         assert found["uniform"].to_list() == [[[1], [2], [3]], [[4]]]
         assert (found["rows"].row_splits.dtype, found["splits"].row_splits.dtype) == (ac.int32, ac.int64)
-    one = ac.io.parse_single_example(first, COMPOSITES)
-    assert one["rows"].numpy().tolist() == [1, 2, 3] and one["lengths"].to_list() == [[1, 2], [3]]
-    assert one["sparse"].indices.numpy().tolist() == [[1], [4]]
+    single = ac.io.parse_single_example(first, COMPOSITES)
+    assert single["rows"].numpy().tolist() == [1, 2, 3] and single["lengths"].to_list() == [[1, 2], [3]]
+    assert single["sparse"].indices.numpy().tolist() == [[1], [4]]
     assert found["a"].shape[0] == 2 and parsed([example()])["rows"].to_list() == [[]]

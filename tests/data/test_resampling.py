@@ -37,10 +37,10 @@ def test_elements_with_errors_are_left_out(workers):
     def checked(x):
         return tf.debugging.check_numerics(1.0 / tf.cast(x, tf.float32), "zero")
 
-    made = Dataset.from_tensor_slices([2, 0, 4]).map(checked, num_parallel_calls=workers)
+    mapped = Dataset.from_tensor_slices([2, 0, 4]).map(checked, num_parallel_calls=workers)
     with pytest.raises(tf.errors.InvalidArgumentError):
-        list(made)
-    assert [float(x) for x in made.ignore_errors()] == [0.5, 0.25]
+        list(mapped)
+    assert [float(x) for x in mapped.ignore_errors()] == [0.5, 0.25]
     filtered = Dataset.from_tensor_slices([2, 0, 4]).filter(lambda x: checked(x) < 0.5)
     assert [int(x) for x in filtered.apply(tf.data.experimental.ignore_errors(log_warning=True))] == [4]
 

@@ -14,11 +14,11 @@ Dataset = tf.data.Dataset
 
 
 def test_saved_elements_keep_their_structure(tmp_path):
-    made = Dataset.from_tensor_slices({"a": [1, 2, 3], "b": (["x", "", "zz"], [[1.0], [2.0], [3.0]])})
-    made.save(str(tmp_path / "set"))
+    dataset = Dataset.from_tensor_slices({"a": [1, 2, 3], "b": (["x", "", "zz"], [[1.0], [2.0], [3.0]])})
+    dataset.save(str(tmp_path / "set"))
     loaded = Dataset.load(str(tmp_path / "set"))
-    assert loaded.element_spec == made.element_spec and len(loaded) == 3
-    for a, b in zip(loaded.as_numpy_iterator(), made.as_numpy_iterator(), strict=True):
+    assert loaded.element_spec == dataset.element_spec and len(loaded) == 3
+    for a, b in zip(loaded.as_numpy_iterator(), dataset.as_numpy_iterator(), strict=True):
         assert a["a"] == b["a"] and a["b"][0] == b["b"][0] and a["b"][1] == b["b"][1]
     with pytest.raises(ValueError, match="has elements of"):
         Dataset.load(str(tmp_path / "set"), tf.TensorSpec([], tf.int32))
@@ -58,19 +58,19 @@ def test_damaged_and_failed_saves_are_not_loaded(tmp_path):
         Dataset.load(str(folder))
 
 
-@pytest.mark.parametrize("kept", ["saved", "cached"])
-def test_random_damage_of_elements_is_found(tmp_path, kept):
+@pytest.mark.parametrize("storage", ["saved", "cached"])
+def test_random_damage_of_elements_is_found(tmp_path, storage):
     """Elements before the damage are right and an error follows, or all elements are right."""
     path = str(tmp_path / "set")
     texts = [str(n) * (n % 3) for n in range(12)]
-    made = Dataset.from_tensor_slices((np.arange(24.0).reshape(12, 2), texts, tf.cast(tf.range(12), tf.bfloat16)))
-    if kept == "saved":
-        made.save(path)
+    dataset = Dataset.from_tensor_slices((np.arange(24.0).reshape(12, 2), texts, tf.cast(tf.range(12), tf.bfloat16)))
+    if storage == "saved":
+        dataset.save(path)
     else:
-        list(made.cache(path))
+        list(dataset.cache(path))
 
     def elements():
-        read = Dataset.load(path) if kept == "saved" else made.cache(path)
+        read = Dataset.load(path) if storage == "saved" else dataset.cache(path)
         for numbers, text, short in read.as_numpy_iterator():
             yield numbers.tolist(), text, float(short)
 
@@ -78,15 +78,15 @@ def test_random_damage_of_elements_is_found(tmp_path, kept):
     assert len(expected) == 12
     for _ in range(150):
         file = draw.choice([item for item in tmp_path.rglob("*") if item.is_file()])
-        whole = file.read_bytes()
-        file.write_bytes(damage.damage_bytes(whole, draw)[1])
+        content = file.read_bytes()
+        file.write_bytes(damage.damage_bytes(content, draw)[1])
         found, failed = [], False
         try:
             found.extend(elements())
         except (tf.errors.DataLossError, tf.errors.NotFoundError):
             failed = True
         assert found == expected if not failed else found == expected[: len(found)]
-        file.write_bytes(whole)
+        file.write_bytes(content)
 
 
 def test_an_interrupted_save_leaves_the_old_elements(tmp_path, monkeypatch):
@@ -96,8 +96,8 @@ def test_an_interrupted_save_leaves_the_old_elements(tmp_path, monkeypatch):
     def full(*arguments):
         raise OSError(28, "No space left on device")
 
-    for place in ("autoconv.data.stored.write_json", "autoconv.storage.files.os.fsync"):
-        monkeypatch.setattr(place, full)
+    for function in ("autoconv.data.stored.write_json", "autoconv.storage.files.os.fsync"):
+        monkeypatch.setattr(function, full)
         with pytest.raises(OSError, match="No space left"):
             Dataset.range(9).save(str(folder))
         monkeypatch.undo()
@@ -114,8 +114,8 @@ def test_a_snapshot_is_made_once(tmp_path):
         count.assign_add(1)
         return x
 
-    kept = Dataset.from_tensor_slices(source).map(counted).snapshot(str(tmp_path / "kept"))
-    assert [int(x) for x in kept] == [int(x) for x in kept] == [0, 1, 2]
+    snapshot = Dataset.from_tensor_slices(source).map(counted).snapshot(str(tmp_path / "kept"))
+    assert [int(x) for x in snapshot] == [int(x) for x in snapshot] == [0, 1, 2]
     assert int(count) == 3
 
 

@@ -17,8 +17,8 @@ def test_every_element_once(elements):
 
 
 def test_an_element_comes_from_the_buffer(elements):
-    for place, element in enumerate(elements(Dataset.range(200).shuffle(5, seed=3))):
-        assert element < place + 5
+    for position, element in enumerate(elements(Dataset.range(200).shuffle(5, seed=3))):
+        assert element < position + 5
 
 
 def test_a_seed_decides(elements):
@@ -39,12 +39,12 @@ def test_epochs_of_repeat_differ(elements):
 
 
 def test_the_global_seed_decides_where_there_is_none(elements):
-    def both():
+    def draw_twice():
         tf.random.set_seed(7)
         return elements(Dataset.range(20).shuffle(20)), elements(Dataset.range(20).shuffle(20))
 
-    first, second = both()
-    assert both() == (first, second) and first != second
+    first, second = draw_twice()
+    assert draw_twice() == (first, second) and first != second
     tf.random.set_seed(None)
 
 
@@ -55,7 +55,7 @@ def test_the_same_in_every_process():
 
 
 def test_the_same_eagerly_and_in_a_function(elements):
-    def made():
+    def shuffled():
         return Dataset.range(12).shuffle(5, seed=11)
 
     @tf.function
@@ -65,7 +65,7 @@ def test_the_same_eagerly_and_in_a_function(elements):
             found = found.write(position, x)
         return found.stack()
 
-    assert collected(made()).numpy().tolist() == elements(made())
+    assert collected(shuffled()).numpy().tolist() == elements(shuffled())
 
 
 def test_sampling(elements):

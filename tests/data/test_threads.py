@@ -50,20 +50,20 @@ def test_threads_overlap():
 
 
 def test_prefetch_works_ahead():
-    made = []
+    generated = []
 
     def generate():
         for i in range(100):
-            made.append(i)
+            generated.append(i)
             yield i
 
     iterator = iter(Dataset.from_generator(generate, output_signature=tf.TensorSpec((), tf.int32)).prefetch(3))
     assert int(next(iterator)) == 0
     end = time.monotonic() + 10
-    while len(made) < 5 and time.monotonic() < end:
+    while len(generated) < 5 and time.monotonic() < end:
         time.sleep(0.005)
     time.sleep(0.05)
-    assert made == [0, 1, 2, 3, 4]  # one was taken, three are buffered, the thread holds one
+    assert generated == [0, 1, 2, 3, 4]  # one was taken, three are buffered, the thread holds one
     assert threads() == ["autoconv-prefetch"]
     del iterator
     assert threads() == []

@@ -249,19 +249,19 @@ def test_known_cardinality_is_checked(elements):
 
 
 def test_numpy_iterator_yields_arrays():
-    one, two = Dataset.from_tensor_slices(([1, 2], [[1.5], [2.5]])).as_numpy_iterator()
-    assert type(one[0]) is np.int32 and isinstance(two[1], np.ndarray)
+    first, second = Dataset.from_tensor_slices(([1, 2], [[1.5], [2.5]])).as_numpy_iterator()
+    assert type(first[0]) is np.int32 and isinstance(second[1], np.ndarray)
 
 
 def test_none_is_a_component_without_tensors(elements):
     pairs = Dataset.from_tensor_slices(([1, 2, 3], None))
-    nothing = tf.NoneTensorSpec()
-    assert pairs.element_spec == (tf.TensorSpec((), tf.int32), nothing)
+    none_spec = tf.NoneTensorSpec()
+    assert pairs.element_spec == (tf.TensorSpec((), tf.int32), none_spec)
     assert elements(pairs.map(lambda x, y: (x + 1, y)).filter(lambda x, y: x > 2)) == [(3, None), (4, None)]
     assert [(x.numpy().tolist(), y) for x, y in pairs.batch(2)] == [([1, 2], None), ([3], None)]
     assert elements(pairs.batch(2).unbatch()) == [(1, None), (2, None), (3, None)]
     named = pairs.map(lambda x, y: {"x": x, "y": y}).concatenate(Dataset.from_tensors({"x": 4, "y": None}))
-    assert named.element_spec["y"] == nothing and [int(row["x"]) for row in named] == [1, 2, 3, 4]
+    assert named.element_spec["y"] == none_spec and [int(row["x"]) for row in named] == [1, 2, 3, 4]
 
     @tf.function
     def total(dataset):
@@ -274,7 +274,7 @@ def test_none_is_a_component_without_tensors(elements):
 
 
 def test_a_list_of_results_is_a_tuple(elements):
-    several = Dataset.range(2).map(lambda x: [x, "s", [x, x]])
-    assert [spec.dtype for spec in several.element_spec] == [tf.int64, tf.string, tf.int64]
-    assert several.element_spec[2].shape == (2,)  # a list within is one tensor
+    lists = Dataset.range(2).map(lambda x: [x, "s", [x, x]])
+    assert [spec.dtype for spec in lists.element_spec] == [tf.int64, tf.string, tf.int64]
+    assert lists.element_spec[2].shape == (2,)  # a list within is one tensor
     assert elements(Dataset.range(2).map(lambda x: [x, x + 1])) == [(0, 1), (1, 2)]

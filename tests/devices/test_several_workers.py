@@ -69,15 +69,15 @@ def start(tmp_path: Path, forker: Any) -> Start:
     def begin(program: str, count: int = 2, *arguments: str) -> list[Any]:
         path = tmp_path / "program.py"
         path.write_text(textwrap.dedent(HEAD) + textwrap.dedent(program))
-        places = [socket.socket() for _ in range(count)]
-        for place in places:
-            place.bind(("localhost", 0))
-        workers = [f"localhost:{place.getsockname()[1]}" for place in places]
-        for place in places:
-            place.close()
+        sockets = [socket.socket() for _ in range(count)]
+        for socket_ in sockets:
+            socket_.bind(("localhost", 0))
+        workers = [f"localhost:{socket_.getsockname()[1]}" for socket_ in sockets]
+        for socket_ in sockets:
+            socket_.close()
         for index in range(count):
-            told = json.dumps({"cluster": {"worker": workers}, "task": {"type": "worker", "index": index}})
-            running.append(forker.start([path, *arguments], env={**os.environ, "TF_CONFIG": told}))
+            config = json.dumps({"cluster": {"worker": workers}, "task": {"type": "worker", "index": index}})
+            running.append(forker.start([path, *arguments], env={**os.environ, "TF_CONFIG": config}))
         return running
 
     yield begin
@@ -199,10 +199,10 @@ print(w.numpy().tobytes().hex())
     out, _ = first[0].communicate(timeout=60)
     assert first[0].returncode == 3 and "the worker /job:worker/task:1 at localhost:" in out
     assert not [name for name in os.listdir("/dev/shm") if f"-{first[0].pid}-" in name]
-    again = lines_of(start(program, 2, folder, "quick")[2:])
-    assert again[0][0] == again[1][0] == "from 8" and again[0][1] == again[1][1]
-    whole = lines_of(start(program, 2, str(tmp_path / "others"), "quick")[4:])
-    assert whole[0] == ["from 0", again[0][1]]
+    restarted = lines_of(start(program, 2, folder, "quick")[2:])
+    assert restarted[0][0] == restarted[1][0] == "from 8" and restarted[0][1] == restarted[1][1]
+    undisturbed = lines_of(start(program, 2, str(tmp_path / "others"), "quick")[4:])
+    assert undisturbed[0] == ["from 0", restarted[0][1]]
 
 
 def test_damaged_messages_are_found() -> None:
@@ -210,23 +210,23 @@ def test_damaged_messages_are_found() -> None:
     own_socket, peer_socket = socket.socketpair()
     messages.send(own_socket, {"call": "sum", "number": 3}, array)
     own_socket.close()
-    whole = peer_socket.recv(1000)
+    message = peer_socket.recv(1000)
     peer_socket.close()
     outcomes = set()
     for _ in range(1000):
-        data = bytearray(whole)
+        data = bytearray(message)
         kind = draw.choice(["bit", "byte", "cut", "zeros", "twice"])
-        at = draw.randrange(len(data))
+        position = draw.randrange(len(data))
         if kind == "bit":
-            data[at] ^= 1 << draw.randrange(8)
+            data[position] ^= 1 << draw.randrange(8)
         elif kind == "byte":
-            data[at] = draw.randrange(256)
+            data[position] = draw.randrange(256)
         elif kind == "cut":
-            del data[at:]
+            del data[position:]
         elif kind == "zeros":
-            data[at : at + 8] = bytes(len(data[at : at + 8]))
+            data[position : position + 8] = bytes(len(data[position : position + 8]))
         else:
-            data[at:at] = data[at : at + draw.randint(1, 9)]
+            data[position:position] = data[position : position + draw.randint(1, 9)]
         own_socket, peer_socket = socket.socketpair()
         peer_socket.settimeout(5.0)
         with own_socket, peer_socket:
@@ -234,11 +234,11 @@ def test_damaged_messages_are_found() -> None:
             if kind in ("cut", "twice"):
                 own_socket.close()
             try:
-                told, found = messages.receive(peer_socket)
+                header, found = messages.receive(peer_socket)
             except (messages.DamagedMessage, EOFError) as error:
                 outcomes.add(type(error).__name__)
             else:
-                assert (told["call"], told["number"], found.tolist()) == ("sum", 3, array.tolist()), data
+                assert (header["call"], header["number"], found.tolist()) == ("sum", 3, array.tolist()), data
     assert outcomes == {"DamagedMessage", "EOFError"}
 
 
@@ -305,11 +305,11 @@ def test_bad_configurations(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TF_CONFIG", '{"cluster": {"worker": ["a:1"]}, "task": {"type": "worker", "index": 3}}')
     with pytest.raises(ValueError, match="the cluster has no task worker:3; it has 1 workers"):
         tf.distribute.MultiWorkerMirroredStrategy()
-    with socket.socket() as taken:
-        taken.bind(("localhost", 0))
-        taken.listen()
-        here = f"localhost:{taken.getsockname()[1]}"
-        told = {"cluster": {"worker": [here, "localhost:1"]}, "task": {"type": "worker", "index": 0}}
-        monkeypatch.setenv("TF_CONFIG", json.dumps(told))
-        with pytest.raises(tf.errors.UnavailableError, match=f"/job:worker/task:0 at {here} cannot listen there"):
+    with socket.socket() as used_socket:
+        used_socket.bind(("localhost", 0))
+        used_socket.listen()
+        address = f"localhost:{used_socket.getsockname()[1]}"
+        config = {"cluster": {"worker": [address, "localhost:1"]}, "task": {"type": "worker", "index": 0}}
+        monkeypatch.setenv("TF_CONFIG", json.dumps(config))
+        with pytest.raises(tf.errors.UnavailableError, match=f"/job:worker/task:0 at {address} cannot listen there"):
             tf.distribute.MultiWorkerMirroredStrategy()

@@ -78,11 +78,11 @@ def test_random_expressions_have_the_values_of_their_numbers():
         values = {"n": draw.randint(2, 9), "m": draw.randint(2, 9)}
         found, expected = N, values["n"]
         for _ in range(5):
-            other, number = draw.choice([(N, values["n"]), (M, values["m"]), (3, 3), (-2, -2)])
+            operand, number = draw.choice([(N, values["n"]), (M, values["m"]), (3, 3), (-2, -2)])
             if draw.random() < 0.5:
-                found, expected = plus(found, other), expected + number
+                found, expected = plus(found, operand), expected + number
             elif draw.random() < 0.3:
                 found, expected = floor_quotient(found, 2), expected // 2
             else:
-                found, expected = times(found, other), expected * number
+                found, expected = times(found, operand), expected * number
         assert value_of(found, values) == expected

@@ -13,41 +13,41 @@ from autoconv.ops import OPS
 X, Y = np.array([6, 5]), np.array([3, 2])
 
 
-def ids(one: Operator) -> str:
-    return one.name
+def name_of(operator_: Operator) -> str:
+    return operator_.name
 
 
-@pytest.mark.parametrize("one", [*BINARY, *COMPARISONS], ids=ids)
-def test_operators_of_two(one: Operator) -> None:
-    a, b = (np.eye(2), np.full((2, 2), 3.0)) if one.name == "matmul" else (X, Y)
-    expected = one.function(a, b)
-    assert np.array_equal(eval(f"a {one.symbol} b"), expected)
-    assert np.array_equal(getattr(np, one.ufunc)(a, b), expected)
-    assert np.array_equal(getattr(a, one.method)(b), expected)
-    assert np.array_equal(getattr(b, one.reflected)(a), expected)
-    typed = OPS[one.typed].kernel(a, b)
+@pytest.mark.parametrize("record", [*BINARY, *COMPARISONS], ids=name_of)
+def test_operators_of_two(record: Operator) -> None:
+    a, b = (np.eye(2), np.full((2, 2), 3.0)) if record.name == "matmul" else (X, Y)
+    expected = record.function(a, b)
+    assert np.array_equal(eval(f"a {record.symbol} b"), expected)
+    assert np.array_equal(getattr(np, record.ufunc)(a, b), expected)
+    assert np.array_equal(getattr(a, record.method)(b), expected)
+    assert np.array_equal(getattr(b, record.reflected)(a), expected)
+    typed = OPS[record.typed].kernel(a, b)
     assert np.array_equal(typed[0] if isinstance(typed, tuple) else typed, expected)
-    if one.number is not None:
-        assert np.asarray(OPS[one.number].kernel(np.array(6), np.array(3))).item() == one.function(6, 3)
+    if record.number is not None:
+        assert np.asarray(OPS[record.number].kernel(np.array(6), np.array(3))).item() == record.function(6, 3)
 
 
-@pytest.mark.parametrize("one", UNARY, ids=ids)
-def test_operators_of_one(one: Operator) -> None:
-    expected = one.function(X)
-    assert np.array_equal(getattr(np, one.ufunc)(X), expected)
-    assert np.array_equal(getattr(X, one.method)(), expected)
-    assert np.array_equal(OPS[one.typed].kernel(X), expected)
-    assert one.number is not None
-    assert np.asarray(OPS[one.number].kernel(np.array(6))).item() == one.function(6)
+@pytest.mark.parametrize("record", UNARY, ids=name_of)
+def test_operators_of_one(record: Operator) -> None:
+    expected = record.function(X)
+    assert np.array_equal(getattr(np, record.ufunc)(X), expected)
+    assert np.array_equal(getattr(X, record.method)(), expected)
+    assert np.array_equal(OPS[record.typed].kernel(X), expected)
+    assert record.number is not None
+    assert np.asarray(OPS[record.number].kernel(np.array(6))).item() == record.function(6)
 
 
-@pytest.mark.parametrize("one", BINARY, ids=ids)
-def test_augmented_assignments(one: Operator) -> None:
-    x = np.eye(2) if one.name == "matmul" else X.astype(float if one.name == "truediv" else int)
-    y = np.full((2, 2), 3.0) if one.name == "matmul" else Y
-    expected = one.function(x, y)
-    assert one.in_place_function is getattr(operator, one.in_place)
-    assert np.array_equal(one.in_place_function(x.copy(), y), expected)
+@pytest.mark.parametrize("record", BINARY, ids=name_of)
+def test_augmented_assignments(record: Operator) -> None:
+    x = np.eye(2) if record.name == "matmul" else X.astype(float if record.name == "truediv" else int)
+    y = np.full((2, 2), 3.0) if record.name == "matmul" else Y
+    expected = record.function(x, y)
+    assert record.in_place_function is getattr(operator, record.in_place)
+    assert np.array_equal(record.in_place_function(x.copy(), y), expected)
 
 
 def test_c_api():

@@ -83,20 +83,20 @@ def test_join_is_commutative(first: Type, second: Type) -> None:
 
 @given(tensors, tensors)
 def test_both_are_instances_of_the_join(first: Type, second: Type) -> None:
-    both = join_or_none(first, second)
-    if both is not None:
-        assert is_subtype(first, both) and is_subtype(second, both)
+    joined = join_or_none(first, second)
+    if joined is not None:
+        assert is_subtype(first, joined) and is_subtype(second, joined)
 
 
 @given(shapes, shapes)
 def test_operands_of_a_join_are_compatible_with_it(first: Any, second: Any) -> None:
-    both = join(TensorType(float32, first), TensorType(float32, second))
-    assert isinstance(both, TensorType)
-    assert shapes_compatible(first, both.shape) and shapes_compatible(second, both.shape)
+    joined = join(TensorType(float32, first), TensorType(float32, second))
+    assert isinstance(joined, TensorType)
+    assert shapes_compatible(first, joined.shape) and shapes_compatible(second, joined.shape)
 
 
 @pytest.mark.parametrize(
-    ("first", "second", "both"),
+    ("first", "second", "joined"),
     [
         ((2, 3), (2, 3), (2, 3)),
         ((2, 3), (2, 4), (2, None)),
@@ -108,12 +108,12 @@ def test_operands_of_a_join_are_compatible_with_it(first: Any, second: Any) -> N
         ((), (), ()),
     ],
 )
-def test_shapes_join_by_dimension(first: Any, second: Any, both: Any) -> None:
-    assert join(TensorType(float32, first), TensorType(float32, second)) == TensorType(float32, both)
+def test_shapes_join_by_dimension(first: Any, second: Any, joined: Any) -> None:
+    assert join(TensorType(float32, first), TensorType(float32, second)) == TensorType(float32, joined)
 
 
 @pytest.mark.parametrize(
-    ("first", "second", "both"),
+    ("first", "second", "joined"),
     [
         (TensorType(int64, (), True), TensorType(float32), TensorType(float32)),
         (TensorType(int64, (), True), TensorType(float64, (), True), TensorType(float64, (), True)),
@@ -127,8 +127,8 @@ def test_shapes_join_by_dimension(first: Any, second: Any, both: Any) -> None:
         (ListType(TensorType(int32)), TensorType(int32), None),
     ],
 )
-def test_dtypes_join_where_one_yields(first: Type, second: Type, both: Type | None) -> None:
-    assert join_or_none(first, second) == both == join_or_none(second, first)
+def test_dtypes_join_where_one_yields(first: Type, second: Type, joined: Type | None) -> None:
+    assert join_or_none(first, second) == joined == join_or_none(second, first)
 
 
 def test_variants_join_arm_by_arm() -> None:

@@ -67,7 +67,7 @@ def run(path: Path, library: str, python: str = sys.executable) -> list[dict[str
     return found
 
 
-def kept(path: Path) -> list[dict[str, str]]:
+def read_outputs(path: Path) -> list[dict[str, str]]:
     outputs_by_cell: list[dict[str, str]] = json.loads((HERE / "outputs" / f"{path.stem}.json").read_text())
     return outputs_by_cell
 
@@ -99,9 +99,9 @@ def compare(path: Path, expected: list[dict[str, str]], show: bool = False) -> t
     for number, (expected_output, own_output) in enumerate(zip(expected, found, strict=True), 1):
         if expected_output["error"]:
             continue
-        same = not own_output["error"] and agree(expected_output["printed"], own_output["printed"])
-        counts = [counts[0] + 1, counts[1] + (not own_output["error"]), counts[2] + same]
-        if show and not same:
+        is_same = not own_output["error"] and agree(expected_output["printed"], own_output["printed"])
+        counts = [counts[0] + 1, counts[1] + (not own_output["error"]), counts[2] + is_same]
+        if show and not is_same:
             print(f"--- {path.stem}, cell {number}\n{expected_output['printed']}", end="")
             print(f"+++ {own_output['error']}\n{own_output['printed']}")
     return counts[0], counts[1], counts[2]
@@ -121,15 +121,15 @@ def main() -> int:
     paths = sorted((HERE / "programs").glob("*.py"))
     rows = []
     for path in [path for path in paths if not options.programs or path.stem in options.programs]:
-        expected = run(path, "tensorflow", options.tensorflow) if options.tensorflow else kept(path)
+        expected = run(path, "tensorflow", options.tensorflow) if options.tensorflow else read_outputs(path)
         if options.keep:
             (HERE / "outputs").mkdir(exist_ok=True)
             (HERE / "outputs" / f"{path.stem}.json").write_text(json.dumps(expected, indent=1) + "\n")
         rows.append((path.stem, *compare(path, expected, options.show)))
     rows.append(("all", *(sum(row[column] for row in rows) for column in (1, 2, 3))))
     print("| program | cells | run | print the same |\n| --- | --- | --- | --- |")
-    for name, total, ran, same in rows:
-        print(f"| {name} | {total} | {ran} | {same} |")
+    for name, total, ran, same_count in rows:
+        print(f"| {name} | {total} | {ran} | {same_count} |")
     return 0 if rows[-1][1] == rows[-1][3] else 1
 
 

@@ -48,7 +48,7 @@ EXCEPTIONS = {
 def test_prints_what_tensorflow_prints(name: str) -> None:
     path = run.HERE / "programs" / f"{name}.py"
     differing = set()
-    pairs = zip(run.kept(path), run.outputs(path, "autoconv"), strict=True)
+    pairs = zip(run.read_outputs(path), run.outputs(path, "autoconv"), strict=True)
     for number, (expected_output, own_output) in enumerate(pairs, 1):
         assert bool(own_output["error"]) == bool(expected_output["error"]), (number, own_output["error"])
         if not run.agree(expected_output["printed"], own_output["printed"]):

@@ -202,10 +202,10 @@ def test_gradients_of_layers_are_those_of_finite_differences(name):
             inputs = ac.constant(x)
             tape.watch(inputs)
             value = ac.reduce_sum(layer(inputs) * weights)
-        gradient, *others = tape.gradient(value, [inputs, *layer.trainable_variables])
-        assert all(other is not None for other in others)
-        near = [float(ac.reduce_sum(layer(x + step * direction) * weights)) for step in (1e-6, -1e-6)]
-        np.testing.assert_allclose((gradient.numpy() * direction).sum(), (near[0] - near[1]) / 2e-6, rtol=1e-5)
+        gradient, *other_gradients = tape.gradient(value, [inputs, *layer.trainable_variables])
+        assert all(other is not None for other in other_gradients)
+        values = [float(ac.reduce_sum(layer(x + step * direction) * weights)) for step in (1e-6, -1e-6)]
+        np.testing.assert_allclose((gradient.numpy() * direction).sum(), (values[0] - values[1]) / 2e-6, rtol=1e-5)
     finally:
         keras.config.set_dtype_policy("float32")
 
@@ -299,8 +299,8 @@ def test_a_killed_training_continues_with_the_same_numbers(forker, tmp_path):
         return forker.run([tmp_path / "trained.py", tmp_path / "backup", how], check=how == "resumed")
 
     assert run("killed").returncode == -signal.SIGKILL
-    resumed, whole = run("resumed").stdout.splitlines()
-    assert resumed == whole
+    resumed, undisturbed = run("resumed").stdout.splitlines()
+    assert resumed == undisturbed
 
 
 def test_fit_and_predict_over_sparse_arrays():

@@ -60,14 +60,14 @@ def expected_gradients(op: Op, sample: Sample) -> list[Any]:
 def compile_for_sample(graph: Graph, op: Op, sample: Sample) -> Callable[..., list[Any]]:
     """Return a function that runs the optimised graph on the inputs of the sample, further inputs and cotangents."""
     verify(graph)
-    finished = optimise(graph)
-    verify(finished)
-    argument = cotangents(op, sample)
+    optimised = optimise(graph)
+    verify(optimised)
+    known_cotangents = cotangents(op, sample)
     seeds = [
         np.zeros_like(r) if ct is None else ct
-        for r, ct in zip(registry.run(op, *sample.inputs, **sample.attributes), argument, strict=True)
+        for r, ct in zip(registry.run(op, *sample.inputs, **sample.attributes), known_cotangents, strict=True)
     ]
-    compiled = REFERENCE.compile(finished)
+    compiled = REFERENCE.compile(optimised)
     # The seeds are copied: a graph may write into arrays that it owns.
     return lambda *more: compiled([*map(np.asarray, sample.inputs), *more, *map(np.copy, seeds)])
 

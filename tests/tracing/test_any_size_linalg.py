@@ -49,8 +49,8 @@ def test_systems_and_square_matrices(batch):
         return systems(x, b)
 
     for n, m in SIZES[: 3 if batch else 5]:
-        several = (4,) if batch else ()
-        x, b = regular(*several, n, n), random_floats(*several, n, m, seed=m).astype(np.float64)
+        batch_shape = (4,) if batch else ()
+        x, b = regular(*batch_shape, n, n), random_floats(*batch_shape, n, m, seed=m).astype(np.float64)
         for found, expected in zip(f(*map(autoconv.constant, (x, b))), systems_by_numpy(x, b), strict=True):
             np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-9)
     if batch:
@@ -65,17 +65,18 @@ def test_matrices_of_more_rows_or_columns(dtype):
     def f(x):
         values, left, right = linalg.svd(x)
         q, r = linalg.qr(x)
-        again = autoconv.matmul(left * values, right, transpose_b=True)
-        whole = linalg.qr(x, full_matrices=True)[0]
-        others = linalg.svd(x, full_matrices=True)
-        return values, again, autoconv.abs(r), q @ r, whole @ autoconv.transpose(whole), linalg.diag_part(x), (
-            linalg.diag_part(x, k=1), linalg.svd(x, compute_uv=False), others[1] @ autoconv.transpose(others[1])
+        product = autoconv.matmul(left * values, right, transpose_b=True)
+        full_q = linalg.qr(x, full_matrices=True)[0]
+        full_svd = linalg.svd(x, full_matrices=True)
+        return values, product, autoconv.abs(r), q @ r, full_q @ autoconv.transpose(full_q), linalg.diag_part(x), (
+            linalg.diag_part(x, k=1), linalg.svd(x, compute_uv=False), full_svd[1] @ autoconv.transpose(full_svd[1])
         )
 
     for n, m in ((4, 3), (7, 5), (3, 6), (20, 30)):
         x = random_floats(n, m, seed=n).astype(dtype.numpy)
-        values, one = np.linalg.svd(x)[1], np.eye(n)
-        expected = values, x, np.abs(np.linalg.qr(x)[1]), x, one, np.diagonal(x), (np.diagonal(x, 1), values, one)
+        values, identity = np.linalg.svd(x)[1], np.eye(n)
+        diagonals = np.diagonal(x), (np.diagonal(x, 1), values, identity)
+        expected = values, x, np.abs(np.linalg.qr(x)[1]), x, identity, *diagonals
         *found, last = f(autoconv.constant(x))
         for a, b in zip((*found, *last), (*expected[:-1], *expected[-1]), strict=True):
             np.testing.assert_allclose(a, b, rtol=1e-3, atol=1e-4)
@@ -144,21 +145,21 @@ def test_fourier_transforms_and_their_gradients_call_the_library_within_the_code
     def f(x):
         with autoconv.GradientTape() as tape:
             tape.watch(x)
-            half = autoconv.signal.rfft(x)
-            size = autoconv.abs(half) ** 2
+            spectrum = autoconv.signal.rfft(x)
+            size = autoconv.abs(spectrum) ** 2
             loss = autoconv.reduce_sum(size * size)
-        whole = autoconv.signal.fft2d(autoconv.complex(x, x))
-        return half, autoconv.signal.irfft(half) * 2.0, whole * 2.0, tape.gradient(loss, x)
+        full_q = autoconv.signal.fft2d(autoconv.complex(x, x))
+        return spectrum, autoconv.signal.irfft(spectrum) * 2.0, full_q * 2.0, tape.gradient(loss, x)
 
     def loss_of(x):
         return (np.abs(np.fft.rfft(x)) ** 4).sum()
 
     for n, m in ((2, 6), (3, 8), (5, 20)):
         x = random_floats(n, m, seed=n).astype(np.float64)
-        half, again, whole, slope = f(autoconv.constant(x))
-        np.testing.assert_allclose(half, np.fft.rfft(x), atol=1e-9)
-        np.testing.assert_allclose(again, 2 * x, atol=1e-9)
-        np.testing.assert_allclose(whole, 2 * np.fft.fft2(x + 1j * x), atol=1e-9)
+        spectrum, restored, full_spectrum, slope = f(autoconv.constant(x))
+        np.testing.assert_allclose(spectrum, np.fft.rfft(x), atol=1e-9)
+        np.testing.assert_allclose(restored, 2 * x, atol=1e-9)
+        np.testing.assert_allclose(full_spectrum, 2 * np.fft.fft2(x + 1j * x), atol=1e-9)
         step = np.zeros_like(x)
         step[1, 2] = 1e-5
         np.testing.assert_allclose(slope.numpy()[1, 2], (loss_of(x + step) - loss_of(x - step)) / 2e-5, rtol=1e-4)

@@ -90,12 +90,12 @@ def test_of_one_array(name):
         x = random_floats(n, m, seed=n) + np.float32(0.1) * np.arange(n * m, dtype=np.float32).reshape(n, m) / (n * m)
         found, slope = f(autoconv.constant(x))
         assert_close(found, expected(x), 1e-4)
-        by = np.cos(np.arange(found.numpy().size)).reshape(found.shape)
+        weights = np.cos(np.arange(found.numpy().size)).reshape(found.shape)
         step = np.zeros_like(x, np.float64)
         step[n // 2, m // 3] = 1e-4
         wide = x.astype(np.float64)
         if name != "argsort":
-            change = (by * (expected(wide + step) - expected(wide - step))).sum() / 2e-4
+            change = (weights * (expected(wide + step) - expected(wide - step))).sum() / 2e-4
             np.testing.assert_allclose(slope.numpy()[n // 2, m // 3], change, rtol=1e-2, atol=2e-3)
     assert_compiled_once(f)
 
@@ -202,33 +202,33 @@ def test_convolution_over_batches_and_its_gradients():
         x = random_floats(n, 6, 5, 2, seed=n)
         y, of_x, of_w = f(autoconv.constant(x), autoconv.constant(w))
         np.testing.assert_allclose(y, expected(x, w), rtol=1e-3, atol=1e-4)
-        for place, slope in ((0, of_x), (1, of_w)):
-            at = (1, 2, 0, 1)
+        for operand, slope in ((0, of_x), (1, of_w)):
+            position = (1, 2, 0, 1)
             steps = [np.zeros(x.shape), np.zeros(w.shape)]
-            steps[place][at] = 1e-4
+            steps[operand][position] = 1e-4
             ends = [np.square(expected(x + sign * steps[0], w + sign * steps[1])).sum() for sign in (1, -1)]
-            np.testing.assert_allclose(slope.numpy()[at], (ends[0] - ends[1]) / 2e-4, rtol=1e-2, atol=1e-2)
+            np.testing.assert_allclose(slope.numpy()[position], (ends[0] - ends[1]) / 2e-4, rtol=1e-2, atol=1e-2)
     assert_compiled_once(f)
 
 
 @pytest.mark.parametrize("side", ["left", "right"])
 def test_searches_in_sorted_rows(side):
     @autoconv.function(input_signature=[spec(None), spec(None), spec(None, None), spec(None, None)])
-    def f(row, values, rows, wanted):
-        found = autoconv.searchsorted(row, values, side=side), autoconv.searchsorted(rows, wanted, side=side)
-        return *found, autoconv.searchsorted(row, wanted, side=side)
+    def f(row, values, rows, keys):
+        found = autoconv.searchsorted(row, values, side=side), autoconv.searchsorted(rows, keys, side=side)
+        return *found, autoconv.searchsorted(row, keys, side=side)
 
     for n, k, count, m in ((5, 3, 2, 4), (2, 9, 3, 20), (100, 200, 7, 8), (33, 64, 31, 7)):
         row, values = np.sort(random_floats(n)).round(1), random_floats(k, seed=1).round(1)
-        rows, wanted = np.sort(random_floats(count, n, seed=2)).round(1), random_floats(count, m, seed=3).round(1)
+        rows, keys = np.sort(random_floats(count, n, seed=2)).round(1), random_floats(count, m, seed=3).round(1)
         values[0], row[-1] = np.nan, np.nan
-        found = f(*map(autoconv.constant, (row, values, rows, wanted)))
+        found = f(*map(autoconv.constant, (row, values, rows, keys)))
         np.testing.assert_array_equal(found[0], np.searchsorted(row, values, side))
-        each = [np.searchsorted(one, some, side) for one, some in zip(rows, wanted, strict=True)]
-        np.testing.assert_array_equal(found[1], each)
-        np.testing.assert_array_equal(found[2], np.searchsorted(row, wanted, side))
+        expected_rows = [np.searchsorted(*pair, side) for pair in zip(rows, keys, strict=True)]
+        np.testing.assert_array_equal(found[1], expected_rows)
+        np.testing.assert_array_equal(found[2], np.searchsorted(row, keys, side))
         unsorted = np.random.default_rng(4).permutation(row)
-        found = f(*map(autoconv.constant, (unsorted, values, rows, wanted)))
+        found = f(*map(autoconv.constant, (unsorted, values, rows, keys)))
         np.testing.assert_array_equal(found[0], np.searchsorted(unsorted, values, side))
     assert_compiled_once(f)
 
@@ -294,8 +294,8 @@ def test_positions_of_extremes_along_any_axis():
     for n, m in ((5, 7), (4, 9000), (3, 4096), (2, 4097)):
         x, y = random_floats(n, m, seed=m), random_floats(m, 3, seed=n)
         x[1, m - 1], x[0, 1:3] = 9.0, np.nan
-        wanted = x.argmax(1), y.argmin(0), y[:, 0].argmax(), x.argmin(0), y.argmax(), x.argmax(0, keepdims=True)
-        for found, expected in zip(f(*map(autoconv.constant, (x, y))), wanted, strict=True):
+        desired = x.argmax(1), y.argmin(0), y[:, 0].argmax(), x.argmin(0), y.argmax(), x.argmax(0, keepdims=True)
+        for found, expected in zip(f(*map(autoconv.constant, (x, y))), desired, strict=True):
             np.testing.assert_array_equal(found, expected)
     assert_compiled_once(f)
 
@@ -316,8 +316,8 @@ def test_complex_numbers():
         found = f(autoconv.constant(z), autoconv.constant(x))
         size = np.abs(x) * np.sqrt(2)
         slope = np.exp(x) * (size + np.sign(x) * np.sqrt(2))
-        for one, expected in zip(found, (z * z[:1] + z.sum(0), abs(z[1:]), z @ z.T, slope), strict=True):
-            np.testing.assert_allclose(one, expected, rtol=1e-3, atol=1e-4)
+        for actual, expected in zip(found, (z * z[:1] + z.sum(0), abs(z[1:]), z @ z.T, slope), strict=True):
+            np.testing.assert_allclose(actual, expected, rtol=1e-3, atol=1e-4)
     assert_compiled_once(f)
 
 
@@ -354,8 +354,8 @@ def test_elements_where_masks_hold():
         x = random_floats(n, m, 3, seed=n)
         mask = x[:, :, 1] > 0
         found = f(autoconv.constant(x), autoconv.constant(mask))
-        for one, expected in zip(found, (x[mask], np.argwhere(mask), x[:, :, 0][mask]), strict=True):
-            np.testing.assert_array_equal(one, expected)
+        for actual, expected in zip(found, (x[mask], np.argwhere(mask), x[:, :, 0][mask]), strict=True):
+            np.testing.assert_array_equal(actual, expected)
     assert_compiled_once(f)
 
 
@@ -389,8 +389,8 @@ def test_numbers_of_16_bits(dtype):
         slope[-1, 2] -= 5 * (n - 1)
         np.add.at(slope, i, wide.max(0))
         slope[0] += wide[i].sum(0)
-        wanted = (y, z, np.sort(wide, axis=0), wide @ y.T, slope)  # 8 bits hold the products, and most sums
-        for found, expected in zip(f(autoconv.constant(x), autoconv.constant(i)), wanted, strict=True):
+        desired = (y, z, np.sort(wide, axis=0), wide @ y.T, slope)  # 8 bits hold the products, and most sums
+        for found, expected in zip(f(autoconv.constant(x), autoconv.constant(i)), desired, strict=True):
             assert found.dtype is kind
             np.testing.assert_allclose(found.numpy().astype(np.float64), expected, rtol=0.02, atol=0.02)
     assert by_shape(f).compilations == 1

@@ -47,13 +47,13 @@ def windows(x, kernel, steps, gaps, pads, filler=0.0):
 
 
 def convolved(x, w, steps, gaps, pads):
-    return sum(part @ w[at] for at, part in windows(x.astype(np.float64), w.shape[:2], steps, gaps, pads))
+    return sum(part @ w[position] for position, part in windows(x.astype(np.float64), w.shape[:2], steps, gaps, pads))
 
 
-def compiled(f, most=1):
+def assert_compiled(f, max_compilations=1):
     run = f.get_concrete_function()._compiled
     assert isinstance(run, ByShape)
-    assert run.compilations <= most
+    assert run.compilations <= max_compilations
     assert not f.get_concrete_function().kernels
 
 
@@ -70,15 +70,15 @@ CASES = {
 
 @pytest.mark.parametrize("name", CASES)
 def test_convolutions_and_their_gradients(name):
-    kernel, padding, steps, gaps, first = CASES[name]
-    order, back = ((0, 3, 1, 2), (0, 2, 3, 1)) if first else ((0, 1, 2, 3), (0, 1, 2, 3))
+    kernel, padding, steps, gaps, channels_first = CASES[name]
+    order, inverse_order = ((0, 3, 1, 2), (0, 2, 3, 1)) if channels_first else ((0, 1, 2, 3), (0, 1, 2, 3))
     axis_padding = [padding[i] for i in order] if isinstance(padding, list) else padding
 
     @autoconv.function(input_signature=[spec(*[(None, None, None, 2)[i] for i in order]), spec(*kernel, 2, 4)])
     def f(x, w):
         with autoconv.GradientTape() as tape:
             tape.watch([x, w])
-            y = autoconv.nn.conv2d(x, w, steps, axis_padding, "NCHW" if first else "NHWC", gaps)
+            y = autoconv.nn.conv2d(x, w, steps, axis_padding, "NCHW" if channels_first else "NHWC", gaps)
             loss = autoconv.reduce_sum(y * autoconv.cos(y))
         return y, *tape.gradient(loss, [x, w])
 
@@ -87,14 +87,15 @@ def test_convolutions_and_their_gradients(name):
         x = floats(n, *sides, 2, seed=n)
         pads = pads_of(padding, sides, kernel, steps, gaps)
         y, of_x, of_w = (np.asarray(item) for item in f(autoconv.constant(x.transpose(order)), autoconv.constant(w)))
-        wanted = convolved(x, w, steps, gaps, pads)
-        np.testing.assert_allclose(y.transpose(back), wanted, rtol=1e-4, atol=1e-4)
-        slope = np.cos(wanted) - wanted * np.sin(wanted)  # of the loss by y, in which x and w are linear
-        way, turn = floats(*x.shape, seed=50), floats(*w.shape, seed=51)
-        ahead, aside = (convolved(way, w, steps, gaps, pads), convolved(x, turn, steps, gaps, pads))
-        np.testing.assert_allclose(np.vdot(of_x.transpose(back), way), np.vdot(slope, ahead), rtol=2e-3, atol=2e-3)
-        np.testing.assert_allclose(np.vdot(of_w, turn), np.vdot(slope, aside), rtol=2e-3, atol=2e-3)
-    compiled(f)
+        expected = convolved(x, w, steps, gaps, pads)
+        np.testing.assert_allclose(y.transpose(inverse_order), expected, rtol=1e-4, atol=1e-4)
+        slope = np.cos(expected) - expected * np.sin(expected)  # of the loss by y, in which x and w are linear
+        x_direction, w_direction = floats(*x.shape, seed=50), floats(*w.shape, seed=51)
+        along_x, along_w = (convolved(x_direction, w, steps, gaps, pads), convolved(x, w_direction, steps, gaps, pads))
+        of_x = of_x.transpose(inverse_order)
+        np.testing.assert_allclose(np.vdot(of_x, x_direction), np.vdot(slope, along_x), rtol=2e-3, atol=2e-3)
+        np.testing.assert_allclose(np.vdot(of_w, w_direction), np.vdot(slope, along_w), rtol=2e-3, atol=2e-3)
+    assert_compiled(f)
 
 
 @pytest.mark.parametrize(("dtype", "channels", "filters"), [("float64", 3, 5), ("float32", 4, 37), ("float32", 16, 8)])
@@ -111,9 +112,9 @@ def test_image_rows_shorter_and_longer_than_tiles(dtype, channels, filters):
     w = floats(3, 3, channels, filters, seed=1).astype(dtype)
     for n, height, width in ((2, 7, 6), (3, 10, 7), (2, 9, 11), (2, 8, 12), (2, 7, 25), (4, 40, 53)):
         x = floats(n, height, width, channels, seed=width).astype(dtype)
-        wanted = np.maximum(convolved(x, w, (2, 1), (1, 2), [(0, 0)] * 2), 0)
-        np.testing.assert_allclose(f(autoconv.constant(x), autoconv.constant(w)), wanted, rtol=1e-4, atol=1e-4)
-    compiled(f)
+        expected = np.maximum(convolved(x, w, (2, 1), (1, 2), [(0, 0)] * 2), 0)
+        np.testing.assert_allclose(f(autoconv.constant(x), autoconv.constant(w)), expected, rtol=1e-4, atol=1e-4)
+    assert_compiled(f)
 
 
 def test_patches_of_images_some_of_whose_sides_are_known():
@@ -128,7 +129,7 @@ def test_patches_of_images_some_of_whose_sides_are_known():
             x = floats(*[n if size is None else size for size in shape], seed=n)
             pads = pads_of("SAME", x.shape[1:3], (2, 3), (1, 2), (1, 1))
             np.testing.assert_allclose(f(x, w), convolved(x[:, ::-1], w, (1, 2), (1, 1), pads), rtol=1e-4, atol=1e-4)
-        compiled(f, 2)
+        assert_compiled(f, 2)
 
 
 def test_groups_and_pools_and_their_gradients():
@@ -140,36 +141,36 @@ def test_groups_and_pools_and_their_gradients():
                 autoconv.nn.max_pool2d(x, 3, 2, "SAME"), autoconv.nn.avg_pool2d(x, 3, 2, "SAME"),
                 autoconv.nn.conv2d(x, w, 1, "VALID"), autoconv.nn.conv2d(x, d, 2, "SAME"),
             )  # fmt: skip
-            loss = sum(autoconv.reduce_sum(one * one) for one in y)
+            loss = sum(autoconv.reduce_sum(part * part) for part in y)
         return y, tape.gradient(loss, [x, w, d])
 
     def expected(x, w, d):
-        once, twice = (1, 1), (2, 2)
-        pads = pads_of("SAME", x.shape[1:3], (3, 3), twice, once)
-        most = np.max([part for _, part in windows(x, (3, 3), twice, once, pads, -np.inf)], 0)
-        total, count = (
-            np.sum([part for _, part in windows(one, (3, 3), twice, once, pads)], 0) for one in (x, np.ones_like(x))
+        ones, twos = (1, 1), (2, 2)
+        pads = pads_of("SAME", x.shape[1:3], (3, 3), twos, ones)
+        maxima = np.max([part for _, part in windows(x, (3, 3), twos, ones, pads, -np.inf)], 0)
+        sums, counts = (
+            np.sum([part for _, part in windows(y, (3, 3), twos, ones, pads)], 0) for y in (x, np.ones_like(x))
         )
-        halves = [convolved(x[..., i : i + 2], w[..., i : i + 2], once, once, [(0, 0)] * 2) for i in (0, 2)]
-        pads = pads_of("SAME", x.shape[1:3], twice, twice, once)
-        own = [convolved(x[..., i : i + 1], d[..., 2 * i : 2 * i + 2], twice, once, pads) for i in range(4)]
-        return most, total / count, np.concatenate(halves, -1), np.concatenate(own, -1)
+        halves = [convolved(x[..., i : i + 2], w[..., i : i + 2], ones, ones, [(0, 0)] * 2) for i in (0, 2)]
+        pads = pads_of("SAME", x.shape[1:3], twos, twos, ones)
+        by_channel = [convolved(x[..., i : i + 1], d[..., 2 * i : 2 * i + 2], twos, ones, pads) for i in range(4)]
+        return maxima, sums / counts, np.concatenate(halves, -1), np.concatenate(by_channel, -1)
 
     w, d = floats(2, 2, 2, 4, seed=1), floats(2, 2, 1, 8, seed=2)
     for n, sides in ((2, (9, 7)), (3, (6, 8))):
         x = floats(n, *sides, 4, seed=n)
         y, slopes = f(*map(autoconv.constant, (x, w, d)))
-        for found, wanted in zip(y, expected(x, w, d), strict=True):
-            np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-4)
-        arguments = [one.astype(np.float64) for one in (x, w, d)]
+        for found, desired in zip(y, expected(x, w, d), strict=True):
+            np.testing.assert_allclose(found, desired, rtol=1e-4, atol=1e-4)
+        arguments = [argument.astype(np.float64) for argument in (x, w, d)]
         for i, slope in enumerate(slopes):
-            way = floats(*arguments[i].shape, seed=60)
-            ends = []
+            direction = floats(*arguments[i].shape, seed=60)
+            losses = []
             for sign in (1, -1):
-                moved = [one + sign * 1e-6 * way if j == i else one for j, one in enumerate(arguments)]
-                ends.append(sum(np.sum(one * one) for one in expected(*moved)))
-            np.testing.assert_allclose(np.vdot(slope, way), (ends[0] - ends[1]) / 2e-6, rtol=1e-3, atol=1e-2)
-    compiled(f)
+                moved = [*arguments[:i], arguments[i] + sign * 1e-6 * direction, *arguments[i + 1 :]]
+                losses.append(sum(np.sum(argument * argument) for argument in expected(*moved)))
+            np.testing.assert_allclose(np.vdot(slope, direction), (losses[0] - losses[1]) / 2e-6, rtol=1e-3, atol=1e-2)
+    assert_compiled(f)
 
 
 def test_small_images_have_code_of_their_own():
@@ -213,7 +214,7 @@ def test_sizes_of_residuals_and_several_layers_agree():
         y = convolved(y, v, (2, 2), once, pads_of("SAME", sides, (3, 3), (2, 2), once))
         wanted = convolved(y, np.ones((3, 3, 5, 2)), (2, 2), once, [(0, 0)] * 2)
         np.testing.assert_allclose(f(x, w, v), wanted, rtol=1e-3, atol=1e-3)
-    compiled(f)
+    assert_compiled(f)
 
 
 def test_convolutions_of_signals_of_any_length():
@@ -230,4 +231,4 @@ def test_convolutions_of_signals_of_any_length():
         np.testing.assert_allclose(same, wanted, rtol=1e-4, atol=1e-4)
         wanted = convolved(x[:, None], w[None], (1, 1), (1, 2), [(0, 0)] * 2)[:, 0]
         np.testing.assert_allclose(valid, wanted, rtol=1e-4, atol=1e-4)
-    compiled(f)
+    assert_compiled(f)

@@ -47,22 +47,22 @@ MAKERS = (
 
 @pytest.mark.parametrize("make", MAKERS)
 def test_attributes_of_containers(make):
-    compute = autoconv.compile(lambda thing, x: (thing.more * x if hasattr(thing, "more") else x, thing))
+    compute = autoconv.compile(lambda items, x: (items.more * x if hasattr(items, "more") else x, items))
     plain = compute.python_function
-    for thing in (make(), make()):
+    for container in (make(), make()):
         for value in (None, None, None, 3.0, 3.0, 3.0, 4, 5, 6.0, [1.0]):
             if value is not None:
-                thing.more = value
+                container.more = value
             for _ in range(2):
-                (found, argument), (expected, _) = compute(thing, 2), plain(thing, 2)
+                (found, argument), (expected, _) = compute(container, 2), plain(container, 2)
                 assert repr(found) == repr(expected)
-                assert argument is thing or (type(argument) is type(thing) and argument == thing)
-                assert vars(argument) == vars(thing)
+                assert argument is container or (type(argument) is type(container) and argument == container)
+                assert vars(argument) == vars(container)
 
 
 @pytest.mark.parametrize("make", MAKERS[3:4])
 def test_items_of_containers_without_attributes_are_inputs(make):
-    compute = autoconv.compile(lambda thing, x: thing[0] * x)
+    compute = autoconv.compile(lambda container, x: container[0] * x)
     for _ in range(3):
         assert compute(make(), 2.0) == 2.0
     assert len(compute.concrete_functions) == 1
@@ -76,17 +76,17 @@ class Odd(np.ndarray):
 
 
 def new_with_attribute(x):
-    made = Record(x)
-    made.more = x + 1
-    return made, [made], made.more
+    record = Record(x)
+    record.more = x + 1
+    return record, [record], record.more
 
 
 def new_with_changed_attribute(x):
-    made = Derived(x)
-    made.more, made.other = 5.0, x
-    same = [made]
-    same[0].other += 1
-    return made, made.other
+    derived = Derived(x)
+    derived.more, derived.other = 5.0, x
+    derived_in_list = [derived]
+    derived_in_list[0].other += 1
+    return derived, derived.other
 
 
 @pytest.mark.parametrize("function", [new_with_attribute, new_with_changed_attribute])
@@ -124,9 +124,9 @@ def test_classes_of_arrays(function):
 def test_classes_of_arrays_outside():
     for array in arrays():
         compute = autoconv.compile(lambda x, array=array: (x, array[0]))
-        held = autoconv.compile(lambda x: (x, array[0]))  # noqa: B023
+        compute_outside = autoconv.compile(lambda x: (x, array[0]))  # noqa: B023
         for _ in range(3):
-            for item in (compute, held):
+            for item in (compute, compute_outside):
                 found = item(2.0)
                 assert repr(found) == repr((2.0, array[0]))
                 assert type(found[1]) is type(array[0])

@@ -24,12 +24,13 @@ def test_the_caller_s_array_is_returned_itself_and_views_share_its_memory():
         return a, a[1:], a.T, a[2], a.copy()
 
     argument = A.copy()
-    whole, rows, turned, row, other = f(argument)
-    assert whole is argument and rows.base is argument and row.base is argument and np.shares_memory(turned, argument)
-    assert rows.strides == argument[1:].strides and turned.flags.f_contiguous and rows.flags.writeable
+    same, rows, transposed, row, fresh = f(argument)
+    assert same is argument and rows.base is argument and row.base is argument
+    assert np.shares_memory(transposed, argument)
+    assert rows.strides == argument[1:].strides and transposed.flags.f_contiguous and rows.flags.writeable
     argument[:] = 5
-    assert rows[0, 0] == turned[0, 0] == row[1] == 5
-    assert other[0, 0] == 7 and not np.shares_memory(other, argument)
+    assert rows[0, 0] == transposed[0, 0] == row[1] == 5
+    assert fresh[0, 0] == 7 and not np.shares_memory(fresh, argument)
 
 
 def test_views_see_what_is_written():

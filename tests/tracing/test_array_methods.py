@@ -13,9 +13,9 @@ REDUCTIONS = ("sum", "prod", "mean", "min", "max", "any", "all", "std", "var", "
 @pytest.mark.parametrize("name", REDUCTIONS)
 def test_reductions(name):
     def f(x):
-        whole = getattr(x, name)()
-        kept = getattr(x, name)(axis=1, keepdims=True)
-        return whole, getattr(x, name)(0), getattr(x, name)(axis=-1), kept, getattr(x.T, name)()
+        total = getattr(x, name)()
+        with_axes = getattr(x, name)(axis=1, keepdims=True)
+        return total, getattr(x, name)(0), getattr(x, name)(axis=-1), with_axes, getattr(x.T, name)()
 
     added_up = name in ("sum", "mean", "std", "var")
     (check_up_to_rounding if added_up else check)(f, *((x,) for x in ARRAYS))
@@ -77,7 +77,7 @@ def test_copies_are_values_of_their_own():
         found = compiled(x)
         assert describe(found) == describe(f(x))
         for i, value in enumerate(found):
-            assert not any(np.shares_memory(value, other) for other in (x, *found[:i]))
+            assert not any(np.shares_memory(value, array) for array in (x, *found[:i]))
     assert "plain Python" not in compiled.explain()
 
 
@@ -88,9 +88,9 @@ def test_astype(dtype):
 
 def test_python_values():
     def f(x, i):
-        most = x.max()
+        maximum = x.max()
         parts = x.tolist()
-        return most.item(), parts, len(parts), parts[0][1] + 1, x.item(0), x.item((0, 1)), x[0].max().item() * 2
+        return maximum.item(), parts, len(parts), parts[0][1] + 1, x.item(0), x.item((0, 1)), x[0].max().item() * 2
 
     check(f, *((x, 1) for x in ARRAYS if x.size < 10))
     check_plain_run(lambda x: x.sum().item(), ARRAYS[3], reason="'item' of an array is called on uint64 elements")
@@ -117,9 +117,9 @@ def test_arrays_of_unknown_length():
         chosen = x[x > 0]
         return chosen.sum(), chosen.mean(), chosen.flatten(), chosen.cumsum(), chosen.max()
 
-    some, one, nothing = np.array([1.5, -2.0, 3.0]), np.array([-1.5, 2.0, -3.0]), np.zeros(3) - 1
-    check(f, (some,), (one,), traces=1)
-    check_plain_run(f, nothing, reason="the mean of too few elements")  # of which NumPy warns
+    first, second, negative = np.array([1.5, -2.0, 3.0]), np.array([-1.5, 2.0, -3.0]), np.zeros(3) - 1
+    check(f, (first,), (second,), traces=1)
+    check_plain_run(f, negative, reason="the mean of too few elements")  # of which NumPy warns
 
 
 def test_no_elements_of_unknown_length():
@@ -151,7 +151,7 @@ def test_extremes_of_no_elements():
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int32])
 def test_products(size, dtype):
     random = np.random.default_rng(size)
-    vector, other = ((random.normal(size=size) * 9).astype(dtype) for _ in range(2))
+    first_vector, second = ((random.normal(size=size) * 9).astype(dtype) for _ in range(2))
     matrix = (random.normal(size=(size, 5)) * 9).astype(dtype)
 
     def f(v, w, m):
@@ -160,8 +160,8 @@ def test_products(size, dtype):
     def batch(v, b):
         return v @ b, b.transpose(0, 2, 1) @ v
 
-    check_up_to_rounding(f, (vector, other, matrix))
-    check_up_to_rounding(batch, (vector, np.stack([matrix, matrix * 2])))
+    check_up_to_rounding(f, (first_vector, second, matrix))
+    check_up_to_rounding(batch, (first_vector, np.stack([matrix, matrix * 2])))
 
 
 @pytest.mark.parametrize("name", ["tobytes", "dump", "tofile", "dumps"])
@@ -265,8 +265,8 @@ def test_attributes_by_name():
 
 def test_builtins_on_scalars():
     def f(x):
-        most, first = x.max(), x[0, 0]
-        return bool(x.any()), bool(first), round(most), round(first, 1), int(most), float(first)
+        maximum, first = x.max(), x[0, 0]
+        return bool(x.any()), bool(first), round(maximum), round(first, 1), int(maximum), float(first)
 
     check(f, *((x,) for x in ARRAYS if x.dtype != bool and not np.isnan(x).any()))
     check_plain_run(lambda x: round(x), ARRAYS[0], reason="doesn't define __round__")

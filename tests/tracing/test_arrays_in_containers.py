@@ -50,10 +50,10 @@ def in_a_loop(held, x):
 
 
 def by_a_list_of_the_call(held, x):
-    made = []
+    arrays = []
     for _ in range(2):
-        made.append(x)
-    made[1][0] = 5
+        arrays.append(x)
+    arrays[1][0] = 5
     return x.sum()
 
 
@@ -186,11 +186,11 @@ def test_arrays_in_a_list_are_changed_in_place():
                 w += 0.01 * np.outer(x, x)
             return x
 
-    plain, other = Mixer(), Mixer()
-    compiled = autoconv.compile(other.step)
+    plain_mixer, compiled_mixer = Mixer(), Mixer()
+    compiled = autoconv.compile(compiled_mixer.step)
     for _ in range(4):
-        np.testing.assert_allclose(compiled(np.arange(3.0)), plain.step(np.arange(3.0)))
-    np.testing.assert_allclose(other.weights, plain.weights)
+        np.testing.assert_allclose(compiled(np.arange(3.0)), plain_mixer.step(np.arange(3.0)))
+    np.testing.assert_allclose(compiled_mixer.weights, plain_mixer.weights)
 
 
 SETTINGS = np.zeros(3)

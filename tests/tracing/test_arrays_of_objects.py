@@ -58,8 +58,8 @@ def is_a_view_by_a_name(s, x):
 
 
 def is_the_same_array(s, x):
-    same = np.asarray(s.w)
-    same -= 2
+    array = np.asarray(s.w)
+    array -= 2
 
 
 def is_flattened(s, x):
@@ -173,8 +173,8 @@ def in_a_list(s, x):
 
 
 def in_a_dict(s, x):
-    held = BY_NAME["a"]
-    held += 1
+    array = BY_NAME["a"]
+    array += 1
     BY_NAME["a"] *= 2
 
 
@@ -251,17 +251,17 @@ class Line:
 def test_a_model_is_trained_in_place():
     x = np.random.default_rng(0).normal(size=(100, 3))
     y = x @ np.array([1.0, -2.0, 0.5]) + 0.25
-    one, other = Line(3), Line(3)
-    weights = one.w
+    compiled_line, plain_line = Line(3), Line(3)
+    weights = compiled_line.w
     for _ in range(300):
-        one.step(x, y, 0.1)
-    other.fit(x, y, 0.1, 300)
-    for line in (one, other):
+        compiled_line.step(x, y, 0.1)
+    plain_line.fit(x, y, 0.1, 300)
+    for line in (compiled_line, plain_line):
         np.testing.assert_allclose(line.w, [1.0, -2.0, 0.5], atol=1e-8)
         assert abs(line.b - 0.25) < 1e-8
-    assert one.w is weights
-    assert "plain Python" not in one.step.explain() + other.fit.explain()
-    assert one.step.experimental_get_tracing_count() <= 2
+    assert compiled_line.w is weights
+    assert "plain Python" not in compiled_line.step.explain() + plain_line.fit.explain()
+    assert compiled_line.step.experimental_get_tracing_count() <= 2
 
 
 TABLE = np.zeros(4)
@@ -293,10 +293,10 @@ def counts_up(o, x):
 
 
 def decides(o, x):
-    one = o.one
-    if one > 0:
-        one -= 2
-    return one.sum() + x[0]
+    element = o.one
+    if element > 0:
+        element -= 2
+    return element.sum() + x[0]
 
 
 def selects_by_positions(o, x):

@@ -27,8 +27,8 @@ def test_instances_with_compiled_methods() -> None:
     tally = Tally()
     assert [tally.add(2.0), tally.add(3.0)] == [3.0, 6.0]
     assert vars(tally) == {"total": 6.0}
-    other = copy.copy(tally)
-    assert (other.add(1.0), tally.add(2.0)) == (7.0, 8.0)
+    copied = copy.copy(tally)
+    assert (copied.add(1.0), tally.add(2.0)) == (7.0, 8.0)
     bound = tally.add
     gc.collect()
     assert tally.add is bound and vars(tally) == {"total": 8.0}
@@ -75,12 +75,12 @@ class Partial:
 
 def test_an_attribute_of_one_branch_is_absent_in_results_of_the_other():
     def build(x, parts):
-        made = Partial(x, parts)
-        return made, [{"key": Partial(x, parts)}], hasattr(made, "one"), getattr(made, "items", None)
+        partial = Partial(x, parts)
+        return partial, [{"key": Partial(x, parts)}], hasattr(partial, "one"), getattr(partial, "items", None)
 
     def shown(found):
-        made, [others], *rest = found
-        return vars(made), vars(others["key"]), hasattr(made, "one"), rest
+        first_part, [others], *rest = found
+        return vars(first_part), vars(others["key"]), hasattr(first_part, "one"), rest
 
     compiled = autoconv.compile(build)
     for parts in (7, 0, 1, 2, 4, 5, 0):
@@ -90,10 +90,10 @@ def test_an_attribute_of_one_branch_is_absent_in_results_of_the_other():
 
 def test_objects_in_a_list_of_the_graph_have_the_attributes_of_their_branch():
     def make(n):
-        made = []
+        items = []
         for i in range(n):
-            made.append(Partial(i, i))
-        return made
+            items.append(Partial(i, i))
+        return items
 
     compiled = autoconv.compile(make)
     for n in (7, 0, 3):

@@ -63,11 +63,11 @@ class RecordsMissingAttributes:
 
 def test_attributes_of_classes_are_not_read_from_arguments():
     for contract in (autoconv.compile, autoconv.function):
-        thing = RecordsMissingAttributes()
-        compute = contract(lambda thing, x: x * 2)
+        recorder = RecordsMissingAttributes()
+        compute = contract(lambda recorder, x: x * 2)
         for _ in range(WARM):
-            assert compute(thing, 3.0) == 6.0
-        assert thing.reads == []
+            assert compute(recorder, 3.0) == 6.0
+        assert recorder.reads == []
 
 
 class Held:
@@ -149,16 +149,16 @@ def test_an_object_that_a_call_makes_stores_and_returns_is_one(function):
 
 
 def test_an_object_that_a_call_stores_in_a_closure_and_returns_is_one():
-    kept = None
+    stored = None
 
     def keeps(x):
-        nonlocal kept
-        kept = Held(x)
-        return kept
+        nonlocal stored
+        stored = Held(x)
+        return stored
 
     compute = autoconv.compile(keeps)
     for x in (1.0, 2.0, 3.0):
-        assert compute(x) is kept
+        assert compute(x) is stored
 
 
 class Queues:
@@ -172,9 +172,9 @@ class Queues:
 
 
 def test_data_of_classes_that_cannot_be_guarded():
-    thing = Queues()
+    queues = Queues()
     check_after_changes(
-        lambda x: thing.total(x),
+        lambda x: queues.total(x),
         lambda: Queues.waiting.append(5.0),
         lambda: Queues.nested[0].append(1.0),
         lambda: Queues.held.parts.append(1.0),
@@ -188,8 +188,8 @@ class Unread(Queues):
 
 
 def test_data_of_classes_that_is_not_read_leaves_a_graph():
-    thing = Unread()
-    compute = check_after_changes(lambda x: thing.half(x), lambda: Queues.log.append(5.0))
+    unread = Unread()
+    compute = check_after_changes(lambda x: unread.half(x), lambda: Queues.log.append(5.0))
     assert compute.concrete_functions
 
 
@@ -216,20 +216,20 @@ def total(**parts):
 
 
 def test_attributes_that_are_read_by_no_name_in_the_text():
-    thing, name = Held(2.0), "value"
-    check_after_changes(lambda x: x * builtins.getattr(thing, name), lambda: setattr(thing, "value", 3.0))
-    check_after_changes(lambda x: x * __builtins__["getattr"](thing, name), lambda: setattr(thing, "value", 4.0))
+    owner, name = Held(2.0), "value"
+    check_after_changes(lambda x: x * builtins.getattr(owner, name), lambda: setattr(owner, "value", 3.0))
+    check_after_changes(lambda x: x * __builtins__["getattr"](owner, name), lambda: setattr(owner, "value", 4.0))
     check_after_changes(
-        lambda x: x * 2 if isinstance(thing, HasFactor) else x,
-        lambda: setattr(thing, "factor", 1.0),
-        lambda: setattr(thing, "scaled", len),
-        lambda: delattr(thing, "factor"),
+        lambda x: x * 2 if isinstance(owner, HasFactor) else x,
+        lambda: setattr(owner, "factor", 1.0),
+        lambda: setattr(owner, "scaled", len),
+        lambda: delattr(owner, "factor"),
     )
     check_after_changes(
-        lambda thing, x: x * 2 if isinstance(thing, HasFactor) else x,
-        lambda: setattr(thing, "factor", 1.0),
-        lambda: delattr(thing, "scaled"),
-        arguments=(thing, 2.0),
+        lambda owner, x: x * 2 if isinstance(owner, HasFactor) else x,
+        lambda: setattr(owner, "factor", 1.0),
+        lambda: delattr(owner, "scaled"),
+        arguments=(owner, 2.0),
     )
     mapping = Mapping("a")
     for function, arguments in (

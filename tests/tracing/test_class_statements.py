@@ -132,6 +132,6 @@ def test_class_statements_run_on_every_call(function):
 
 def test_each_call_returns_a_class_of_its_own():
     compiled = autoconv.compile(returned)
-    one, other = compiled(1.0), compiled(2.0)
-    assert one is not other
-    assert (one.value, other.value) == (1.0, 2.0)
+    first, second = compiled(1.0), compiled(2.0)
+    assert first is not second
+    assert (first.value, second.value) == (1.0, 2.0)

@@ -14,12 +14,12 @@ WARM = 5
 
 def make_classes():
     """Return new classes, one of each kind."""
-    made = [
+    classes = [
         type(f"A{base.__name__}", (base,), {"by": 2.0, "scaled": scaled})
         for base in (list, tuple, dict, set, frozenset, int, float, str, collections.OrderedDict)
     ]
     named = type("Named", (collections.namedtuple("Named", "x y"),), {"by": 2.0, "scaled": scaled})
-    return [kind(VALUES.get(kind.__mro__[1], ())) for kind in made] + [named(1.0, 2.0)]
+    return [kind(VALUES.get(kind.__mro__[1], ())) for kind in classes] + [named(1.0, 2.0)]
 
 
 def scaled(self, x):
@@ -36,21 +36,21 @@ COUNT = len(make_classes())
 
 @pytest.mark.parametrize("which", range(COUNT))
 def test_changed_attributes_of_classes_are_noticed(which):
-    held, argument = make_classes()[which], make_classes()[which]
-    for thing, function, arguments in (
-        (held, lambda x: x * held.by + held.scaled(x), (2.0,)),
-        (held, lambda x: [x, held][1].scaled(x), (2.0,)),
-        (argument, lambda thing, x: x * thing.by, (argument, 2.0)),
-        (argument, lambda thing, x: thing.scaled(x), (argument, 2.0)),
-        (argument, lambda thing, x: thing["a"][0].scaled(x), ({"a": [argument]}, 2.0)),
+    outer, argument = make_classes()[which], make_classes()[which]
+    for owner, function, arguments in (
+        (outer, lambda x: x * outer.by + outer.scaled(x), (2.0,)),
+        (outer, lambda x: [x, outer][1].scaled(x), (2.0,)),
+        (argument, lambda owner, x: x * owner.by, (argument, 2.0)),
+        (argument, lambda owner, x: owner.scaled(x), (argument, 2.0)),
+        (argument, lambda owner, x: owner["a"][0].scaled(x), ({"a": [argument]}, 2.0)),
     ):
         compute = autoconv.compile(function)
-        kind = type(thing)
+        kind = type(owner)
         changes = [lambda: None, lambda: setattr(kind, "by", kind.by + 1)]  # noqa: B023
         changes += [lambda: setattr(kind, "scaled", otherwise)]  # noqa: B023
-        if hasattr(thing, "__dict__"):
-            changes += [lambda: setattr(thing, "by", thing.by + 5)]  # noqa: B023
-            changes += [lambda: setattr(thing, "scaled", lambda x: x)]  # noqa: B023
+        if hasattr(owner, "__dict__"):
+            changes += [lambda: setattr(owner, "by", owner.by + 5)]  # noqa: B023
+            changes += [lambda: setattr(owner, "scaled", lambda x: x)]  # noqa: B023
         for change in changes:
             change()
             for _ in range(WARM):
@@ -59,13 +59,13 @@ def test_changed_attributes_of_classes_are_noticed(which):
 
 @pytest.mark.parametrize("kind", [int, float, str])
 def test_equal_numbers_and_texts_with_attributes(kind):
-    made = type("Made", (kind,), {"by": 1.0})
+    number_class = type("Made", (kind,), {"by": 1.0})
     compute = autoconv.compile(lambda thing, held, x: (thing.by * x, held[0].by))
-    first, second, third = made(3), made(3), made(3)
+    first, second, third = number_class(3), number_class(3), number_class(3)
     first.by, second.by = 5.0, 6.0
     for _ in range(3):
-        for one, other in ((third, third), (first, third), (second, first), (third, second)):
-            assert compute(one, [other], 2.0) == (one.by * 2.0, other.by)
+        for left, right in ((third, third), (first, third), (second, first), (third, second)):
+            assert compute(left, [right], 2.0) == (left.by * 2.0, right.by)
         third.by = third.by + 1
 
 
@@ -77,8 +77,8 @@ def test_members_of_enums():
         def scale(self):
             return 2.0
 
-    argument = autoconv.compile(lambda colour, x: x * colour.scale() + colour.value)
-    read = autoconv.compile(lambda colour, x: x * colour.more)
+    scaled_sum = autoconv.compile(lambda colour, x: x * colour.scale() + colour.value)
+    scaled_by_more = autoconv.compile(lambda colour, x: x * colour.more)
     Colour.more = 3.0
     for change in (
         lambda: None, lambda: setattr(Colour, "scale", lambda self: 7.0), lambda: setattr(Colour, "more", 4.0),
@@ -86,8 +86,8 @@ def test_members_of_enums():
     ):  # fmt: skip
         change()
         for colour in (Colour.RED, Colour.GREEN) * 3:
-            assert argument(colour, 3.0) == 3.0 * colour.scale() + colour.value
-            assert read(colour, 3.0) == 3.0 * colour.more
+            assert scaled_sum(colour, 3.0) == 3.0 * colour.scale() + colour.value
+            assert scaled_by_more(colour, 3.0) == 3.0 * colour.more
 
 
 def test_a_changed_function_of_a_method_is_noticed():
@@ -117,8 +117,8 @@ def test_functions_of_a_class_that_get_attributes_and_defaults():
         def more(self):
             return type(self).go.__dict__.get("more", 1)
 
-    thing = Thing()
-    compute = autoconv.compile(lambda x: (thing.go(x), thing.more))
+    owner = Thing()
+    compute = autoconv.compile(lambda x: (owner.go(x), owner.more))
     for change in (
         lambda: None, lambda: setattr(Thing.go, "more", 5), lambda: setattr(Thing.go, "__defaults__", (1.0,)),
         lambda: setattr(Thing.go, "__defaults__", (True,)), lambda: setattr(Thing.go, "more", 6),
@@ -126,7 +126,7 @@ def test_functions_of_a_class_that_get_attributes_and_defaults():
     ):  # fmt: skip
         change()
         for _ in range(WARM * 2):
-            assert repr(compute(3)) == repr((thing.go(3), thing.more))
+            assert repr(compute(3)) == repr((owner.go(3), owner.more))
 
 
 Named = collections.namedtuple("Named", "x y")

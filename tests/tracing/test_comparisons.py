@@ -95,11 +95,11 @@ def test_one_object_is_equal_to_itself():
 
 def test_named_tuples_and_dataclasses():
     def f(a, b):
-        made, other = Version(a, b), Version(b, a, "other")
+        version, swapped = Version(a, b), Version(b, a, "other")
         return (
-            made == other, made != other, made < other, made >= other, Size(a, b) == Size(1, 2),
+            version == swapped, version != swapped, version < swapped, version >= swapped, Size(a, b) == Size(1, 2),
             Size(a, b) != Size(b, 2), Pair(a, b) == Pair(1, 2), Pair(a, b) < (b, a), Size(1, 2) == Pair(1, 2),
-            made == Size(a, b),
+            version == Size(a, b),
         )  # fmt: skip
 
     check_calls(f, *INPUTS)
@@ -108,9 +108,9 @@ def test_named_tuples_and_dataclasses():
 def test_items_after_the_first_difference_are_not_compared():
     def f(a, b):
         log = []
-        one, other, third = LogsComparisons(a, log), LogsComparisons(b, log), LogsComparisons(2, log)
-        found = (a, one) == (1, other), [one, third] != [other, one], (one, other) == (one, third)
-        return found, one in [other, third], log
+        first, second, third = LogsComparisons(a, log), LogsComparisons(b, log), LogsComparisons(2, log)
+        found = (a, first) == (1, second), [first, third] != [second, first], (first, second) == (first, third)
+        return found, first in [second, third], log
 
     check_calls(f, *INPUTS)
 

@@ -66,14 +66,14 @@ def beside_another_changed_array(signal: Any) -> Any:
 def test_as_numpy(program: Callable[..., Any]) -> None:
     compiled = autoconv.compile(program)
     for size in (8, 20, 8):
-        argument = np.random.default_rng(size).standard_normal(size) + (1j if program is of_an_argument else 0)
-        other = argument.copy()
-        found, expected = compiled(argument), program(other)
+        compiled_argument = np.random.default_rng(size).standard_normal(size) + (1j if program is of_an_argument else 0)
+        plain_argument = compiled_argument.copy()
+        found, expected = compiled(compiled_argument), program(plain_argument)
         pairs = zip(found, expected, strict=True) if isinstance(expected, tuple) else [(found, expected)]
-        for one, wanted in pairs:
-            np.testing.assert_allclose(one, wanted, rtol=1e-12, atol=1e-12)
-            assert np.asarray(one).strides == np.asarray(wanted).strides
-        np.testing.assert_allclose(argument, other, rtol=1e-12)
+        for actual, desired in pairs:
+            np.testing.assert_allclose(actual, desired, rtol=1e-12, atol=1e-12)
+            assert np.asarray(actual).strides == np.asarray(desired).strides
+        np.testing.assert_allclose(compiled_argument, plain_argument, rtol=1e-12)
     assert "plain Python" not in compiled.explain()
 
 
@@ -82,7 +82,7 @@ def test_signs_are_native() -> None:
     for dtype in (np.float64, np.float32, np.float16):
         argument = x.astype(dtype)
         compiled = autoconv.compile(lambda x: (np.signbit(x), np.copysign(x[::-1], x), np.copysign(2.0, x[0])))
-        for one, wanted in zip(compiled(argument), compiled.__wrapped__(argument), strict=True):
-            np.testing.assert_array_equal(np.signbit(one), np.signbit(wanted))
-            np.testing.assert_array_equal(one, wanted)
+        for actual, desired in zip(compiled(argument), compiled.__wrapped__(argument), strict=True):
+            np.testing.assert_array_equal(np.signbit(actual), np.signbit(desired))
+            np.testing.assert_array_equal(actual, desired)
         assert "kernels" not in compiled.explain()

@@ -107,26 +107,26 @@ class Answer:
         return True
 
 
-def elif_of_an_object(x, given):
+def elif_of_an_object(x, truths):
     if x > 0:
         found = 1
-    elif given:
+    elif truths:
         found = 2
     else:
         found = 3
     return found
 
 
-def one_after_another(x, given):
+def one_after_another(x, truths):
     if x > 0:
         return 1
-    if given:
+    if truths:
         return 2
     return 3
 
 
-def either(x, given):
-    if x > 0 or given:
+def either(x, truths):
+    if x > 0 or truths:
         return 1
     return 2
 

@@ -89,8 +89,8 @@ def test_list_arguments_are_returned_as_themselves():
 
     @ac.compile
     def twice(x):
-        made = [x]
-        return made, made
+        items = [x]
+        return items, items
 
     one, other = twice(1)
     assert one is other
@@ -116,10 +116,10 @@ def test_names_of_one_list_chosen_by_a_value():
 
 def test_lists_augmented_in_one_branch():
     def f(x):
-        made = [3]
+        items = [3]
         if x > 0:
-            made += [5]
-        return made
+            items += [5]
+        return items
 
     compiled = ac.compile(f)
     assert [compiled(1), compiled(0)] == [[3, 5], [3]]

@@ -13,18 +13,18 @@ def up_and_down(first, last):
             break
         total = total * 3 + i
         seen += 1
-    for place, i in enumerate(ac.range(last, first, -2)):
-        total += i * ac.cast(place, ac.int32)
+    for position, i in enumerate(ac.range(last, first, -2)):
+        total += i * ac.cast(position, ac.int32)
     return total
 
 
 def test_the_numbers_are_python_s():
     def plain(first, last):
-        taken = [i for i in range(first, last, 3) if i != 7][:5]
+        counted = [i for i in range(first, last, 3) if i != 7][:5]
         total = 0
-        for i in taken:
+        for i in counted:
             total = total * 3 + i
-        return total + sum(i * place for place, i in enumerate(range(last, first, -2)))
+        return total + sum(i * position for position, i in enumerate(range(last, first, -2)))
 
     for first in range(-5, 12, 2):
         for last in range(-6, 26, 3):

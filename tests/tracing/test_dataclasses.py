@@ -69,27 +69,27 @@ class Zeros(defaultdict):
     pass
 
 
-def read(given, k):
-    return given.value + k
+def read(record, k):
+    return record.value + k
 
 
-def changed(given, k):
+def changed(record, k):
     if k > 1:
-        given.value += k
+        record.value += k
     return k
 
 
-def carried(given, k):
-    while given.value < 20:
-        given = Raised(given.value + k)
-    return given.value
+def carried(record, k):
+    while record.value < 20:
+        record = Raised(record.value + k)
+    return record.value
 
 
-def chosen(given, k):
-    made = given
+def chosen(record, k):
+    result = record
     if k > 1:
-        made = Doubled(k)
-    return made.value
+        result = Doubled(k)
+    return result.value
 
 
 @pytest.mark.parametrize("program", [read, changed, carried, chosen])
@@ -97,17 +97,17 @@ def chosen(given, k):
 def test_constructors_do_not_run_for_arguments(program, kind):
     compiled = autoconv.compile(program)
     for k in (1, 2, 3, 1):
-        one, other = kind(4), kind(4)
-        assert result_or_error(compiled, other, k) == result_or_error(program, one, k)
-        assert other == one
+        plain_argument, compiled_argument = kind(4), kind(4)
+        assert result_or_error(compiled, compiled_argument, k) == result_or_error(program, plain_argument, k)
+        assert compiled_argument == plain_argument
 
 
-def first(given, k):
-    return given[0] + len(given) + k
+def first(items, k):
+    return items[0] + len(items) + k
 
 
-def by_name(given, k):
-    return given["a"] + len(given) + k
+def by_name(items, k):
+    return items["a"] + len(items) + k
 
 
 @pytest.mark.parametrize(
@@ -135,30 +135,30 @@ def in_containers(k):
 
 
 def in_a_branch(k):
-    made = Raised(k)
+    raised = Raised(k)
     if k > 1:
-        made = Raised(k + 1)
-    return made
+        raised = Raised(k + 1)
+    return raised
 
 
 def changed_in_a_loop(k):
-    made = Linked(k)
+    linked = Linked(k)
     for i in range(k):
-        made.value += i
-    return [made]
+        linked.value += i
+    return [linked]
 
 
 def with_another_attribute(k):
-    made = Linked(1)
-    made.extra = k
-    return made
+    linked = Linked(1)
+    linked.extra = k
+    return linked
 
 
 def one_in_the_other(k):
-    made = Linked(Fixed(1))
+    outer = Linked(Fixed(1))
     if k > 1:
-        made.value = Linked(2)
-    return made, Linked([], [[]])
+        outer.value = Linked(2)
+    return outer, Linked([], [[]])
 
 
 RESULTS = [new, in_containers, in_a_branch, changed_in_a_loop, with_another_attribute, one_in_the_other]
@@ -173,7 +173,7 @@ def test_each_call_makes_new_objects(program):
         assert found == expected
         assert list(map(vars, _objects(found))) == list(map(vars, _objects(expected)))
         parts = [part for part in _parts(found) if not isinstance(part, tuple)]
-        assert not any(part is other for part in parts for other in known)
+        assert not any(part is known_part for part in parts for known_part in known)
         known += parts
 
 

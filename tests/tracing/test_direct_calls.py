@@ -165,14 +165,14 @@ def test_the_setting_run_eagerly_is_obeyed():
     def f(x):
         return x + (1.0 if ac.executing_eagerly() else 2.0)
 
-    one = ac.constant(1.0)
-    assert [float(f(one)) for _ in range(2)] == [3.0, 3.0]
+    scalar = ac.constant(1.0)
+    assert [float(f(scalar)) for _ in range(2)] == [3.0, 3.0]
     try:
         ac.config.run_functions_eagerly(True)
-        assert [float(f(one)) for _ in range(2)] == [2.0, 2.0]
+        assert [float(f(scalar)) for _ in range(2)] == [2.0, 2.0]
     finally:
         ac.config.run_functions_eagerly(False)
-    assert float(f(one)) == 3.0
+    assert float(f(scalar)) == 3.0
 
 
 def test_errors_have_the_users_line():
@@ -351,12 +351,12 @@ def test_scalars_of_numpy_go_straight_to_native_code(code):
     def f(x):
         return x, x + x, -x if code != "?" else x
 
-    def told(results):
+    def describe(results):
         return [(type(x), x.dtype, x.tobytes()) for x in results]
 
     compiled = ac.compile(f)
     for number in (0, 1, 100):
         scalar = np.array(number).astype(code)[()]
         for argument in (scalar, scalar[...], scalar):  # the second one is an array
-            assert told(compiled(argument)) == told(f(argument))
+            assert describe(compiled(argument)) == describe(f(argument))
     assert compiled._direct_traces

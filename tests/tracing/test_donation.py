@@ -26,9 +26,9 @@ def test_an_item_is_written_into_the_donated_array():
 
     f(tensor(), tensor([9.0])[0])
     x = tensor()
-    place = address(x)
+    old_address = address(x)
     found = f(x, autoconv.constant(7.0))
-    assert address(found) == place
+    assert address(found) == old_address
     np.testing.assert_array_equal(found.numpy(), np.array([1, 7, 3, 4], np.float32))
 
 
@@ -68,9 +68,9 @@ def test_tensors_that_share_memory_are_safe():
 
     for _ in range(3):
         x = tensor()
-        changed, other = f(x, x)
-        np.testing.assert_array_equal(changed.numpy(), np.array([100, 2, 3, 4], np.float32))
-        np.testing.assert_array_equal(other.numpy(), np.array([2, 3, 4, 5], np.float32))
+        first, second = f(x, x)
+        np.testing.assert_array_equal(first.numpy(), np.array([100, 2, 3, 4], np.float32))
+        np.testing.assert_array_equal(second.numpy(), np.array([2, 3, 4, 5], np.float32))
     for _ in range(3):
         x = tensor()
         view, alias = x.numpy(), autoconv.identity(x)
@@ -141,9 +141,9 @@ def test_open_shapes_and_pickling():
         np.testing.assert_array_equal(f(x).numpy(), np.arange(1, size + 1, dtype=np.float32))
         with pytest.raises(autoconv.errors.DonatedTensorError):
             x.numpy()
-    again = pickle.loads(pickle.dumps(f))
+    copied = pickle.loads(pickle.dumps(f))
     x = tensor()
-    again(x)
+    copied(x)
     with pytest.raises(autoconv.errors.DonatedTensorError):
         x.numpy()
 

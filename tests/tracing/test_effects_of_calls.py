@@ -304,12 +304,12 @@ def _run(function):
                 counted.n += 10
             DATA.a += 10
         try:
-            argument = repr(function(x))
+            outcome = repr(function(x))
         except Exception as error:
-            argument = type(error), str(error)
-        held = list(list.__iter__(ITEMS)), dict(DEFAULTS), dict.copy(TABLE), N, KEPT.n, DATA.a, ABSTRACT.n
+            outcome = type(error), str(error)
+        outer_state = list(list.__iter__(ITEMS)), dict(DEFAULTS), dict.copy(TABLE), N, KEPT.n, DATA.a, ABSTRACT.n
         streams = random.getstate(), DRAWS.getstate(), np.random.get_state()[2], STATE.get_state()[2]
-        found.append((argument, held, hash(streams), str(GENERATOR.bit_generator.state)))
+        found.append((outcome, outer_state, hash(streams), str(GENERATOR.bit_generator.state)))
     return found
 
 

@@ -150,9 +150,9 @@ def dropped(x):
 
 
 def by_factories(x):
-    one, other = Defaults(), Defaults(7, [x])
-    one.items.append(x)
-    return one.n, one.items, other.n, other.items, other.last, N
+    defaults, with_arguments = Defaults(), Defaults(7, [x])
+    defaults.items.append(x)
+    return defaults.n, defaults.items, with_arguments.n, with_arguments.items, with_arguments.last, N
 
 
 def of_a_metaclass(x):

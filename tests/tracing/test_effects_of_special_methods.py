@@ -123,20 +123,20 @@ def test_writes_of_nested_functions_are_writes():
 
 
 def test_a_write_to_an_item_of_a_sorted_list_changes_the_present_object():
-    def count(x, given):
-        given["a"] += 1
+    def count(x, counter):
+        counter["a"] += 1
         found = sorted(counters, key=lambda item: 1)[1]
         found["a"] += 1
         return len(found) + x
 
     compiled = autoconv.compile(count)
-    counters, given = [collections.Counter("aab"), collections.Counter("aab")], collections.Counter("a")
+    counters, counter = [collections.Counter("aab"), collections.Counter("aab")], collections.Counter("a")
     for turn in range(6):
         if turn in (2, 4):
             counters[1] = collections.Counter("aab")
         before = counters[1]["a"]
-        assert compiled(1.5, given) == 3.5
-        assert (counters[1]["a"], given["a"]) == (before + 1, turn + 2)
+        assert compiled(1.5, counter) == 3.5
+        assert (counters[1]["a"], counter["a"]) == (before + 1, turn + 2)
 
 
 def test_a_try_that_changes_an_object_that_refers_to_itself():
@@ -147,7 +147,7 @@ def test_a_try_that_changes_an_object_that_refers_to_itself():
     class Linked:
         value: int
         next: object = None
-        other: object = None
+        plain_list: object = None
 
     def change(head, held, k):
         head.next.next = head
@@ -163,9 +163,9 @@ def test_a_try_that_changes_an_object_that_refers_to_itself():
 
     compiled = autoconv.compile(change)
     for k in (0, 1, 3, 0):
-        one, other = Linked(1, Linked(5)), Linked(1, Linked(5))
-        assert compiled(other, [0], k) == change(one, [0], k)
-        assert (other.value, other.next.next is other) == (one.value, True)
+        compiled_list, plain_list = Linked(1, Linked(5)), Linked(1, Linked(5))
+        assert compiled(plain_list, [0], k) == change(compiled_list, [0], k)
+        assert (plain_list.value, plain_list.next.next is plain_list) == (compiled_list.value, True)
 
 
 @pytest.mark.parametrize("kind", [collections.OrderedDict, collections.Counter, dict])

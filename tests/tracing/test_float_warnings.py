@@ -301,14 +301,14 @@ def test_tracing_gives_no_warnings():
 )
 def test_warnings_by_python_are_given_once_at_the_line_of_the_program(function):
     compiled = autoconv.compile(function)
-    nothing = np.full(3, np.nan)
-    with warnings.catch_warnings(record=True) as wanted:
+    nans = np.full(3, np.nan)
+    with warnings.catch_warnings(record=True) as expected:
         warnings.simplefilter("always")
-        function(nothing)
+        function(nans)
     for _ in range(2):
         with warnings.catch_warnings(record=True) as found:
             warnings.simplefilter("always")
-            compiled(nothing)
+            compiled(nans)
         assert [(str(item.message), item.filename, item.lineno) for item in found] == [
-            (str(item.message), item.filename, item.lineno) for item in wanted
+            (str(item.message), item.filename, item.lineno) for item in expected
         ]

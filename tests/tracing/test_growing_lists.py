@@ -48,11 +48,11 @@ def test_rows_of_tensors():
         return ac.stack(rows), ac.stack(rows, axis=1), ac.concat(rows, 0), ac.concat(rows, axis=1), rows
 
     first, second, joined, wide, rows = f(ac.constant(2))
-    one, other = np.zeros((2, 3)), np.ones((2, 3))
-    assert np.array_equal(first, np.stack([one, other]))
-    assert np.array_equal(second, np.stack([one, other], axis=1))
-    assert np.array_equal(joined, np.concatenate([one, other]))
-    assert np.array_equal(wide, np.concatenate([one, other], axis=1))
+    zeros, ones = np.zeros((2, 3)), np.ones((2, 3))
+    assert np.array_equal(first, np.stack([zeros, ones]))
+    assert np.array_equal(second, np.stack([zeros, ones], axis=1))
+    assert np.array_equal(joined, np.concatenate([zeros, ones]))
+    assert np.array_equal(wide, np.concatenate([zeros, ones], axis=1))
     assert [row.shape for row in rows] == [(2, 3), (2, 3)]
 
 

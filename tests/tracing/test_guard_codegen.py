@@ -49,14 +49,15 @@ HELD = make_car()
 
 
 def summed(x):
-    held = HELD
-    found = x * held.number + held.count + (1 if held.flag else 2) + len(held.text) + held.z.real
-    found += 10 if held.nothing is None else 20
-    found += held.car.wheel.turned(x) + held.car.wheel.spokes + sum(held.car.wheel.sizes) + held.car.weights[1][1]
-    found += held.car.table["a"] + list(held.car.table.values())[-2] + held.car.grid[1] + held.scaled(x)
-    found += held.kind.spokes + sum(held.items) + list(held.table.values())[-2] * 7 + held.grid[2]
-    found += len(held.several) + held.part(x) + len(held.span) + held.method(x)
-    return found, math.copysign(1.0, held.number), type(held.count).__name__, held.car.cycle is held.car
+    objects = HELD
+    found = x * objects.number + objects.count + (1 if objects.flag else 2) + len(objects.text) + objects.z.real
+    found += 10 if objects.nothing is None else 20
+    car = objects.car
+    found += car.wheel.turned(x) + car.wheel.spokes + sum(car.wheel.sizes) + car.weights[1][1]
+    found += car.table["a"] + list(car.table.values())[-2] + car.grid[1] + objects.scaled(x)
+    found += objects.kind.spokes + sum(objects.items) + list(objects.table.values())[-2] * 7 + objects.grid[2]
+    found += len(objects.several) + objects.part(x) + len(objects.span) + objects.method(x)
+    return found, math.copysign(1.0, objects.number), type(objects.count).__name__, objects.car.cycle is objects.car
 
 
 def _setter(path, value):

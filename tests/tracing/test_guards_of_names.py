@@ -80,10 +80,10 @@ def test_attributes_of_modules_that_objects_refer_to(tmp_path, monkeypatch):
         imported,
     ):
         check_after_changes(function, change(7.0), change(8), change(2.0))
-    argument = autoconv.compile(lambda m, x: x * m.SCALE)
+    scale = autoconv.compile(lambda m, x: x * m.SCALE)
     for value in (2.0, 3.0, 4.0):
         settings.SCALE = value
-        assert [argument(settings, 1.0) for _ in range(WARM)] == [value] * WARM
+        assert [scale(settings, 1.0) for _ in range(WARM)] == [value] * WARM
     monkeypatch.delitem(sys.modules, "settings_of_a_test")
 
 

@@ -25,12 +25,12 @@ def test_the_class_of_an_object():
         def go(self, x):
             return -x
 
-    thing = First()
+    instance = First()
     check_after_changes(
-        lambda x: thing.go(x),
-        lambda: setattr(thing, "__class__", Second),
-        lambda: setattr(thing, "__class__", First),
-        lambda: setattr(thing, "__class__", Second),
+        lambda x: instance.go(x),
+        lambda: setattr(instance, "__class__", Second),
+        lambda: setattr(instance, "__class__", First),
+        lambda: setattr(instance, "__class__", Second),
         lambda: delattr(Second, "go"),
     )
     check_after_changes(lambda x: Second().go(x), lambda: setattr(Second, "__bases__", (Other,)))
@@ -75,12 +75,12 @@ def test_special_methods_of_a_class(name):
         def __repr__(self):
             return "one"
 
-    thing = Thing()
-    use, other = SPECIAL[name]
+    instance = Thing()
+    use, replacement = SPECIAL[name]
     before = vars(Thing)[name]
     check_after_changes(
-        lambda x: use(x, thing), lambda: setattr(Thing, name, other), lambda: setattr(Thing, name, before),
-        lambda: setattr(Thing, name, other),
+        lambda x: use(x, instance), lambda: setattr(Thing, name, replacement), lambda: setattr(Thing, name, before),
+        lambda: setattr(Thing, name, replacement),
     )  # fmt: skip
 
 
@@ -138,11 +138,11 @@ class Kind(enum.Enum):
     B = 2
 
 
-@pytest.mark.parametrize("made", [Floats([1.0]), Table(a=1.0), Pair((1.0,)), Metres(1.0), Text("a"), Kind.A])
-def test_attributes_of_objects_that_are_compared_by_value(made):
-    made.extra = 2.0
-    changes = (lambda: setattr(made, "extra", 5.0), lambda: setattr(made, "extra", "ab"))
-    check_after_changes(lambda x: x * made.extra, *changes, x=2)
+@pytest.mark.parametrize("instance", [Floats([1.0]), Table(a=1.0), Pair((1.0,)), Metres(1.0), Text("a"), Kind.A])
+def test_attributes_of_objects_that_are_compared_by_value(instance):
+    instance.extra = 2.0
+    changes = (lambda: setattr(instance, "extra", 5.0), lambda: setattr(instance, "extra", "ab"))
+    check_after_changes(lambda x: x * instance.extra, *changes, x=2)
 
 
 def test_classes_and_orders_of_containers():
@@ -193,11 +193,11 @@ class CountedTwice(Counted):
 
 
 def test_methods_of_copies_and_of_classes():
-    one = Counted(1.0)
-    assert [one.go(2.0) for _ in range(WARM)] == [2.0] * WARM
-    for other in (copy.copy(one), copy.deepcopy(one)):
-        other.k = 10.0
-        assert (other.go(2.0), one.go(2.0)) == (20.0, 2.0)
+    counted = Counted(1.0)
+    assert [counted.go(2.0) for _ in range(WARM)] == [2.0] * WARM
+    for copied in (copy.copy(counted), copy.deepcopy(counted)):
+        copied.k = 10.0
+        assert (copied.go(2.0), counted.go(2.0)) == (20.0, 2.0)
     assert [kind.of_class(3.0) for kind in (Counted, CountedTwice) * 2] == [6.0, 12.0] * 2
 
 
@@ -289,15 +289,15 @@ def test_repr_of_keys_is_not_called():
 
         __str__ = __repr__
 
-    key, other = Key(1), Key(2)
-    table = {key: {other: 1}, (other, 3): 2}
+    key, equal_key = Key(1), Key(2)
+    table = {key: {equal_key: 1}, (equal_key, 3): 2}
 
     @autoconv.compile
     def read(k):
-        return table[key][other] + table[other, 3] + k
+        return table[key][equal_key] + table[equal_key, 3] + k
 
     assert [read(k) for k in (1, 2, 1)] == [4, 5, 4]
-    table[key][other] = 5
+    table[key][equal_key] = 5
     assert read(1) == 8
     table[Key(3)] = 4
     assert read(1) == 8

@@ -91,16 +91,16 @@ def test_a_loop_that_rebinds_the_name_of_a_list(check):
             items[1] = 7
             return items
 
-        mine = [1, 2]
-        return change(mine), mine
+        own_items = [1, 2]
+        return change(own_items), own_items
 
     def changed_by_the_other_name(n):
-        held = {"a": 1}
-        alias = held
+        table = {"a": 1}
+        alias = table
         for i in range(n):
-            held = {"a": i}
+            table = {"a": i}
         alias["a"] = 9
-        return held["a"], alias["a"]
+        return table["a"], alias["a"]
 
     def captured(n):
         items = [1, 2]
@@ -127,13 +127,13 @@ def test_a_loop_that_rebinds_the_name_of_a_list(check):
         return first, second, alias
 
     def of_the_iteration_before(n):
-        now = [0, 0]
-        before = now
+        current = [0, 0]
+        before = current
         for i in range(n):
-            before = now
-            now = [i, now[0]]
-        now[0] = 9
-        return before, now
+            before = current
+            current = [i, current[0]]
+        current[0] = 9
+        return before, current
 
     programs = assigned, longer, held, of_the_caller, changed_by_the_other_name, captured, of_an_object, exchanged
     for program in (*programs, of_the_iteration_before):
@@ -332,27 +332,27 @@ def test_one_new_object_under_two_names_one_of_which_moves_into_the_graph():
         inner = Mapping()
         if "a" in d:
             d = d["a"]
-            held = Mapping()
+            created = Mapping()
         else:
-            d = held = Mapping()
-        inner["a"] = held
+            d = created = Mapping()
+        inner["a"] = created
         return "b" in d, "b" in inner["a"]
 
     def loop(n):
         d = Mapping({"a": Mapping({"b": n})})
         keys = iter(["a", "b"])
         key = next(keys)
-        whole = inner = Mapping()
+        root = inner = Mapping()
         for later in keys:
             if key in d:
                 d = d[key]
-                held = Mapping()
+                created = Mapping()
             else:
-                d = held = Mapping()
-            inner[key] = inner = held
+                d = created = Mapping()
+            inner[key] = inner = created
             key = later
         inner[key] = d[key] if key in d else n  # noqa: SIM401 - it has no `get`
-        return whole["a"]["b"]
+        return root["a"]["b"]
 
     for function in (branch, loop):
         compiled = ac.compile(function)

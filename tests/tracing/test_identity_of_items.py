@@ -66,12 +66,12 @@ def _stores_in_a_loop(take, x):
 
 
 def _changes_a_name(take, x):
-    taken = take()
+    items = take()
     if x > 2:
-        taken.append(x)
+        items.append(x)
     else:
-        taken += [x, x]
-    return taken[-1]
+        items += [x, x]
+    return items[-1]
 
 
 def _outcome(function, x):
@@ -86,11 +86,11 @@ def _reset():
     PAIR[0][:] = [1]
 
 
-@pytest.mark.search("way")
+@pytest.mark.search("name")
 @pytest.mark.parametrize("write", [_appends, _stores_in_a_loop, _changes_a_name])
-@pytest.mark.parametrize("way", ITEM_GETTERS)
-def test_items_are_the_same_objects(way, write):
-    take = ITEM_GETTERS[way]
+@pytest.mark.parametrize("name", ITEM_GETTERS)
+def test_items_are_the_same_objects(name, write):
+    take = ITEM_GETTERS[name]
     _reset()
     expected = [_outcome(lambda x: write(take, x), x) for x in (1.5, 2.5, 3.5)]
     _reset()

@@ -75,13 +75,13 @@ def program(x, a):
 def cases():
     """Yield each use with every path; the kinds of containers alternate."""
     kinds = itertools.cycle(KINDS.values())
-    for (read, place), (use, where) in itertools.product(PATHS.items(), USES.items()):
-        yield use.replace("READ", read), place, where, next(kinds)
+    for (path, container), (statement, result) in itertools.product(PATHS.items(), USES.items()):
+        yield statement.replace("READ", path), container, result, next(kinds)
 
 
 @pytest.mark.search
-@pytest.mark.parametrize(("body", "place", "where", "kind"), list(cases()))
-def test_the_container_is_returned_itself(body, place, where, kind):
+@pytest.mark.parametrize(("body", "container", "result_text", "kind"), list(cases()))
+def test_the_container_is_returned_itself(body, container, result_text, kind):
     source = PROGRAM.format(body=body, kind=kind)
     file = f"<outer container {hash(source)}>"
     linecache.cache[file] = len(source), None, source.splitlines(True), file
@@ -95,8 +95,8 @@ def test_the_container_is_returned_itself(body, place, where, kind):
             result = compiled(x, names["O"])
         except ValueError as raised:
             error = raised
-        found = eval(where, {**names, "result": result, "error": error, "x": x})
-        assert found is eval(place, names) or (found is None and "else None" in where)
+        found = eval(result_text, {**names, "result": result, "error": error, "x": x})
+        assert found is eval(container, names) or (found is None and "else None" in result_text)
         if x in (2, 3):
             names["bind"]()
 

@@ -22,17 +22,17 @@ def test_objects_from_before_the_call_are_returned_as_themselves():
         chosen = first if n > 0 else second
         return (n, chosen), (first, second), given[0]
 
-    one, other = [4], [1, 2]
+    compiled_list, plain_list = [4], [1, 2]
     compiled = ac.compile(in_a_loop)
     for n in range(3):
-        found, given = compiled(n, other)
-        assert given is other
-        assert found is (other if n else 0) or found == 0
+        found, given = compiled(n, plain_list)
+        assert given is plain_list
+        assert found is (plain_list if n else 0) or found == 0
     compiled = ac.compile(in_a_variant)
     for n in (1, -1):
-        (_, chosen), both, first = compiled(n, [one])
+        (_, chosen), both, first = compiled(n, [compiled_list])
         assert chosen is both[n < 0]
-        assert first is one
+        assert first is compiled_list
     for outer in (lambda n: (MADE_BEFORE, n), lambda n: (HELD_BEFORE["a"], n)):
         compiled = ac.compile(outer)
         assert compiled(3)[0] is outer(3)[0]
@@ -200,11 +200,11 @@ def in_a_loop_of_the_graph(head, k):
 def along_a_chain(head, k):
     new = Linked(k)
     new.value, head.value = head.value, new.value
-    at, found, seen = head, [], set()
-    while at is not None and id(at) not in seen:
-        seen.add(id(at))
-        found.append(at)
-        at = at.next
+    node, found, seen = head, [], set()
+    while node is not None and id(node) not in seen:
+        seen.add(id(node))
+        found.append(node)
+        node = node.next
     return found
 
 
@@ -226,11 +226,12 @@ PROGRAMS = [in_an_arm, instead_of_a_new_object, in_a_loop_of_the_graph, along_a_
 def test_an_argument_that_is_written_is_returned_as_itself(program):
     compiled = ac.compile(program)
     for k in (1, 2, 3):
-        one, other = Linked(5, Linked(6)), Linked(5, Linked(6))
-        expected, found = program(one, k), compiled(other, k)
-        assert (found[0] if isinstance(found, list) else found) is other
+        plain_head, compiled_head = Linked(5, Linked(6)), Linked(5, Linked(6))
+        expected, found = program(plain_head, k), compiled(compiled_head, k)
+        assert (found[0] if isinstance(found, list) else found) is compiled_head
         assert isinstance(found, list) is isinstance(expected, list)
-        assert (type(other.value), other.value, other.next.value) == (int, one.value, one.next.value)
+        assert type(compiled_head.value) is int
+        assert (compiled_head.value, compiled_head.next.value) == (plain_head.value, plain_head.next.value)
 
 
 def after_a_loop_with_break(head, k):

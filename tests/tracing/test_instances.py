@@ -44,18 +44,18 @@ class Tree:
         self.left = self.right = None
 
     def insert(self, key):
-        now = self
+        node = self
         while True:
-            if key < now.key:
-                if now.left is None:
-                    now.left = Tree(key)
+            if key < node.key:
+                if node.left is None:
+                    node.left = Tree(key)
                     return
-                now = now.left
+                node = node.left
             else:
-                if now.right is None:
-                    now.right = Tree(key)
+                if node.right is None:
+                    node.right = Tree(key)
                     return
-                now = now.right
+                node = node.right
 
 
 def test_a_linked_list():
@@ -96,28 +96,29 @@ def test_a_list_of_objects():
 
 def test_one_object_under_several_names():
     def f(n):
-        one = Particle(1.0)
-        several = [one]
+        particle = Particle(1.0)
+        particles = [particle]
         if n > 1:
-            several.append(Particle(2.0))
-        one.x = 7.0
-        one.extra = n
-        one.tags.append(n)
-        first = several[0]
+            particles.append(Particle(2.0))
+        particle.x = 7.0
+        particle.extra = n
+        particle.tags.append(n)
+        first = particles[0]
         first.v += 1
-        return one, several, first is one, first == one, one.extra, several[-1] is one, one.energy, one.v
+        identities = first is particle, first == particle, particles[-1] is particle
+        return particle, particles, identities, particle.extra, particle.energy, particle.v
 
     check_calls(f, *CALLS)
 
     def on_one_path(n):
-        one, several = Particle(1.0), []
+        particle, particles = Particle(1.0), []
         if n > 1:
-            several.append(one)
-            one.x += 1
+            particles.append(particle)
+            particle.x += 1
         else:
-            one.x = 5.0
-        one.step(0.1)
-        return one.x, [p.x for p in several], [p is one for p in several], one
+            particle.x = 5.0
+        particle.step(0.1)
+        return particle.x, [p.x for p in particles], [p is particle for p in particles], particle
 
     check_calls(on_one_path, *CALLS)
 
@@ -137,14 +138,14 @@ def test_a_tree():
         root = Tree(5)
         for i in range(n):
             root.insert(i * 7 % 11)
-        found, stack, now = [], [], root
-        while stack or now is not None:
-            while now is not None:
-                stack.append(now)
-                now = now.left
-            now = stack.pop()
-            found.append(now.key)
-            now = now.right
+        found, stack, node = [], [], root
+        while stack or node is not None:
+            while node is not None:
+                stack.append(node)
+                node = node.left
+            node = stack.pop()
+            found.append(node.key)
+            node = node.right
         return found
 
     check_calls(f, *CALLS)
@@ -158,13 +159,13 @@ def test_a_tree_of_dicts():
             if root is None:
                 root = {"key": key, "left": None, "right": None}
                 continue
-            now = root
+            node = root
             while True:
-                side = "left" if key < now["key"] else "right"
-                if now[side] is None:
-                    now[side] = {"key": key, "left": None, "right": None}
+                side = "left" if key < node["key"] else "right"
+                if node[side] is None:
+                    node[side] = {"key": key, "left": None, "right": None}
                     break
-                now = now[side]
+                node = node[side]
         return root
 
     check_calls(f, *CALLS)

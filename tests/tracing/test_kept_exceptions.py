@@ -7,7 +7,7 @@ import pytest
 import autoconv
 from autoconv.config import SETTINGS
 
-kept = []
+kept_errors = []
 
 
 def quotient(x, k):
@@ -20,7 +20,7 @@ def keep(x, k):
     try:
         return quotient(x, k)
     except ArithmeticError as error:
-        kept.append(error)
+        kept_errors.append(error)
         return 0
 
 
@@ -33,14 +33,14 @@ def returned(x, k):
 
 
 def within(x, k):
-    return keep(x, k) + keep(x + 1, k), kept[-1:]
+    return keep(x, k) + keep(x + 1, k), kept_errors[-1:]
 
 
 def raised_again(x, k):
     try:
         return quotient(x, k)
     except ArithmeticError as error:
-        kept.append(error)
+        kept_errors.append(error)
         raise
 
 
@@ -55,8 +55,8 @@ def replaced(x, k):
         try:
             return 1 // (x - k)
         except ZeroDivisionError as other:
-            kept.append(other)
-            kept.append(error)
+            kept_errors.append(other)
+            kept_errors.append(error)
     return k
 
 
@@ -98,7 +98,7 @@ def outcome(function, arguments):
         result = function(*arguments)
     except Exception as error:
         result = error
-    return describe(result), describe(kept)
+    return describe(result), describe(kept_errors)
 
 
 @pytest.mark.parametrize("backend", ["native", "reference"])
@@ -110,7 +110,7 @@ def test_tracebacks_are_those_of_plain_python(program, backend, monkeypatch):
     monkeypatch.setattr(SETTINGS, "backend", backend)
     found = []
     for function in (program, autoconv.compile(program)):
-        kept.clear()
+        kept_errors.clear()
         found.append([outcome(function, arguments) for arguments in [(5, 2), (2, 2), (3, 2), (4, 1), (2, 1), (1, 1)]])
     assert found[0] == found[1]
     assert "plain Python" not in function.explain(), function.explain()

@@ -21,8 +21,8 @@ def test_ops_without_native_form_are_counted_with_their_lines() -> None:
 
     distinct(np.array([1.0, 1.0, 2.0]))
     first = inspect.getsourcelines(distinct.python_function)[1]
-    others = f"bitcast (test_kernel_calls.py:{first + 4}) x2"
-    assert f"3 by kernels: nextafter (test_kernel_calls.py:{first + 3}), {others}" in distinct.explain()
+    further_calls = f"bitcast (test_kernel_calls.py:{first + 4}) x2"
+    assert f"3 by kernels: nextafter (test_kernel_calls.py:{first + 3}), {further_calls}" in distinct.explain()
 
 
 def test_no_line_where_all_ops_are_native() -> None:

@@ -59,14 +59,14 @@ def descent(arrays, turns):
 
 
 def merged(arrays, turns):
-    argument = dict(arrays, turns=turns)
-    argument["a"] = argument["a"] + turns
-    other = dict(arrays.items())
-    other.update(argument)
-    other |= {"c": other["a"] * 2}
-    third = dict(zip(arrays.keys(), [array * 2 for array in arrays.values()], strict=True)) | {"a": turns}
-    names, kept = list(argument), tuple(other.values())
-    return argument, other, third, names, kept[0] + 1, arrays | third, argument is arrays
+    copied = dict(arrays, turns=turns)
+    copied["a"] = copied["a"] + turns
+    updated = dict(arrays.items())
+    updated.update(copied)
+    updated |= {"c": updated["a"] * 2}
+    joined = dict(zip(arrays.keys(), [array * 2 for array in arrays.values()], strict=True)) | {"a": turns}
+    names, values = list(copied), tuple(updated.values())
+    return copied, updated, joined, names, values[0] + 1, arrays | joined, copied is arrays
 
 
 def replaced_by_itself(arrays, turns):
@@ -86,14 +86,14 @@ def best_copy(arrays, turns):
         loss = abs(tried["arrays"]["a"].sum() - i)
         if loss < least:
             least, best = loss, copy.deepcopy(tried["arrays"])
-    other, shallow = copy.deepcopy(tried), copy.copy(tried)
-    other["arrays"]["b"][0] = 7
+    deep, shallow = copy.deepcopy(tried), copy.copy(tried)
+    deep["arrays"]["b"][0] = 7
     shallow["turns"] = None
     rows = [[arrays["a"][0], turns]] * 2
     copied = copy.deepcopy([rows, rows[0], arrays["b"]])
     copied[2] += 1
     is_one = copied[0][1] is copied[1], copied[1] is rows[0], copy.deepcopy((turns, "a")) == (turns, "a")
-    return best, other, shallow["turns"], tried["turns"], copied, is_one, copy.copy(arrays["b"]) - 1
+    return best, deep, shallow["turns"], tried["turns"], copied, is_one, copy.copy(arrays["b"]) - 1
 
 
 @pytest.mark.parametrize(
@@ -117,22 +117,22 @@ def test_a_deep_copy_of_arrays_that_are_one(monkeypatch):
     monkeypatch.setattr(autoconv.config.SETTINGS, "tiers", "native")
 
     def copied(arrays):
-        other = copy.deepcopy(arrays)
-        other["a"] += 1
-        return other, other["a"] is other["b"]
+        both = copy.deepcopy(arrays)
+        both["a"] += 1
+        return both, both["a"] is both["b"]
 
-    compiled, one, row = autoconv.compile(copied), np.ones(3), np.arange(4.0)
-    arguments = [{"a": np.ones(3), "b": np.ones(3)}, {"a": one, "b": one}, {"a": row[1:], "b": row[:-1]}]
+    compiled, ones, row = autoconv.compile(copied), np.ones(3), np.arange(4.0)
+    arguments = [{"a": np.ones(3), "b": np.ones(3)}, {"a": ones, "b": ones}, {"a": row[1:], "b": row[:-1]}]
     for arrays in (*arguments, *arguments):
         assert repr(compiled(arrays)) == repr(copied(arrays))
 
 
 def test_copies_that_only_python_makes():
-    def copied(given):
-        return copy.deepcopy([given, given]), copy.copy(given)
+    def copied(container):
+        return copy.deepcopy([container, container]), copy.copy(container)
 
     compiled = autoconv.compile(copied)
     for given in ({1, 2}, np.array(3.0), autoconv.constant([1.0]), np.arange(6)[::2], np.eye(2)[None].T):
-        both, one = compiled(given)
-        assert both[0] is both[1] and type(one) is type(given)
-        assert repr((both, one)) == repr(copied(given))
+        pair, copy_ = compiled(given)
+        assert pair[0] is pair[1] and type(copy_) is type(given)
+        assert repr((pair, copy_)) == repr(copied(given))

@@ -72,8 +72,8 @@ def test_a_returned_list_is_the_argument():
     def longest(xs, ys):
         return xs if len(xs) >= len(ys) else ys
 
-    compiled, other = autoconv.compile(longest), INTS + INTS
-    assert compiled(INTS, other) is other and compiled(other, INTS) is other
+    compiled, second = autoconv.compile(longest), INTS + INTS
+    assert compiled(INTS, second) is second and compiled(second, INTS) is second
 
     def cut(xs, n):
         if n >= len(xs):
@@ -88,8 +88,8 @@ def test_a_returned_list_is_the_argument():
 def test_a_returned_row_is_the_row_of_the_argument():
     compiled = autoconv.compile(lambda rows, i: rows[i])
     assert compiled(GRID, 2) is GRID[2] and compiled(GRID, 4) is GRID[4]
-    (held, *_), row = autoconv.compile(lambda rows, xs: ([xs, [1]], rows[0]))(GRID, INTS)
-    assert held is INTS and row is GRID[0]
+    (row_of_result, *_), row = autoconv.compile(lambda rows, xs: ([xs, [1]], rows[0]))(GRID, INTS)
+    assert row_of_result is INTS and row is GRID[0]
     assert autoconv.compile(lambda rows: [rows[1], [2]])(GRID)[0] is GRID[1]
 
 

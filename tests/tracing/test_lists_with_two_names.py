@@ -15,58 +15,58 @@ class Holder:
 
 def named_in_one_arm(a: Any, b: Any) -> Any:
     items = [1, a, b]
-    other = [0]
+    alias = [0]
     if a > b:
         items = [*items]
-        other = items
+        alias = items
     items.append(b)
-    return (len(other), len(items))
+    return (len(alias), len(items))
 
 
 def named_in_both_arms(a: Any, b: Any) -> Any:
     items = [1, a, b]
-    other = [0]
+    alias = [0]
     if a > b:
         items = [a, b]
-        other = items
+        alias = items
     else:
         items = [b, a]
-        other = items
+        alias = items
     items[0] = 50
-    return (other[0], items[0])
+    return (alias[0], items[0])
 
 
 def named_in_a_loop(a: Any, b: Any) -> Any:
     items = [1, a, b]
-    other = 1
+    alias = 1
     if a > b:
         items = [a]
     for _ in range(a):
-        other = items
+        alias = items
     if a > 0:
-        other[0] = 10
+        alias[0] = 10
     return items[0]
 
 
 def captured_and_changed_in_a_loop(a: Any, b: Any) -> Any:
     items = [1, a, b]
-    other = items
+    alias = items
     for _ in range(a):
         items[b % 3] = 8
         items = [*items]
-    return other[0], other[1], other[2], (lambda: len(items))()
+    return alias[0], alias[1], alias[2], (lambda: len(items))()
 
 
 def swapped_in_a_loop(a: Any, b: Any) -> Any:
     items = [1, a, b]
-    other = items
+    alias = items
     n = 0
     while n < a % 5:
         n += 1
         items = [v + 1 for v in items]
-        items, other = (other, items)
-    other[0] = b
-    return (lambda: (items[0], other[0]))()
+        items, alias = (alias, items)
+    alias[0] = b
+    return (lambda: (items[0], alias[0]))()
 
 
 def named_again_in_an_arm(a: Any, b: Any) -> Any:
@@ -81,14 +81,14 @@ def named_again_in_an_arm(a: Any, b: Any) -> Any:
 
 def one_of_two_named_again(a: Any, b: Any) -> Any:
     items = [1, a, b]
-    other = [0, 0, 0]
+    alias = [0, 0, 0]
     if a > 0:
         items = [a, a, a]
         if b > 2:
             items = [b, b, b, b]
-        other = items
-    other[0] = 70
-    return (items[0], other[0], len(items))
+        alias = items
+    alias[0] = 70
+    return (items[0], alias[0], len(items))
 
 
 def attribute_replaced_in_a_loop(a: Any, b: Any) -> Any:
@@ -105,57 +105,57 @@ def attribute_replaced_in_a_loop(a: Any, b: Any) -> Any:
 
 def changed_in_a_loop_that_names_it(a: Any, b: Any) -> Any:
     items = [1, a, b]
-    other = [0, 0]
+    alias = [0, 0]
     for p in range(b):
         items[1] = items[p % 3] + 1
-        other = items
-    return (items, other[1])
+        alias = items
+    return (items, alias[1])
 
 
 def two_names_swapped_in_a_loop(a: Any, b: Any) -> Any:
     items = [1, a, b]
-    other = items
+    alias = items
     n = 0
     while n < b:
         n += 1
         items[0] = b - n
-        items, other = (other, items)
-    return (items, other[0])
+        items, alias = (alias, items)
+    return (items, alias[0])
 
 
 def grown_and_replaced_in_a_loop(a: Any, b: Any) -> Any:
     items = [1, a, b]
-    other = items
+    alias = items
     if a > b:
         items.insert(0, 1)
     for _ in range(b):
         items = [*items]
-    other[0] = 8
-    return items[0], other[0], len(other)
+    alias[0] = 8
+    return items[0], alias[0], len(alias)
 
 
 def grown_and_swapped_in_a_loop(a: Any, b: Any) -> Any:
     items = [1, a, b]
-    other = items
+    alias = items
     if 0 < b <= 1:
         items.insert(0, 1)
     for _ in range(a):
         items = [v + 1 for v in items]
-        items, other = other, items
-    other[0] = b
-    return items[0], other[0]
+        items, alias = alias, items
+    alias[0] = b
+    return items[0], alias[0]
 
 
 def grown_and_replaced_where_the_test_assigns(a: Any, b: Any) -> Any:
     items = [1, a, b]
-    other = items
+    alias = items
     if 0 < b <= 1:
         items.insert(0, 1)
     n = 0
     while (n := n + 1) < a % 5:
         items = [v + 1 for v in items]
-    other[0] = b
-    return items[0], other[0], len(items)
+    alias[0] = b
+    return items[0], alias[0], len(items)
 
 
 def held_twice(a: Any, b: Any) -> Any:
@@ -171,12 +171,12 @@ def held_twice(a: Any, b: Any) -> Any:
 
 def replaced_and_named_again(a: Any, b: Any) -> Any:
     items = [1, a, b]
-    other = items
+    alias = items
     for i in range(b):
         items = [v + 1 for v in items]
         if i > 1:
-            other[0] = i
-            other = items
+            alias[0] = i
+            alias = items
     return items[0]
 
 
@@ -193,15 +193,15 @@ def replaced_in_one_arm_and_changed_in_another(a: Any, b: Any) -> Any:
 
 def named_and_grown_in_a_loop(a: Any, b: Any) -> Any:
     items = [1, a, b]
-    other = items
+    alias = items
     for p in range(b):
         if p > 1:
-            other = items
+            alias = items
         if p % 2 == 0:
             items = [*items[1:], p]
         else:
             items[1] = 7 * p
-    return items[0], items[1], other[0], other[1], other[2]
+    return items[0], items[1], alias[0], alias[1], alias[2]
 
 
 def shared_under_a_key_in_a_loop(a: Any, b: Any) -> Any:
@@ -263,15 +263,15 @@ def one_of_two_dicts_gets_a_list_in_a_loop(a: Any, b: Any) -> Any:
 
 def a_dict_with_lists_named_in_a_loop(a: Any, b: Any) -> Any:
     named = {"x": [1]}
-    other = named
+    alias = named
     for i in range(a):
         if i > 1:
-            other = {"x": [i]}
-            named = other
+            alias = {"x": [i]}
+            named = alias
         if i > 2:
             named = {"x": [b + i]}
-        other["x"][0] += i
-    return named["x"][0], other["x"][0]
+        alias["x"][0] += i
+    return named["x"][0], alias["x"][0]
 
 
 def a_tuple_with_a_named_list_in_a_loop(a: Any, b: Any) -> Any:

@@ -101,12 +101,12 @@ def test_masks_of_rows(dtype):
         centre = x[m].mean(axis=0)
         return centre, x[m].sum(axis=1), x[m].sum(), (x[m] - x[m].sum(axis=0)).sum(axis=0)
 
-    def given():
+    def make_arguments():
         random = np.random.default_rng(2)
         values = random.integers(-4, 5, (20, 3)).astype(dtype)
         return values, random.random(20) < 0.5, random.integers(1, 3, 3).astype(dtype)
 
-    _check(rows, autoconv.compile(rows), given)
+    _check(rows, autoconv.compile(rows), make_arguments)
 
 
 def test_no_kernels():
@@ -145,8 +145,8 @@ def _inputs(dtype, share):
     return values.astype(dtype), random.random(40) < share
 
 
-def _check(function, compiled, given):
-    compiled_arguments, plain_arguments = given(), given()
+def _check(function, compiled, make_arguments):
+    compiled_arguments, plain_arguments = make_arguments(), make_arguments()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
         found, expected = outcome(compiled, compiled_arguments), outcome(function, plain_arguments)

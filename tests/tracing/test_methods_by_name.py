@@ -24,12 +24,12 @@ SPECIAL = [
 ]
 
 
-def outcome(function, given):
-    given = copy.deepcopy(given)
+def outcome(function, arguments):
+    arguments = copy.deepcopy(arguments)
     try:
-        return repr(function(*given)), repr(given)
+        return repr(function(*arguments)), repr(arguments)
     except Exception as error:
-        return type(error), repr(given)
+        return type(error), repr(arguments)
 
 
 @pytest.mark.parametrize("number", range(len(SPECIAL)))

@@ -138,22 +138,22 @@ def test_reference_counts_are_unchanged() -> None:
     gc.collect()
     slot = function._native_entries
     before = sys.getrefcount(x), sys.getrefcount(y), sys.getrefcount(function), sys.getrefcount(slot)
-    others = sys.getrefcount(NotImplemented), sys.getrefcount(False)
+    counts_before = sys.getrefcount(NotImplemented), sys.getrefcount(False)
     for _ in range(3000):
         function(x, y)
         function(x, y=y)
     after = sys.getrefcount(x), sys.getrefcount(y), sys.getrefcount(function), sys.getrefcount(function._native_entries)
     assert after == before
-    now = sys.getrefcount(NotImplemented), sys.getrefcount(False)
-    assert all(abs(actual - expected) < 200 for actual, expected in zip(now, others, strict=True))
+    counts_after = sys.getrefcount(NotImplemented), sys.getrefcount(False)
+    assert all(abs(actual - expected) < 200 for actual, expected in zip(counts_after, counts_before, strict=True))
 
 
 def test_a_function_that_is_dropped_while_it_runs() -> None:
-    held: dict[str, Any] = {}
+    holder: dict[str, Any] = {}
 
     def drop(x: Any) -> Any:
-        if held:
-            held.clear()
+        if holder:
+            holder.clear()
             gc.collect()
         return x
 
@@ -162,10 +162,10 @@ def test_a_function_that_is_dropped_while_it_runs() -> None:
         return ac.numpy_function(drop, [x], ac.float32) + 1.0
 
     warm(callback, ac.constant(1.0))
-    held["function"] = callback
+    holder["function"] = callback
     del callback
-    assert held["function"](ac.constant(2.0)).numpy() == 3.0
-    assert not held
+    assert holder["function"](ac.constant(2.0)).numpy() == 3.0
+    assert not holder
 
 
 def test_threads_share_a_function() -> None:
@@ -201,8 +201,8 @@ def test_methods_copies_and_pickles() -> None:
         assert model.apply(ac.constant(2.0)).numpy() == 6.0
     function = ac.function(double)
     warm(function, ac.constant(1.0))
-    again = pickle.loads(pickle.dumps(function))
-    assert warm(again, ac.constant(1.0)).numpy() == 3.0
+    copied = pickle.loads(pickle.dumps(function))
+    assert warm(copied, ac.constant(1.0)).numpy() == 3.0
     assert warm(copy.copy(function), ac.constant(1.0)).numpy() == 3.0
 
 

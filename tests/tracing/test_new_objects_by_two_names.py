@@ -32,8 +32,8 @@ class Plain:
 
 outer, last = [], None
 """
-MADE = ("Data(k)", "Frozen(k)", "Data([k])", "Slots(k)", "Plain(k)", "[k]", "{'a': k}", "{k}", "deque([k])")
-WAYS = {
+EXPRESSIONS = ("Data(k)", "Frozen(k)", "Data([k])", "Slots(k)", "Plain(k)", "[k]", "{'a': k}", "{k}", "deque([k])")
+STATEMENTS = {
     "held.append(n)": "held[-1]",
     "held[0] = n": "held[0]",
     "held += [n]": "held[-1]",
@@ -49,11 +49,13 @@ WAYS = {
     "if k > 0: held.append(n)": "held[-1]",
     "for i in range(k): held.append(n)": "held[-1]",
 }
-OUT = {"n": "r", "(n, k)": "r[0]", "[k, n]": "r[1]", "(n, n)": "r[1]", "Data(n)": "r.v", "n if k > 1 else (n, 2)": "r"}
+RESULTS = {
+    "n": "r", "(n, k)": "r[0]", "[k, n]": "r[1]", "(n, n)": "r[1]", "Data(n)": "r.v", "n if k > 1 else (n, 2)": "r",
+}  # fmt: skip
 
 
-def build_source(made, way, out):
-    return f"{PRELUDE}\ndef f(held, box, table, k):\n    n = {made}\n    {way}\n    return {out}\n"
+def build_source(expression, statement, result):
+    return f"{PRELUDE}\ndef f(held, box, table, k):\n    n = {expression}\n    {statement}\n    return {result}\n"
 
 
 def load_module(source):
@@ -64,24 +66,24 @@ def load_module(source):
     return module
 
 
-def run_and_compare_identity(module, function, way, out, k):
+def run_and_compare_identity(module, function, statement, result, k):
     held, box, table = [0, k], module.Plain(0), {}
     known = dict(vars(module), held=held, box=box, table=table, r=function(held, box, table, k))
     known["last"] = module.last
-    return eval(f"{WAYS[way]} is {OUT[out]}, {WAYS[way]}.__class__.__name__", known)
+    return eval(f"{STATEMENTS[statement]} is {RESULTS[result]}, {STATEMENTS[statement]}.__class__.__name__", known)
 
 
-COMBINATIONS = list(itertools.product(MADE, WAYS, OUT))
+COMBINATIONS = list(itertools.product(EXPRESSIONS, STATEMENTS, RESULTS))
 
 
-@pytest.mark.parametrize(("made", "way", "out"), random.Random(3).sample(COMBINATIONS, 50))
+@pytest.mark.parametrize(("expression", "statement", "result"), random.Random(3).sample(COMBINATIONS, 50))
 @pytest.mark.search
-def test_a_new_object_of_two_ways_is_one_object(made, way, out):
-    module = load_module(build_source(made, way, out))
+def test_a_new_object_of_two_ways_is_one_object(expression, statement, result):
+    module = load_module(build_source(expression, statement, result))
     compiled = ac.compile(module.f)
     for k in (3, 4, 2):
-        expected = run_and_compare_identity(module, module.f, way, out, k)
-        assert run_and_compare_identity(module, compiled, way, out, k) == expected
+        expected = run_and_compare_identity(module, module.f, statement, result, k)
+        assert run_and_compare_identity(module, compiled, statement, result, k) == expected
 
 
 @dataclass
@@ -98,7 +100,7 @@ def test_a_dataclass_of_two_names_is_an_object_of_the_graph():
     compiled = ac.compile(f)
     for x in (1.5, 2.5):
         held = []
-        many, one = compiled(held, x)
-        assert many[0] is one is held[0] and one == Point(x)
+        in_list, alone = compiled(held, x)
+        assert in_list[0] is alone is held[0] and alone == Point(x)
     assert compiled.experimental_get_tracing_count() == 1 and "plain Python" not in compiled.explain()
     assert "object<Point>" in compiled.explain() and "heap" not in compiled.explain()

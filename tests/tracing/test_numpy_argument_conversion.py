@@ -15,14 +15,14 @@ def native(monkeypatch):
 
 
 def outcome(function, *arguments):
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as messages:
         warnings.simplefilter("always")
         try:
             found = function(*arguments)
             result = type(found).__name__, getattr(found, "dtype", None), repr(found)
         except Exception as error:
             result = type(error).__name__, None, str(error)
-    return result, repr(arguments), [(w.category, str(w.message)) for w in told]
+    return result, repr(arguments), [(w.category, str(w.message)) for w in messages]
 
 
 def check(text, *arguments):

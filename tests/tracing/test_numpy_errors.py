@@ -14,7 +14,7 @@ def several(x, y, k):
     return x[np.arange(2) + k]
 
 
-def taken(x, y, k):
+def element(x, y, k):
     return np.take(x, k)
 
 
@@ -46,7 +46,7 @@ def caught(x, y, k):
 
 
 @pytest.mark.parametrize(
-    "function", [one_element, several, taken, last_axis, indices_of_two_kinds, masked, masked_behind, added, caught]
+    "function", [one_element, several, element, last_axis, indices_of_two_kinds, masked, masked_behind, added, caught]
 )
 def test_errors_of_a_graph_are_those_of_numpy(function):
     def outcome(called):

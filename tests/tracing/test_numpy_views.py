@@ -174,19 +174,19 @@ SHARING = {
 def test_writes_to_a_result_show_in_the_array_where_it_is_a_view(take):
     def written(a):
         found = take(a)
-        is_a = found is a
+        is_the_array = found is a
         found[...] = 9
-        return found, is_a
+        return found, is_the_array
 
     compiled = autoconv.compile(written)
     for array in (np.array([1.0, 2.0, 3.0, 4.0]), np.array([[1.0, 2.0], [3.0, 4.0]])):
-        plain, argument = array.copy(), array.copy()
-        wanted, is_a = written(plain)
-        found, was_a = compiled(argument)
-        assert was_a is is_a
-        np.testing.assert_array_equal(found, wanted)
-        np.testing.assert_array_equal(argument, plain)
-        assert np.shares_memory(found, argument) == np.shares_memory(wanted, plain)
+        plain_array, compiled_array = array.copy(), array.copy()
+        expected, is_the_array = written(plain_array)
+        found, is_the_array_compiled = compiled(compiled_array)
+        assert is_the_array_compiled is is_the_array
+        np.testing.assert_array_equal(found, expected)
+        np.testing.assert_array_equal(compiled_array, plain_array)
+        assert np.shares_memory(found, compiled_array) == np.shares_memory(expected, plain_array)
 
 
 def test_choose_takes_integers_only():

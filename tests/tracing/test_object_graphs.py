@@ -200,11 +200,11 @@ def test_a_new_object_under_two_names_is_one():
 
 
 def test_a_tuple_is_itself():
-    same = ac.compile(lambda a, b, k: (a is b, k + 1))
-    one = (1, 2.5)
-    other = copy.copy((*one[:1], 2.5))
-    assert same(one, one, 1) == (True, 2)
-    assert same(one, other, 1) == (False, 2)
+    is_same = ac.compile(lambda a, b, k: (a is b, k + 1))
+    first = (1, 2.5)
+    equal = copy.copy((*first[:1], 2.5))
+    assert is_same(first, first, 1) == (True, 2)
+    assert is_same(first, equal, 1) == (False, 2)
 
 
 SHOWN = [Item(1), Fixed(2), Bag([1, 2]), Table(a=1), OrderedDict(a=1), [Bag([1])]]
@@ -221,23 +221,23 @@ def test_text_shows_values(held):
         assert compiled(copy.deepcopy(held), k) == texts(held, k)
 
 
-def write_by_list(held, one, k):
-    held.append(one)
-    for x in held:
+def write_by_list(nodes, node, k):
+    nodes.append(node)
+    for x in nodes:
         x.value = x.value + k
-    return one.value
+    return node.value
 
 
-def write_in_list(held, one, k):
-    held.append(one)
-    for x in held:
+def write_in_list(nodes, node, k):
+    nodes.append(node)
+    for x in nodes:
         x.links.append(k)
-    return one.links, len(one.links)
+    return node.links, len(node.links)
 
 
-def write_an_argument(held, one, k):
-    held.append(k)
-    return one.links[-1], len(one.links)
+def write_an_argument(links, node, k):
+    links.append(k)
+    return node.links[-1], len(node.links)
 
 
 @pytest.mark.parametrize("function", [write_by_list, write_in_list, write_an_argument])
@@ -245,11 +245,14 @@ def write_an_argument(held, one, k):
 def test_writes_by_another_name_are_read(function, kind):
     compiled = ac.compile(function)
     for k in (3, 4):
-        one, other = kind(1), kind(1)
-        held, its = (one.links, other.links) if function is write_an_argument else ([kind(5)], [kind(5)])
-        assert compiled(held, one, k) == function(its, other, k)
-        assert one.links == other.links
-        assert one.value == other.value
+        compiled_node, plain_node = kind(1), kind(1)
+        if function is write_an_argument:
+            compiled_list, plain_list = compiled_node.links, plain_node.links
+        else:
+            compiled_list, plain_list = [kind(5)], [kind(5)]
+        assert compiled(compiled_list, compiled_node, k) == function(plain_list, plain_node, k)
+        assert compiled_node.links == plain_node.links
+        assert compiled_node.value == plain_node.value
 
 
 def test_objects_are_raised_as_they_are():
@@ -270,10 +273,10 @@ def test_objects_are_raised_as_they_are():
 
 def test_frozen_objects_move_into_the_graph():
     @ac.compile
-    def collected(held, k):
-        one = Fixed(k)
-        held.append(one)
-        return held[-1].value, one.value
+    def collected(items, k):
+        fixed = Fixed(k)
+        items.append(fixed)
+        return items[-1].value, fixed.value
 
     held = [1]
     assert collected(held, 3) == (3, 3)

@@ -74,12 +74,12 @@ def test_one_trace_serves_all_sizes(function):
         assert describe(compiled_argument) == describe(plain_argument)
         if expected is plain_argument:
             assert found is compiled_argument
-    told = compiled.explain()
-    assert "one compilation for all sizes: (n0)" in told
-    plain = [line.strip() for line in told.splitlines() if "plain Python" in line]
+    report = compiled.explain()
+    assert "one compilation for all sizes: (n0)" in report
+    plain_lines = [line.strip() for line in report.splitlines() if "plain Python" in line]
     # NumPy warns of the mean of no elements, which is compared in a separate call.
-    assert plain == ["plain Python: one call: [the mean of too few elements]"] * (function is standardised)
-    traces = int(told.split(": ")[1].split()[0])
+    assert plain_lines == ["plain Python: one call: [the mean of too few elements]"] * (function is standardised)
+    traces = int(report.split(": ")[1].split()[0])
     assert traces <= 4  # Two shapes have their own traces; one more finds out that arrays are changed in place.
 
 

@@ -125,14 +125,14 @@ def test_comparisons_of_containers_read():
 
 def test_one_of_two_objects_is_changed():
     def f(n):
-        one = Plain(1)
-        chosen = one
+        first = Plain(1)
+        chosen = first
         if n > 1:
             chosen = Plain(n)
         chosen.value += 2
-        kept = [chosen, one]
-        kept[0].value *= 3
-        return one.value, chosen.value, chosen is one, chosen == one, kept[0] is one
+        pair = [chosen, first]
+        pair[0].value *= 3
+        return first.value, chosen.value, chosen is first, chosen == first, pair[0] is first
 
     check_calls(f, *CALLS)
 
@@ -154,9 +154,9 @@ def test_another_name_of_a_replaced_object():
     def f(n):
         box = Plain(n)
         while n > 0:
-            same = box
+            alias = box
             if n % 2:
-                same.value = box.value + n
+                alias.value = box.value + n
             else:
                 box = Plain(n)
             n -= 1
@@ -250,7 +250,7 @@ def test_a_negative_length():
         found = []
         for i in range(n):
             found.append(Counted(i - 2))
-        return [1 if one else 0 for one in found], len(found[-1])
+        return [1 if item else 0 for item in found], len(found[-1])
 
     check_calls(f, *CALLS)
 

@@ -29,8 +29,8 @@ class Owner:
 
 
 def a_lambda(k):
-    made = lambda: k
-    return made.__qualname__, made.__name__, k + 1
+    function = lambda: k
+    return function.__qualname__, function.__name__, k + 1
 
 
 def classes(k):
@@ -54,8 +54,8 @@ def decorated(k):
 
 
 def of_another_function(k):
-    made = maker(k)
-    return made.__qualname__, made.__code__.co_qualname, repr(made).split(" at ")[0], k
+    function = maker(k)
+    return function.__qualname__, function.__code__.co_qualname, repr(function).split(" at ")[0], k
 
 
 def of_a_method(k):
@@ -117,15 +117,15 @@ class Registry:
 
 
 def a_function_in_a_dict(k):
-    made = Registry()
-    made.add("a", lambda it, *_: it)
-    return made
+    registry = Registry()
+    registry.add("a", lambda it, *_: it)
+    return registry
 
 
 def a_method_in_a_list(k):
-    made = Registry()
-    made.known["a"] = [made.method]
-    return made
+    registry = Registry()
+    registry.known["a"] = [registry.method]
+    return registry
 
 
 def a_function_as_a_key(k):
@@ -137,8 +137,8 @@ def test_functions_stored_in_an_object(program):
     compiled = autoconv.compile(program)
     for k in (1, 2, 1):
         found = compiled(k)
-        held = found.known["a"]
-        assert (held() if callable(held) else held[0]()) is found
+        stored = found.known["a"]
+        assert (stored() if callable(stored) else stored[0]()) is found
 
 
 def test_functions_in_sets_and_keys_are_new_ones_in_each_call():

@@ -81,8 +81,8 @@ def outcome(function, *args):
     try:
         return "gives", function(*args)
     except BaseException as error:
-        held = {name: getattr(error, name) for name in ATTRIBUTES if hasattr(error, name)}
-        return type(error), str(error), held
+        attributes = {name: getattr(error, name) for name in ATTRIBUTES if hasattr(error, name)}
+        return type(error), str(error), attributes
 
 
 @pytest.mark.parametrize("backend", ["llvm", "reference"])

@@ -121,12 +121,12 @@ class Record:
     log: list = field(default_factory=list)
 
 
-def helper(thing):
-    return thing.hidden
+def helper(owner):
+    return owner.hidden
 
 
-def through(f, thing):
-    return f(thing)
+def through(f, owner):
+    return f(owner)
 
 
 THING, RECORD, FORWARDING = Thing(), Record(), Forwarding()

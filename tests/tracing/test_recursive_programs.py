@@ -391,9 +391,9 @@ def test_constants_that_a_recursive_function_may_change():
     root, body = Graph("root"), Graph("body")
     made = root.add(OPS["object_constant"], [], {"value": [1, 2]})
     type_ = made.results[0].type
-    argument = body.add_parameter(type_)
-    again = body.add(OPS["call"], [argument], {"recursive": True}, regions=[body], types=[type_])
-    body.outputs = [again.results[0]]
+    parameter = body.add_parameter(type_)
+    recursive_call = body.add(OPS["call"], [parameter], {"recursive": True}, regions=[body], types=[type_])
+    body.outputs = [recursive_call.results[0]]
     call = root.add(OPS["call"], [made.results[0]], {"recursive": True}, regions=[body], types=[type_])
     assert changed_constants(root) == []
     root.add(OPS["object_method"], [call.results[0]], {"name": "append"}, types=[type_])

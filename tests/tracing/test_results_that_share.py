@@ -47,4 +47,4 @@ def test_copies_share_nothing():
         for i, array in enumerate(found):
             np.testing.assert_array_equal(array, expected[i])
             assert array.flags.owndata == expected[i].flags.owndata and array.flags.writeable
-            assert not any(np.shares_memory(array, other) for other in [x, *found[:i]])
+            assert not any(np.shares_memory(array, array_before) for array_before in [x, *found[:i]])

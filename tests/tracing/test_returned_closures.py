@@ -192,9 +192,9 @@ def test_each_call_makes_new_functions():
         return found
 
     compiled = autoconv.compile(f)
-    one, other = compiled(1)[0], compiled(1)[0]
-    assert one is not other
-    assert (one(2), other(3), one.__qualname__) == (3, 4, f(1)[0].__qualname__)
+    first, second = compiled(1)[0], compiled(1)[0]
+    assert first is not second
+    assert (first(2), second(3), first.__qualname__) == (3, 4, f(1)[0].__qualname__)
 
 
 def test_a_slice_in_an_exception():

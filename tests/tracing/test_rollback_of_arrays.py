@@ -220,10 +220,10 @@ def test_queues_that_a_run_fills_are_restored():
 
     compiled = ac.compile(f)
     for q in ([HOLDS, HOLDS], [HOLDS, COMPUTES], [COMPUTES, HOLDS], [HOLDS, HOLDS]):
-        for make in (Counter, lambda given: defaultdict(int, given)):
-            given = [(deque([1, 2, 3]), make({"sum": 2})) for _ in range(2)]
-            assert compiled(q, *given[0], 4) == f(q, *given[1], 4)
-            assert given[0] == given[1] and list(given[0][1]) == list(given[1][1])
+        for make in (Counter, lambda arguments: defaultdict(int, arguments)):
+            arguments = [(deque([1, 2, 3]), make({"sum": 2})) for _ in range(2)]
+            assert compiled(q, *arguments[0], 4) == f(q, *arguments[1], 4)
+            assert arguments[0] == arguments[1] and list(arguments[0][1]) == list(arguments[1][1])
 
 
 def test_an_unknown_object_after_a_user_defined_container_makes_the_call_plain():
@@ -237,5 +237,5 @@ def test_an_unknown_object_after_a_user_defined_container_makes_the_call_plain()
     compiled = ac.compile(f)
     for q in ([HOLDS, COMPUTES], [COMPUTES, HOLDS]):
         for i in range(2):
-            one, other = Bag([1]), Bag([1])
-            assert compiled(q, one, i) == f(q, other, i) and one == other
+            compiled_bag, plain_bag = Bag([1]), Bag([1])
+            assert compiled(q, compiled_bag, i) == f(q, plain_bag, i) and compiled_bag == plain_bag

@@ -23,9 +23,9 @@ def nearest(points, k, turns):
     for _ in range(turns):
         label = ((points[:, None, :] - centres[None]) ** 2).sum(-1).argmin(1)
         for j in range(k):
-            mine = label == j
-            if mine.any():
-                centres[j] = points[mine].mean(0)
+            members = label == j
+            if members.any():
+                centres[j] = points[members].mean(0)
     return centres, label
 
 
@@ -58,32 +58,32 @@ def open_sizes(trace):
 
 
 def test_one_trace_is_enough_where_loops_take_any_size():
-    function, same, other = CALLS[0]
+    function, calls, last_call = CALLS[0]
     compiled = autoconv.compile(function)
-    for arguments in (*same, other):
+    for arguments in (*calls, last_call):
         check(function, compiled, arguments)
     assert compiled.experimental_get_tracing_count() == 1
 
 
-@pytest.mark.parametrize(("function", "same", "other"), CALLS[1:], ids=lambda x: getattr(x, "__name__", ""))
-def test_a_number_that_stays_the_same_gets_a_trace_of_its_own(function, same, other):
+@pytest.mark.parametrize(("function", "calls", "last_call"), CALLS[1:], ids=lambda x: getattr(x, "__name__", ""))
+def test_a_number_that_stays_the_same_gets_a_trace_of_its_own(function, calls, last_call):
     compiled = autoconv.compile(function)
-    for arguments in same:
+    for arguments in calls:
         check(function, compiled, arguments)
     wide, narrow = compiled.concrete_functions
     assert len(narrow.falls_back) <= len(wide.falls_back) and open_sizes(narrow) < open_sizes(wide)
     assert "again, and sizes depend on it" in compiled.explain()
     for _ in range(3):
-        for arguments in (other, same[-1]):
+        for arguments in (last_call, calls[-1]):
             check(function, compiled, arguments)
     assert compiled.experimental_get_tracing_count() == 2
 
 
-@pytest.mark.parametrize(("function", "same", "other"), CALLS, ids=lambda x: getattr(x, "__name__", ""))
-def test_a_number_that_changes_shares_one_trace(function, same, other):
+@pytest.mark.parametrize(("function", "calls", "last_call"), CALLS, ids=lambda x: getattr(x, "__name__", ""))
+def test_a_number_that_changes_shares_one_trace(function, calls, last_call):
     compiled = autoconv.compile(function)
-    check(function, compiled, other)
-    for arguments in same:
+    check(function, compiled, last_call)
+    for arguments in calls:
         check(function, compiled, arguments)
     assert compiled.experimental_get_tracing_count() == 1
 

@@ -88,14 +88,14 @@ def changes_arrays(x):
 
 
 def makes(x):
-    made = Particle(x, 1)
-    made.n += 2
+    particle = Particle(x, 1)
+    particle.n += 2
     for _ in range(3):
-        made.step(x)
+        particle.step(x)
     box = Box(x)
     if x > 2:
         box.a = 1.0
-    return made.n, made.w, box
+    return particle.n, particle.w, box
 
 
 @pytest.mark.parametrize("function", [reads, steps, loops, changes_arrays, makes])
@@ -182,31 +182,31 @@ def of_either_class(x):
 
 
 def under_two_names(x):
-    made = Spot(x)
-    other = made
+    spot = Spot(x)
+    alias = spot
     if x > 1:
-        other.bump()
-    return made, other, made is other
+        alias.bump()
+    return spot, alias, spot is alias
 
 
 def with_an_empty_slot(x):
-    made = object.__new__(Spot)
-    made.k = x
-    return hasattr(made, "n"), made.k
+    spot = object.__new__(Spot)
+    spot.k = x
+    return hasattr(spot, "n"), spot.k
 
 
 def changed_in_a_loop(x):
-    made = Spot(0.0)
+    spot = Spot(0.0)
     for i in range(int(x)):
-        made.k += i * x
-    return made
+        spot.k += i * x
+    return spot
 
 
 def made_in_a_loop(x):
-    made = Spot(0.0)
+    spot = Spot(0.0)
     for i in range(int(x)):
-        made = Spot(made.k + i)
-    return made
+        spot = Spot(spot.k + i)
+    return spot
 
 
 def in_a_list(x):
@@ -226,9 +226,9 @@ def in_an_error(x):
 
 
 def with_an_array(x):
-    made = Spot(np.arange(3.0) * x)
-    made.k += 1
-    return made
+    spot = Spot(np.arange(3.0) * x)
+    spot.k += 1
+    return spot
 
 
 MAKING_FUNCTIONS = (
@@ -243,5 +243,5 @@ def test_each_call_makes_new_objects(function):
     compute = autoconv.compile(function)
     for x in (1.0, 3.0, 2.0, 4.0, 1.0):
         assert repr(compute(x)) == repr(function(x))
-    one, other = compute(1.0), compute(1.0)
-    assert one is not other or not isinstance(one, Spot)
+    first, second = compute(1.0), compute(1.0)
+    assert first is not second or not isinstance(first, Spot)

@@ -40,12 +40,12 @@ class Refusing:
 
 def boxes(a, b):
     numbers = [3, a]
-    made = []
+    items = []
     while b > 0:
         b -= 1
         numbers.append(b)
-        made.append(Box(b))
-    return sum(numbers), sum(numbers[1:], a), sum(made).n if made else 0
+        items.append(Box(b))
+    return sum(numbers), sum(numbers[1:], a), sum(items).n if items else 0
 
 
 def among_numbers(a, b):
@@ -61,31 +61,31 @@ def among_numbers(a, b):
 
 
 def quantified(a, b):
-    made = []
+    items = []
     while b > 0:
         b -= 1
-        made.append(Box(b))
-    found = any(made), all(made)
-    return found, [box.n for box in made]
+        items.append(Box(b))
+    found = any(items), all(items)
+    return found, [box.n for box in items]
 
 
 def with_text(a, b):
-    made = []
+    items = []
     while b > 0:
         b -= 1
-        made.append(Box(b))
-        made.append("x")
-    return sum(made)
+        items.append(Box(b))
+        items.append("x")
+    return sum(items)
 
 
 def left_to_the_reflected_method(a, b):
-    made = []
+    items = []
     while b > 0:
         b -= 1
-        made.append(Refusing(b))
+        items.append(Refusing(b))
         if b == a:
-            made.append(a)
-    return sum(made).n if made else -1
+            items.append(a)
+    return sum(items).n if items else -1
 
 
 @pytest.mark.parametrize("program", [boxes, among_numbers, quantified, with_text, left_to_the_reflected_method])

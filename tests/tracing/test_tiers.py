@@ -62,14 +62,14 @@ def test_the_work_of_timing_is_no_part_of_the_time(monkeypatch):
     def shifted(x):
         return x + 1.0
 
-    now, used = [0.0], TraceCache.mark_used
+    clock, used = [0.0], TraceCache.mark_used
 
     def read():
-        now[0] += 1e-6
-        return now[0]
+        clock[0] += 1e-6
+        return clock[0]
 
     def slow_used(cache, trace):
-        now[0] += 1.0
+        clock[0] += 1.0
         used(cache, trace)
 
     monkeypatch.setattr(TraceCache, "mark_used", slow_used)
@@ -79,7 +79,7 @@ def test_the_work_of_timing_is_no_part_of_the_time(monkeypatch):
     for _ in range(30):
         compiled(np.ones(3))
     monkeypatch.undo()
-    assert now[0] >= 3.0, "some calls were timed"
+    assert clock[0] >= 3.0, "some calls were timed"
     assert "runs the graph: 1 µs as a graph, 1 µs as plain Python" in compiled.explain()
 
 

@@ -36,7 +36,7 @@ class Item:
 
 
 @pytest.mark.parametrize(
-    "function, given",
+    "function, make_argument",
     [
         (vowels, lambda i: f"the text of number {i}"),
         (lambda d: sum(d.values()), lambda i: {f"key{i}": i, "other": 1}),
@@ -44,10 +44,10 @@ class Item:
         (lambda pair: len(pair), lambda i: (1,) * (1 + i % 15)),
     ],
 )
-def test_calls_that_differ_in_values_alone_are_traced_twice_at_most(function, given):
+def test_calls_that_differ_in_values_alone_are_traced_twice_at_most(function, make_argument):
     compiled = ac.compile(function)
     for i in range(40):
-        assert compiled(given(i)) == function(given(i))
+        assert compiled(make_argument(i)) == function(make_argument(i))
     assert traces(compiled) <= 2
     assert "need a trace each" in compiled.explain() or "runs plain Python" in compiled.explain()
 
@@ -73,11 +73,11 @@ def test_searches_for_a_trace_do_not_count_as_long_runs_of_its_loops(monkeypatch
     """Calls with new objects run plain after a search for a trace, which is no measure of the graph's speed."""
     monkeypatch.setattr(tiers, "SHORT", 0.0)  # any run of a graph with scalar loops counts as long
 
-    def filled(things, room):
+    def filled(items, room):
         best = [0.0] * (room + 1)
-        for thing in things:
-            for w in range(room, thing.weight - 1, -1):
-                best[w] = max(best[w], best[w - thing.weight] + 1.5)
+        for item in items:
+            for w in range(room, item.weight - 1, -1):
+                best[w] = max(best[w], best[w - item.weight] + 1.5)
         return best[room]
 
     compiled = ac.compile(filled)

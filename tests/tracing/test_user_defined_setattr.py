@@ -35,9 +35,9 @@ class Observed:
         object.__setattr__(self, name, value)
 
 
-def state(made):
-    held = getattr(vars(made).get("held"), "__dict__", None)
-    return {name: value for name, value in vars(made).items() if name != "held"}, held
+def state(proxy):
+    held = getattr(vars(proxy).get("held"), "__dict__", None)
+    return {name: value for name, value in vars(proxy).items() if name != "held"}, held
 
 
 def check(function, make):
@@ -63,13 +63,13 @@ def set_and_deleted(proxy, x):
     return found
 
 
-def observed(made, x):
-    made.a = x
+def observed(observed_object, x):
+    observed_object.a = x
     if x > 2:
-        made.a = made.a + x
-    while made.a < x:
-        made.a += 1
-    return made.a, len(made.seen)
+        observed_object.a = observed_object.a + x
+    while observed_object.a < x:
+        observed_object.a += 1
+    return observed_object.a, len(observed_object.seen)
 
 
 def test_arguments():

@@ -26,15 +26,15 @@ def test_trimmed_zeros_are_a_view():
 
 def test_edges_of_a_histogram_are_the_argument():
     def written(a, edges):
-        counts, same = np.histogram(a, bins=edges)
-        same[0] = -1.0
-        return counts, edges, same is edges
+        counts, returned_edges = np.histogram(a, bins=edges)
+        returned_edges[0] = -1.0
+        return counts, edges, returned_edges is edges
 
     def of_one_that_changes(a, edges):
         edges[0] = -1
-        counts, same = np.histogram(a, bins=edges)
+        counts, returned_edges = np.histogram(a, bins=edges)
         edges[1] = 0.5
-        return counts, same, np.histogram(a, bins=5)
+        return counts, returned_edges, np.histogram(a, bins=5)
 
     for function in (written, of_one_that_changes):
         check_against_plain(function, *[(np.array(a), np.arange(4.0)) for a in ([0.1, 0.2, 3], [0.5, 1, 2, 2.5])])
@@ -59,10 +59,11 @@ def test_returned_parts_of_complex_arrays_are_views():
     for f in (both, one_of_two, of_a_loop, used):
         compiled = autoconv.compile(f)
         for n in (0, 1, 2):
-            argument, same = np.arange(3) + 1j, np.arange(3) + 1j
-            expected, found = f(argument, n), compiled(same, n)
+            plain_argument, compiled_argument = np.arange(3) + 1j, np.arange(3) + 1j
+            expected, found = f(plain_argument, n), compiled(compiled_argument, n)
             pairs = zip(expected, found, strict=True) if isinstance(expected, tuple) else [(expected, found)]
-            for one, other in pairs:
-                np.testing.assert_array_equal(other, one, strict=True)
-                assert np.shares_memory(other, same) == np.shares_memory(one, argument)
+            for plain_result, compiled_result in pairs:
+                np.testing.assert_array_equal(compiled_result, plain_result, strict=True)
+                is_view = np.shares_memory(plain_result, plain_argument)
+                assert np.shares_memory(compiled_result, compiled_argument) == is_view
         assert "plain Python" not in compiled.explain()

@@ -78,9 +78,9 @@ def test_a_list_chosen_by_a_value_is_changed_in_place():
 
 def test_one_list_twice_in_a_result():
     def f(a, given):
-        made = [a]
+        items = [a]
         if a > 0:
-            return made, made, given
+            return items, items, given
         return given, 1
 
     compiled = ac.compile(f)
@@ -96,12 +96,12 @@ def test_two_arrays_are_two():
         y = x + 1
         return x + 1, y, y, (x + 1)[::-1]
 
-    made = ac.compile(f)(np.zeros(3))
-    assert made[1] is made[2]
-    assert not any(np.shares_memory(made[0], other) for other in made[1:])
-    assert not np.shares_memory(made[1], made[3])
-    made[0][0] = 7
-    assert made[1][0] == 1
+    arrays = ac.compile(f)(np.zeros(3))
+    assert arrays[1] is arrays[2]
+    assert not any(np.shares_memory(arrays[0], array) for array in arrays[1:])
+    assert not np.shares_memory(arrays[1], arrays[3])
+    arrays[0][0] = 7
+    assert arrays[1][0] == 1
 
 
 def test_a_tensor_in_a_list_is_replaced_there():
@@ -118,10 +118,10 @@ def test_a_tensor_in_a_list_is_replaced_there():
         holder.rows[i][1] += 1
         return rows, deep, holder.rows
 
-    rows, deep, held = f(ac.constant(1), ac.constant([1, 2]))
+    rows, deep, of_holder = f(ac.constant(1), ac.constant([1, 2]))
     assert [row.numpy().tolist() for row in rows] == [[1, 0], [9, 4]]
     assert [[row.numpy().tolist() for row in pair] for pair in deep] == [[[1, 2], [1, 2]], [[1, 2], [5, 2]]]
-    assert [row.numpy().tolist() for row in held] == [[1, 2], [2, 4]]
+    assert [row.numpy().tolist() for row in of_holder] == [[1, 2], [2, 4]]
 
 
 def test_operands_of_incompatible_types():

@@ -45,12 +45,12 @@ class Report:
 
 
 def make_subjects(count: int) -> list[Subject]:
-    """Functions of four kinds; each but the first calls the one before it, and two call each other."""
-    made: list[Subject] = []
+    """Make functions of four kinds; each but the first calls the one before it, and two call each other."""
+    subjects: list[Subject] = []
     for number in range(count):
-        before = made[-1] if made else None
-        made.append(KINDS[number % len(KINDS)](number, before))
-    return made
+        before = subjects[-1] if subjects else None
+        subjects.append(KINDS[number % len(KINDS)](number, before))
+    return subjects
 
 
 def _condition(number: int, before: Subject | None) -> Subject:
@@ -98,7 +98,7 @@ def _compiled(number: int, before: Subject | None) -> Subject:
 
 def _mutual(number: int, before: Subject | None) -> Subject:
     def down(x: Any, n: int) -> Any:
-        return x if n <= 0 else other(x + number, n - 1)
+        return x if n <= 0 else second(x + number, n - 1)
 
     def up(x: Any, n: int) -> Any:
         return x if n <= 0 else first(x * 2, n - 1)
@@ -108,7 +108,7 @@ def _mutual(number: int, before: Subject | None) -> Subject:
             x = x * 2 if step % 2 else x + number
         return x
 
-    first, other = autoconv.function(down), autoconv.function(up)
+    first, second = autoconv.function(down), autoconv.function(up)
     return Subject(first, plain)
 
 
@@ -116,7 +116,7 @@ KINDS = (_condition, _loop, _compiled, _mutual)
 
 
 def run(threads: int = 16, functions: int = 20, seconds: float = 60.0, seed: int = 0) -> Report:
-    """Calls with random shapes, dtypes and numbers until the time is over."""
+    """Call with random shapes, dtypes and numbers until the time is over."""
     report, chosen = Report(), make_subjects(functions)
     end, lock = time.monotonic() + seconds, threading.Lock()
 
@@ -154,12 +154,12 @@ def run(threads: int = 16, functions: int = 20, seconds: float = 60.0, seed: int
 def _count_traces(report: Report, chosen: list[Subject]) -> None:
     """Compare traces with called signatures: each signature has to be traced once."""
     for subject in chosen:
-        traces, kept = subject.function.experimental_get_tracing_count(), len(subject.function.concrete_functions)
+        traces, kept_count = subject.function.experimental_get_tracing_count(), len(subject.function.concrete_functions)
         report.traces += traces
         report.signatures += len(subject.seen)
-        if traces != kept or traces < len(subject.seen):
-            called = len(subject.seen)
-            report.failures.append(f"{subject.function!r}: {traces} traces, {kept} kept, {called} signatures called")
+        if traces != kept_count or traces < len(subject.seen):
+            counts = f"{traces} traces, {kept_count} kept, {len(subject.seen)} signatures called"
+            report.failures.append(f"{subject.function!r}: {counts}")
 
 
 def main() -> int:

@@ -30,8 +30,8 @@ def images():
 
 @pytest.fixture(autouse=True)
 def graph():
-    with ac.Graph().as_default() as made:
-        yield made
+    with ac.Graph().as_default() as new_graph:
+        yield new_graph
 
 
 def test_a_frozen_graph_computes_the_same(graph):

@@ -68,11 +68,11 @@ def test_training_stops_saves_and_continues(tmp_path: Path) -> None:
 def test_the_end_of_the_input_ends_the_block() -> None:
     with tf.Graph().as_default():
         element = v1.data.make_one_shot_iterator(v1.data.Dataset.range(3)).get_next()
-        taken = []
+        elements = []
         with train.MonitoredSession() as session:
             while not session.should_stop():
-                taken.append(int(session.run(element)))
-    assert taken == [0, 1, 2]
+                elements.append(int(session.run(element)))
+    assert elements == [0, 1, 2]
 
 
 def test_hooks_feed_and_compute(caplog: pytest.LogCaptureFixture) -> None:

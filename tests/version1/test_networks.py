@@ -13,8 +13,8 @@ DRAW = np.random.RandomState(3)
 
 @pytest.fixture(autouse=True)
 def graph():
-    with ac.Graph().as_default() as made:
-        yield made
+    with ac.Graph().as_default() as new_graph:
+        yield new_graph
 
 
 def run(*fetches, feeds=None):
@@ -64,24 +64,26 @@ def test_recurrent_networks(kind):
     cell = getattr(tf.nn.rnn_cell, kind)(4)
     outputs, state = tf.nn.dynamic_rnn(cell, tf.constant(x), sequence_length=[6, 3], dtype=tf.float32)
     variables = tf.trainable_variables()
-    again, last = tf.nn.static_rnn(
+    unrolled_outputs, unrolled_state = tf.nn.static_rnn(
         getattr(tf.nn.rnn_cell, kind)(4, reuse=True), [tf.constant(x[:, i]) for i in range(6)], dtype=tf.float32,
         sequence_length=[6, 3], scope=_reused("rnn"),
     )  # fmt: skip
     slopes = tf.gradients(tf.reduce_sum(outputs), variables)
-    found, ends, other, same, weights, slope = run(outputs, state, tf.stack(again, 1), last, variables, slopes)
+    found, ends, unrolled, unrolled_ends, weights, slope = run(
+        outputs, state, tf.stack(unrolled_outputs, 1), unrolled_state, variables, slopes
+    )
     expected, final = by_numpy(kind, x, [6, 3], weights)
     np.testing.assert_allclose(found, expected, rtol=2e-5, atol=1e-6)
-    np.testing.assert_allclose(found, other, rtol=1e-6, atol=1e-7)
+    np.testing.assert_allclose(found, unrolled, rtol=1e-6, atol=1e-7)
     np.testing.assert_allclose(np.stack(ends), np.stack(final), rtol=2e-5, atol=1e-6)
-    np.testing.assert_allclose(np.stack(same), np.stack(ends), rtol=1e-6, atol=1e-7)
-    place = (1, 2)
+    np.testing.assert_allclose(np.stack(unrolled_ends), np.stack(ends), rtol=1e-6, atol=1e-7)
+    position = (1, 2)
     step = 1e-3
     moved = [[w.copy() for w in weights] for _ in range(2)]
-    moved[0][0][place] += step
-    moved[1][0][place] -= step
+    moved[0][0][position] += step
+    moved[1][0][position] -= step
     above, below = (by_numpy(kind, x, [6, 3], item)[0].astype(np.float64).sum() for item in moved)
-    np.testing.assert_allclose(slope[0][place], (above - below) / (2 * step), rtol=5e-3, atol=1e-3)
+    np.testing.assert_allclose(slope[0][position], (above - below) / (2 * step), rtol=5e-3, atol=1e-3)
 
 
 def _reused(name):

@@ -15,8 +15,8 @@ from autoconv.errors import FailedPreconditionError, InvalidArgumentError
 
 @pytest.fixture(autouse=True)
 def graph():
-    with ac.Graph().as_default() as made:
-        yield made
+    with ac.Graph().as_default() as new_graph:
+        yield new_graph
 
 
 def test_structures_of_fetches():
@@ -119,13 +119,13 @@ def test_control_dependencies_order_effects():
     with tf.control_dependencies([v.assign_add(1)]):
         after = v.read_value() * 10
         with tf.control_dependencies([v.assign_add(1)]):
-            both = tf.no_op()
+            group = tf.no_op()
         with tf.control_dependencies(None):
             neither = tf.constant(7) + 0
     with tf.Session() as session:
         session.run(v.initializer)
         assert session.run(after) == 10 and session.run(v) == 1
-        session.run(both)
+        session.run(group)
         assert session.run(v) == 3
         assert session.run(neither) == 7 and session.run(v) == 3
 
@@ -228,8 +228,8 @@ def test_gradients():
 def test_iterators_of_datasets():
     rows = ac.data.Dataset.from_tensor_slices({"x": np.arange(5.0, dtype="f"), "n": np.arange(5)}).batch(2)
     element = rows.make_one_shot_iterator().get_next()
-    again = rows.make_initializable_iterator()
-    other = again.get_next()
+    restartable = rows.make_initializable_iterator()
+    restarted_element = restartable.get_next()
     assert element["x"].shape.as_list() == [None]
     with tf.Session() as first, tf.Session() as second:
         assert [first.run(element)["n"].tolist() for _ in range(3)] == [[0, 1], [2, 3], [4]]
@@ -237,10 +237,10 @@ def test_iterators_of_datasets():
             first.run(element)
         assert second.run(element["x"]).tolist() == [0.0, 1.0]
         with pytest.raises(FailedPreconditionError, match="initializer"):
-            second.run(other)
+            second.run(restarted_element)
         for _ in range(2):
-            second.run(again.initializer)
-            assert second.run(tf.reduce_sum(other["x"])) == 1.0
+            second.run(restartable.initializer)
+            assert second.run(tf.reduce_sum(restarted_element["x"])) == 1.0
 
 
 def test_datasets_of_placeholders():

@@ -43,8 +43,8 @@ SLOTS = {"Adam": 2, "RMSProp": 2, "centered": 3, "Adadelta": 2, "FTRL": 2, "SGD"
 
 @pytest.fixture(autouse=True)
 def graph():
-    with ac.Graph().as_default() as made:
-        yield made
+    with ac.Graph().as_default() as new_graph:
+        yield new_graph
 
 
 def _decayed():
@@ -56,8 +56,8 @@ def regression():
     w = tf.get_variable("w", initializer=np.ones((3, 1), "f"))
     b = tf.get_variable("b", [1], initializer=tf.zeros_initializer())
     argument = np.random.RandomState(0).randn(64, 3).astype("f")
-    wanted = (argument @ np.array([[1.0], [-2.0], [0.5]]) + 0.3).astype("f")
-    return tf.reduce_mean(tf.square(tf.matmul(x, w) + b - y)), {x: argument, y: wanted}
+    targets = (argument @ np.array([[1.0], [-2.0], [0.5]]) + 0.3).astype("f")
+    return tf.reduce_mean(tf.square(tf.matmul(x, w) + b - y)), {x: argument, y: targets}
 
 
 @pytest.mark.parametrize("name", OPTIMIZERS)
@@ -136,8 +136,8 @@ def test_schedules_that_restart_or_end_in_waves():
         0: [0.5, 0.5, 0.555], 3: [0.40725, 0.39695, 0.01479], 10: [0.41, 0.5, 0.005], 35: [0.32704, 0.25, 0.005],
     }  # fmt: skip
     with tf.Session() as session:
-        for number, wanted in expected.items():
-            np.testing.assert_allclose(session.run(rates, {step: number}), wanted, atol=1e-5)
+        for number, rate in expected.items():
+            np.testing.assert_allclose(session.run(rates, {step: number}), rate, atol=1e-5)
 
 
 def test_savers(tmp_path):
@@ -188,10 +188,10 @@ def test_a_new_process_continues_training(tmp_path):
                 saver.save(session, f"{tmp_path}/model", tf.train.get_global_step())
         return losses
 
-    whole = steps(10, False)
+    undisturbed = steps(10, False)
     shutil.rmtree(tmp_path)
     tmp_path.mkdir()
-    assert steps(4, False) + steps(6, True) == whole
+    assert steps(4, False) + steps(6, True) == undisturbed
 
 
 def test_summaries(tmp_path):

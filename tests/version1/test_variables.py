@@ -61,10 +61,10 @@ def test_templates_share_after_the_first_call():
         return x * tf.get_variable("w", initializer=3.0)
 
     template = tf.make_template("scale", scaled)
-    both = [template(1.0), template(2.0)]
+    values = [template(1.0), template(2.0)]
     with tf.Session() as session:
         session.run(tf.global_variables_initializer())
-        assert session.run(both) == [3.0, 6.0]
+        assert session.run(values) == [3.0, 6.0]
     assert [v.name for v in tf.global_variables()] == ["scale/w:0"]
 
 

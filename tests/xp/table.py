@@ -73,12 +73,12 @@ _BROADCASTING = broadcasting()
 def pairs(draw, dtypes=ALL, values=(None, None), special=True):
     """Two arrays that broadcast and promote; or an array and a Python number of its kind, in either order."""
     a, b = draw(st.sampled_from(pair_of_dtypes(dtypes)))
-    one, other = draw(st.sampled_from(_BROADCASTING))
-    x = draw(arrays([a], [one], values[0], special))
+    left, right = draw(st.sampled_from(_BROADCASTING))
+    x = draw(arrays([a], [left], values[0], special))
     if draw(st.integers(0, 5)) == 0 and values[1] is None:
         number = {"b": True, "i": 3, "u": 3, "f": 1.5, "c": 2.5}[x.dtype.kind]
         return draw(st.sampled_from([(x, number), (number, x)])), {}
-    return (x, draw(arrays([b], [other], values[1], special))), {}
+    return (x, draw(arrays([b], [right], values[1], special))), {}
 
 
 @st.composite

@@ -85,9 +85,9 @@ def test_limits_of_dtypes_are_python_numbers():
 
 def test_what_is_copied():
     array = np.ones(2)
-    kept, shared, copied = xp.asarray(array), xp.asarray(array, copy=False), xp.asarray(memoryview(array))
+    copied_by_default, shared, copied = xp.asarray(array), xp.asarray(array, copy=False), xp.asarray(memoryview(array))
     array[0] = 5
-    assert float(kept[0]) == float(copied[0]) == 1.0 and float(shared[0]) == 5.0
+    assert float(copied_by_default[0]) == float(copied[0]) == 1.0 and float(shared[0]) == 5.0
     for needs in ([1, 2], np.ones(2, "f4")):
         with pytest.raises(ValueError, match="copy=False"):
             xp.asarray(needs, dtype=xp.float64, copy=False)
@@ -102,9 +102,9 @@ def test_other_libraries():
     assert x.__dlpack_device__() == (1, 0)
     np.testing.assert_array_equal(np.from_dlpack(x), [1.0, 2.0])
     array = np.arange(3)
-    kept, shared = xp.from_dlpack(array, device="cpu"), xp.from_dlpack(array, copy=False)
+    on_device, shared = xp.from_dlpack(array, device="cpu"), xp.from_dlpack(array, copy=False)
     array[0] = 7
-    assert int(kept[0]) == 0 and int(shared[0]) == 7
+    assert int(on_device[0]) == 0 and int(shared[0]) == 7
     with pytest.raises(BufferError, match="cannot be exported to the device"):
         x.__dlpack__(dl_device=(2, 0))
     with pytest.raises(BufferError, match="without a copy"):

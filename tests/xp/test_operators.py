@@ -84,13 +84,13 @@ def test_items():
 
 
 def test_differences():
-    real, whole = xp.asarray([1.0, 2.0]), xp.asarray([1, 2])
+    floats, integers = xp.asarray([1.0, 2.0]), xp.asarray([1, 2])
     with pytest.raises(ac.errors.InvalidArgumentError, match="expected to be a float64"):
-        real + whole
-    _assert_same(xp.add(real, whole), np.array([2.0, 4.0]))
+        floats + integers
+    _assert_same(xp.add(floats, integers), np.array([2.0, 4.0]))
     with pytest.raises(TypeError, match="Cannot convert 1j"):
-        real + 1j
-    _assert_same(xp.add(real, 1j), np.array([1 + 1j, 2 + 1j]))
+        floats + 1j
+    _assert_same(xp.add(floats, 1j), np.array([1 + 1j, 2 + 1j]))
     with pytest.raises(TypeError, match="does not support item assignment"):
-        real[0] = 5.0
+        floats[0] = 5.0
     assert len(DIFFERENCES) == 3 and BOOLS == ["?"]
