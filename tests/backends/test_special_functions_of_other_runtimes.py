@@ -1,4 +1,4 @@
-"""Error functions, steps of one unit and sums by XLA and ONNX Runtime, beside Python's and NumPy's; masks in ONNX."""
+"""Special functions, steps of one unit and sums by XLA and ONNX Runtime, beside Python's and NumPy's; masks in ONNX."""
 
 import math
 
@@ -47,6 +47,22 @@ def test_next_numbers(run, dtype):
     (found,) = run(ac.math.nextafter, x, y)
     with np.errstate(over="ignore"):
         np.testing.assert_array_equal(found, np.nextafter(x, y))
+
+
+@pytest.mark.parametrize("dtype", [np.complex64, np.complex128])
+def test_complex_inverse_functions(dtype):
+    """The least normal number is a tolerance because XLA takes smaller ones for 0."""
+    names = ("acos", "acosh", "asin", "asinh", "atan", "atanh")
+    parts = np.array([*SPECIAL, 1.0, -1.0, 0.5, -2.0, 1e-3, -1e7, 1e20], np.finfo(dtype).dtype)
+    real, imag = map(np.ravel, np.meshgrid(parts, parts))
+    z = np.empty(real.shape, dtype)
+    z.real, z.imag = real, imag
+    expected = [OPS[name].kernel(z) for name in names]
+    for found, value in zip(by_xla(lambda x: [getattr(ac, name)(x) for name in names], z), expected, strict=True):
+        for part, exact in ((np.real(found), np.real(value)), (np.imag(found), np.imag(value))):
+            np.testing.assert_allclose(part, exact, rtol=16 * np.finfo(dtype).eps, atol=np.finfo(dtype).tiny)
+            ordered = ~np.isnan(exact)
+            np.testing.assert_array_equal(np.signbit(part[ordered]), np.signbit(exact[ordered]))
 
 
 def test_masks_and_places():

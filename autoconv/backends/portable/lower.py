@@ -22,7 +22,9 @@ from autoconv.backends.portable.unfit import GraphUnfit
 from autoconv.graph.dtypes import bfloat16, float32
 from autoconv.graph.graph import Graph, Node, Value, is_recursive
 from autoconv.graph.types import ArrayType, ResourceType, TensorType
+from autoconv.ops.builder import GraphBuilder
 from autoconv.ops.elements import ELEMENTS
+from autoconv.ops.elementwise.complex_inverses import INVERSES
 from autoconv.ops.index_spec import At
 
 
@@ -156,7 +158,7 @@ class Lowering(Memory):
         if native is not None:
             return native
         if any(dtype.is_complex for dtype in dtypes) and node.op.name not in _COMPLEX:
-            return None
+            return self._lower_complex_inverse(node, *operands) if node.op.name in INVERSES else None
         if result.dtype.is_complex and node.op.name not in _COMPLEX:
             return None
         wide = [self.w.cast(x, float32) if x.dtype is bfloat16 else x for x in operands]
@@ -166,6 +168,14 @@ class Lowering(Memory):
             return None
         element = self.w.cast(element, result.dtype)
         return self.w.broadcast(element, operands_broadcast[0])[0] if not element.shape else element
+
+    def _lower_complex_inverse(self, node: Node, x: Term) -> Term:
+        """Write an inverse function of complex numbers by ops on their parts."""
+        real, imag = self.w.emit_unary("real", x), self.w.emit_unary("imag", x)
+        graph = Graph(node.op.name)
+        parameters = [graph.add_parameter(TensorType(part.dtype, x.shape)) for part in (real, imag)]
+        graph.outputs = list(INVERSES[node.op.name](GraphBuilder(graph, node.span), *parameters))
+        return self.w.pair(*self.body(graph, [real, imag]))
 
     # ---- control flow
 

@@ -11,10 +11,10 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from autoconv.backends.llvm.legalize.complex.inverse_trig import INVERSES, rotated_rule
 from autoconv.graph.dtypes import float32
 from autoconv.graph.graph import Value
 from autoconv.ops.builder import GraphBuilder
+from autoconv.ops.elementwise.complex_inverses import INVERSES, rotated_rule
 
 Parts = tuple[Value, Value]
 _INFINITY = float("inf")

@@ -126,7 +126,9 @@ def _real_of_inverse(b: GraphBuilder, width: Any, height: Any) -> Any:
     large, small = b.select(width_is_larger, width, height), b.select(width_is_larger, height, width)
     ratio = b.divide(small, large)
     width_ratio = b.divide(width, large)
-    return b.divide(b.divide(width_ratio, b.multiply_add(ratio, ratio, b.ones_like(ratio))), large)
+    # No quotient of a quotient: XLA joins the divisors, and their product overflows.
+    quotient = b.divide(width_ratio, b.multiply_add(ratio, ratio, b.ones_like(ratio)))
+    return b.multiply(quotient, b.divide(1.0, large))
 
 
 def rotated_rule(rule: Callable[..., Parts]) -> Callable[..., Parts]:
@@ -143,3 +145,5 @@ INVERSES: dict[str, Callable[..., Parts]] = {
     "asin": asin, "acos": acos, "acosh": acosh, "atanh": atanh, "asinh": rotated_rule(asin),
     "atan": rotated_rule(atanh),
 }  # fmt: skip
+
+__all__ = ["INVERSES", "rotated_rule"]
