@@ -63,6 +63,11 @@ def reshaped(x, y, k, m):
     return x[: k * m].reshape(k, m).sum(axis=0), np.outer(x[:k], y).ravel(), x[k:].reshape(-1, 1) + y[:m]
 
 
+def rotated(x, y, k, m):
+    rows = np.outer(x, y)[:, :k]
+    return np.roll(x[:k], 1) - x[:k], np.roll(y[y > 0], -2), np.roll(rows, (3, -7), axis=(0, 1)) + 1, np.roll(rows, 2)
+
+
 def left_over(x, y, k, m):
     return x[:k].reshape(m, -1) * 2
 
@@ -141,7 +146,7 @@ def handled(x, y, k, m):
 PROGRAMS = [
     slices, of_other_sizes, joined, reduced, extremes, extremes_of_counted, spread, products, made, counted, masked,
     reshaped, left_over, ends, shrinking, growing, filtered, halved, branched, stored, stored_elsewhere, triangles,
-    handled,
+    handled, rotated,
 ]  # fmt: skip
 
 
@@ -177,7 +182,7 @@ def test_equals_numpy(program):
 
 
 def test_no_kernels():
-    for program in (slices, reduced, made, shrinking, growing, filtered, triangles, stored, reshaped, masked):
+    for program in (slices, reduced, made, shrinking, growing, filtered, triangles, stored, reshaped, masked, rotated):
         compiled = autoconv.compile(program)
         compiled(np.ones(7), np.ones(7), 2, 3)
         assert "kernel" not in compiled.explain(), compiled.explain()

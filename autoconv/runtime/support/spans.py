@@ -141,7 +141,7 @@ def user_frames(codes: Sequence[CodeType]) -> list[bool]:
     is_hidden, caller_file = False, ""
     for code in codes:
         file = code.co_filename
-        kind = _KINDS.get(file) or _KINDS.setdefault(file, _classify_file(file))
+        kind = _KINDS.get(file) or _kind_of(file)
         is_thunk = code.co_name == "<lambda>" and caller_file in _CALL_THUNKS and not is_region(code)
         is_hidden = kind == "own" or is_thunk or (is_hidden and kind == "library")
         result.append(not is_hidden)
@@ -156,6 +156,10 @@ def mark_user_file(filename: str) -> None:
     """Treat the code of a converted file as the user's, whatever its path."""
     _KINDS[filename] = "user"
     _user_flags.clear()
+
+
+def _kind_of(filename: str) -> str:
+    return _KINDS.setdefault(filename, _classify_file(filename))
 
 
 def _classify_file(filename: str) -> str:
@@ -177,13 +181,17 @@ def _positions(frame: FrameType | None, skipped: Collection[int] = ()) -> list[P
 
     `skipped` holds ids of frames to skip.
     """
-    positions: list[Position] = []
-    while frame is not None and len(positions) < _MAX_DEPTH:
+    positions: list[Position] = []  # of the frames outside of this package, and of the package's caller of each
+    depth, follows_own = 0, True
+    while frame is not None and depth < _MAX_DEPTH:
         code = frame.f_code
-        if code.co_name in _START_FUNCTIONS and is_start_of_trace(code):
+        is_own = (_KINDS.get(code.co_filename) or _kind_of(code.co_filename)) == "own"
+        if is_own and code.co_name in _START_FUNCTIONS:
             break
         if not skipped or id(frame) not in skipped:
-            positions.append((code, frame.f_lasti))
+            if not (is_own and follows_own):
+                positions.append((code, frame.f_lasti))
+            follows_own, depth = is_own, depth + 1
         frame = frame.f_back
     frames = tuple([id(position[0]) for position in positions])
     entry = _user_flags.get(frames)

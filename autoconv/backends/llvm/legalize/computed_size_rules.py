@@ -203,6 +203,16 @@ def _reshape(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None
     return _reshape_to(sizes, node, x, [next(symbols) if size is None or size == -1 else size for size in target_shape])
 
 
+@rule("reshape_like")
+def _reshape_like(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
+    x, like = inputs
+    if not _are_dense(inputs) or is_scalar(x.type):
+        return None
+    shape = shape_of(like)
+    total = product(shape)
+    return _reshape_to(sizes, node, x, shape) if product(shape_of(x)) in (total, sizes.clamp_total(total)) else None
+
+
 def _reshape_to(sizes: NamedSizes, node: Node, x: Value, shape: Sequence[Dimension]) -> Value:
     type_: Any = node.results[0].type
     return sizes.add(RESHAPED, [x], {}, [type_.with_shape(tuple(shape))])  # type: ignore[no-any-return]
@@ -222,6 +232,11 @@ def _sort(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
 @rule("reverse", "zeros_like", "ones_like", "real", "imag")
 def _keep_shape(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
     return sizes.add_with_shape(node, inputs, shape_of(inputs[0])) if _are_dense(inputs) else None
+
+
+@rule("roll")
+def _roll(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
+    return _keep_shape(sizes, node, inputs) if len(inputs) == 1 else None  # an index map describes given distances
 
 
 @rule("cumsum", "cumprod", "numpy_cumsum", "numpy_cumprod", "cummax", "cummin")
