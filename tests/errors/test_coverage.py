@@ -23,6 +23,8 @@ PASSED_ON = "passes on a text that is made elsewhere"
 CANNOT = "states what holds if there is no bug here"
 ONLY_COMPILE = "met under `compile` alone, where the call runs as plain Python"
 
+NUMPYS_WORDS = "NumPy's own words: tests/numpy/test_callbacks.py"
+
 DRAWS = "depends on whether matplotlib is installed; tests/bench and tests/cli/test_bench.py show it"
 
 # (file, start of the message): the reason why no program shows it.
@@ -51,6 +53,17 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
         "… has no common type on two paths: …",
     ): "two TensorArrays that a tensor chooses between become a variant first",
     ("autoconv/operators/numpy/arrays.py", "…"): PASSED_ON,
+    ("autoconv/operators/numpy/callbacks.py", "…"): ONLY_COMPILE,
+    (
+        "autoconv/operators/numpy/callbacks.py", "Cannot apply_along_axis when any iteration dimensions are 0"
+    ): NUMPYS_WORDS,
+    (
+        "autoconv/operators/numpy/callbacks.py", "cannot call `vectorize` on size 0 inputs unless `otypes` is "
+    ): NUMPYS_WORDS,
+    (
+        "autoconv/operators/numpy/callbacks.py", "with … condition(s), either … or … functions are expected"
+    ): NUMPYS_WORDS,
+    ("autoconv/operators/values/numbers.py", "math.dist is given an array of unknown length"): ONLY_COMPILE,
     ("autoconv/operators/values/ordering.py", "…"): ONLY_COMPILE,
     ("autoconv/runtime/tensors/binary_dispatch.py", "an index is out of range"): ONLY_COMPILE,
     ("autoconv/ops/record.py", "… has no rule for …"): CANNOT,

@@ -13,13 +13,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.config import SETTINGS
-from autoconv.emit.converted import (
-    convert_function,
-    convert_generator,
-    converted_text,
-    is_converted,
-    note_unconverted,
-)
+from autoconv.emit.converted import convert_function, convert_generator, converted_text, is_converted, note_unconverted
 from autoconv.emit.unchanged import is_unchanged
 from autoconv.errors import ConversionError, StagingError
 from autoconv.operators.calls import object_operators as _by_class  # noqa: F401 - registers the operators of objects
@@ -35,6 +29,7 @@ from autoconv.operators.control.generators import is_generator_function, wrap_ge
 from autoconv.operators.control.recursion_detection import is_tracked, track_calls
 from autoconv.operators.control.variants import distribute, is_absent, require_defined
 from autoconv.operators.numpy.arrays import array_function
+from autoconv.operators.numpy.callbacks import convert_callback_function
 from autoconv.operators.numpy.calls import numpy_call, refuse_array_writes
 from autoconv.operators.regions.layout import Variant
 from autoconv.operators.support.debuggers import debugger_name
@@ -128,7 +123,12 @@ def _graph_equivalent(function: Callable[..., Any], region: Any) -> Any:
         form = on_objects(function, override) if compiles else _distribute_over_arms(function, override)
         return require_fitting_arguments(function, form)
     copy_form = copy_function(function, region.contract.before_call) if compiles else None
-    return copy_form or (warn if function is WARN else numpy_call(function, region))
+    callback_form = convert_callback_function(function, _convert_source) if compiles else None
+    return copy_form or callback_form or (warn if function is WARN else numpy_call(function, region))
+
+
+def _convert_source(function: types.FunctionType) -> Callable[..., Any]:
+    return convert_function(function, operators_module())
 
 
 def _convert_method(method: types.MethodType, contract: Contract, region: Any) -> Any:

@@ -68,7 +68,8 @@ def _record_math(op: str, function: Callable[..., Any]) -> Callable[..., Any]:
 def _distance(*points: Any, **kwargs: Any) -> Any:
     """Return `math.dist(p, q)`. CPython computes it, like `hypot`, as the norm of a vector: of the differences."""
     points = tuple(map(value_of, points))
-    if kwargs or len(points) != 2 or not any(isinstance(point, SymbolicTensor) for point in points):
+    is_fitting = not kwargs and len(points) == 2 and _is_compiled()
+    if not (is_fitting and any(isinstance(point, SymbolicTensor) for point in points)):
         return _record_math("python_math", math.dist)(*points, **kwargs)
     p, q = map(_coordinates, points)
     if len(p) != len(q):
@@ -133,17 +134,20 @@ def _part(name: str, x: object) -> Any:
     return dispatch.apply(name, x) if x.dtype.is_complex else dispatch.apply("python_float", x)
 
 
+def _is_compiled() -> bool:
+    region = current_region()
+    return region is not None and region.contract.python_numbers
+
+
 def refuse_complex(function: Callable[..., Any], *args: Any) -> None:
     """Raise Python's TypeError for a complex number in place of a real one.
 
     A NumPy scalar raises StagingError under `compile`: NumPy warns and takes its real part.
     """
-    region = current_region()
-    compiled = region is not None and region.contract.python_numbers
     parts = [x for x in args if isinstance(x, SymbolicTensor) and x.dtype.is_complex]
     if any(x.weak for x in parts):
         raise_from_python(function, *map(_sample, args))
-    elif parts and compiled:
+    elif parts and _is_compiled():
         raise StagingError("a complex NumPy number is converted to a real one, for which NumPy warns", current_place())
 
 
@@ -165,7 +169,7 @@ def _sample(x: object) -> Any:
 
 def _typed_sample(x: SymbolicTensor) -> Any:
     """Return an example of a NumPy number, or an array of one element of the same rank."""
-    rank = len(x.type.shape or ())
+    rank = len(x.type.shape or ()) if _is_compiled() else 0
     return np.ones((1,) * rank, x.dtype.numpy) if rank else x.dtype.numpy.type(1)
 
 

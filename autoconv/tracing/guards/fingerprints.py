@@ -149,7 +149,8 @@ class Fingerprints:
         is_of_framework = kind.__module__.partition(".")[0] in FRAMEWORKS  # their state is in variables
         if (is_of_framework and not self.strict) or getattr(kind, "__autoconv_identity__", False):
             return id(value), _live_reference(value)
-        if not has_attributes(value) or kind.__module__ in ("numpy", "builtins"):
+        is_opaque = kind.__module__ in ("numpy", "builtins") and kind is not np.vectorize
+        if not has_attributes(value) or is_opaque:
             return self._fingerprint_by_identity(value, name, f"a {kind.__name__}")
         self.outside_kinds.add(kind)
         return id(value), self._own_attributes(value, name, depth), self._class_values(kind, name)

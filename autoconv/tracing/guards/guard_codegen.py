@@ -110,7 +110,7 @@ class _CheckWriter:
             self.writer.require_same(value, variable)
         elif type(value) is np.ndarray and not is_large(value) and not value.dtype.hasobject:
             self._compare_array(value, variable)
-        elif type(value) is types.SimpleNamespace:
+        elif type(value) in (types.SimpleNamespace, np.vectorize):
             self._compare_object(value, variable)
         elif isinstance(value, _FINGERPRINTED_TYPES) or not is_user_code(type(value)):
             self._compare_fingerprint(value, variable)

@@ -156,7 +156,7 @@ def _has_no_effects(function: Any) -> bool:
         if issubclass(function, (BaseException, tuple)):
             has_own = is_user_defined(function.__new__) or is_user_defined(function.__init__)
             return not has_own and _has_plain_metaclass(function)
-        return function in (np.float64, np.int64)
+        return function in (np.float64, np.int64, np.vectorize)
     return isinstance(function, np.ufunc) and not all("O" in loop for loop in function.types)  # as with frompyfunc
 
 

@@ -1,0 +1,132 @@
+"""NumPy functions that call functions of the program for elements or rows, as Python code that is converted.
+
+A call of one of `SOURCES`, or of an object of numpy.vectorize, runs the converted function in its place. What these
+functions do not cover raises StagingError, so that the call runs as plain Python.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autoconv.errors import StagingError
+from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
+from autoconv.runtime.support.kind_preserving import kind_preserving
+from autoconv.runtime.support.spans import current_place
+from autoconv.runtime.tensors.conversion import as_tensor
+
+
+def convert_callback_function(function: Any, convert: Callable[[Any], Any]) -> Callable[..., Any] | None:
+    """Return the converted form of a NumPy function that calls back; None for another function."""
+    if type(function) is np.vectorize:
+        return functools.partial(convert(call_vectorized), function)
+    return convert(SOURCES[function]) if function in SOURCES else None
+
+
+@kind_preserving
+def refuse(what: str) -> None:
+    """Raise StagingError for a form of a call that is not converted."""
+    raise StagingError(what, current_place())
+
+
+@kind_preserving
+def may_be_scalar(value: object) -> bool:
+    """Return whether the value may be a NumPy scalar, which numpy.vectorize passes on unchanged."""
+    tensor = None if type(value) is SymbolicArray else as_tensor(value)
+    return isinstance(value, np.generic) or (tensor is not None and not tensor.type.weak and not tensor.type.shape)
+
+
+def call_vectorized(vectorized: Any, *args: Any, **kwargs: Any) -> Any:
+    """Implement a call of a numpy.vectorize object of numbers and arrays.
+
+    NumPy calls the function with the first elements, as NumPy scalars, to find the dtype of the result. Then it calls
+    it with all elements as Python numbers.
+    """
+    function, types = vectorized.pyfunc, vectorized.otypes
+    if kwargs or vectorized.excluded or vectorized.signature is not None or vectorized.cache or not args:
+        refuse("numpy.vectorize is given options, keyword arguments or no arguments")
+    for value in args:
+        if isinstance(value, (list, tuple, str)) or may_be_scalar(value):
+            refuse("a function of numpy.vectorize is given other arguments than arrays and Python's numbers")
+    arrays = [value for value in args if isinstance(value, np.ndarray)]
+    if not arrays or any(array.shape != arrays[0].shape for array in arrays):
+        refuse("a function of numpy.vectorize is given no array, or arrays of several shapes")
+    if types is None:
+        if arrays[0].size == 0:
+            raise ValueError("cannot call `vectorize` on size 0 inputs unless `otypes` is set")
+        first = function(*[np.asarray(value).ravel()[0] for value in args])
+        if isinstance(first, tuple):
+            refuse("a function of numpy.vectorize returns a tuple")
+        dtype = np.asarray(first).dtype
+    else:
+        if len(types) != 1:
+            refuse("numpy.vectorize is given the dtypes of several results")
+        dtype = types[0]
+    result = np.empty(arrays[0].size, dtype)
+    if result.dtype.kind not in "biufc":
+        refuse("a function of numpy.vectorize returns other values than numbers")
+    columns = [value.ravel() if isinstance(value, np.ndarray) else None for value in args]
+    for i in range(arrays[0].size):
+        items = [value if column is None else column[i].item() for value, column in zip(args, columns, strict=True)]
+        result[i] = function(*items)
+    ordered = np.empty_like(arrays[0], dtype)
+    ordered[...] = result.reshape(arrays[0].shape)
+    return ordered
+
+
+def apply_along_axis(func1d: Any, axis: Any, arr: Any, *args: Any, **kwargs: Any) -> Any:
+    """Implement numpy.apply_along_axis for the rows or columns of a matrix."""
+    rows = np.asarray(arr)
+    if rows.ndim != 2:
+        refuse("numpy.apply_along_axis is given another number of dimensions than two")
+    if not -2 <= axis < 2:
+        raise np.exceptions.AxisError(axis, 2)
+    if axis % 2 == 0:
+        rows = rows.T
+    count = rows.shape[0]
+    if count == 0:
+        raise ValueError("Cannot apply_along_axis when any iteration dimensions are 0")
+    first = np.asarray(func1d(rows[0], *args, **kwargs))
+    if first.ndim > 1:
+        refuse("the function of numpy.apply_along_axis returns an array of several dimensions")
+    result = np.empty((count, *first.shape), first.dtype)
+    result[0] = first
+    for i in range(1, count):
+        result[i] = func1d(rows[i], *args, **kwargs)
+    return result.T if axis % 2 == 0 else result
+
+
+def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> Any:
+    """Implement numpy.piecewise for conditions that have the shape of `x`."""
+    x = np.asarray(x)
+    if not isinstance(condlist, (list, tuple)):
+        condlist = [condlist]
+    conditions = [np.asarray(condition, dtype=bool) for condition in condlist]
+    for condition in conditions:
+        if condition.shape != x.shape:
+            refuse("numpy.piecewise is given conditions of another shape")
+    count = len(conditions)
+    if count == len(funclist) - 1:
+        remaining = ~conditions[0]
+        for condition in conditions[1:]:
+            remaining = remaining & ~condition
+        conditions.append(remaining)
+    elif count != len(funclist):
+        raise ValueError(f"with {count} condition(s), either {count} or {count + 1} functions are expected")
+    result = np.zeros_like(x)
+    for condition, function in zip(conditions, funclist, strict=True):
+        if callable(function):
+            values = x[condition]
+            if values.size > 0:
+                result[condition] = function(values, *args, **kw)
+        else:
+            result[condition] = function
+    return result
+
+
+SOURCES: dict[Any, Callable[..., Any]] = {np.apply_along_axis: apply_along_axis, np.piecewise: piecewise}
+
+__all__ = ["convert_callback_function"]
