@@ -142,7 +142,8 @@ class _QuantilePosition:
         fraction = static / scale if static is not None else q / scale if scale > 1 else q
         if static is None:
             assume((fraction >= 0) & (fraction <= 1), "a quantile out of range")
-        position, last = (count - 1) * fraction, count - 1
+        last = count - 1
+        position = (last if isinstance(last, int) or last.type.weak else cast(last, np.float64)) * fraction
         if isinstance(position, (int, float)):
             is_above = position >= last
             self.low: Any = last if is_above else int(np.floor(position))

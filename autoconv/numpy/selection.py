@@ -265,6 +265,26 @@ def argsort(
     return cast(result, np.int64)
 
 
+@computes("lexsort")
+def lexsort(keys: Any, axis: AxisLike = -1) -> Tensor:
+    """Sort stably by each key in turn; the last one decides first."""
+    rows = [tensor(key) for key in keys] if isinstance(keys, (tuple, list)) else []
+    shapes = {row.shape for row in rows}
+    if len(shapes) != 1 or not all(map(_is_sortable_row, rows)) or axis not in (-1, 0):
+        return call_numpy("lexsort", False, keys, axis)
+    order = argsort(rows[0], kind="stable")
+    for row in rows[1:]:
+        position = argsort(apply("gather", row, order, axis=0), kind="stable")
+        order = apply("gather", order, position, axis=0)
+    return order
+
+
+def _is_sortable_row(x: Tensor) -> bool:
+    """Return whether this is a vector of a known length, of numbers that NumPy does not sort by their digits."""
+    is_vector = x.shape is not None and len(x.shape) == 1 and None not in x.shape
+    return is_vector and x.dtype.numpy.kind in "iuf" and x.dtype.size >= 4
+
+
 @computes("searchsorted")
 def searchsorted(a: TensorLike, v: TensorLike, side: str = "left", sorter: TensorLike | None = None) -> Tensor:
     if side not in ("left", "right"):
@@ -368,7 +388,7 @@ def unique(
 
 _NEIGHBOURS = (Slice(1, None, None), Slice(None, -1, None))
 
-register_kernels("partition", "argpartition", "lexsort", "ravel_multi_index", "in1d")
+register_kernels("partition", "argpartition", "ravel_multi_index", "in1d")
 register_kernels(
     "unique_values", "unique_counts", "unique_inverse", "unique_all", "union1d", "intersect1d", "setdiff1d",
     "setxor1d", by_values=True,

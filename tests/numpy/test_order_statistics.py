@@ -65,6 +65,34 @@ def test_quantiles_given_as_arguments():
         compiled(argument, 101.0)
 
 
+def test_quantiles_of_any_length():
+    some = autoconv.TensorSpec((None,), autoconv.float64)
+    compiled = autoconv.function(lambda v: (np.quantile(v, 0.3), np.percentile(v, [5, 70.5])), input_signature=[some])
+    for size in (1, 2, 7, 500):
+        argument = numbers("float64", size, 0)
+        low, others = compiled(argument)
+        assert low.numpy() == np.quantile(argument, 0.3)
+        np.testing.assert_array_equal(others, np.percentile(argument, [5, 70.5]))
+
+
+def ordered(v, k, small):
+    return np.lexsort((v, k)), np.lexsort([k, v.round(1), v > 0.5]), np.lexsort((small, k), 0), np.lexsort((v,))
+
+
+def test_orders_by_several_keys():
+    compiled = autoconv.compile(ordered)
+    random = np.random.default_rng(5)
+    for size in (300, 0, 1, 2):
+        v, keys = numbers("float64", size, 0), random.integers(0, 4, (2, size))
+        v[random.random(size) < 0.2] = np.nan
+        arguments = v, keys[0], keys[1].astype(np.int8)
+        for found, expected in zip(compiled(*arguments), ordered(*arguments), strict=True):
+            assert found.dtype == expected.dtype
+            np.testing.assert_array_equal(found, expected)
+    with pytest.raises(ValueError, match="same shape"):
+        compiled(np.ones(3), np.ones(4), np.ones(3))
+
+
 def test_gradients():
     argument = numbers("float64", 300, 0)
     (gradient,) = (np.flatnonzero(autoconv.grad(lambda v: np.percentile(v, 100))(argument)),)
