@@ -31,7 +31,7 @@ _SHARED_ERRORS: dict[str, type[Exception]] = {
 
 
 class ProcessGroup:
-    """The workers at these addresses; this process is number `rank`. Raises UnavailableError."""
+    """The workers at these addresses; this process is number `rank`. Raises UnavailableError and ValueError."""
 
     __autoconv_identity__ = True  # its state is not part of a trace's key
 
@@ -40,6 +40,8 @@ class ProcessGroup:
         self.rank = rank
         self._addresses = list(addresses)
         self._job = job
+        for number, address in enumerate(addresses):
+            _check_address(address, f"/job:{job}/task:{number}")
         self._calls = 0
         self._lock = new_lock()
         hosts = {address.rpartition(":")[0] for address in addresses}
@@ -255,6 +257,12 @@ def _release_resources(
         if name.endswith(f"-{rank}"):
             block.unlink()
     blocks.clear()
+
+
+def _check_address(address: str, worker_name: str) -> None:
+    _, colon, port = address.rpartition(":")
+    if not colon or not (port.isascii() and port.isdigit()) or int(port) >= 1 << 16:
+        raise ValueError(f"the address {address!r} of {worker_name} is no host with a port, such as 'localhost:2222'")
 
 
 def _configure(connection: socket.socket, timeout: float) -> None:

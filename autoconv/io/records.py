@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import os
 import struct
@@ -13,6 +14,7 @@ from typing import Any
 from autoconv.data.files import Records
 from autoconv.errors import FailedPreconditionError, InvalidArgumentError, NotFoundError
 from autoconv.storage.crc32c import masked_crc32c
+from autoconv.storage.files import naming_disk_errors
 
 _COMPRESSION_TYPES = ("", "GZIP", "ZLIB")
 
@@ -50,7 +52,8 @@ class TFRecordWriter:
     """Write records, which are bytes, to a file of TFRecords: each with its length and checksums.
 
     `options` is a TFRecordOptions, or the kind of compression. The file is complete after `close`, or at the end of a
-    `with` block. Raises NotFoundError where the folder is missing, FailedPreconditionError for a closed writer.
+    `with` block. Raises NotFoundError where the folder is missing, FailedPreconditionError for a closed writer. On a
+    full disk, `write`, `flush` and `close` raise OSError with the file's name.
 
     >>> import tempfile
     >>> path = tempfile.mkstemp()[1]
@@ -65,7 +68,7 @@ class TFRecordWriter:
         self, path: str | bytes | os.PathLike[str], options: TFRecordOptions | str | None = None
     ) -> None:
         self._options = options if isinstance(options, TFRecordOptions) else TFRecordOptions(options)
-        name = os.fsdecode(path)
+        self._name = name = os.fsdecode(path)
         try:
             self._file: Any = open(name, "wb")  # noqa: SIM115 close() closes it
         except FileNotFoundError:
@@ -90,28 +93,28 @@ class TFRecordWriter:
         record_parts = (
             length_bytes, struct.pack("<I", masked_crc32c(length_bytes)), data, struct.pack("<I", masked_crc32c(data))
         )
-        self._write_bytes(b"".join(record_parts))
+        with naming_disk_errors(self._name):
+            self._write_bytes(b"".join(record_parts))
 
     def flush(self) -> None:
         """Write buffered records to the file."""
         if self._raw.closed:
             raise FailedPreconditionError("Writer is closed.")
-        if self._zlib is not None:
-            self._file.write(self._zlib.flush(zlib.Z_SYNC_FLUSH))
-        self._file.flush()
-        self._raw.flush()
+        with naming_disk_errors(self._name):
+            if self._zlib is not None:
+                self._file.write(self._zlib.flush(zlib.Z_SYNC_FLUSH))
+            self._file.flush()
+            self._raw.flush()
 
     def close(self) -> None:
         """Complete the file; a second call has no effect."""
         if self._raw.closed:
             return
-        try:
+        with naming_disk_errors(self._name), contextlib.closing(self._raw):
             if self._zlib is not None:
                 self._file.write(self._zlib.flush())
             if self._file is not self._raw:
                 self._file.close()
-        finally:
-            self._raw.close()
 
     def __enter__(self) -> TFRecordWriter:
         return self

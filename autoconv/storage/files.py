@@ -37,12 +37,27 @@ def replacing(path: str) -> Iterator[str]:
     except BaseException as error:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(temporary)
-        if isinstance(error, OSError) and error.errno in _DISK_ERRORS and error.filename in (None, temporary):
-            error.filename = path
+        if isinstance(error, OSError) and error.filename in (None, temporary):
+            _name_in_disk_error(error, path)
         raise
 
 
 _DISK_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS)
+
+
+def _name_in_disk_error(error: OSError, path: str) -> None:
+    if error.errno in _DISK_ERRORS:
+        error.filename = path
+
+
+@contextlib.contextmanager
+def naming_disk_errors(path: str) -> Iterator[None]:
+    """Have errors of the disk in the block name `path`; writes to an open file leave it out."""
+    try:
+        yield
+    except OSError as error:
+        _name_in_disk_error(error, path)
+        raise
 
 
 @contextlib.contextmanager

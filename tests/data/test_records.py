@@ -67,6 +67,18 @@ def test_flushed_records_can_be_read_before_the_file_is_closed(tmp_path, kind):
         writer.write(b"two")
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a file that is always full")
+@pytest.mark.parametrize("kind", ["", "GZIP", "ZLIB"])
+@pytest.mark.parametrize("method", ["flush", "close"])
+def test_a_full_disk_is_an_error_with_the_name_of_the_file(kind, method):
+    writer = ac.io.TFRecordWriter("/dev/full", kind)
+    writer.write(b"one")
+    with pytest.raises(OSError, match="No space left on device: '/dev/full'"):
+        getattr(writer, method)()
+    with contextlib.suppress(OSError):
+        writer.close()
+
+
 def test_bad_arguments_of_a_writer(tmp_path):
     with pytest.raises(ac.errors.NotFoundError, match="No such file or directory"):
         ac.io.TFRecordWriter(str(tmp_path / "none" / "records"))

@@ -305,6 +305,11 @@ def test_bad_configurations(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TF_CONFIG", '{"cluster": {"worker": ["a:1"]}, "task": {"type": "worker", "index": 3}}')
     with pytest.raises(ValueError, match="the cluster has no task worker:3; it has 1 workers"):
         tf.distribute.MultiWorkerMirroredStrategy()
+    for wrong in ("localhost", "localhost:x", "localhost:99999"):
+        config = {"cluster": {"worker": ["localhost:1", wrong]}, "task": {"type": "worker", "index": 0}}
+        monkeypatch.setenv("TF_CONFIG", json.dumps(config))
+        with pytest.raises(ValueError, match=f"the address '{wrong}' of /job:worker/task:1 is no host with a port"):
+            tf.distribute.MultiWorkerMirroredStrategy()
     with socket.socket() as used_socket:
         used_socket.bind(("localhost", 0))
         used_socket.listen()
