@@ -39,7 +39,7 @@ def _compile_and_check(monkeypatch):
 
 @pytest.mark.parametrize("error", ERRORS, ids=lambda e: type(e).__name__)
 def test_compiling_a_graph_fails(monkeypatch, error):
-    monkeypatch.setattr(llvm, "make_ready", _function_that_raises(error))
+    monkeypatch.setattr(llvm, "prepare_object_files", _function_that_raises(error))
     assert "no native code" in _compile_and_check(monkeypatch)
 
 

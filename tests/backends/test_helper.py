@@ -129,7 +129,7 @@ def test_texts_that_crashed_the_helper_are_remembered(monkeypatch, tmp_path):
     monkeypatch.setattr(helper, "object_files", lambda modules: requests.append(modules) or real(modules))
     for _ in range(3):
         with pytest.raises(jit_engine.NoMachineCode, match="unsupported GC"):
-            jit_engine.make_ready({FATAL + "; once": 1})
+            jit_engine.prepare_object_files({FATAL + "; once": 1})
     assert len(requests) == 2
 
 
@@ -140,9 +140,9 @@ def test_without_a_process_llvm_runs_here(monkeypatch, tmp_path):
     monkeypatch.setattr(compiler, "object_files", lambda modules: requests.append(modules) or real(modules))
     with monkeypatch.context() as without_python:
         without_python.setattr(sys, "executable", "")
-        jit_engine.make_ready({GOOD + "; here": 1})
+        jit_engine.prepare_object_files({GOOD + "; here": 1})
     monkeypatch.setattr(SETTINGS, "helper", False)
-    jit_engine.make_ready({GOOD + "; here, too": 1})
+    jit_engine.prepare_object_files({GOOD + "; here, too": 1})
     assert len(requests) == 2
 
 
@@ -247,7 +247,7 @@ def test_the_helper_ends_with_the_program(tmp_path):
 def test_threads_share_the_helper(tmp_path, monkeypatch):
     monkeypatch.setenv("AUTOCONV_CACHE", str(tmp_path))
     texts = [GOOD.replace("42", str(number)) for number in range(100, 116)]
-    threads = [threading.Thread(target=jit_engine.make_ready, args=({text: 1},)) for text in texts]
+    threads = [threading.Thread(target=jit_engine.prepare_object_files, args=({text: 1},)) for text in texts]
     for thread in threads:
         thread.start()
     for thread in threads:

@@ -28,7 +28,13 @@ from autoconv.backends.llvm.entry.eligibility import is_eligible
 from autoconv.backends.llvm.entry.wrapper import CALL, RUN, write_call, write_graph, write_run
 from autoconv.backends.llvm.ir.index_arith import Size
 from autoconv.backends.llvm.ir.module import ModuleText
-from autoconv.backends.llvm.jit.engine import COMPILATION_ERRORS, Code, compilation_notes, make_ready, native_entry
+from autoconv.backends.llvm.jit.engine import (
+    COMPILATION_ERRORS,
+    Code,
+    compilation_notes,
+    native_entry,
+    prepare_object_files,
+)
 from autoconv.backends.llvm.legalize.complex.split import is_split
 from autoconv.backends.llvm.legalize.computed_sizes import has_nameable_sizes
 from autoconv.backends.llvm.legalize.decompose import is_composite
@@ -67,7 +73,7 @@ class NativeGraph:
         module.variable("objects", f"[{len(calls.objects)} x ptr]")
         exports = [RUN, "objects"] if form is None else [RUN, CALL, "objects"]
         texts = module.texts()
-        make_ready({**texts, **pending_texts("".join(texts), calls.objects)})
+        prepare_object_files({**texts, **pending_texts("".join(texts), calls.objects)})
         code = Code(texts, exports, addresses("".join(texts)))
         self.notes = compilation_notes(texts)
         objects = tuple(map(resolve_item, calls.objects))

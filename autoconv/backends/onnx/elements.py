@@ -156,7 +156,7 @@ class ElementWriter(NodeWriter):
             raise GraphUnfit(dtype.name, "ONNX has no such elements")
         result = self.emit("Cast", [x], dtype, x.shape, to=dtype)
         if dtype.is_integer and x.dtype.is_integer:
-            result.known = x.known
+            result.constant_value = x.constant_value
         return result
 
     def bitcast(self, x: Term, dtype: DType) -> Term:
@@ -185,7 +185,7 @@ class ElementWriter(NodeWriter):
         small, large = self.bitcast(x, _UNSIGNED_BY_SIZE[x.dtype.size]), _UNSIGNED_BY_SIZE[dtype.size]
         total: Any = None
         for i in range(dtype.size // x.dtype.size):
-            part = self.part(small, x.rank - 1, i, i + 1)
+            part = self.static_slice(small, x.rank - 1, i, i + 1)
             number = self.emit_cast(self.reshape(part, x.shape[:-1], self.sizes(x)[:-1]), large)
             shifted = self.bits("shl", number, 8 * x.dtype.size * i)
             total = shifted if total is None else total | shifted

@@ -44,9 +44,9 @@ def to_onnx(
         term = Term(writer, name, type_.dtype, tuple(s if isinstance(s, int) else None for s in type_.shape or ()))
         arguments.append(term)
         inputs.append((term, type_.shape))
-    lowered = Lowering(writer).graph(graph, arguments)
+    lowered = Lowering(writer).lower_graph(graph, arguments)
     block = Block([], writer.nodes)
-    outputs = [*lowered.results, *(term for _, term in lowered.written), writer.error_word_or_zero(writer.word)]
+    outputs = [*lowered.results, *(term for _, term in lowered.written), writer.error_word_or_zero(writer.error_word)]
     labels = [f"result_{i}" for i in range(len(lowered.results))]
     labels += [f"new_{graph.parameters[position].name}" for position, _ in lowered.written]
     output_infos = []

@@ -53,7 +53,7 @@ class NodeWriter(Control):
         self.nodes: list[Record] = []
         self.constants: dict[str, np.ndarray] = {}
         self.places: list[str] = []
-        self.word: Term | None = None
+        self.error_word: Term | None = None
         self._count = 0
         self._constant_by_bytes: dict[Any, Term] = {}
 
@@ -95,7 +95,7 @@ class NodeWriter(Control):
     def constant(self, number: Any, dtype: DType) -> Term:
         result = self.array(as_array(number, dtype), dtype)
         if dtype.is_integer:
-            result.known = int(number)
+            result.constant_value = int(number)
         return result
 
     def array(self, array: np.ndarray, dtype: DType) -> Term:

@@ -102,13 +102,13 @@ class ShapeWriter(ElementWriter):
         shape = tuple(size if a == axis else s for a, s in enumerate(x.shape))
         return self.emit("Slice", [x, start, stop, self.integers([axis]), self.integers([step])], x.dtype, shape)
 
-    def part(self, x: Term, axis: int, start: int, stop: int, step: int = 1) -> Term:
+    def static_slice(self, x: Term, axis: int, start: int, stop: int, step: int = 1) -> Term:
         count = max(0, -(-(stop - start) // step))
         if count == x.shape[axis] and step == 1:
             return x
         return self._slice(x, axis, self.integers([start]), self.integers([stop]), step, count)
 
-    def dynamic_part(self, x: Term, axis: int, start: Term, size: int) -> Term:
+    def dynamic_slice(self, x: Term, axis: int, start: Term, size: int) -> Term:
         first = self.shape_vector([start])
         return self._slice(x, axis, first, first + size, 1, size)
 

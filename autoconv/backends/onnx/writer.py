@@ -41,7 +41,7 @@ class Writer(ShapeWriter):
         if not starts:
             return self.reshape(box, ())
         depth = x.rank
-        while depth > 1 and starts[depth - 1].known == 0 and box.shape[depth - 1] == x.shape[depth - 1]:
+        while depth > 1 and starts[depth - 1].constant_value == 0 and box.shape[depth - 1] == x.shape[depth - 1]:
             depth -= 1
         sizes = self.sizes(box)
         columns = []
@@ -56,7 +56,7 @@ class Writer(ShapeWriter):
     def _clamp_start(self, start: Term, full_size: Any, size: Any) -> Term:
         """Clamp a start so that the box fits: the error word reports others, at which ONNX Runtime would fail."""
         start = self.cast(start, int64)
-        if start.known is not None:
+        if start.constant_value is not None:
             return start
         full_size, size = (self.cast(n, int64) if isinstance(n, Term) else n for n in (full_size, size))
         last = full_size - size
@@ -107,16 +107,17 @@ class Writer(ShapeWriter):
         one = self.expand(self.constant(1, x.dtype), shape, [*sizes[:axis], *sizes[axis + 1 :]])
 
         def has_next(state: list[Term], word: Term) -> Term:
-            self.word = word
+            self.error_word = word
             return state[0] < count
 
         def multiply_next(state: list[Term], word: Term) -> list[Term]:
-            self.word = word
+            self.error_word = word
             position, product = state
             return [position + 1, product * self.emit("Gather", [x, position], x.dtype, shape, axis=axis)]
 
-        after = self.loop(has_next, multiply_next, [self.constant(0, int64), one], self.error_word_or_zero(self.word))
-        self.word = after.pop()
+        word = self.error_word_or_zero(self.error_word)
+        after = self.loop(has_next, multiply_next, [self.constant(0, int64), one], word)
+        self.error_word = after.pop()
         return after[1]
 
     def sort(self, x: Term, axis: int, descending: bool) -> tuple[Term, Term]:
@@ -188,11 +189,11 @@ class Writer(ShapeWriter):
         return word if word is not None else self.constant(0, int32)
 
     def fail_where(self, condition: Term) -> None:
-        if self.place not in self.places:
-            self.places.append(self.place)
-        number = self.constant(self.places.index(self.place) + 1, int32)
-        before = self.error_word_or_zero(self.word)
-        self.word = self.select(condition & before.same(0), number, before)
+        if self.location not in self.places:
+            self.places.append(self.location)
+        number = self.constant(self.places.index(self.location) + 1, int32)
+        before = self.error_word_or_zero(self.error_word)
+        self.error_word = self.select(condition & before.same(0), number, before)
 
     def block(self, parameters: Sequence[Term]) -> Any:
         return self.subgraph(parameters)
@@ -235,17 +236,17 @@ class Writer(ShapeWriter):
         """Write a Loop. Its test is computed before the loop and at the end of each iteration."""
         shapes = [x.shape for x in state]
         first = test(list(state), word)
-        first = first & self.error_word_or_zero(self.word).same(0)
-        word = self.error_word_or_zero(self.word)
+        first = first & self.error_word_or_zero(self.error_word).same(0)
+        word = self.error_word_or_zero(self.error_word)
         while True:
             iteration, condition_before = self.new_term(int64, ()), self.new_term(bool_, ())
             state_terms = [self.new_term(x.dtype, shape) for x, shape in zip(state, shapes, strict=True)]
             word_term = self.new_term(int32, ())
             with self.subgraph([iteration, condition_before, *state_terms, word_term]) as block:
                 after = body(list(state_terms), word_term)
-                condition = test(list(after), self.error_word_or_zero(self.word))
-                condition = condition & self.error_word_or_zero(self.word).same(0)
-                word_after = self.error_word_or_zero(self.word)
+                condition = test(list(after), self.error_word_or_zero(self.error_word))
+                condition = condition & self.error_word_or_zero(self.error_word).same(0)
+                word_after = self.error_word_or_zero(self.error_word)
             joined_shapes = [_common_sizes([a, b.shape]) for a, b in zip(shapes, after, strict=True)]
             if joined_shapes == shapes:
                 break

@@ -95,11 +95,11 @@ class Arrays:
         """Pad by amounts that are values, int64 [rank, 2]; None if the runtime has no arrays of open size."""
         return None
 
-    def part(self, x: Term, axis: int, start: int, stop: int, step: int = 1) -> Term:
+    def static_slice(self, x: Term, axis: int, start: int, stop: int, step: int = 1) -> Term:
         """Take a slice of known bounds along one axis."""
         raise NotImplementedError
 
-    def dynamic_part(self, x: Term, axis: int, start: Term, size: int) -> Term:
+    def dynamic_slice(self, x: Term, axis: int, start: Term, size: int) -> Term:
         """Take `size` elements along an axis from a position that is in range."""
         raise NotImplementedError
 
@@ -115,8 +115,8 @@ class Arrays:
         """Return the coordinates of true elements, a row each; None if the runtime has no arrays of open size."""
         return None
 
-    def dynamic_update(self, x: Term, box: Term, starts: Sequence[Term]) -> Term:
-        """Replace the elements from the position `starts` on by `box`, which lies inside of `x`."""
+    def dynamic_update(self, x: Term, update: Term, starts: Sequence[Term]) -> Term:
+        """Replace the elements from the position `starts` on by `update`, which lies inside of `x`."""
         raise NotImplementedError
 
     def iota(self, shape: Sequence[Any], axis: int, dtype: DType, sizes: Sequence[Any] | None = None) -> Term:

@@ -15,8 +15,8 @@ from autoconv.ops.elements import Rule, Step
 class Control(Rules):
     """Further operations of a writer: regions, and the error word."""
 
-    place = ""
-    word: Term | None = None
+    location = ""
+    error_word: Term | None = None
 
     def native_form(self, node: Node, operands: Sequence[Term]) -> Term | None:
         """Return the runtime's own form of an elementwise op, or None if it has none: then the op's rule is applied."""
@@ -47,30 +47,30 @@ class Control(Rules):
         `step(active, state)` returns which elements go on, and the state.
         """
 
-        def goes_on(now: list[Term], word: Term) -> Term:
-            self.word = word
-            return self.reduce_any(now[0])
+        def is_any_active(loop_state: list[Term], word: Term) -> Term:
+            self.error_word = word
+            return self.reduce_any(loop_state[0])
 
-        def turn(now: list[Term], word: Term) -> list[Term]:
-            self.word = word
-            going, after = step(now[0], now[1:])
-            return [going, *after]
+        def run_step(loop_state: list[Term], word: Term) -> list[Term]:
+            self.error_word = word
+            still_active, next_state = step(loop_state[0], loop_state[1:])
+            return [still_active, *next_state]
 
-        after = self.loop(goes_on, turn, [active, *state], self.error_word_or_zero(self.word))
-        self.word = after.pop()
-        return after[1:]
+        next_state = self.loop(is_any_active, run_step, [active, *state], self.error_word_or_zero(self.error_word))
+        self.error_word = next_state.pop()
+        return next_state[1:]
 
     def iterate(self, active: Term, state: Sequence[Term], step: Step, most: int) -> list[Term]:
         """Repeat a step on the elements that are active (see `ops.elements.Elements`); the others keep their state."""
 
-        def turn(active: Term, state: list[Term]) -> tuple[Term, list[Term]]:
-            count, *before = state
-            going, after = step(count, before)
-            chosen = [self.select(active, new, old) for new, old in zip(after, before, strict=True)]
-            return active & going & (count < float(most)), [count + 1.0, *chosen]
+        def run_step(active: Term, state: list[Term]) -> tuple[Term, list[Term]]:
+            count, *old_state = state
+            still_active, next_state = step(count, old_state)
+            masked_state = [self.select(active, new, old) for new, old in zip(next_state, old_state, strict=True)]
+            return active & still_active & (count < float(most)), [count + 1.0, *masked_state]
 
-        full = [self.broadcast(x, active)[0] for x in state]
-        return self.repeat(active, [self.constant(1.0, float64), *full], turn)[1:]
+        broadcast_state = [self.broadcast(x, active)[0] for x in state]
+        return self.repeat(active, [self.constant(1.0, float64), *broadcast_state], run_step)[1:]
 
     def routine(self, name: str, rule: Rule, *operands: Term) -> Term:
         result: Term = rule(self, *operands)

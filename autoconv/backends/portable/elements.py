@@ -22,30 +22,30 @@ class Elementwise(Arrays):
     # Functions that the runtime has, with its names; others are written out.
     native_functions: ClassVar[Mapping[str, str]] = {}
 
-    def term(self, value: Any, like: Term) -> Term:
-        """Return an operand as an array; a number gets the dtype of `like`."""
-        return value if isinstance(value, Term) else self.constant(value, like.dtype)
+    def term(self, value: Any, model: Term) -> Term:
+        """Return an operand as an array; a number gets the dtype of `model`."""
+        return value if isinstance(value, Term) else self.constant(value, model.dtype)
 
     def _broadcast_together(self, x: Any, y: Any) -> list[Term]:
-        like = x if isinstance(x, Term) else y
-        return self.broadcast(self.term(x, like), self.term(y, like))
+        model = x if isinstance(x, Term) else y
+        return self.broadcast(self.term(x, model), self.term(y, model))
 
     def binary(self, name: str, x: Any, y: Any) -> Term:
         fold = _FOLDS.get(name)
-        first, second = (z.known if isinstance(z, Term) else z for z in (x, y))
+        first, second = (z.constant_value if isinstance(z, Term) else z for z in (x, y))
         result = self.emit_binary(name, *self._broadcast_together(x, y))
         if fold is not None and isinstance(first, int) and isinstance(second, int) and result.dtype.is_integer:
-            result.known = fold(first, second)
+            result.constant_value = fold(first, second)
         return result
 
     def compare(self, test: str, x: Any, y: Any) -> Term:
         return self.emit_comparison(test, *self._broadcast_together(x, y))
 
     def select(self, condition: Term, x: Any, y: Any) -> Term:
-        like = x if isinstance(x, Term) else y
-        if not isinstance(like, Term):
+        model = x if isinstance(x, Term) else y
+        if not isinstance(model, Term):
             raise TypeError("a choice between two numbers has no dtype")
-        return self.emit_select(*self.broadcast(condition, self.term(x, like), self.term(y, like)))
+        return self.emit_select(*self.broadcast(condition, self.term(x, model), self.term(y, model)))
 
     def cast(self, x: Term, dtype: DType) -> Term:
         """Convert as NumPy does: a number to bool is a comparison with 0, a complex number loses its imaginary part."""
@@ -58,7 +58,7 @@ class Elementwise(Arrays):
         if x.dtype.is_floating and dtype.is_integer:
             return self._float_to_integer(x, dtype)
         result = self.emit_cast(x, dtype)
-        result.known = x.known if dtype.is_integer else None
+        result.constant_value = x.constant_value if dtype.is_integer else None
         return result
 
     def _float_to_integer(self, x: Term, dtype: DType) -> Term:
@@ -121,29 +121,29 @@ class Elementwise(Arrays):
 
     def _hyperbolic(self, name: str, x: Term) -> Term:
         """Compute from half of e^|x|, as a product of two square roots, because e^|x| itself overflows earlier."""
-        size = self.emit_unary("abs", x)
-        root = self.libm("exp", size * 0.5)
+        magnitude = self.emit_unary("abs", x)
+        root = self.libm("exp", magnitude * 0.5)
         half = root * 0.5 * root
         if name == "cosh":
             return half + 0.25 / half
-        expm1 = self.libm("expm1", self.select(size > 20.0, 0.0, size))
+        expm1 = self.libm("expm1", self.select(magnitude > 20.0, 0.0, magnitude))
         moderate = (expm1 + expm1 / (expm1 + 1.0)) * 0.5
-        return self.intrinsic("copysign", self.select(size > 20.0, half, moderate), x)
+        return self.intrinsic("copysign", self.select(magnitude > 20.0, half, moderate), x)
 
     def _inverse_hyperbolic(self, name: str, x: Term) -> Term:
         """Compute by log1p, which is exact near 0; for large numbers, by the logarithm of 2x."""
         if name == "atanh":
             return self.libm("log1p", x * 2.0 / (1.0 - x)) * 0.5
-        size = self.emit_unary("abs", x) if name == "asinh" else x
-        is_large = size > 1e8
-        moderate = self.select(is_large, 1.0, size)
+        distance = self.emit_unary("abs", x) if name == "asinh" else x
+        is_large = distance > 1e8
+        moderate = self.select(is_large, 1.0, distance)
         if name == "asinh":
             square = moderate * moderate
             magnitude = self.libm("log1p", moderate + square / (self.emit_unary("sqrt", square + 1.0) + 1.0))
         else:
             excess = moderate - 1.0
             magnitude = self.libm("log1p", excess + self.emit_unary("sqrt", excess * 2.0 + excess * excess))
-        large = self.emit_unary("log", self.select(is_large, size, 1.0)) + math.log(2.0)
+        large = self.emit_unary("log", self.select(is_large, distance, 1.0)) + math.log(2.0)
         magnitude = self.select(is_large, large, magnitude)
         if name == "acosh":
             return self.select(x < 1.0, math.nan, magnitude)

@@ -23,7 +23,7 @@ class _NewArray:
 
 
 class JoinedArrays:
-    """The arrays among the results of a branch; `known` cells exist before it."""
+    """The arrays among the results of a branch; the first `cell_count` cells of the memory exist before it."""
 
     def __init__(self, memory: Memory, index: Term, cell_count: int, captures: Sequence[Item]) -> None:
         self._memory = memory
@@ -31,7 +31,7 @@ class JoinedArrays:
         self._outer_cells = set(memory.cells[:cell_count])
         self._captures = captures
         self._new_arrays: list[_NewArray] = []
-        self._tags: list[list[Term]] = []  # what arms give besides, for each result that is a choice in one of them
+        self._tags: list[list[Term]] = []  # for each result that is a choice in an arm: its tag in each arm
 
     def add(self, items: Sequence[Item]) -> _JoinedArray:
         """Add a result, which is one of `items` in each arm."""
@@ -50,7 +50,7 @@ class JoinedArrays:
                 if not any(_are_same(option, other) for other in options):
                     options.append(option)
             positions_by_arm.append(
-                [next(i for i, other in enumerate(options) if _are_same(one, other)) for one in options_of_item]
+                [next(i for i, other in enumerate(options) if _are_same(x, other)) for x in options_of_item]
             )
         tags = None
         if any(len(positions) > 1 for positions in positions_by_arm):
@@ -91,10 +91,10 @@ class JoinedArrays:
         for new_array in self._new_arrays:
             cell = new_array.cells[arm]
             if cell is None:
-                like = next(cell.term for cell in new_array.cells if cell is not None)
-                if static_shape(like.shape) is None:
+                model = next(cell.term for cell in new_array.cells if cell is not None)
+                if static_shape(model.shape) is None:
                     raise GraphUnfit("cond", _DIFFERENT_ARRAYS)
-                values.append(self._memory.w.expand(self._memory.w.constant(0, like.dtype), like.shape))
+                values.append(self._memory.w.expand(self._memory.w.constant(0, model.dtype), model.shape))
             else:
                 values.append(contents[cell])
         return [*values, *(tags[arm] for tags in self._tags)]
@@ -139,10 +139,10 @@ class _JoinedArray:
     tag_index: int | None
 
 
-def _are_same(one: View | _NewArray, other: View | _NewArray) -> bool:
-    if isinstance(one, View) and isinstance(other, View):
-        return one.cell is other.cell and one.chain == other.chain
-    return one is other
+def _are_same(first: View | _NewArray, second: View | _NewArray) -> bool:
+    if isinstance(first, View) and isinstance(second, View):
+        return first.cell is second.cell and first.chain == second.chain
+    return first is second
 
 
 __all__ = ["JoinedArrays"]

@@ -118,7 +118,7 @@ class LoopState:
             cell.term = terms_left.pop(0)
         for i, tag in zip(self._choice_positions, terms_left[len(self._exchange_sources) :], strict=True):
             items[i] = self._choice(tag)
-        self._memory.w.word = word
+        self._memory.w.error_word = word
         return [*items, *self._operands[self.element_count :]]
 
     def _choice(self, tag: Term) -> View:

@@ -38,7 +38,7 @@ class Lowered:
 
     results: list[Term]
     written: list[tuple[int, Term]] = field(default_factory=list)
-    shares: bool = False  # whether a result is, or is part of, an argument or another result
+    shares_memory: bool = False  # whether a result is, or is part of, an argument or another result
     views: list[View | None] = field(default_factory=list)
 
 
@@ -47,7 +47,7 @@ class Lowering(Memory):
 
     # ---- whole graphs
 
-    def graph(self, graph: Graph, arguments: Sequence[Term], in_place: bool = False) -> Lowered:
+    def lower_graph(self, graph: Graph, arguments: Sequence[Term], in_place: bool = False) -> Lowered:
         """Write a graph for these arguments; those of variables and arrays are their contents.
 
         With `in_place`, results that share memory are described by views, if possible.
@@ -61,20 +61,20 @@ class Lowering(Memory):
                 items.append(term)
         terms_before = [cell.term for cell in self.cells]
         cells_before = list(self.cells)
-        outputs = self.body(graph, items)
+        outputs = self.lower_region(graph, items)
         written = [
             (cell.argument or 0, cell.term)
             for cell, term in zip(cells_before, terms_before, strict=True)
             if cell.term is not term
         ]
         cells = [cell for item in outputs if isinstance(item, View) for cell in cells_of(item)]
-        shares = len(set(cells)) < len(cells)
-        shares = shares or any(cell.argument is not None or cell.possible_aliases for cell in cells)
-        needs_views = shares or any(isinstance(item, View) and item.chain for item in outputs)
+        shares_memory = len(set(cells)) < len(cells)
+        shares_memory = shares_memory or any(cell.argument is not None or cell.possible_aliases for cell in cells)
+        needs_views = shares_memory or any(isinstance(item, View) and item.chain for item in outputs)
         if not (in_place and needs_views) or any(cell.possible_aliases for cell in cells):
-            return Lowered([self._result(item) for item in outputs], written, shares)
+            return Lowered([self._result(item) for item in outputs], written, shares_memory)
         results = [self._result(View(item.cell) if isinstance(item, View) else item, in_place) for item in outputs]
-        return Lowered(results, written, shares, [item if isinstance(item, View) else None for item in outputs])
+        return Lowered(results, written, shares_memory, [item if isinstance(item, View) else None for item in outputs])
 
     def _result(self, item: Item, in_place: bool = False) -> Term:
         if in_place and isinstance(item, View) and isinstance(item.cell, Choice):
@@ -84,18 +84,18 @@ class Lowering(Memory):
             return result
         raise GraphUnfit("return", "a list, a variable or a slice whose bounds are values cannot be a result")
 
-    def body(self, graph: Graph, items: Sequence[Item]) -> list[Item]:
+    def lower_region(self, graph: Graph, items: Sequence[Item]) -> list[Item]:
         """Write the nodes of a graph or region, and return its outputs."""
         env: dict[Value, Item] = dict(zip(graph.parameters, items, strict=True))
         for node in graph.nodes:
             operands = [env[value] for value in node.inputs]
-            env.update(zip(node.results, self.node(node, operands), strict=True))
+            env.update(zip(node.results, self.lower_node(node, operands), strict=True))
         return [env[value] for value in graph.outputs]
 
-    def node(self, node: Node, operands: list[Item]) -> Sequence[Item]:
-        self.w.place = f"{node.op.name} at {node.span}" if node.span is not None else node.op.name
+    def lower_node(self, node: Node, operands: list[Item]) -> Sequence[Item]:
+        self.w.location = f"{node.op.name} at {node.span}" if node.span is not None else node.op.name
         try:
-            outputs_of_node = self._lower_node(node, operands)
+            outputs_of_node = self._lower_by_rule(node, operands)
         except GraphUnfit as error:
             if error.span is None and node.span is not None:
                 raise GraphUnfit(node.op.name, error.reason, node.span) from error
@@ -104,7 +104,7 @@ class Lowering(Memory):
             raise GraphUnfit(node.op.name, f"{self.w.runtime} has no form for {types_of(node)}", node.span)
         return list(outputs_of_node) if isinstance(outputs_of_node, (list, tuple)) else [outputs_of_node]
 
-    def _lower_node(self, node: Node, operands: list[Item]) -> Any:
+    def _lower_by_rule(self, node: Node, operands: list[Item]) -> Any:
         name = node.op.name
         if name == "numpy_shapes":  # the operations that follow check the shapes themselves
             return []
@@ -175,7 +175,7 @@ class Lowering(Memory):
         graph = Graph(node.op.name)
         parameters = [graph.add_parameter(TensorType(part.dtype, x.shape)) for part in (real, imag)]
         graph.outputs = list(INVERSES[node.op.name](GraphBuilder(graph, node.span), *parameters))
-        return self.w.pair(*self.body(graph, [real, imag]))
+        return self.w.pair(*self.lower_region(graph, [real, imag]))
 
     # ---- control flow
 
@@ -183,36 +183,36 @@ class Lowering(Memory):
         if is_recursive(node):
             raise GraphUnfit("call", "a recursive function", node.span)
         region = node.regions[0]
-        return self.body(region, operands[: len(region.parameters)])
+        return self.lower_region(region, operands[: len(region.parameters)])
 
     def cond(self, node: Node, operands: list[Item]) -> list[Item]:
         index, captures = operands[0], operands[1:]
-        before = [cell.term for cell in self.cells]
-        cell_count = len(before)
-        outer_word = self.w.word
+        outer_contents = [cell.term for cell in self.cells]
+        cell_count = len(outer_contents)
+        outer_word = self.w.error_word
         arms = []
         for region in node.regions:
-            self._restore_contents(before, outer_word)
+            self._restore_contents(outer_contents, outer_word)
             arms.append(self._lower_arm(region, captures, node, cell_count))
-        self._restore_contents(before, outer_word)
+        self._restore_contents(outer_contents, outer_word)
         arrays = JoinedArrays(self, index, cell_count, captures)
         joined = [self._join_results([arm.outputs[i] for arm in arms], arrays) for i in range(len(node.results))]
-        changed = [i for i in range(cell_count) if any(arm.outer_contents[i] is not before[i] for arm in arms)]
-        fails = any(arm.word is not outer_word for arm in arms)
+        changed = [i for i in range(cell_count) if any(arm.outer_contents[i] is not outer_contents[i] for arm in arms)]
+        fails = any(arm.error_word is not outer_word for arm in arms)
         del self.cells[cell_count:]
         arm_results = []
         for number, arm in enumerate(arms):
             pairs = zip(arm.terms, joined, strict=True)
             values = [term for terms, join in pairs if join == "values" for term in terms]
             values += [*arrays.arm_values(number, arm.new_contents), *(arm.outer_contents[i] for i in changed)]
-            arm_results.append((arm.block, [*values, *([self.w.error_word_or_zero(arm.word)] if fails else [])]))
+            arm_results.append((arm.block, [*values, *([self.w.error_word_or_zero(arm.error_word)] if fails else [])]))
         results = self.w.branch(index, arm_results)
         items = [take_item(arms[0].outputs[i], results) if join == "values" else None for i, join in enumerate(joined)]
         arrays.take_results(results)
         for i in changed:
             self.cells[i].term = results.pop(0)
         if fails:
-            self.w.word = results.pop(0)
+            self.w.error_word = results.pop(0)
         return [
             item if join == "values" else arms[0].outputs[i] if join == "same" else arrays.result(join)
             for i, (item, join) in enumerate(zip(items, joined, strict=True))
@@ -223,16 +223,17 @@ class Lowering(Memory):
         with self.w.block([]) as block:
             outputs = [
                 self.w.cast(x, value.type.dtype) if isinstance(x, Term) and isinstance(value.type, TensorType) else x
-                for x, value in zip(self.body(region, captures), node.results, strict=True)
+                for x, value in zip(self.lower_region(region, captures), node.results, strict=True)
             ]
         terms = [item_terms(x) if isinstance(x, (Term, ListTerm)) else [] for x in outputs]
         new_terms = {cell: cell.term for cell in self.cells[first:]}
-        return _Arm(block, outputs, [cell.term for cell in self.cells[:cell_count]], self.w.word, terms, new_terms)
+        outer_contents = [cell.term for cell in self.cells[:cell_count]]
+        return _Arm(block, outputs, outer_contents, self.w.error_word, terms, new_terms)
 
     def _restore_contents(self, terms: Sequence[Term], word: Term | None) -> None:
         for cell, term in zip(self.cells, terms, strict=False):
             cell.term = term
-        self.w.word = word
+        self.w.error_word = word
 
     def _join_results(self, items: Sequence[Item], arrays: JoinedArrays) -> Any:
         """Return how results of the arms are joined: the "same" object, by their "values", or as an array."""
@@ -246,7 +247,7 @@ class Lowering(Memory):
         state = LoopState(self, node, operands)
 
         def run_test(terms: list[Term], word: Term) -> Term:
-            (condition,) = self.body(test, state.begin_iteration(terms, word))
+            (condition,) = self.lower_region(test, state.begin_iteration(terms, word))
             return condition  # type: ignore[no-any-return]
 
         def run_body(terms: list[Term], word: Term) -> list[Term]:
@@ -254,7 +255,7 @@ class Lowering(Memory):
             initial_contents = {i: items[i].cell.term for i in state.exchanged}
             exchanged = {state.items[i].cell for i in state.exchanged}
             stale = exchanged | {cell for cell in self.cells if cell.is_moved}
-            outputs = self.body(body, items)
+            outputs = self.lower_region(body, items)
             if any(cell.is_moved and cell not in stale for cell in self.cells[: state.outer_cell_count]):
                 raise GraphUnfit("while", "the loop writes an array that has two names", node.span)
             result = state.end_iteration(items, initial_contents, outputs, terms)
@@ -262,16 +263,13 @@ class Lowering(Memory):
                 cell.is_moved = False
             return result
 
-        result = self.w.loop(run_test, run_body, state.initial_terms(), self.w.error_word_or_zero(self.w.word))
-        self.w.word = result.pop()
+        result = self.w.loop(run_test, run_body, state.initial_terms(), self.w.error_word_or_zero(self.w.error_word))
+        self.w.error_word = result.pop()
         return state.results(result)[: len(node.results)]
 
     def refuse(self, node: Node, operands: list[Item]) -> None:
         raise GraphUnfit(node.op.name, "exceptions are not caught there", node.span)
 
-    # ---- variables
-
-    # ---- arrays in memory
 
 
 @dataclass(frozen=True)
@@ -281,7 +279,7 @@ class _Arm:
     block: Any
     outputs: list[Item]
     outer_contents: list[Term]
-    word: Term | None
+    error_word: Term | None
     terms: list[list[Term]]
     new_contents: dict[Cell, Term]
 

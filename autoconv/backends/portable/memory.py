@@ -72,12 +72,12 @@ class Memory:
             name = OPS[node.op.name].traits.on_values
             rule = RULES.get(name)
             if name == "get_item":
-                part = subscript(self.w, term, node.attributes["spec"], operands)
+                selected = subscript(self.w, term, node.attributes["spec"], operands)
             else:
-                part = rule(self.w, node, term) if rule is not None else None
-            if part is None:
+                selected = rule(self.w, node, term) if rule is not None else None
+            if selected is None:
                 raise GraphUnfit(node.op.name, f"{self.w.runtime} has no form for {types_of(node)}", node.span)
-            term = part
+            term = selected
         return term
 
     def _take_strided(self, node: Node, term: Term) -> Term:
@@ -88,10 +88,11 @@ class Memory:
         if not isinstance(source_type, ArrayType) or not source_type.is_dense or not has_static_sizes:
             raise GraphUnfit(node.op.name, "a view by strides of an array that is not contiguous", node.span)
         size = source_type.dtype.size
-        at = np.full(shape, node.attributes["offset"] // size, np.int64)
+        positions = np.full(shape, node.attributes["offset"] // size, np.int64)
         for axis, (count, stride) in enumerate(zip(shape, node.attributes["strides"], strict=True)):
-            at += (np.arange(count) * (stride // size)).reshape([-1 if a == axis else 1 for a in range(len(shape))])
-        return self.w.reshape(self.w.take(self.w.flatten(term), 0, at.reshape(-1)), shape)
+            extent = [-1 if a == axis else 1 for a in range(len(shape))]
+            positions += (np.arange(count) * (stride // size)).reshape(extent)
+        return self.w.reshape(self.w.take(self.w.flatten(term), 0, positions.reshape(-1)), shape)
 
     def store(self, view: View, value: Term | Window) -> None:
         """Write to all elements of an array."""
@@ -168,8 +169,8 @@ class Memory:
         shape, values = [], []
         for size in node.attributes["shape"]:
             term = size if isinstance(size, int) else next(iterator)
-            if isinstance(term, Term) and term.known is not None:
-                term = max(term.known, 0)
+            if isinstance(term, Term) and term.constant_value is not None:
+                term = max(term.constant_value, 0)
             shape.append(term if isinstance(term, int) else None)
             values.append(term if isinstance(term, int) else self.w.as_size(term))
         if None in shape and not self.w.has_open_sizes:

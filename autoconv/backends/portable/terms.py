@@ -29,16 +29,16 @@ class Operators(Protocol):
 
 
 class Term:
-    """An array in the text: its name, dtype and shape. `known` is the value of an integer constant, else None."""
+    """An array in the text: its name, dtype and shape. `constant_value` is None unless it is an integer constant."""
 
-    __slots__ = ("dtype", "known", "name", "shape", "writer")
+    __slots__ = ("constant_value", "dtype", "name", "shape", "writer")
 
     def __init__(self, writer: Operators, name: str, dtype: DType, shape: tuple[Any, ...]) -> None:
         self.writer = writer
         self.name = name
         self.dtype = dtype
         self.shape = shape
-        self.known: int | None = None
+        self.constant_value: int | None = None
 
     @property
     def rank(self) -> int:

@@ -13,7 +13,7 @@ from autoconv.backends.portable.terms import Term, static_shape
 from autoconv.backends.portable.unfit import GraphUnfit
 from autoconv.graph.dtypes import DType, int64
 
-_MAX_DOUBLED = 8  # elements: shorter scans are folded by doubling
+_MAX_DOUBLED = 8  # most elements of a scan that is folded by doubling
 
 
 class Rules(Elementwise):
@@ -45,7 +45,7 @@ class Rules(Elementwise):
                 continue
             if vector is None:
                 raise GraphUnfit("shape", "a size is open")
-            element = self.reshape(self.part(vector, 0, i, i + 1), ())
+            element = self.reshape(self.static_slice(vector, 0, i, i + 1), ())
             shape.append(None)
             sizes.append(self.as_size(element))
         return tuple(shape), sizes
@@ -58,10 +58,10 @@ class Rules(Elementwise):
     def fill_like(self, x: Term, number: Any, dtype: DType) -> Term:
         return self.expand(self.constant(number, dtype), x.shape, self.sizes(x))
 
-    def keep_dimensions(self, x: Term, before: Term, axes: Sequence[int]) -> Term:
+    def keep_dimensions(self, x: Term, reduced_array: Term, axes: Sequence[int]) -> Term:
         """Insert dimensions of size 1 where a reduction dropped `axes`."""
-        shape = [1 if axis in axes else size for axis, size in enumerate(before.shape)]
-        sizes = [1 if axis in axes else size for axis, size in enumerate(self.sizes(before))]
+        shape = [1 if axis in axes else size for axis, size in enumerate(reduced_array.shape)]
+        sizes = [1 if axis in axes else size for axis, size in enumerate(self.sizes(reduced_array))]
         return self.reshape(x, shape, sizes)
 
     def drop_dimensions(self, x: Term, axes: Sequence[int]) -> Term:
@@ -127,12 +127,13 @@ class Rules(Elementwise):
         """Fold pairs, then scan the results, in work proportional to the size (Blelloch, 1990)."""
         if size <= _MAX_DOUBLED:
             return self._scan_by_doubling(x, axis, size, op, start)
-        firsts, seconds = self.part(x, axis, 0, size - 1, 2), self.part(x, axis, 1, size, 2)
+        firsts, seconds = self.static_slice(x, axis, 0, size - 1, 2), self.static_slice(x, axis, 1, size, 2)
         odd = self._prefixes(self.emit_binary(op, firsts, seconds), axis, size // 2, op, start)
-        even = self.emit_binary(op, self.part(odd, axis, 0, (size - 1) // 2), self.part(x, axis, 2, size, 2))
-        even = self.concatenate([self.part(x, axis, 0, 1), even], axis)
-        last = [self.part(even, axis, size // 2, size // 2 + 1)] if size % 2 else []
-        return self.concatenate([self._interleave(self.part(even, axis, 0, size // 2), odd, axis), *last], axis)
+        later_evens = self.static_slice(x, axis, 2, size, 2)
+        even = self.emit_binary(op, self.static_slice(odd, axis, 0, (size - 1) // 2), later_evens)
+        even = self.concatenate([self.static_slice(x, axis, 0, 1), even], axis)
+        last = [self.static_slice(even, axis, size // 2, size // 2 + 1)] if size % 2 else []
+        return self.concatenate([self._interleave(self.static_slice(even, axis, 0, size // 2), odd, axis), *last], axis)
 
     def _interleave(self, x: Term, y: Term, axis: int) -> Term:
         sizes = self.sizes(x)
@@ -151,7 +152,7 @@ class Rules(Elementwise):
         return x
 
     def _shift(self, x: Term, axis: int, distance: int, start: Any) -> Term:
-        part = self.part(x, axis, 0, x.shape[axis] - distance)
+        part = self.static_slice(x, axis, 0, x.shape[axis] - distance)
         amounts = [distance if a == axis else 0 for a in range(x.rank)]
         return self.pad(part, self.constant(start, x.dtype), amounts, [0] * x.rank)
 

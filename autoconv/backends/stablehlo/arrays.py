@@ -41,8 +41,8 @@ class ArrayWriter(Control):
         self._count = 0
         self._constants: list[dict[str, Term]] = [{}]
         self.places: list[str] = []
-        self.place = ""
-        self.word: Term | None = None
+        self.location = ""
+        self.error_word: Term | None = None
 
     # ---- text
 
@@ -116,7 +116,7 @@ class ArrayWriter(Control):
     def constant(self, number: Any, dtype: DType) -> Term:
         result = self.array(as_array(number, dtype), dtype)
         if dtype.is_integer:
-            result.known = int(number)
+            result.constant_value = int(number)
         return result
 
     def array(self, array: np.ndarray, dtype: DType) -> Term:
@@ -262,7 +262,7 @@ class ArrayWriter(Control):
         shape = tuple(x.shape[axis] for axis in order)
         return self.emit("transpose", [x], x.dtype, shape, f"permutation = array<i64{list_text(order)}>")
 
-    def part(self, x: Term, axis: int, start: int, stop: int, step: int = 1) -> Term:
+    def static_slice(self, x: Term, axis: int, start: int, stop: int, step: int = 1) -> Term:
         size = x.shape[axis]
         count = max(0, -(-(stop - start) // step))
         if count == size and step == 1:
@@ -286,7 +286,7 @@ class ArrayWriter(Control):
     def reverse(self, x: Term, axes: Sequence[int]) -> Term:
         return self.emit("reverse", [x], x.dtype, x.shape, f"dimensions = array<i64{list_text(axes)}>") if axes else x
 
-    def dynamic_part(self, x: Term, axis: int, start: Term, size: int) -> Term:
+    def dynamic_slice(self, x: Term, axis: int, start: Term, size: int) -> Term:
         shape = tuple(size if a == axis else s for a, s in enumerate(x.shape))
         if not all(isinstance(s, int) for s in shape):
             raise GraphUnfit("slice", "other dimensions of the array are open")

@@ -84,10 +84,10 @@ def to_stablehlo(
         kind = array_type(value.type)
         parameters.append(Term(writer, f"%arg{i}", kind.dtype, _shape(kind)))
         if numbers and i in numbers:
-            parameters[-1].known = numbers[i]
-    lowered = Lowering(writer).graph(graph, parameters, in_place)
+            parameters[-1].constant_value = numbers[i]
+    lowered = Lowering(writer).lower_graph(graph, parameters, in_place)
     values, operands, parts = _describe_parts(lowered) if lowered.views else (lowered.results, [], ())
-    outputs = [*values, *(term for _, term in lowered.written), *operands, writer.error_word_or_zero(writer.word)]
+    outputs = [*values, *(term for _, term in lowered.written), *operands, writer.error_word_or_zero(writer.error_word)]
     aliases = {
         position: len(values) + i
         for i, (position, term) in enumerate(lowered.written)
@@ -98,7 +98,7 @@ def to_stablehlo(
         len(values),
         tuple(position for position, _ in lowered.written),
         tuple(writer.places),
-        lowered.shares and not parts,
+        lowered.shares_memory and not parts,
         tuple(TensorType(term.dtype, term.shape) for term in outputs[:-1]),
         parts,
         tuple(aliases),

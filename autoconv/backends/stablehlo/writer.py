@@ -155,7 +155,7 @@ class Writer(ArrayWriter):
         parameters = self._new_terms_like(initial)
         with self.region(parameters) as lines:
             condition = test(parameters[:-1], parameters[-1])
-            test_cannot_fail = self.word is parameters[-1]
+            test_cannot_fail = self.error_word is parameters[-1]
             self.end_region([condition & parameters[-1].same(0)])
         if not test_cannot_fail:  # its error word has to be state: the test moves to the end of the body
             return self._loop_with_failing_test(test, body, state, word)
@@ -163,7 +163,7 @@ class Writer(ArrayWriter):
         with self.region(parameters) as body_lines:
             after = body(parameters[:-1], parameters[-1])
             self._check_shapes(state, after)
-            self.end_region([*after, self.error_word_or_zero(self.word)])
+            self.end_region([*after, self.error_word_or_zero(self.error_word)])
         return self.emit_all("while", initial, [(x.dtype, x.shape) for x in initial], "", [lines, body_lines])
 
     def _loop_with_failing_test(
@@ -171,7 +171,7 @@ class Writer(ArrayWriter):
         state: Sequence[Term], word: Term,
     ) -> list[Term]:
         first = test(list(state), word)
-        initial = [*state, self.error_word_or_zero(self.word), first]
+        initial = [*state, self.error_word_or_zero(self.error_word), first]
         parameters = self._new_terms_like(initial)
         with self.region(parameters) as lines:
             self.end_region([parameters[-1] & parameters[-2].same(0)])
@@ -179,8 +179,8 @@ class Writer(ArrayWriter):
         with self.region(parameters) as body_lines:
             after = body(parameters[:-2], parameters[-2])
             self._check_shapes(state, after)
-            condition = test(list(after), self.error_word_or_zero(self.word))
-            self.end_region([*after, self.error_word_or_zero(self.word), condition])
+            condition = test(list(after), self.error_word_or_zero(self.error_word))
+            self.end_region([*after, self.error_word_or_zero(self.error_word), condition])
         return self.emit_all("while", initial, [(x.dtype, x.shape) for x in initial], "", [lines, body_lines])[:-1]
 
     def _new_terms_like(self, terms: Sequence[Term]) -> list[Term]:
@@ -192,11 +192,11 @@ class Writer(ArrayWriter):
                 raise GraphUnfit("while", "a variable of the loop changes its shape")
 
     def fail_where(self, condition: Term) -> None:
-        if self.place not in self.places:
-            self.places.append(self.place)
-        number = self.constant(self.places.index(self.place) + 1, int32)
-        before = self.word if self.word is not None else self.constant(0, int32)
-        self.word = self.select(condition & before.same(0), number, before)
+        if self.location not in self.places:
+            self.places.append(self.location)
+        number = self.constant(self.places.index(self.location) + 1, int32)
+        before = self.error_word if self.error_word is not None else self.constant(0, int32)
+        self.error_word = self.select(condition & before.same(0), number, before)
 
 
 __all__ = ["Writer"]

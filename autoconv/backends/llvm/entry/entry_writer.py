@@ -47,7 +47,7 @@ class EntryWriter:
         self._module = module
         self._calls = calls
         self._memories: list[tuple[str, Any]] = []
-        self.copies: list[str] = []  # slots of arguments that are copied where they do not lie plain
+        self.copies: list[str] = []  # slots of copies of arguments that are not C-contiguous
         self._saved: list[str] = []  # slots of copies of arrays that are restored where the graph fails
         self._restore_arguments: tuple[str, str, int] | None = None  # arguments of `restore_arrays`
         parameters = ("ptr %self", "ptr %arguments", "i64 %count")
@@ -63,9 +63,9 @@ class EntryWriter:
         self.out.branch_if(test, passed, self._refusal_label)
         self.out.begin(passed)
 
-    def _load_field(self, object_: str, offset: int, kind: str) -> str:
+    def _load_field(self, object_: str, offset: int, ir_type: str) -> str:
         address = self.out.gep("i8", object_, offset)
-        return self.out.load(kind, address)
+        return self.out.load(ir_type, address)
 
     def load_argument(self, position: int) -> str:
         return self._load_field("%arguments", 8 * position, "ptr")
@@ -95,8 +95,8 @@ class EntryWriter:
     def _check_names(self, guards: Sequence[GlobalGuard]) -> None:
         """Check that names of one namespace are bound to the same objects.
 
-        They are looked up again only after a change of the namespace: a variable of the module holds the version at
-        which they were bound so.
+        They are looked up again only after a change of the namespace: a variable of the module holds the version at the
+        last successful check.
         """
         namespace = self._calls.object(guards[0].namespace)(self.out)
         offset = abi.dict_version_offset()
@@ -121,8 +121,8 @@ class EntryWriter:
         """Check the parts of a guarded object."""
         if guard.words:
             current = self._calls.object(guard.value)(self.out)
-            for offset, wanted in guard.words:
-                expected = "null" if wanted is None else self._calls.object(wanted)(self.out)
+            for offset, expected_object in guard.words:
+                expected = "null" if expected_object is None else self._calls.object(expected_object)(self.out)
                 self._check(self.out.is_same(self._load_field(current, offset, "ptr"), expected))
         if guard.empty is not None:
             container = self._calls.object(guard.empty)(self.out)
@@ -232,7 +232,7 @@ class EntryWriter:
         An array counts as the whole range from its first to its last byte, so the check may refuse disjoint arrays.
         """
         ranges: list[tuple[str, str]] = []
-        memories = [(given, type_) for given, type_ in self._memories if not type_.shared]
+        memories = [(array, type_) for array, type_ in self._memories if not type_.shared]
         for array, type_ in memories if len(memories) > 1 else ():
             pointer = self._load_field(array, abi.DATA, "ptr")
             shape = sizes_or_strides(self.out, array, type_.shape, abi.DIMENSIONS)
@@ -241,9 +241,9 @@ class EntryWriter:
             ranges.append(byte_bounds(self.out, memory, type_.dtype.size))
         for i, (low, high) in enumerate(ranges):
             for other_low, other_high in ranges[:i]:
-                before = self.out.icmp("ule", high, other_low)
-                after = self.out.icmp("ule", other_high, low)
-                self._check(self.out.or_(before, after))
+                is_before = self.out.icmp("ule", high, other_low)
+                is_after = self.out.icmp("ule", other_high, low)
+                self._check(self.out.or_(is_before, is_after))
 
     def graph_argument(self, array: str, value: Value) -> str:
         """Return the argument of the graph: a number, loaded from its array, or the array itself."""

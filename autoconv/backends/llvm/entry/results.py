@@ -237,9 +237,9 @@ class ResultWriter:
     def _new_scalar(self, element: Element) -> str:
         """Return a number as a scalar of NumPy's."""
         out = self._out
-        place, descriptor = out.alloca(memory(element.dtype)), self._calls.object(element.dtype.numpy)(out)
-        store(ElementWriter(out), element, place, 0)
-        return out.call_c("PyArray_Scalar", "ptr", "ptr, ptr, ptr", place, descriptor, NULL)
+        cell, descriptor = out.alloca(memory(element.dtype)), self._calls.object(element.dtype.numpy)(out)
+        store(ElementWriter(out), element, cell, 0)
+        return out.call_c("PyArray_Scalar", "ptr", "ptr, ptr, ptr", cell, descriptor, NULL)
 
     def _as_object(self, native: Element | Object) -> str:
         if isinstance(native, Element):

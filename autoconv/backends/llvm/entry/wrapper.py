@@ -110,8 +110,8 @@ def write_run(
     for i in donated:
         if is_dense(graph.parameters[i].type):  # the caller keeps its reference, so the array is not written to
             entry.out.call("retain", natives[i])
-    natives_out = entry.call_graph(natives, transposed=transposed)
-    entry.result_writer.return_tuple(natives_out)
+    outputs = entry.call_graph(natives, transposed=transposed)
+    entry.result_writer.return_tuple(outputs)
     entry.write_refusal()
 
 
@@ -130,7 +130,7 @@ def write_call(
     entry.check_guards(form)
     matrices = [position for i, position in argument_positions.items() if _is_matrix(form, graph, i)]
     entry.check_not_all_by_columns([entry.load_argument(position) for position in matrices])
-    weak = iter(form.weak)
+    weak_flags = iter(form.weak)
     natives: list[Any] = []
     for i, (parameter, value) in enumerate(zip(form.parameters, graph.parameters, strict=True)):
         if isinstance(parameter, Captured):
@@ -139,7 +139,7 @@ def write_call(
             natives.append(entry.graph_argument(array, value) if is_scalar(value.type) else array)
             continue
         argument = entry.load_argument(argument_positions[i])
-        natives.append(_unwrap_argument(entry, form, parameter, value, argument, weak))
+        natives.append(_unwrap_argument(entry, form, parameter, value, argument, weak_flags))
     entry.check_disjoint()
     entry.open_dimensions.compute_derived()
     boxes = [i for i, native in enumerate(natives) if isinstance(native, tuple)]
@@ -154,13 +154,13 @@ def write_call(
     entry.save_arrays(natives, form)
     for i in sorted(form.donated):
         entry.move_donated(argument_positions[i], form, to_graph=i in arrays)
-    natives_out = entry.call_graph(natives, [*slots, *entry.copies], transposed)
-    entry.result_writer.return_form(natives_out, form, allocated_outputs(graph))
+    outputs = entry.call_graph(natives, [*slots, *entry.copies], transposed)
+    entry.result_writer.return_form(outputs, form, allocated_outputs(graph))
     entry.write_refusal()
 
 
 def _unwrap_argument(
-    entry: EntryWriter, form: CallForm, parameter: Any, value: Value, argument: str, weak: Iterator[bool]
+    entry: EntryWriter, form: CallForm, parameter: Any, value: Value, argument: str, weak_flags: Iterator[bool]
 ) -> Any:
     """Check and unwrap an argument; a complex number stays a pair of its parts until all checks are written."""
     if parameter == "number":
@@ -174,7 +174,7 @@ def _unwrap_argument(
     if parameter == "array" and is_scalar(value.type):
         return entry.unwrap_scalar(argument, value)
     if parameter == "tensor":
-        argument = entry.unwrap_tensor(argument, form, next(weak))
+        argument = entry.unwrap_tensor(argument, form, next(weak_flags))
     elif is_dense(value.type):
         argument = entry.copy_unless_row_major(argument, value, parameter == BY_COLUMNS)
     return entry.graph_argument(entry.check_array(argument, value), value)

@@ -42,8 +42,8 @@ class Builder:
 
     def op(self, name: str, x: object, y: object) -> Operand:
         """Apply an instruction of two operands of one type, such as "lshr", "fadd" or "add nuw nsw"."""
-        kind = type_of(x, y)
-        return self._new_operand(kind, f"{name} {kind} {check_type(x, kind)}, {check_type(y, kind)}")
+        ir_type = type_of(x, y)
+        return self._new_operand(ir_type, f"{name} {ir_type} {check_type(x, ir_type)}, {check_type(y, ir_type)}")
 
     def _fold_or_append(self, name: str, x: object, y: object) -> Operand:
         if isinstance(x, int) and isinstance(y, int):
@@ -76,18 +76,18 @@ class Builder:
 
     def icmp(self, test: str, x: object, y: object) -> Operand:
         """Compare integers: "eq", "slt", "uge" and so on."""
-        kind = type_of(x, y)
-        return self._new_operand("i1", f"icmp {test} {kind} {check_type(x, kind)}, {check_type(y, kind)}")
+        ir_type = type_of(x, y)
+        return self._new_operand("i1", f"icmp {test} {ir_type} {check_type(x, ir_type)}, {check_type(y, ir_type)}")
 
     def fcmp(self, test: str, x: object, y: object) -> Operand:
         """Compare floats: "oeq", "olt", "uno" and so on."""
-        kind = type_of(x, y)
-        return self._new_operand("i1", f"fcmp {test} {kind} {check_type(x, kind)}, {check_type(y, kind)}")
+        ir_type = type_of(x, y)
+        return self._new_operand("i1", f"fcmp {test} {ir_type} {check_type(x, ir_type)}, {check_type(y, ir_type)}")
 
     def select(self, condition: object, x: object, y: object) -> Operand:
-        kind = type_of(x, y)
-        operands = f"{kind} {check_type(x, kind)}, {kind} {check_type(y, kind)}"
-        return self._new_operand(kind, f"select i1 {condition}, {operands}")
+        ir_type = type_of(x, y)
+        operands = f"{ir_type} {check_type(x, ir_type)}, {ir_type} {check_type(y, ir_type)}"
+        return self._new_operand(ir_type, f"select i1 {condition}, {operands}")
 
     # ---- memory
 
@@ -136,7 +136,8 @@ class Builder:
         result, types = self.module.types_of(name)
         if len(types) != len(operands):
             raise WrongType(f"{name} takes {len(types)} operands, and not {len(operands)}")
-        arguments = ", ".join([f"{kind} {check_type(x, kind)}" for kind, x in zip(types, operands, strict=True)])
+        pairs = zip(types, operands, strict=True)
+        arguments = ", ".join([f"{ir_type} {check_type(x, ir_type)}" for ir_type, x in pairs])
         text = f"call {result} @{name}({arguments})"
         if result != "void":
             return self._new_operand(result, text)
@@ -150,8 +151,8 @@ class Builder:
 
     def intrinsic(self, name: str, *operands: object) -> Operand:
         """Call an intrinsic function whose operands and result are of one type, such as "smin"."""
-        kind = type_of(*operands)
-        return self.call_c(f"llvm.{name}.{kind}", kind, ", ".join([kind] * len(operands)), *operands)
+        ir_type = type_of(*operands)
+        return self.call_c(f"llvm.{name}.{ir_type}", ir_type, ", ".join([ir_type] * len(operands)), *operands)
 
     def copy(self, target: object, source: object, size: object) -> None:
         """Copy bytes between regions of memory that do not overlap."""

@@ -24,9 +24,9 @@ def table_constant(name: str, targets: Sequence[str]) -> str:
 
 def struct_constant(name: str, fields: Sequence[tuple[str, object]]) -> str:
     """Return the definition of a constant with these fields, each a type and a value."""
-    kinds = ", ".join(kind for kind, _ in fields)
-    values = ", ".join(f"{kind} {value}" for kind, value in fields)
-    return f"@{name} = internal constant {{ {kinds} }} {{ {values} }}"
+    types = ", ".join(type_ for type_, _ in fields)
+    values = ", ".join(f"{type_} {value}" for type_, value in fields)
+    return f"@{name} = internal constant {{ {types} }} {{ {values} }}"
 
 
 __all__ = ["bytes_constant", "list_constant", "struct_constant", "table_constant"]

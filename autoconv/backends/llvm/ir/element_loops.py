@@ -35,23 +35,23 @@ class LoopWriter:
 
     def iterate(self, active: Any, state: Sequence[Any], step: Step, most: int) -> list[Any]:
         """Write a loop; its state is in cells, which LLVM keeps in registers."""
-        out, kinds = self.out, [register(x.dtype) for x in state]
-        going, number, *cells = (out.alloca(kind) for kind in ("i1", "double", *kinds))
-        for kind, value, cell in zip(("i1", "double", *kinds), (active.ir, "1.0", *(x.ir for x in state)),
-                                     (going, number, *cells), strict=True):  # fmt: skip
-            out.store(kind, value, cell)
+        out, ir_types = self.out, [register(x.dtype) for x in state]
+        active_cell, number_cell, *cells = (out.alloca(ir_type) for ir_type in ("i1", "double", *ir_types))
+        for ir_type, value, cell in zip(("i1", "double", *ir_types), (active.ir, "1.0", *(x.ir for x in state)),
+                                     (active_cell, number_cell, *cells), strict=True):  # fmt: skip
+            out.store(ir_type, value, cell)
 
         def load_state() -> list[Any]:
-            loaded = zip(state, kinds, cells, strict=True)
-            return [self.wrap(x.dtype, out.load(kind, cell)) for x, kind, cell in loaded]
+            loaded = zip(state, ir_types, cells, strict=True)
+            return [self.wrap(x.dtype, out.load(ir_type, cell)) for x, ir_type, cell in loaded]
 
-        with out.while_(lambda: out.load("i1", going)):
-            n = self.wrap(float64, out.load("double", number))
-            goes_on, after = step(n, load_state())
-            for kind, x, cell in zip(kinds, after, cells, strict=True):
-                out.store(kind, x.ir, cell)
-            out.store("i1", (goes_on & (n < float(most))).ir, going)
-            out.store("double", (n + 1.0).ir, number)
+        with out.while_(lambda: out.load("i1", active_cell)):
+            n = self.wrap(float64, out.load("double", number_cell))
+            is_active, next_state = step(n, load_state())
+            for ir_type, x, cell in zip(ir_types, next_state, cells, strict=True):
+                out.store(ir_type, x.ir, cell)
+            out.store("i1", (is_active & (n < float(most))).ir, active_cell)
+            out.store("double", (n + 1.0).ir, number_cell)
         return load_state()
 
 

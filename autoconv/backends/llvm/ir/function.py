@@ -62,25 +62,25 @@ class FunctionText(Builder):
         self._lines += lines
         self.block = end
 
-    def alloca(self, kind: str, start: str | None = None) -> str:
-        """Allocate memory for one value for the whole activation, initialised to `start` if that is given."""
+    def alloca(self, ir_type: str, initial: str | None = None) -> str:
+        """Allocate memory for one value for the whole activation, initialised to `initial` if that is given."""
         self._count += 1
         name = f"%a{self._count}"
-        self._allocas.append(f"  {name} = alloca {kind}")
-        if start is not None:
-            self._allocas.append(f"  store {kind} {start}, ptr {name}")
+        self._allocas.append(f"  {name} = alloca {ir_type}")
+        if initial is not None:
+            self._allocas.append(f"  store {ir_type} {initial}, ptr {name}")
         return Operand.of(name, "ptr")
 
-    def raise_at_end(self, error: str, kind: str, condition: str) -> None:
+    def raise_at_end(self, error: str, ir_type: str, condition: str) -> None:
         """Have the function raise the processor's flag of an error as it returns, if the condition held at any time.
 
         A condition that is an integer holds where it is negative: its bits are joined, which vectorises best.
         """
-        key = error, kind
+        key = error, ir_type
         if key not in self._error_cells:
-            self._error_cells[key] = self.alloca(kind, "0")
+            self._error_cells[key] = self.alloca(ir_type, "0")
         cell = self._error_cells[key]
-        self.line(f"store {kind} {self.new(f'or {kind} {self.load(kind, cell)}, {condition}')}, ptr {cell}")
+        self.line(f"store {ir_type} {self.new(f'or {ir_type} {self.load(ir_type, cell)}, {condition}')}, ptr {cell}")
 
     def prepend(self, *lines: str) -> None:
         """Append lines to the entry block, after the allocas so far."""
@@ -183,9 +183,9 @@ class FunctionText(Builder):
 
     def phi(self, *ends: tuple[object, str]) -> Operand:
         """Join values, each with the block that it comes from."""
-        kind = type_of(*(value for value, _ in ends))
+        ir_type = type_of(*(value for value, _ in ends))
         return self._new_operand(
-            kind, f"phi {kind} " + ", ".join(f"[ {check_type(x, kind)}, %{block} ]" for x, block in ends)
+            ir_type, f"phi {ir_type} " + ", ".join(f"[ {check_type(x, ir_type)}, %{block} ]" for x, block in ends)
         )
 
     @contextmanager
@@ -225,21 +225,21 @@ class FunctionText(Builder):
         unrolls a long one. `ordered`: `start` is never above `stop`.
         """
         head, body, done = self.label("loop"), self.label("body"), self.label("done")
-        before = self.block
+        entry_block = self.block
         self.branch(head)
         self.begin(head)
         self._count += 1
         index = Operand.of(f"%i{self._count}", "i64")
         phi_line, unrolled_before = len(self._lines), self._unrolled_lines
         self.line("")
-        goes_on = self.new(f"icmp {'ne' if ordered else 'slt'} i64 {index}, {stop}")
+        continues = self.new(f"icmp {'ne' if ordered else 'slt'} i64 {index}, {stop}")
         if stop.isdigit() and not ordered:
-            self._lines[-1] = TripTest.of(f"  {goes_on} = icmp slt i64 {index}, ", stop)
-        self.branch_if(goes_on, body, done)
+            self._lines[-1] = TripTest.of(f"  {continues} = icmp slt i64 {index}, ", stop)
+        self.branch_if(continues, body, done)
         self.begin(body)
         yield index
-        after = self.add(index, 1)
-        self._lines[phi_line] = f"  {index} = phi i64 [ {start}, %{before} ], [ {after}, %{self.block} ]"
+        next_index = self.add(index, 1)
+        self._lines[phi_line] = f"  {index} = phi i64 [ {start}, %{entry_block} ], [ {next_index}, %{self.block} ]"
         lines = len(self._lines) - phi_line
         trip_count = int(stop) - int(start) if unrolled and start.isdigit() and stop.isdigit() else 0
         unrolled_count = (lines + self._unrolled_lines - unrolled_before) * trip_count
@@ -272,9 +272,9 @@ class FunctionText(Builder):
         lines, self._lines = self._lines, []
         for line in lines:
             if line.startswith("  ret "):
-                for (error, kind), cell in self._error_cells.items():
-                    flag = self.load(kind, cell)
-                    with self.unlikely(flag if kind == "i1" else self.icmp("slt", flag, 0)):
+                for (error, ir_type), cell in self._error_cells.items():
+                    flag = self.load(ir_type, cell)
+                    with self.unlikely(flag if ir_type == "i1" else self.icmp("slt", flag, 0)):
                         self.line(f"call void {raising_function(self.module, error)}()")
             self._lines.append(line)
         return self._lines

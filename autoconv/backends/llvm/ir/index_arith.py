@@ -144,7 +144,7 @@ def broadcast_index(index: Sequence[_P], shape: Sequence[Any]) -> tuple[_P | int
 
 
 def block_offset(out: FunctionText, index: Sequence[Position], shape: Sequence[Position], rank: int) -> Position:
-    """Return the offset of a block of the last `rank` dimensions; `index` is its place in the broadcast batch."""
+    """Return the offset of a block of the last `rank` dimensions; `index` is its index in the broadcast batch."""
     batch = shape[: len(shape) - rank]
     offset = linear_offset(out, broadcast_index(index, batch), batch)
     return product(out, offset, element_count(out, shape[len(shape) - rank :]))

@@ -69,9 +69,9 @@ class ModuleText:
         self._types[name] = result, parameters
         return f"@{name}"
 
-    def variable(self, name: str, kind: str) -> None:
+    def variable(self, name: str, ir_type: str) -> None:
         """Add a zero-initialised variable, once; the last text defines it."""
-        self._variables[name] = kind
+        self._variables[name] = ir_type
 
     def add(self, function: Function, stem: str) -> str:
         """Add a function and return its name, fixed or beginning with `stem`; equal functions are added once."""
@@ -108,10 +108,10 @@ class ModuleText:
         functions that only call, or are very long. The number of texts depends on the sizes of the functions alone.
         """
         functions = self._functions.values()
-        quick = [one for one in functions if one.signature.is_quick or len(one) > _MAX_OPTIMISED_CHARACTERS]
+        quick = [f for f in functions if f.signature.is_quick or len(f) > _MAX_OPTIMISED_CHARACTERS]
         others = [function for function in functions if function not in quick]
         thorough = [function for function in others if self.has_loops and function.touches_elements]
-        brief = [function for function in others if function not in thorough]
+        loopless = [function for function in others if function not in thorough]
         for function in thorough:
             function.hide_counts()
         sizes = {function: len(function) for function in thorough}
@@ -120,7 +120,7 @@ class ModuleText:
             min(shares, key=lambda share: sum(sizes[function] for function in share)).append(function)
         parts = [([function for function in thorough if function in share], 3) for share in shares]
         result = {}
-        for part, level in [*parts, (brief, 1), (quick, 0)]:
+        for part, level in [*parts, (loopless, 1), (quick, 0)]:
             if part or not level:
                 result[self._text(part, variables=part is quick)] = level
         return result
@@ -136,17 +136,17 @@ class ModuleText:
         others = [function for function in self._functions.values() if function not in functions]
         called = {name for function in others for name in function.names}
         hints: list[str] = []
-        bodies = [one.text(_number_loop_metadata(one.lines, hints), one.name in called) for one in functions]
+        bodies = [f.text(_number_loop_metadata(f.lines, hints), f.name in called) for f in functions]
         names = {name for function in functions for name in (function.name, *function.names)}
         constants = [text for name, text in self._constants.items() if name in names]
         names |= names_in("\n".join(constants))
         lines = [text for name, text in self._declarations.items() if name in names]
         lines += [function.signature.declaration(function.name) for function in others if function.name in names]
-        for name, kind in self._variables.items():
+        for name, ir_type in self._variables.items():
             if variables:
-                lines.append(f"@{name} = global {kind} zeroinitializer")
+                lines.append(f"@{name} = global {ir_type} zeroinitializer")
             elif name in names:
-                lines.append(f"@{name} = external global {kind}")
+                lines.append(f"@{name} = external global {ir_type}")
         text = "\n".join([*lines, *constants, *bodies, METADATA + scope_definitions(self._scopes)])
         text += group_definitions(self._groups)
         loops = enumerate((HINTS.get(hint, hint) for hint in hints), FIRST_LOOP)

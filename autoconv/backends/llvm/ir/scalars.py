@@ -126,7 +126,7 @@ class ElementWriter(LoopWriter):
 
     def __init__(self, out: FunctionText, fail: Callable[[Element], None] | None = None) -> None:
         self.out = out
-        self.fails = fail
+        self._fail = fail
 
     def in_function(self, out: FunctionText) -> ElementWriter:
         return ElementWriter(out)
@@ -193,16 +193,16 @@ class ElementWriter(LoopWriter):
         if not isinstance(x, Element):
             x = self.like(y, x)
         y = self.like(x, y)
-        kind = register(x.dtype)
-        return self._new(x.dtype, f"select i1 {condition.ir}, {kind} {x.ir}, {kind} {y.ir}")
+        ir_type = register(x.dtype)
+        return self._new(x.dtype, f"select i1 {condition.ir}, {ir_type} {x.ir}, {ir_type} {y.ir}")
 
     def is_nan(self, x: Element) -> Element:
         return self._new(bool_, f"fcmp uno {register(x.dtype)} {x.ir}, {x.ir}")
 
     def fail(self, condition: Element) -> None:
         """Run the op's kernel instead if the condition holds; it raises, or returns the result."""
-        assert self.fails is not None
-        self.fails(condition)
+        assert self._fail is not None
+        self._fail(condition)
 
     def keep_flags(self, x: Element) -> Element:
         """Return a number for a select, such that the number is computed where it is not selected as well.
@@ -220,20 +220,20 @@ class ElementWriter(LoopWriter):
 
     def intrinsic(self, name: str, *operands: Element) -> Element:
         """Call llvm.NAME on numbers, such as sqrt, fabs, floor, fma."""
-        dtype, kind = operands[0].dtype, register(operands[0].dtype)
-        suffix = {"float": "f32", "double": "f64"}.get(kind, kind)
-        function = self.out.module.declare(f"llvm.{name}.{suffix}", kind, ", ".join([kind] * len(operands)))
-        element = self._new(dtype, f"call {kind} {function}({', '.join(f'{kind} {x.ir}' for x in operands)})")
+        dtype, ir_type = operands[0].dtype, register(operands[0].dtype)
+        suffix = {"float": "f32", "double": "f64"}.get(ir_type, ir_type)
+        function = self.out.module.declare(f"llvm.{name}.{suffix}", ir_type, ", ".join([ir_type] * len(operands)))
+        element = self._new(dtype, f"call {ir_type} {function}({', '.join(f'{ir_type} {x.ir}' for x in operands)})")
         element = self._round_to_dtype(element)
         return Quotient(self, dtype, element.ir) if name == "sqrt" else element
 
     def libm(self, name: str, *operands: Element) -> Element:
         """Call the C library's function of doubles or of floats."""
-        dtype, kind = operands[0].dtype, register(operands[0].dtype)
+        dtype, ir_type = operands[0].dtype, register(operands[0].dtype)
         name = name if dtype is float64 else name + "f"
-        parameters = ", ".join([kind] * len(operands))
-        function = self.out.module.declare(name, kind, parameters, "nounwind willreturn memory(none)")
-        return self._new(dtype, f"call {kind} {function}({', '.join(f'{kind} {x.ir}' for x in operands)})")
+        parameters = ", ".join([ir_type] * len(operands))
+        function = self.out.module.declare(name, ir_type, parameters, "nounwind willreturn memory(none)")
+        return self._new(dtype, f"call {ir_type} {function}({', '.join(f'{ir_type} {x.ir}' for x in operands)})")
 
     def fma(self, x: Element, y: Any, z: Any) -> Element:
         return self.intrinsic("fma", x, self.like(x, y), self.like(x, z))
@@ -244,9 +244,9 @@ class ElementWriter(LoopWriter):
         |n| is at most the range of exponents.
         """
         if self.in_loop and current_target().has_ldexp:
-            kind = register(x.dtype)
-            function = self.out.module.declare(f"llvm.ldexp.f{8 * x.dtype.size}.i32", kind, f"{kind}, i32")
-            return self._new(x.dtype, f"call {kind} {function}({kind} {x.ir}, i32 {self.cast(n, int32).ir})")
+            ir_type = register(x.dtype)
+            function = self.out.module.declare(f"llvm.ldexp.f{8 * x.dtype.size}.i32", ir_type, f"{ir_type}, i32")
+            return self._new(x.dtype, f"call {ir_type} {function}({ir_type} {x.ir}, i32 {self.cast(n, int32).ir})")
         half = self.bits("ashr", n, 1)  # two steps, the first of which is exact
         return x * self._power_of_two(half, x.dtype) * self._power_of_two(n - half, x.dtype)
 
@@ -256,14 +256,14 @@ class ElementWriter(LoopWriter):
 
     def checked(self, name: str, x: Element, y: Element) -> tuple[Element, Element]:
         """Integer add, sub or mul; return the result and whether it overflows."""
-        kind = register(x.dtype)
-        pair = f"{{ {kind}, i1 }}"
+        ir_type = register(x.dtype)
+        pair = f"{{ {ir_type}, i1 }}"
         sign = "u" if x.dtype.is_unsigned else "s"
-        function = self.out.module.declare(f"llvm.{sign}{name}.with.overflow.{kind}", pair, f"{kind}, {kind}")
-        both = self.out.new(f"call {pair} {function}({kind} {x.ir}, {kind} {y.ir})")
+        function = self.out.module.declare(f"llvm.{sign}{name}.with.overflow.{ir_type}", pair, f"{ir_type}, {ir_type}")
+        result_and_flag = self.out.new(f"call {pair} {function}({ir_type} {x.ir}, {ir_type} {y.ir})")
         return (
-            self._new(x.dtype, f"extractvalue {pair} {both}, 0"),
-            self._new(bool_, f"extractvalue {pair} {both}, 1"),
+            self._new(x.dtype, f"extractvalue {pair} {result_and_flag}, 0"),
+            self._new(bool_, f"extractvalue {pair} {result_and_flag}, 1"),
         )
 
     # ---- conversions
@@ -272,9 +272,9 @@ class ElementWriter(LoopWriter):
         """Reinterpret the bits as another dtype of the same size."""
         if not is_narrow(x.dtype) and not is_narrow(dtype):
             return self._new(dtype, f"bitcast {register(x.dtype)} {x.ir} to {register(dtype)}")
-        kind, ir = memory(x.dtype), self.to_memory(x)
-        if kind != memory(dtype):
-            ir = self.out.new(f"bitcast {kind} {ir} to {memory(dtype)}")
+        ir_type, ir = memory(x.dtype), self.to_memory(x)
+        if ir_type != memory(dtype):
+            ir = self.out.new(f"bitcast {ir_type} {ir} to {memory(dtype)}")
         return self.from_memory(ir, dtype)
 
     def from_memory(self, ir: str, dtype: DType) -> Element:
@@ -320,8 +320,9 @@ class ElementWriter(LoopWriter):
         widened = self.convert("fpext", rounded, float64)
         is_larger = self.compare("gt", self.intrinsic("fabs", widened), self.intrinsic("fabs", x))
         bits = self.bitcast(rounded, int32)
-        inexact = self._new(bool_, f"fcmp one double {widened.ir}, {x.ir}")
-        return self.bitcast(self.select(inexact, self.bits("or", bits - self.cast(is_larger, int32), 1), bits), float32)
+        is_inexact = self._new(bool_, f"fcmp one double {widened.ir}, {x.ir}")
+        odd_bits = self.bits("or", bits - self.cast(is_larger, int32), 1)
+        return self.bitcast(self.select(is_inexact, odd_bits, bits), float32)
 
     def cast(self, x: Element, dtype: DType) -> Element:
         """Convert as NumPy's astype does on this machine.
@@ -334,9 +335,9 @@ class ElementWriter(LoopWriter):
         if is_narrow(source):
             return self.cast(self.wrap(float32, x.ir), dtype)
         if is_narrow(dtype):
-            exact = source is float64 and dtype is float16  # other numbers are converted to float32 first, as in NumPy
-            single = self._round_to_odd(x) if exact else self.cast(x, float32)
-            return self._round_to_dtype(self.wrap(dtype, single.ir))
+            rounds_once = source is float64 and dtype is float16  # others are converted to float32 first, as in NumPy
+            as_float32 = self._round_to_odd(x) if rounds_once else self.cast(x, float32)
+            return self._round_to_dtype(self.wrap(dtype, as_float32.ir))
         if dtype.is_bool:
             return self.compare("ne", x, 0)
         if source.is_floating and dtype.is_floating:
@@ -359,42 +360,42 @@ class ElementWriter(LoopWriter):
         if dtype.size < 8 and dtype.name != "int32":  # as C compilers do
             return self.cast(self._float_to_integer(x, int64 if dtype.size == 4 else int32), dtype)
         if dtype.name == "uint64":
-            large = self.compare("ge", x, 2.0**63)
-            reduced = self._float_to_integer(self.select(large, x - 2.0**63, x), int64)
-            return Element(self, dtype, self.select(large, self.bits("xor", reduced, -(2**63)), reduced).ir)
+            is_large = self.compare("ge", x, 2.0**63)
+            reduced = self._float_to_integer(self.select(is_large, x - 2.0**63, x), int64)
+            return Element(self, dtype, self.select(is_large, self.bits("xor", reduced, -(2**63)), reduced).ir)
         limit = 2.0 ** (dtype.size * 8 - 1)
-        inside = self.compare("ge", x, -limit) & self.compare("lt", x, limit)
-        self.warn("invalid", ~inside)
-        return self.select(inside, self.convert("fptosi", self.select(inside, x, 0.0), dtype), int(-limit))
+        is_inside = self.compare("ge", x, -limit) & self.compare("lt", x, limit)
+        self.warn("invalid", ~is_inside)
+        return self.select(is_inside, self.convert("fptosi", self.select(is_inside, x, 0.0), dtype), int(-limit))
 
 
 def load(b: ElementWriter, dtype: Any, pointer: str, offset: Any, scopes: str = "") -> Element:
     """Load a number; `scopes` is the metadata of the access (see alias_scopes.py)."""
-    kind = memory(dtype)
+    ir_type = memory(dtype)
     if dtype.is_complex:
         part = dtype.real_dtype
-        places = _parts(b, dtype, pointer, offset)
-        real, imag = (b.wrap(part, b.out.new(f"load {register(part)}, ptr {place}{scopes}")) for place in places)
+        addresses = _part_addresses(b, dtype, pointer, offset)
+        real, imag = (b.wrap(part, b.out.new(f"load {register(part)}, ptr {address}{scopes}")) for address in addresses)
         return Pair(b, dtype, real, imag)
-    address = b.out.new(f"getelementptr inbounds {kind}, ptr {pointer}, i64 {offset}")
-    return b.from_memory(b.out.new(f"load {kind}, ptr {address}{scopes}"), dtype)
+    address = b.out.new(f"getelementptr inbounds {ir_type}, ptr {pointer}, i64 {offset}")
+    return b.from_memory(b.out.new(f"load {ir_type}, ptr {address}{scopes}"), dtype)
 
 
-def _parts(b: ElementWriter, dtype: DType, pointer: str, offset: Any) -> list[str]:
+def _part_addresses(b: ElementWriter, dtype: DType, pointer: str, offset: Any) -> list[str]:
     """Return the addresses of the real and the imaginary part."""
-    place = f"getelementptr inbounds {memory(dtype)}, ptr {pointer}, i64 {offset}"
-    return [b.out.new(f"{place}, i32 {index}") for index in range(2)]
+    address = f"getelementptr inbounds {memory(dtype)}, ptr {pointer}, i64 {offset}"
+    return [b.out.new(f"{address}, i32 {index}") for index in range(2)]
 
 
 def store(b: ElementWriter, element: Element, pointer: str, offset: Any, scopes: str = "") -> None:
     if isinstance(element, Pair):
-        places = _parts(b, element.dtype, pointer, offset)
-        for part, place in zip((element.real, element.imag), places, strict=True):
-            b.out.line(f"store {register(part.dtype)} {part.ir}, ptr {place}{scopes}")
+        addresses = _part_addresses(b, element.dtype, pointer, offset)
+        for part, part_address in zip((element.real, element.imag), addresses, strict=True):
+            b.out.line(f"store {register(part.dtype)} {part.ir}, ptr {part_address}{scopes}")
         return
-    kind, ir = memory(element.dtype), b.to_memory(element)
-    address = b.out.new(f"getelementptr inbounds {kind}, ptr {pointer}, i64 {offset}")
-    b.out.line(f"store {kind} {ir}, ptr {address}{scopes}")
+    ir_type, ir = memory(element.dtype), b.to_memory(element)
+    address = b.out.new(f"getelementptr inbounds {ir_type}, ptr {pointer}, i64 {offset}")
+    b.out.line(f"store {ir_type} {ir}, ptr {address}{scopes}")
 
 
 __all__ = ["Element", "ElementWriter", "Pair", "load", "store"]

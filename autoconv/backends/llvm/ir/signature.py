@@ -29,8 +29,8 @@ class Parameter(NamedTuple):
         """Return a parameter; one that is spelled as in LLVM's text is split at its blanks."""
         if isinstance(parameter, Parameter):
             return parameter
-        kind, *attributes, name = parameter.split(" ")
-        return cls(kind, name, " ".join(attributes))
+        ir_type, *attributes, name = parameter.split(" ")
+        return cls(ir_type, name, " ".join(attributes))
 
     @property
     def argument(self) -> str:
@@ -55,7 +55,7 @@ class Signature:
         exported: bool = False,
     ) -> None:
         self.result = result
-        self.parameters = [Parameter.of(one) for one in parameters]
+        self.parameters = [Parameter.of(parameter) for parameter in parameters]
         self.attributes = attributes.split()
         self.name = name
         self.exported = exported
@@ -65,13 +65,13 @@ class Signature:
         """Return whether the function is compiled without optimisation."""
         return "optnone" in self.attributes
 
-    def text(self, start: str, name: str) -> str:
-        """Return the header behind `start`, which is "define" or "define internal"."""
-        return f"{start} {self.result} @{name}({', '.join(map(str, self.parameters))}) {' '.join(self.attributes)}"
+    def text(self, keyword: str, name: str) -> str:
+        """Return the header behind `keyword`, which is "define" or "define internal"."""
+        return f"{keyword} {self.result} @{name}({', '.join(map(str, self.parameters))}) {' '.join(self.attributes)}"
 
     def declaration(self, name: str) -> str:
         """Return the declaration of the function in another text."""
-        names = [one for one in self.attributes if one != "optnone"]
+        names = [attribute for attribute in self.attributes if attribute != "optnone"]
         return f"declare {self.result} @{name}({', '.join(map(str, self.parameters))}) {' '.join(names)}"
 
 
@@ -104,8 +104,8 @@ class Function:
 
     def text(self, lines: Iterable[str], exported: bool = False) -> str:
         """Return the text of the function with the given lines. Other modules can call it if it is `exported`."""
-        start = "define" if exported or self.signature.exported else "define internal"
-        header = self.signature.text(start, self.name)
+        keyword = "define" if exported or self.signature.exported else "define internal"
+        header = self.signature.text(keyword, self.name)
         if self.takes_wide_vectors and not self.signature.is_quick:
             header += _WIDE_VECTORS
         return "\n".join([f"{header} {{", *lines, "}"])

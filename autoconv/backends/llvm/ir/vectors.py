@@ -12,14 +12,14 @@ class VectorWriter:
 
     def __init__(self, out: FunctionText, dtype: DType, lanes: int) -> None:
         self.out = out
-        self.kind = register(dtype)
-        self.vector = f"<{lanes} x {self.kind}>"
+        self.ir_type = register(dtype)
+        self.vector = f"<{lanes} x {self.ir_type}>"
         self._size = dtype.size
         self._lanes = lanes
         self._suffix = f"v{lanes}f{8 * dtype.size}"
 
     def address(self, pointer: str, offset: int | str) -> str:
-        return self.out.new(f"getelementptr inbounds {self.kind}, ptr {pointer}, i64 {offset}")
+        return self.out.new(f"getelementptr inbounds {self.ir_type}, ptr {pointer}, i64 {offset}")
 
     def load(self, pointer: str, width: int) -> str:
         """Load the first `width` numbers, with zeros after them."""
@@ -47,9 +47,9 @@ class VectorWriter:
         lanes = ", ".join(f"i1 {'true' if i < width else 'false'}" for i in range(self._lanes))
         return f"<{self._lanes} x i1> <{lanes}>"
 
-    def spread(self, number: str) -> str:
+    def broadcast(self, number: str) -> str:
         """Broadcast one number to all lanes."""
-        single = self.out.new(f"insertelement {self.vector} poison, {self.kind} {number}, i64 0")
+        single = self.out.new(f"insertelement {self.vector} poison, {self.ir_type} {number}, i64 0")
         zeros = f"<{self._lanes} x i32> zeroinitializer"
         return self.out.new(f"shufflevector {self.vector} {single}, {self.vector} poison, {zeros}")
 

@@ -46,9 +46,9 @@ class LoadedCode:
         through_table = _RELATIVE + _BY_TABLE
         table_uses = {(i, r.symbol) for i, rows in enumerate(relocations) for r in rows if r.kind in through_table}
         all_sections = [section for _, sections in files for section in sections]
-        places, read_only_size, size, end = _layout(all_sections, len(table_uses))
+        offsets, read_only_size, size, end = _layout(all_sections, len(table_uses))
         base = self._map_pages(size)
-        addresses = iter([None if place is None else base + place for place in places])
+        addresses = iter([None if offset is None else base + offset for offset in offsets])
         starts = [[next(addresses) for _ in sections] for _, sections in files]
         symbols = [list(_symbols(*file, at)) for file, at in zip(files, starts, strict=True)]
         self._addresses = {s.name: s.address for table in symbols for s in table if s.is_shared and s.address}
@@ -59,10 +59,11 @@ class LoadedCode:
                 if start is not None and section.kind == _PROGBITS:
                     data = code[section.offset : section.offset + section.size]
                     image[start - base : start - base + section.size] = data
-            for row in rows:
-                start = section_starts[row.section]
+            for relocation in rows:
+                start = section_starts[relocation.section]
                 if start is not None:
-                    table.store(row, start + row.offset, *self._resolve(names[row.symbol], known_addresses))
+                    value, is_near = self._resolve(names[relocation.symbol], known_addresses)
+                    table.store(relocation, start + relocation.offset, value, is_near)
         ctypes.memmove(base, bytes(image), size)
         if read_only_size and _libc().mprotect(base, read_only_size, mmap.PROT_READ | mmap.PROT_EXEC):
             raise Unlinkable("the system does not let memory become code")
@@ -102,18 +103,18 @@ class _Table:
         self._image, self._base, self._end = image, base, end
         self._entries: dict[int, int] = {}
 
-    def store(self, row: _Relocation, place: int, value: int, is_near: bool) -> None:
-        """Store at the place of a relocation: an address, or the distance to the address or to its table entry."""
-        if row.kind == _R_X86_64_64:
-            struct.pack_into("<Q", self._image, place - self._base, (value + row.addend) % 2**64)
+    def store(self, relocation: _Relocation, address: int, value: int, is_near: bool) -> None:
+        """Store at the address of a relocation: the value, or the distance to the value or to its table entry."""
+        if relocation.kind == _R_X86_64_64:
+            struct.pack_into("<Q", self._image, address - self._base, (value + relocation.addend) % 2**64)
             return
-        if row.kind in _BY_TABLE:
-            value = self.entry(value)
+        if relocation.kind in _BY_TABLE:
+            value = self.entry_address(value)
         elif not is_near:
-            value = self.jump(value)
-        struct.pack_into("<i", self._image, place - self._base, value + row.addend - place)
+            value = self.jump_address(value)
+        struct.pack_into("<i", self._image, address - self._base, value + relocation.addend - address)
 
-    def entry(self, address: int) -> int:
+    def entry_address(self, address: int) -> int:
         """Return the address of the table entry that holds the address."""
         if address not in self._entries:
             self._entries[address] = self._base + self._end
@@ -121,9 +122,9 @@ class _Table:
             self._end += _ENTRY
         return self._entries[address]
 
-    def jump(self, address: int) -> int:
+    def jump_address(self, address: int) -> int:
         """Return the address of the table's jump to the address."""
-        return self.entry(address) + 8
+        return self.entry_address(address) + 8
 
 
 _JUMP = b"\xff\x25\xf2\xff\xff\xff\xcc\xcc"  # jmp *-14(%rip): to the address in the eight bytes before
@@ -159,10 +160,10 @@ def _sections(code: bytes) -> list[_Section]:
 def _layout(sections: Sequence[_Section], entries: int) -> tuple[list[int | None], int, int, int]:
     """Lay out the sections.
 
-    Return the place of each section, the size of code and constants, the total size, and the place of a table of code.
+    Return the offset of each section, the size of code and constants, the total size, and the offset of the table.
     Code and constants are whole pages and come first; the table is within them.
     """
-    places: list[int | None] = [None] * len(sections)
+    offsets: list[int | None] = [None] * len(sections)
     end = read_only_size = table = 0
     for writable in (False, True):
         for i, section in enumerate(sections):
@@ -172,12 +173,12 @@ def _layout(sections: Sequence[_Section], entries: int) -> tuple[list[int | None
                 continue
             if section.kind not in (_PROGBITS, _NOBITS) or section.flags & _TLS or section.alignment > mmap.PAGESIZE:
                 raise Unlinkable(f"sections of kind {section.kind} with flags {section.flags:#x} are not for this")
-            places[i] = _align(end, max(section.alignment, 1))
-            end = (places[i] or 0) + section.size
+            offsets[i] = _align(end, max(section.alignment, 1))
+            end = (offsets[i] or 0) + section.size
         if not writable:
             table = _align(end, _ENTRY)
             end = read_only_size = _align(table + entries * _ENTRY, mmap.PAGESIZE)
-    return places, read_only_size, max(_align(end, mmap.PAGESIZE), mmap.PAGESIZE), table
+    return offsets, read_only_size, max(_align(end, mmap.PAGESIZE), mmap.PAGESIZE), table
 
 
 def _align(size: int, alignment: int) -> int:

@@ -44,14 +44,14 @@ class Code:
         self, texts: Mapping[str, int], exports: Sequence[str], imports: Mapping[str, int] | None = None
     ) -> None:
         with _LOCK:
-            make_ready(texts)
+            prepare_object_files(texts)
             codes = [_OBJECT_FILES.pop(text) for text in texts]
         all_symbols = {**symbols(), **(imports or {})}
         try:
             self._library: LoadedCode | _LinkedCode = LoadedCode(codes, all_symbols)
         except Unlinkable:
             # Each name known to a library of LLVM's costs a kilobyte.
-            used_symbols = {name: at for name, at in all_symbols.items() if any(name in text for text in texts)}
+            used_symbols = {name: all_symbols[name] for name in all_symbols if any(name in text for text in texts)}
             self._library = _LinkedCode(codes, used_symbols, exports)
 
     def address(self, name: str) -> int:
@@ -70,7 +70,7 @@ _DOWNGRADES: dict[str, str] = {}  # by text, why it was compiled at a lower leve
 _FALLBACK_LEVELS = {3: (2, 1, 0), 1: (0,), 0: ()}  # levels to try next where LLVM ends over a text
 
 
-def make_ready(texts: Mapping[str, int]) -> None:
+def prepare_object_files(texts: Mapping[str, int]) -> None:
     """Obtain the object files of texts for `Code` to load, from the disk or by compiling them concurrently.
 
     Raises NoMachineCode.
@@ -102,15 +102,15 @@ def make_ready(texts: Mapping[str, int]) -> None:
             _OBJECT_FILES[text] = code
 
 
-def _compile_at_lower_level(text: str, level: int, ended: helper.HelperEnded, key: str) -> bytes | BaseException:
+def _compile_at_lower_level(text: str, level: int, end: helper.HelperEnded, key: str) -> bytes | BaseException:
     """Compile a text at a lower level, after LLVM ended its process over it at `level`."""
-    for fallback in _FALLBACK_LEVELS[level][-1:] if ended.is_late else _FALLBACK_LEVELS[level]:
+    for fallback in _FALLBACK_LEVELS[level][-1:] if end.is_late else _FALLBACK_LEVELS[level]:
         (result,) = _object_files([(text, fallback)])
         if not isinstance(result, helper.HelperEnded):
-            _DOWNGRADES[text] = f"compiled at level {fallback}, not {level}: {ended}"
+            _DOWNGRADES[text] = f"compiled at level {fallback}, not {level}: {end}"
             return result
-    _FAILURES[key] = str(ended)
-    return NoMachineCode(str(ended))
+    _FAILURES[key] = str(end)
+    return NoMachineCode(str(end))
 
 
 def compilation_notes(texts: Iterable[str]) -> list[str]:

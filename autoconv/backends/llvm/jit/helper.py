@@ -44,8 +44,8 @@ class HelperUnavailable(Exception):
 class HelperEnded(Exception):
     """LLVM ended its process while it compiled a text, or exceeded its time; `str()` describes how."""
 
-    def __init__(self, how: str, is_late: bool = False) -> None:
-        super().__init__(how)
+    def __init__(self, description: str, is_late: bool = False) -> None:
+        super().__init__(description)
         self.is_late = is_late
 
 
@@ -135,7 +135,7 @@ class Helper:
                 raise _Restart
 
     def _send(self, data: bytes) -> None:
-        with contextlib.suppress(ConnectionError):  # _answer reads the last message of a helper that ended
+        with contextlib.suppress(ConnectionError):  # _receive_answer reads the last message of a helper that ended
             self._connection.sendall(data, self._send_flags)
 
     def _receive_answer(self) -> tuple[int, int, bytes]:

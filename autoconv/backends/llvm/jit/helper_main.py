@@ -36,6 +36,8 @@ _MAX_MEMORY = 8 << 30
 
 
 class _Server:
+    """The state of the helper: jobs that are read from the connection, and threads that compile and answer them."""
+
     def __init__(self, connection: socket, threads: int, seconds: float, load: Callable[[], CompileText]) -> None:
         self._connection = connection
         self._threads = threads
@@ -116,8 +118,9 @@ class _Server:
         """End the process if it is idle, or if a text exceeds its time limit."""
         if is_idle:
             self._exit()
-        for thread, (number, limit, computed, since) in list(self._running.items()):
-            if _thread_seconds(thread) - computed > limit or time.monotonic() - since > _WALL_CLOCK_FACTOR * limit:
+        for thread, (number, limit, processor_start, wall_start) in list(self._running.items()):
+            is_late = time.monotonic() - wall_start > _WALL_CLOCK_FACTOR * limit
+            if is_late or _thread_seconds(thread) - processor_start > limit:
                 self.answer(number, TIMED_OUT)
                 self._exit()
 

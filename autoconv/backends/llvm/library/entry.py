@@ -169,7 +169,7 @@ class _VariantWriter(_FunctionWriter):
             (output, out.gep("i64", cells, output.position), self._result_field(path))
             for path, output in outputs(self.form.result)
         ]
-        arrays = [(place, field) for output, place, field in destinations if output.rank]
+        arrays = [(cell, field) for output, cell, field in destinations if output.rank]
         for _, field in arrays:
             out.store("ptr", "null", field)
         failed, done = out.label("broken"), out.label("given")
@@ -209,13 +209,13 @@ class _EntryWriter(_FunctionWriter):
         self._failures = failures
         self._sizes: dict[Symbol, tuple[str, str]] = {}
         self._require(out.differs("%result", "null"), "result is NULL")
-        tensors = [(i, one) for i, one in self.numbered_arguments() if not one.is_passed_by_value]
+        tensors = [(i, argument) for i, argument in self.numbered_arguments() if not argument.is_passed_by_value]
         for i, argument in tensors:
             self._check_tensor(i, argument)
         self._check_disjoint(tensors)
         out.store("i32", 0, "@code")
         arguments = [f"%given{i}" for i, _ in self.numbered_arguments()]
-        parameter_types = ", ".join([*(parameter_type(one) for _, one in self.numbered_arguments()), "ptr"])
+        parameter_types = ", ".join([*(parameter_type(argument) for _, argument in self.numbered_arguments()), "ptr"])
         for number in range(count):
             name = f"{self.form.name}.{number}"
             module.declare(name, "i32", parameter_types)
@@ -265,9 +265,9 @@ class _EntryWriter(_FunctionWriter):
 
     def _check_disjoint(self, tensors: Sequence[tuple[int, Argument]]) -> None:
         """Check that no tensor overlaps another one that the function may write."""
-        if not any(one.is_memory for _, one in tensors):
+        if not any(argument.is_memory for _, argument in tensors):
             return
-        ranges = [(one, *self._address_range(i, one)) for i, one in tensors]
+        ranges = [(argument, *self._address_range(i, argument)) for i, argument in tensors]
         for number, (argument, low, high) in enumerate(ranges):
             for other, other_low, other_high in ranges[:number]:
                 if argument.is_memory or other.is_memory:

@@ -22,15 +22,15 @@ def write_gesv(r: RoutineText) -> None:
     a, x = r.matrix("a", r.integer("lda")), r.matrix("b", r.integer("ldb"))
     _eliminate(r, a, n)
     is_regular = out.icmp("eq", r.integer("info"), 0)
-    with out.if_(is_regular), r.count(0, r.integer("nrhs")) as column:
-        with r.count(0, n) as k:
+    with out.if_(is_regular), r.loop(0, r.integer("nrhs")) as column:
+        with r.loop(0, n) as k:
             pivot = out.sub(out.load("i64", out.gep("i64", "%ipiv", k)), 1)
             first, second = x.get(k, column), x.get(pivot, column)
             x.set(k, column, second)
             x.set(pivot, column, first)
-        with r.count(0, n) as k:
+        with r.loop(0, n) as k:
             _subtract_column(r, x, column, x.get(k, column), a, k, out.add(k, 1), n)
-        with r.count(0, n) as step:
+        with r.loop(0, n) as step:
             k = out.sub(out.sub(n, 1), step)
             solved = _divide(r, x.get(k, column), a.get(k, k))
             x.set(k, column, solved)
@@ -41,12 +41,12 @@ def write_trtrs(r: RoutineText) -> None:
     """Write the solution of triangular systems, whose matrix may be given by its transpose."""
     out, n, width = r.out, r.integer("n"), r.integer("lda")
     a, x = r.matrix("a", width), r.matrix("b", r.integer("ldb"))
-    with r.count(0, n) as k:
+    with r.loop(0, n) as k:
         r.fail_if(r.magnitude(a.get(k, k)).same(0.0).ir)
     is_transposed = out.not_(r.is_letter("trans", "N"))
     is_lower = out.op("xor", r.is_letter("uplo", "L"), is_transposed)
     is_regular = out.icmp("eq", r.integer("info"), 0)
-    with out.if_(is_regular), r.count(0, r.integer("nrhs")) as column, r.count(0, n) as step:
+    with out.if_(is_regular), r.loop(0, r.integer("nrhs")) as column, r.loop(0, n) as step:
         k = out.select(is_lower, step, out.sub(out.sub(n, 1), step))
         start, stop = out.select(is_lower, "0", out.add(k, 1)), out.select(is_lower, k, n)
 
@@ -62,14 +62,14 @@ def write_potrf(r: RoutineText) -> None:
     """Write the Cholesky factor of a Hermitian matrix, over its lower triangle."""
     out, n = r.out, r.integer("n")
     a = r.matrix("a", r.integer("lda"))
-    with r.count(0, n) as k:
-        with r.count(0, k) as j:
+    with r.loop(0, n) as k:
+        with r.loop(0, k) as j:
             _subtract_column(r, a, k, r.conjugate(a.get(k, j)), a, j, k, n)
         diagonal = r.real_part(a.get(k, k))
         r.fail_if(out.not_((diagonal > 0.0).ir))
         root = r.b.intrinsic("sqrt", diagonal)
         a.set(k, k, r.number(root))
-        with r.count(out.add(k, 1), n) as i:
+        with r.loop(out.add(k, 1), n) as i:
             element = a.get(i, k)
             a.set(i, k, _divide_by_real(r, element, root))
 
@@ -78,40 +78,40 @@ def _eliminate(r: RoutineText, a: Matrix, n: Operand) -> None:
     """Replace a matrix by its factors; `ipiv` gets the rows, from 1 on, with which rows are exchanged."""
     out, b = r.out, r.b
     largest, row = r.cell(float64), out.alloca("i64")
-    with r.count(0, n) as k:
+    with r.loop(0, n) as k:
         r.put(largest, r.real(-1.0))
         out.store("i64", k, row)
-        with r.count(k, n) as i:
-            size = _pivot_size(r, a.get(i, k))
-            is_larger = size > r.get(largest, float64)
-            r.put(largest, b.select(is_larger, size, r.get(largest, float64)))
+        with r.loop(k, n) as i:
+            magnitude = _pivot_magnitude(r, a.get(i, k))
+            is_larger = magnitude > r.get(largest, float64)
+            r.put(largest, b.select(is_larger, magnitude, r.get(largest, float64)))
             out.store("i64", out.select(is_larger.ir, i, out.load("i64", row)), row)
         pivot_row = out.load("i64", row)
         out.store("i64", out.add(pivot_row, 1), out.gep("i64", "%ipiv", k))
         is_zero = r.get(largest, float64).same(0.0).ir
         r.fail_if(is_zero)
-        with out.if_(out.icmp("ne", pivot_row, k)), r.count(0, n) as j:
+        with out.if_(out.icmp("ne", pivot_row, k)), r.loop(0, n) as j:
             first, second = a.get(k, j), a.get(pivot_row, j)
             a.set(k, j, second)
             a.set(pivot_row, j, first)
-        after = out.add(k, 1)
+        next_row = out.add(k, 1)
         with out.unless(is_zero):
             pivot = a.get(k, k)
-            with r.count(after, n) as i:
+            with r.loop(next_row, n) as i:
                 a.set(i, k, _divide(r, a.get(i, k), pivot))
-        with r.count(after, n) as j:
-            _subtract_column(r, a, j, a.get(k, j), a, k, after, n)
+        with r.loop(next_row, n) as j:
+            _subtract_column(r, a, j, a.get(k, j), a, k, next_row, n)
 
 
 def _subtract_column(
     r: RoutineText, x: Matrix, column: Index, factor: Element, a: Matrix, a_column: Index, start: Index, stop: Index
 ) -> None:
     """Subtract `factor` times a column of `a` from a column of `x`, from the row `start` up to `stop`."""
-    with r.count(start, stop) as i:
+    with r.loop(start, stop) as i:
         x.set(i, column, r.subtract(x.get(i, column), a.get(i, a_column) * factor))
 
 
-def _pivot_size(r: RoutineText, x: Element) -> Element:
+def _pivot_magnitude(r: RoutineText, x: Element) -> Element:
     """Return the magnitude by which a pivot is chosen: of a complex number, that of its parts together."""
     if isinstance(x, Pair):
         return r.b.intrinsic("fabs", x.real) + r.b.intrinsic("fabs", x.imag)

@@ -41,7 +41,7 @@ class Matrix:
     def part(self, row: Index, column: Index) -> Matrix:
         """Return the part that begins with an element."""
         routine = self._routine
-        return Matrix(routine, routine.after(self.pointer, self._offset(row, column)), self.width)
+        return Matrix(routine, routine.address_after(self.pointer, self._offset(row, column)), self.width)
 
 
 class RoutineText:
@@ -73,7 +73,7 @@ class RoutineText:
         with self.out.if_(str(condition)):
             self.out.store("i64", 1, "%info")
 
-    def after(self, pointer: object, count: object) -> str:
+    def address_after(self, pointer: object, count: object) -> str:
         """Return the address after that many numbers."""
         return self.out.gep("double", pointer, self.out.mul(count, 2 if self.is_complex else 1))
 
@@ -131,14 +131,14 @@ class RoutineText:
     # ---- loops
 
     @contextmanager
-    def count(self, start: Index, stop: Index) -> Iterator[Operand]:
+    def loop(self, start: Index, stop: Index) -> Iterator[Operand]:
         with self.out.loop(str(start), str(stop)) as i:
             yield i
 
     def total(self, dtype: DType, start: Index, stop: Index, term: Callable[[Operand], Element]) -> Element:
         """Return the sum of `term(i)` from `start` up to `stop`, in an order that suits the processor."""
         cells = [self.cell(float64) for _ in range(2 if dtype.is_complex else 1)]
-        with self.count(start, stop) as i:
+        with self.loop(start, stop) as i:
             x = term(i)
             for cell, part in zip(cells, (x.real, x.imag) if isinstance(x, Pair) else (x,), strict=True):
                 self.out.store("double", self.out.op("fadd reassoc", self.out.load("double", cell), part.ir), cell)

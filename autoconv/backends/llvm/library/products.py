@@ -41,14 +41,14 @@ class _ProductWriter:
     def write(self) -> None:
         tile, pack = self._write_tile(), self._write_pack()
         out = FunctionText(self._module, _signature(
-            "order:i32 turn_x:i32 turn_y:i32 rows:i64 columns:i64 inner:i64 "
+            "order:i32 transpose_x:i32 transpose_y:i32 rows:i64 columns:i64 inner:i64 "
             f"alpha:{self._ir_type} x:ptr width_x:i64 y:ptr width_y:i64 beta:{self._ir_type} z:ptr width_z:i64",
             f"cblas_{self._letter}gemm",
         ))  # fmt: skip
         self._clear(out)
         lanes = self._lanes
-        steps = [self._step_operands(out, "%turn_x", "%width_x"), self._step_operands(out, "%turn_y", "%width_y")]
-        (row_x, step_x), (step_y, column_y) = steps
+        row_x, step_x = self._step_operands(out, "%transpose_x", "%width_x")
+        step_y, column_y = self._step_operands(out, "%transpose_y", "%width_y")
         panels = out.op("sdiv", out.add("%columns", lanes - 1), lanes)
         height = _TILE_ROWS * _BLOCK_TILES
         count = out.mul(out.mul(panels, lanes), _BLOCK_STEPS)
@@ -109,19 +109,19 @@ class _ProductWriter:
                 out.store(ir_type, out.op("fadd", out.load(ir_type, address), out.op("fmul", x, y)), address)
 
     def _write_pack(self) -> str:
-        """Write a function that packs `lines` lines of `some` elements in groups of `group` lines.
+        """Write a function that packs `lines` lines of `length` elements in groups of `group` lines.
 
         A group has the first elements of all its lines, then the second ones, and so on.
         """
         ir_type = self._ir_type
-        parameters = "to:ptr from:ptr lines:i64 some:i64 line:i64 step:i64 group:i64"
+        parameters = "to:ptr from:ptr lines:i64 length:i64 line:i64 step:i64 group:i64"
         out = FunctionText(self._module, _signature(parameters))
         groups = out.op("sdiv", out.sub(out.add("%lines", "%group"), 1), "%group")
         zero = Operand.of("0.0", ir_type)
         with out.loop("0", groups) as number:
             start = out.mul(number, "%group")
-            base = out.mul(start, "%some")
-            with out.loop("0", "%some") as k, out.loop("0", "%group") as i:
+            base = out.mul(start, "%length")
+            with out.loop("0", "%length") as k, out.loop("0", "%group") as i:
                 line = out.add(start, i)
                 is_inside = out.icmp("slt", line, "%lines")
                 bounded_line = out.select(is_inside, line, Operand.of("0", "i64"))
@@ -135,12 +135,12 @@ class _ProductWriter:
     def _write_tile(self) -> str:
         """Write a function that adds the sums of a tile to z, for the first `rows` and `columns` of the tile."""
         ir_type, vector, lanes = self._ir_type, self._vector, self._lanes
-        parameters = "x:ptr y:ptr z:ptr some:i64 rows:i64 columns:i64 width:i64"
+        parameters = "x:ptr y:ptr z:ptr length:i64 rows:i64 columns:i64 width:i64"
         out = FunctionText(self._module, _signature(parameters))
         cells = [out.alloca(vector, "zeroinitializer") for _ in range(_TILE_ROWS)]
         fma = f"llvm.fmuladd.v{lanes}f{8 * self._element_size}"
         aligned = f", align {self._element_size}"
-        with out.loop("0", "%some", unrolled=False) as k:
+        with out.loop("0", "%length", unrolled=False) as k:
             y = out.load(vector, out.gep(ir_type, "%y", out.mul(k, lanes)), aligned)
             for i, cell in enumerate(cells):
                 x = out.load(ir_type, out.gep(ir_type, "%x", out.add(out.mul(k, _TILE_ROWS), i)))
@@ -167,7 +167,7 @@ class _ProductWriter:
 def _write_vector_product(module: ModuleText, ir_type: str, letter: str) -> None:
     """Write the product of a matrix of `lines` by `columns`, or of its transpose, with a vector."""
     out = FunctionText(module, _signature(
-        f"order:i32 turn:i32 lines:i64 columns:i64 alpha:{ir_type} x:ptr width:i64 y:ptr step_y:i64 "
+        f"order:i32 transpose:i32 lines:i64 columns:i64 alpha:{ir_type} x:ptr width:i64 y:ptr step_y:i64 "
         f"beta:{ir_type} z:ptr step_z:i64",
         f"cblas_{letter}gemv",
     ))  # fmt: skip
@@ -192,7 +192,7 @@ def _write_vector_product(module: ModuleText, ir_type: str, letter: str) -> None
                 out.store(ir_type, out.op("fadd reassoc", out.load(ir_type, cell), product), cell)
             out.store(ir_type, out.load(ir_type, cell), out.gep(ir_type, "%z", i))
 
-    out.either(out.icmp("eq", Operand.of("%turn", "i32"), _TRANSPOSED), write_transposed, write_plain)
+    out.either(out.icmp("eq", Operand.of("%transpose", "i32"), _TRANSPOSED), write_transposed, write_plain)
     out.ret()
     out.finish()
 

@@ -50,8 +50,8 @@ class LibraryModule(ModuleText):
         self.is_shared = True  # whether the declarations are those of shared functions, not of a node
 
     def declare(self, name: str, result: str, parameters: str, attributes: str = "") -> str:
-        is_own = self.is_shared or name.startswith(("llvm.", "library_"))
-        if not is_own and name not in HOST_FUNCTIONS | _PRODUCT_FUNCTIONS | _MATH_FUNCTIONS | LINEAR_ALGEBRA:
+        is_defined = self.is_shared or name.startswith(("llvm.", "library_"))
+        if not is_defined and name not in HOST_FUNCTIONS | _PRODUCT_FUNCTIONS | _MATH_FUNCTIONS | LINEAR_ALGEBRA:
             self.note_python(name)
         return super().declare(name, result, parameters, attributes)
 

@@ -25,7 +25,7 @@ def write_orgqr(r: RoutineText) -> None:
 
 def reduce_to_triangle(r: RoutineText, a: Matrix, rows: Operand, columns: Operand, factors: str) -> None:
     """Replace a matrix by the triangle R and the vectors of the reflections; `factors` gets each τ."""
-    with r.count(0, r.out.intrinsic("smin", rows, columns)) as k:
+    with r.loop(0, r.out.intrinsic("smin", rows, columns)) as k:
         reflect_column(r, a, k, rows, factors)
         _reflect_columns_after(r, a, k, (rows, columns), r.conjugate(load(r.b, r.dtype, factors, k)))
 
@@ -37,12 +37,12 @@ def reflect_column(r: RoutineText, a: Matrix, k: Operand, rows: Operand, factors
     is 0 where the column is such a multiple already.
     """
     out, b = r.out, r.b
-    after = out.add(k, 1)
+    next_row = out.add(k, 1)
     largest = _largest_magnitude(r, a, k, k, rows)
     scale = b.select(largest < 1e-300, 1.0, largest)
     norm = b.intrinsic("sqrt", r.total(float64, k, rows, lambda i: r.square(r.scale(a.get(i, k), 1.0 / scale)))) * scale
     head = a.get(k, k)
-    is_reduced = _largest_magnitude(r, a, k, after, rows).same(0.0)
+    is_reduced = _largest_magnitude(r, a, k, next_row, rows).same(0.0)
     if isinstance(head, Pair):
         is_reduced = is_reduced & head.imag.same(0.0)
 
@@ -51,7 +51,7 @@ def reflect_column(r: RoutineText, a: Matrix, k: Operand, rows: Operand, factors
         factor = (beta - r.real_part(head)) / beta
         store(b, b.pair(factor, -head.imag / beta) if isinstance(head, Pair) else factor, factors, k)
         inverse = r.reciprocal(r.subtract(head, r.number(beta)))
-        with r.count(after, rows) as i:
+        with r.loop(next_row, rows) as i:
             a.set(i, k, a.get(i, k) * inverse)
         a.set(k, k, r.number(beta))
 
@@ -68,36 +68,36 @@ def reduce_to_tridiagonal(
     """
     out, b = r.out, r.b
     w = Matrix(r, product, n)
-    with r.count(0, out.sub(n, 1)) as k:
-        after = out.add(k, 1)
-        with r.count(after, n) as i:
-            vectors.set(i, after, a.get(i, k))
+    with r.loop(0, out.sub(n, 1)) as k:
+        next_row = out.add(k, 1)
+        with r.loop(next_row, n) as i:
+            vectors.set(i, next_row, a.get(i, k))
             w.set(i, 0, r.number(0.0))
-        reflect_column(r, vectors, after, n, factors)
-        store(b, r.real_part(vectors.get(after, after)), neighbours, k)
-        vectors.set(after, after, r.number(1.0))
-        with r.count(after, n) as j:
-            own, below = vectors.get(j, after), out.add(j, 1)
+        reflect_column(r, vectors, next_row, n, factors)
+        store(b, r.real_part(vectors.get(next_row, next_row)), neighbours, k)
+        vectors.set(next_row, next_row, r.number(1.0))
+        with r.loop(next_row, n) as j:
+            own, below = vectors.get(j, next_row), out.add(j, 1)
 
-            def product_of_row(i: Operand, j: Operand = j, after: Operand = after, own: Element = own) -> Element:
+            def product_of_row(i: Operand, j: Operand = j, next_row: Operand = next_row, own: Element = own) -> Element:
                 w.set(i, 0, w.get(i, 0) + a.get(i, j) * own)
-                return r.conjugate(a.get(i, j)) * vectors.get(i, after)
+                return r.conjugate(a.get(i, j)) * vectors.get(i, next_row)
 
             row = r.total(r.dtype, below, n, product_of_row)
             w.set(j, 0, w.get(j, 0) + r.scale(own, r.real_part(a.get(j, j))) + row)
-        tau = load(b, r.dtype, factors, after)
+        tau = load(b, r.dtype, factors, next_row)
 
-        def common(i: Operand, after: Operand = after) -> Element:
-            return r.conjugate(vectors.get(i, after)) * w.get(i, 0)
+        def common(i: Operand, next_row: Operand = next_row) -> Element:
+            return r.conjugate(vectors.get(i, next_row)) * w.get(i, 0)
 
-        share = r.total(r.dtype, after, n, common) * tau * r.conjugate(tau)
+        share = r.total(r.dtype, next_row, n, common) * tau * r.conjugate(tau)
         half = r.number(r.real_part(share) * -0.5)
-        with r.count(after, n) as i:
-            w.set(i, 0, w.get(i, 0) * tau + vectors.get(i, after) * half)
-        with r.count(after, n) as j:
-            first, second = r.conjugate(w.get(j, 0)), r.conjugate(vectors.get(j, after))
-            with r.count(j, n) as i:
-                change = vectors.get(i, after) * first + w.get(i, 0) * second
+        with r.loop(next_row, n) as i:
+            w.set(i, 0, w.get(i, 0) * tau + vectors.get(i, next_row) * half)
+        with r.loop(next_row, n) as j:
+            first, second = r.conjugate(w.get(j, 0)), r.conjugate(vectors.get(j, next_row))
+            with r.loop(j, n) as i:
+                change = vectors.get(i, next_row) * first + w.get(i, 0) * second
                 a.set(i, j, r.subtract(a.get(i, j), change))
 
 
@@ -111,28 +111,28 @@ def reduce_to_bidiagonal(
     """
     out, b, (rows, columns) = r.out, r.b, shape
     w = Matrix(r, product, rows)
-    with r.count(0, columns) as k:
-        after = out.add(k, 1)
+    with r.loop(0, columns) as k:
+        next_row = out.add(k, 1)
         reflect_column(r, a, k, rows, factors[0])
         _reflect_columns_after(r, a, k, shape, r.conjugate(load(b, r.dtype, factors[0], k)))
-        with out.if_(out.icmp("slt", after, columns)):
-            with r.count(after, columns) as j:
-                vectors.set(j, after, r.conjugate(a.get(k, j)))
-            reflect_column(r, vectors, after, columns, factors[1])
-            neighbour = vectors.get(after, after)
-            vectors.set(after, after, r.number(1.0))
-            with r.count(after, rows) as i:
+        with out.if_(out.icmp("slt", next_row, columns)):
+            with r.loop(next_row, columns) as j:
+                vectors.set(j, next_row, r.conjugate(a.get(k, j)))
+            reflect_column(r, vectors, next_row, columns, factors[1])
+            neighbour = vectors.get(next_row, next_row)
+            vectors.set(next_row, next_row, r.number(1.0))
+            with r.loop(next_row, rows) as i:
                 w.set(i, 0, r.number(0.0))
-            tau = load(b, r.dtype, factors[1], after)
-            with r.count(after, columns) as j:
-                own = vectors.get(j, after) * tau
-                with r.count(after, rows) as i:
+            tau = load(b, r.dtype, factors[1], next_row)
+            with r.loop(next_row, columns) as j:
+                own = vectors.get(j, next_row) * tau
+                with r.loop(next_row, rows) as i:
                     w.set(i, 0, w.get(i, 0) + a.get(i, j) * own)
-            with r.count(after, columns) as j:
-                own = r.conjugate(vectors.get(j, after))
-                with r.count(after, rows) as i:
+            with r.loop(next_row, columns) as j:
+                own = r.conjugate(vectors.get(j, next_row))
+                with r.loop(next_row, rows) as i:
                     a.set(i, j, r.subtract(a.get(i, j), w.get(i, 0) * own))
-            vectors.set(after, after, neighbour)
+            vectors.set(next_row, next_row, neighbour)
 
 
 def expand_reflections(
@@ -140,44 +140,44 @@ def expand_reflections(
 ) -> None:  # fmt: skip
     """Replace the vectors of `count` reflections by the first columns of their product."""
     out, b = r.out, r.b
-    with r.count(count, columns) as j:
-        with r.count(0, rows) as i:
+    with r.loop(count, columns) as j:
+        with r.loop(0, rows) as i:
             a.set(i, j, r.number(0.0))
         a.set(j, j, r.number(1.0))
-    with r.count(0, count) as step:
+    with r.loop(0, count) as step:
         k = out.sub(out.sub(count, 1), step)
         tau = load(b, r.dtype, factors, k)
-        after = out.add(k, 1)
-        with r.count(after, columns) as j:
+        next_row = out.add(k, 1)
+        with r.loop(next_row, columns) as j:
             _apply_reflection(r, a, k, j, rows, tau)
-        with r.count(0, k) as i:
+        with r.loop(0, k) as i:
             a.set(i, k, r.number(0.0))
         a.set(k, k, r.subtract(r.number(1.0), tau))
-        with r.count(after, rows) as i:
+        with r.loop(next_row, rows) as i:
             a.set(i, k, r.subtract(r.number(0.0), a.get(i, k) * tau))
 
 
 def _reflect_columns_after(
     r: RoutineText, a: Matrix, k: Operand, shape: tuple[Operand, Operand], tau: Element
 ) -> None:  # fmt: skip
-    with r.count(r.out.add(k, 1), shape[1]) as j:
+    with r.loop(r.out.add(k, 1), shape[1]) as j:
         _apply_reflection(r, a, k, j, shape[0], tau)
 
 
 def _apply_reflection(r: RoutineText, a: Matrix, k: Operand, column: Operand, rows: Operand, tau: Element) -> None:
     """Subtract τ·v·(vᴴ·x) from a column x, where v is the vector of the column k."""
-    after = r.out.add(k, 1)
-    rest = r.total(r.dtype, after, rows, lambda i: r.conjugate(a.get(i, k)) * a.get(i, column))
-    product = (a.get(k, column) + rest) * tau
+    next_row = r.out.add(k, 1)
+    tail_product = r.total(r.dtype, next_row, rows, lambda i: r.conjugate(a.get(i, k)) * a.get(i, column))
+    product = (a.get(k, column) + tail_product) * tau
     a.set(k, column, r.subtract(a.get(k, column), product))
-    with r.count(after, rows) as i:
+    with r.loop(next_row, rows) as i:
         a.set(i, column, r.subtract(a.get(i, column), a.get(i, k) * product))
 
 
 def _largest_magnitude(r: RoutineText, a: Matrix, column: Operand, start: Operand, stop: Operand) -> Element:
     """Return the largest magnitude of the parts of a column's elements; nan counts as the largest."""
     cell = r.cell(float64)
-    with r.count(start, stop) as i:
+    with r.loop(start, stop) as i:
         x = a.get(i, column)
         for part in (x.real, x.imag) if isinstance(x, Pair) else (x,):
             size, before = r.b.intrinsic("fabs", part), r.get(cell, float64)

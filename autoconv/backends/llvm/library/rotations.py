@@ -67,13 +67,13 @@ class _Diagonals(NamedTuple):
         return (size <= sizes * _UNIT) | (size <= self.threshold)
 
 
-def diagonalise_tridiagonal(r: RoutineText, n: Operand, diagonal: str, neighbours: str, made: Rotations,
+def diagonalise_tridiagonal(r: RoutineText, n: Operand, diagonal: str, neighbours: str, rotations: Rotations,
                             write_sweep: Callable[[Operand, Operand], None]) -> None:  # fmt: skip
     """Replace the diagonal by the eigenvalues; `write_sweep` gets the first and the last row of each sweep."""
     matrix = _Diagonals(r, diagonal, neighbours, _threshold(r, n, diagonal, neighbours))
 
     def sweep(low: Operand, high: Operand) -> None:
-        _sweep_tridiagonal(matrix, low, high, made)
+        _sweep_tridiagonal(matrix, low, high, rotations)
         write_sweep(low, high)
 
     _repeat_sweeps(matrix, n, sweep)
@@ -95,24 +95,24 @@ def _threshold(r: RoutineText, n: Operand, diagonal: str, neighbours: str) -> El
     """Return the largest magnitude times a sixteenth of a unit."""
     cell = r.cell(float64)
     for pointer, count in ((diagonal, n), (neighbours, r.out.sub(n, 1))):
-        with r.count(0, count) as k:
-            size, before = r.b.intrinsic("fabs", load(r.b, float64, pointer, k)), r.get(cell, float64)
-            r.put(cell, r.b.select(size > before, size, before))
+        with r.loop(0, count) as k:
+            magnitude, largest_so_far = r.b.intrinsic("fabs", load(r.b, float64, pointer, k)), r.get(cell, float64)
+            r.put(cell, r.b.select(magnitude > largest_so_far, magnitude, largest_so_far))
     return r.get(cell, float64) * (_UNIT / 16)
 
 
 def _repeat_sweeps(matrix: _Diagonals, n: Operand, sweep: Callable[[Operand, Operand], None]) -> None:
     """Write sweeps over the last block that is not diagonal, until there is none; too many of them are a failure."""
     r, out = matrix.r, matrix.r.out
-    high_cell, low_cell, count = out.alloca("i64"), out.alloca("i64"), out.alloca("i64", "0")
+    high_cell, low_cell, sweep_count = out.alloca("i64"), out.alloca("i64"), out.alloca("i64", "0")
     out.store("i64", out.sub(n, 1), high_cell)
     limit = out.mul(n, _MAX_SWEEPS)
 
-    def goes_on() -> str:
+    def has_next() -> str:
         is_open = out.icmp("sgt", out.load("i64", high_cell), 0)
-        return out.and_(is_open, out.icmp("slt", out.load("i64", count), limit))
+        return out.and_(is_open, out.icmp("slt", out.load("i64", sweep_count), limit))
 
-    with out.while_(goes_on):
+    with out.while_(has_next):
         high = out.load("i64", high_cell)
         last = out.sub(high, 1)
         is_done = matrix.is_negligible(last).ir
@@ -122,14 +122,14 @@ def _repeat_sweeps(matrix: _Diagonals, n: Operand, sweep: Callable[[Operand, Ope
             out.store("i64", last, high_cell)
 
         def write_sweep() -> None:
-            out.store("i64", out.add(out.load("i64", count), 1), count)
+            out.store("i64", out.add(out.load("i64", sweep_count), 1), sweep_count)
             out.store("i64", last, low_cell)
 
             def is_coupled() -> str:
                 low = out.load("i64", low_cell)
                 is_inside = out.icmp("sgt", low, 0)
-                before = out.select(is_inside, out.sub(low, 1), low)
-                return out.and_(is_inside, out.not_(matrix.is_negligible(before).ir))
+                row_before = out.select(is_inside, out.sub(low, 1), low)
+                return out.and_(is_inside, out.not_(matrix.is_negligible(row_before).ir))
 
             with out.while_(is_coupled):
                 out.store("i64", out.sub(out.load("i64", low_cell), 1), low_cell)
@@ -139,7 +139,7 @@ def _repeat_sweeps(matrix: _Diagonals, n: Operand, sweep: Callable[[Operand, Ope
     r.fail_if(out.icmp("sgt", out.load("i64", high_cell), 0))
 
 
-def _sweep_tridiagonal(matrix: _Diagonals, low: Operand, high: Operand, made: Rotations) -> None:
+def _sweep_tridiagonal(matrix: _Diagonals, low: Operand, high: Operand, rotations: Rotations) -> None:
     """Write a QR step with Wilkinson's shift on the rows from `low` to `high`."""
     r, out, b = matrix.r, matrix.r.out, matrix.r.b
     last = out.sub(high, 1)
@@ -151,22 +151,22 @@ def _sweep_tridiagonal(matrix: _Diagonals, low: Operand, high: Operand, made: Ro
     bulge, side = r.cell(float64), r.cell(float64)
     r.put(bulge, matrix.d(low) - (matrix.d(high) - quotient))
     r.put(side, matrix.e(low))
-    with r.count(low, high) as k:
-        after = out.add(k, 1)
+    with r.loop(low, high) as k:
+        next_row = out.add(k, 1)
         cosine, sine, length = _rotation(r, r.get(bulge, float64), r.get(side, float64))
-        made.store(r, k, cosine, sine)
+        rotations.store(r, k, cosine, sine)
         with out.if_(out.icmp("sgt", k, low)):
             matrix.set_e(out.sub(k, 1), length)
-        first, middle, second = matrix.d(k), matrix.e(k), matrix.d(after)
+        first, middle, second = matrix.d(k), matrix.e(k), matrix.d(next_row)
         shear = cosine * sine * middle * 2.0
         matrix.set_d(k, cosine * cosine * first + shear + sine * sine * second)
-        matrix.set_d(after, sine * sine * first - shear + cosine * cosine * second)
-        moved = cosine * sine * (second - first) + (cosine * cosine - sine * sine) * middle
-        matrix.set_e(k, moved)
-        r.put(bulge, moved)
-        with out.if_(out.icmp("slt", after, high)):
-            r.put(side, sine * matrix.e(after))
-            matrix.set_e(after, cosine * matrix.e(after))
+        matrix.set_d(next_row, sine * sine * first - shear + cosine * cosine * second)
+        next_bulge = cosine * sine * (second - first) + (cosine * cosine - sine * sine) * middle
+        matrix.set_e(k, next_bulge)
+        r.put(bulge, next_bulge)
+        with out.if_(out.icmp("slt", next_row, high)):
+            r.put(side, sine * matrix.e(next_row))
+            matrix.set_e(next_row, cosine * matrix.e(next_row))
 
 
 def _sweep_bidiagonal(matrix: _Diagonals, low: Operand, high: Operand, left: Rotations, right: Rotations) -> None:
@@ -180,24 +180,24 @@ def _sweep_bidiagonal(matrix: _Diagonals, low: Operand, high: Operand, left: Rot
     shifted = (r.b.intrinsic("fabs", top) - shift) * (sign + shift / divisor)
     r.put(bulge, r.b.select(is_shifted, shifted, top))
     r.put(side, matrix.e(low))
-    with r.count(low, high) as k:
-        after = out.add(k, 1)
+    with r.loop(low, high) as k:
+        next_row = out.add(k, 1)
         cosine, sine, length = _rotation(r, r.get(bulge, float64), r.get(side, float64))
         right.store(r, k, cosine, sine)
         with out.if_(out.icmp("sgt", k, low)):
             matrix.set_e(out.sub(k, 1), length)
-        first, middle, second = matrix.d(k), matrix.e(k), matrix.d(after)
+        first, middle, second = matrix.d(k), matrix.e(k), matrix.d(next_row)
         middle_after, below, second_after = cosine * middle - sine * first, sine * second, cosine * second
         cosine_left, sine_left, length_left = _rotation(r, cosine * first + sine * middle, below)
         left.store(r, k, cosine_left, sine_left)
         matrix.set_d(k, length_left)
-        moved = cosine_left * middle_after + sine_left * second_after
-        matrix.set_d(after, cosine_left * second_after - sine_left * middle_after)
-        matrix.set_e(k, moved)
-        r.put(bulge, moved)
-        with out.if_(out.icmp("slt", after, high)):
-            r.put(side, sine_left * matrix.e(after))
-            matrix.set_e(after, cosine_left * matrix.e(after))
+        next_bulge = cosine_left * middle_after + sine_left * second_after
+        matrix.set_d(next_row, cosine_left * second_after - sine_left * middle_after)
+        matrix.set_e(k, next_bulge)
+        r.put(bulge, next_bulge)
+        with out.if_(out.icmp("slt", next_row, high)):
+            r.put(side, sine_left * matrix.e(next_row))
+            matrix.set_e(next_row, cosine_left * matrix.e(next_row))
 
 
 def _bidiagonal_shift(matrix: _Diagonals, low: Operand, high: Operand) -> Element:
@@ -205,9 +205,9 @@ def _bidiagonal_shift(matrix: _Diagonals, low: Operand, high: Operand) -> Elemen
     r, out, b = matrix.r, matrix.r.out, matrix.r.b
     smallest = r.cell(float64)
     r.put(smallest, b.intrinsic("fabs", matrix.d(high)))
-    with r.count(low, high) as k:
-        size, before = b.intrinsic("fabs", matrix.d(k)), r.get(smallest, float64)
-        r.put(smallest, b.select(size < before, size, before))
+    with r.loop(low, high) as k:
+        magnitude, smallest_so_far = b.intrinsic("fabs", matrix.d(k)), r.get(smallest, float64)
+        r.put(smallest, b.select(magnitude < smallest_so_far, magnitude, smallest_so_far))
     last = out.sub(high, 1)
     first, second, corner = b.intrinsic("fabs", matrix.d(last)), b.intrinsic("fabs", matrix.d(high)), matrix.e(last)
     squares = [part * part + corner * corner for part in (first + second, first - second)]

@@ -20,22 +20,22 @@ def write_eigenvalues(r: RoutineText) -> None:
     """Write the eigenvalues of a Hermitian matrix, in ascending order, and replace the matrix by its vectors."""
     out, b, n = r.out, r.b, r.integer("n")
     a, vectors = r.matrix("a", r.integer("lda")), Matrix(r, "%work", n)
-    factors, product, neighbours, cosines, sines = _arrays(r, r.after("%work", out.mul(n, n)), [n] * 5)
-    with r.count(0, n) as j, r.count(0, j) as i:
+    factors, product, neighbours, cosines, sines = _arrays(r, r.address_after("%work", out.mul(n, n)), [n] * 5)
+    with r.loop(0, n) as j, r.loop(0, j) as i:
         a.set(i, j, r.number(0.0))
     scale = _scale_down(r, a, n, n)
     with out.if_(_is_finite(r, a, n, n)):
         reduce_to_tridiagonal(r, a, n, vectors, factors, product, neighbours)
         _expand_after_first(r, vectors, n, factors)
-        with r.count(0, n) as k:
+        with r.loop(0, n) as k:
             store(b, r.real_part(a.get(k, k)), "%w", k)
-        made = Rotations(cosines, sines)
+        rotations = Rotations(cosines, sines)
         diagonalise_tridiagonal(
-            r, n, "%w", neighbours, made, lambda low, high: made.apply(r, vectors, n, low, high)
+            r, n, "%w", neighbours, rotations, lambda low, high: rotations.apply(r, vectors, n, low, high)
         )  # fmt: skip
         _scale_up(r, "%w", n, scale)
         _sort_columns(r, "%w", n, [(vectors, n)], descending=False)
-        with r.count(0, n) as j, r.count(0, n) as i:
+        with r.loop(0, n) as j, r.loop(0, n) as i:
             a.set(i, j, vectors.get(i, j))
 
 
@@ -47,18 +47,18 @@ def write_singular_values(r: RoutineText) -> None:
     is_full, has_vectors = r.is_letter("jobz", "A"), out.not_(r.is_letter("jobz", "N"))
     expanded = out.select(is_full, rows, columns)
     a, x = r.matrix("a", r.integer("lda")), Matrix(r, "%work", rows)
-    v = Matrix(r, r.after("%work", out.mul(rows, expanded)), columns)
-    arrays = _arrays(r, r.after(v.pointer, out.mul(columns, columns)), [columns] * 7 + [rows])
+    v = Matrix(r, r.address_after("%work", out.mul(rows, expanded)), columns)
+    arrays = _arrays(r, r.address_after(v.pointer, out.mul(columns, columns)), [columns] * 7 + [rows])
     left_factors, right_factors, neighbours, *parts, product = arrays
-    with r.count(0, columns) as j, r.count(0, rows) as i:  # the adjoint of a wide matrix
+    with r.loop(0, columns) as j, r.loop(0, rows) as i:  # the adjoint of a wide matrix
         element = a.get(out.select(is_tall, i, j), out.select(is_tall, j, i))
         x.set(i, j, r.select(r.truth(is_tall), element, r.conjugate(element)))
     scale = _scale_down(r, x, rows, columns)
     with out.if_(_is_finite(r, x, rows, columns)):
         reduce_to_bidiagonal(r, x, (rows, columns), v, (left_factors, right_factors), product)
-        with r.count(0, columns) as k:
+        with r.loop(0, columns) as k:
             store(b, r.real_part(x.get(k, k)), "%s", k)
-        with r.count(1, columns) as k:
+        with r.loop(1, columns) as k:
             store(b, r.real_part(v.get(k, k)), neighbours, out.sub(k, 1))
         with out.if_(has_vectors):
             expand_reflections(r, x, rows, expanded, columns, left_factors)
@@ -71,10 +71,10 @@ def write_singular_values(r: RoutineText) -> None:
                 right.apply(r, v, columns, low, high)
 
         diagonalise_bidiagonal(r, columns, "%s", neighbours, left, right, rotate_vectors)
-        with r.count(0, columns) as k:
+        with r.loop(0, columns) as k:
             value = load(b, float64, "%s", k)
             store(b, b.intrinsic("fabs", value), "%s", k)
-            with out.if_(out.and_(has_vectors, (value < 0.0).ir)), r.count(0, columns) as i:
+            with out.if_(out.and_(has_vectors, (value < 0.0).ir)), r.loop(0, columns) as i:
                 v.set(i, k, r.subtract(r.number(0.0), v.get(i, k)))
         _scale_up(r, "%s", columns, scale)
         _sort_columns(r, "%s", columns, [(x, rows), (v, columns)], descending=True, has_columns=has_vectors)
@@ -90,9 +90,9 @@ def _write_vectors(
     u, adjoint = r.matrix("u", r.integer("ldu")), r.matrix("vt", r.integer("ldvt"))
 
     def copy(left: tuple[Matrix, tuple[Index, Index]], right: tuple[Matrix, tuple[Index, Index]]) -> None:
-        with r.count(0, left[1][1]) as j, r.count(0, left[1][0]) as i:
+        with r.loop(0, left[1][1]) as j, r.loop(0, left[1][0]) as i:
             u.set(i, j, left[0].get(i, j))
-        with r.count(0, right[1][1]) as j, r.count(0, right[1][0]) as i:
+        with r.loop(0, right[1][1]) as j, r.loop(0, right[1][0]) as i:
             adjoint.set(j, i, r.conjugate(right[0].get(i, j)))
 
     r.out.either(is_tall, lambda: copy(tall, square), lambda: copy(square, tall))
@@ -100,12 +100,12 @@ def _write_vectors(
 
 def _expand_after_first(r: RoutineText, vectors: Matrix, n: Operand, factors: str) -> None:
     """Replace the vectors of reflections of all rows but the first by the columns of their product."""
-    rest = r.out.sub(n, 1)
-    with r.count(0, n) as k:
+    order = r.out.sub(n, 1)
+    with r.loop(0, n) as k:
         vectors.set(k, 0, r.number(0.0))
         vectors.set(0, k, r.number(0.0))
     vectors.set(0, 0, r.number(1.0))
-    expand_reflections(r, vectors.part(1, 1), rest, rest, rest, r.after(factors, 1))
+    expand_reflections(r, vectors.part(1, 1), order, order, order, r.address_after(factors, 1))
 
 
 # ---- helpers
@@ -115,25 +115,25 @@ def _arrays(r: RoutineText, start: str, sizes: Sequence[Operand]) -> list[str]:
     """Divide the workspace from `start` on into arrays of so many numbers."""
     pointers = [start]
     for size in sizes[:-1]:
-        pointers.append(r.after(pointers[-1], size))
+        pointers.append(r.address_after(pointers[-1], size))
     return pointers
 
 
 def _scale_down(r: RoutineText, x: Matrix, rows: Operand, columns: Operand) -> Element:
     """Divide a matrix by its largest magnitude, so that squares do not overflow, and return it; 1 for a zero matrix."""
     b, cell = r.b, r.cell(float64)
-    with r.count(0, columns) as j, r.count(0, rows) as i:
-        size, before = r.magnitude(x.get(i, j)), r.get(cell, float64)
-        r.put(cell, b.select(size <= before, before, size))
+    with r.loop(0, columns) as j, r.loop(0, rows) as i:
+        magnitude, largest_so_far = r.magnitude(x.get(i, j)), r.get(cell, float64)
+        r.put(cell, b.select(magnitude <= largest_so_far, largest_so_far, magnitude))
     largest = r.get(cell, float64)
     scale = b.select(largest < 1e-300, 1.0, largest)
-    with r.count(0, columns) as j, r.count(0, rows) as i:
+    with r.loop(0, columns) as j, r.loop(0, rows) as i:
         x.set(i, j, r.scale(x.get(i, j), 1.0 / scale))
     return scale
 
 
 def _scale_up(r: RoutineText, numbers: str, n: Operand, scale: Element) -> None:
-    with r.count(0, n) as k:
+    with r.loop(0, n) as k:
         store(r.b, load(r.b, float64, numbers, k) * scale, numbers, k)
 
 
@@ -152,9 +152,9 @@ def _sort_columns(
     """Sort columns of matrices, given with their numbers of rows, by real keys; the keys are sorted, too."""
     out, b = r.out, r.b
     best = out.alloca("i64")
-    with r.count(0, n) as k:
+    with r.loop(0, n) as k:
         out.store("i64", k, best)
-        with r.count(k, n) as j:
+        with r.loop(k, n) as j:
             key, other = (load(b, float64, keys, i) for i in (j, out.load("i64", best)))
             is_better = key > other if descending else key < other
             out.store("i64", out.select(is_better.ir, j, out.load("i64", best)), best)
@@ -165,7 +165,7 @@ def _sort_columns(
             store(b, first, keys, chosen)
             with out.if_(has_columns):
                 for x, rows in matrices:
-                    with r.count(0, rows) as i:
+                    with r.loop(0, rows) as i:
                         left, right = x.get(i, k), x.get(i, chosen)
                         x.set(i, k, right)
                         x.set(i, chosen, left)

@@ -11,11 +11,11 @@ A second slot, if it is filled, has a mapping from identities of instances to pa
 the same class, the method of that instance. A call whose first argument is such an instance becomes a call of its
 method with the other arguments.
 
-`slow(self, *args, **kwargs)` handles calls that no entry takes, that the gate stops, or that run while `detour` is not
-0. It also handles calls with keyword arguments that do not go to the plain function. An exception of an entry goes to
-`failed(self, entry, error, *args)`. If the third number is not 0 and flags of floating-point errors are set after an
-entry, they are cleared, and the call returns the result of `flagged(self, entry, found, flags, *args)`. Flags of errors
-that NumPy is configured to ignore do not count.
+`handle_miss(self, *args, **kwargs)` handles calls that no entry takes, that the gate stops, or that run while `detour`
+is not 0. It also handles calls with keyword arguments that do not go to the plain function. An exception of an entry
+goes to `handle_failure(self, entry, error, *args)`. If the third number is not 0 and flags of floating-point errors are
+set after an entry, they are cleared, and the call returns the result of `handle_flagged(self, entry, result, flags,
+*args)`. Flags of errors that NumPy is configured to ignore do not count.
 
 NumPy's state is a capsule of a number with three bits for each kind of error, the action (`has_actions`). If NumPy has
 another layout, calls stop while the variable differs from its default.

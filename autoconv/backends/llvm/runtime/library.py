@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from contextvars import ContextVar
 from typing import Any
 
-from autoconv.backends.llvm.jit.engine import Code, make_ready, start_helper, warm_up
+from autoconv.backends.llvm.jit.engine import Code, prepare_object_files, start_helper, warm_up
 from autoconv.backends.llvm.runtime import array_pool, call_dispatch, exceptions, objects, references, thread_pool
 from autoconv.backends.llvm.target.machine import this_machine
 
@@ -65,7 +65,7 @@ def _compile_ahead() -> None:
         while _PARTS_AHEAD:
             load, text, _ = _PARTS_AHEAD.pop()
             if not _is_loaded(load):
-                make_ready({text(): 0})
+                prepare_object_files({text(): 0})
 
 
 def _is_loaded(load: Any) -> bool:

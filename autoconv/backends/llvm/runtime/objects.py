@@ -110,7 +110,7 @@ def _guarded_text(name: str, arguments: str, tests: dict[str, str], lines: Seque
     The last of `lines` defines the result, `%found`.
     """
     result, types = FUNCTIONS[name]
-    parameters = [f"{kind} %{letter}" for kind, letter in zip(types.split(", "), arguments, strict=True)]
+    parameters = [f"{ir_type} %{letter}" for ir_type, letter in zip(types.split(", "), arguments, strict=True)]
     test_lines = [f"  %known{i} = call i1 @{test}({operands})" for i, (operands, test) in enumerate(tests.items())]
     all_hold = "%known0"
     for i in range(1, len(tests)):

@@ -1,4 +1,4 @@
-"""Rules that write ops for other runtimes, by the names of the ops, in terms of `terms.Rules`."""
+"""Rules that write ops for other runtimes, by the names of the ops, in terms of `writing.Rules`."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ def _repeat_by_counts(w: Rules, x: Term, counts: Term, axis: int) -> Term | None
     positions = w.true_positions(w.compare("lt", copy_numbers, insert_axis(w, counts_along_axis, 1)))
     if positions is None:
         return None
-    return move_axes(w, w.gather_nd(move_axes(w, x, [axis], [0]), w.part(positions, 1, 0, 1)), [0], [axis])
+    return move_axes(w, w.gather_nd(move_axes(w, x, [axis], [0]), w.static_slice(positions, 1, 0, 1)), [0], [axis])
 
 
 @lowers("tile")
@@ -53,7 +53,7 @@ def tile(w: Rules, node: Node, x: Term, *multiples: Term) -> Term | None:
         return _tile_by_terms(w, node, x, multiples[0]) if w.has_open_sizes else None
     for axis, count in enumerate(node.attributes["multiples"]):
         if count == 0:
-            x = w.part(x, axis, 0, 0)
+            x = w.static_slice(x, axis, 0, 0)
         elif count > 1:
             x = w.concatenate([x] * count, axis)
     return x
@@ -101,7 +101,7 @@ def top_k(w: Rules, node: Node, x: Term, *count: Term) -> list[Term] | None:
     values, positions = w.sort(x, axis, True)
     positions = w.cast(positions, int32)
     if not count:
-        return [w.part(values, axis, 0, k), w.part(positions, axis, 0, k)]
+        return [w.static_slice(values, axis, 0, k), w.static_slice(positions, axis, 0, k)]
     size = w.sizes(x)[axis]
     stop = w.cast(count[0], int64)
     w.fail((stop < 0) | (stop > (size if isinstance(size, int) else w.cast(size, int64))))

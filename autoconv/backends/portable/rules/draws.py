@@ -26,28 +26,29 @@ def truncated_normal(w: Control, node: Node, seed: Term, *sizes: Term) -> Term |
     blocks = philox_stream(w, seed, node.attributes.get("alg", "philox"))
     if shape is None or sizes or blocks is None:
         return None
-    count, kind = math.prod(shape), float64 if dtype is float64 else float32
-    group = 2 if kind is float64 else 4
+    count, computed_dtype = math.prod(shape), float64 if dtype is float64 else float32
+    group = 2 if computed_dtype is float64 else 4
     groups = -(-count // group)
     starts = w.iota((groups,), 0, uint64) * (RESERVED_BLOCKS * group // 4)
-    places = w.iota((groups, group), 1, int64)
+    slots = w.iota((groups, group), 1, int64)
 
     def step(active: Term, state: list[Term]) -> tuple[Term, list[Term]]:
         accepted, filled, number = state
         words = w.reshape(blocks(starts + number), (4 * groups,))
         pairs = groups * group // 2
-        drawn = w.reshape(normal_pairs(w, words_to_fractions(w, words, 2 * pairs, kind), pairs, kind), (groups, group))
+        fractions = words_to_fractions(w, words, 2 * pairs, computed_dtype)
+        drawn = w.reshape(normal_pairs(w, fractions, pairs, computed_dtype), (groups, group))
         for i in range(group):
-            one = w.part(drawn, 1, i, i + 1)
-            fits = (w.emit_unary("abs", one) < TRUNCATION) & (filled < group)
-            accepted = w.select(fits & places.same(filled), one, accepted)
+            candidate = w.static_slice(drawn, 1, i, i + 1)
+            fits = (w.emit_unary("abs", candidate) < TRUNCATION) & (filled < group)
+            accepted = w.select(fits & slots.same(filled), candidate, accepted)
             filled = w.select(fits, filled + 1, filled)
         return filled < group, [accepted, filled, number + 1]
 
-    filled = w.fill_like(w.part(places, 1, 0, 1), 0, int64)
-    state = [w.fill_like(places, 0, kind), filled, w.constant(0, uint64)]
+    filled = w.fill_like(w.static_slice(slots, 1, 0, 1), 0, int64)
+    state = [w.fill_like(slots, 0, computed_dtype), filled, w.constant(0, uint64)]
     accepted = w.reshape(w.repeat(filled < group, state, step)[0], (groups * group,))
-    return w.cast(w.reshape(w.part(accepted, 0, 0, count), shape), dtype)
+    return w.cast(w.reshape(w.static_slice(accepted, 0, 0, count), shape), dtype)
 
 
 class _Draws:
@@ -73,7 +74,7 @@ class _Draws:
         empty = active & remaining.same(0)
         words = w.reshape(self._blocks(self.state[0]), (4 * count,))
         pairs = w.reshape(convert(words_to_fractions(w, words, 2 * count, float64)), (count, 2))
-        fresh = [w.reshape(w.part(pairs, 1, i, i + 1), (count,)) for i in range(2)]
+        fresh = [w.reshape(w.static_slice(pairs, 1, i, i + 1), (count,)) for i in range(2)]
         first, second = w.select(empty, fresh[0], first), w.select(empty, fresh[1], second)
         remaining = w.select(active, w.select(empty, 2, remaining) - 1, remaining)
         self.state[0] = w.select(empty, self.state[0] + 1, self.state[0])
@@ -86,21 +87,21 @@ class _Result:
 
     def __init__(self, w: Control, shape: tuple[int, ...], parameter: Term, *_: Term) -> None:
         self._w, self._shape = w, shape
-        own = shape[len(shape) - parameter.rank :]
-        self._own, self._parameters = own, math.prod(own)
-        self._each = math.prod(shape) // max(self._parameters, 1)
-        self.count = self._each * self._parameters
+        parameter_shape = shape[len(shape) - parameter.rank :]
+        self._parameter_shape, self._parameter_count = parameter_shape, math.prod(parameter_shape)
+        self._draws_per_parameter = math.prod(shape) // max(self._parameter_count, 1)
+        self.count = self._draws_per_parameter * self._parameter_count
 
     def of(self, parameter: Term) -> Term:
         """Return the parameter of each number."""
         w = self._w
-        flat = w.reshape(w.expand(w.cast(parameter, float64), self._own), (self._parameters, 1))
-        return w.reshape(w.expand(flat, (self._parameters, self._each)), (self.count,))
+        flat = w.reshape(w.expand(w.cast(parameter, float64), self._parameter_shape), (self._parameter_count, 1))
+        return w.reshape(w.expand(flat, (self._parameter_count, self._draws_per_parameter)), (self.count,))
 
     def arrange(self, numbers: Term, dtype: DType) -> Term:
         """Return the numbers in the shape of the result, converted to the dtype."""
         w = self._w
-        table = w.transpose(w.reshape(numbers, (self._parameters, self._each)), (1, 0))
+        table = w.transpose(w.reshape(numbers, (self._parameter_count, self._draws_per_parameter)), (1, 0))
         return w.cast(w.reshape(table, self._shape), dtype)
 
 
@@ -110,10 +111,10 @@ Attempt = Callable[[Term, _Draws], tuple[Term, Term]]
 def _draw_until_accepted(w: Control, draws: _Draws, numbers: Term, active: Term, attempt: Attempt) -> Term:
     """Repeat attempts, which give candidates and whether they are accepted, for the numbers that are active."""
 
-    def step(going: Term, state: list[Term]) -> tuple[Term, list[Term]]:
+    def step(active: Term, state: list[Term]) -> tuple[Term, list[Term]]:
         numbers, *draws.state = state
-        candidates, is_accepted = attempt(going, draws)
-        return going & ~is_accepted, [w.select(going & is_accepted, candidates, numbers), *draws.state]
+        candidates, is_accepted = attempt(active, draws)
+        return active & ~is_accepted, [w.select(active & is_accepted, candidates, numbers), *draws.state]
 
     numbers, *draws.state = w.repeat(active, [numbers, *draws.state], step)
     return numbers
@@ -147,25 +148,25 @@ def gamma(w: Control, node: Node, seed: Term, alpha: Term, *sizes: Term) -> Term
         return None
     result, draws, (alphas,) = prepared
     w.fail(~(alphas > 0.0))
-    small, exponential = alphas < 1.0, alphas.same(1.0)
-    d = alphas + w.select(small, 2.0 / 3.0, w.fill_like(alphas, -1.0 / 3.0, float64))
+    is_small, is_exponential = alphas < 1.0, alphas.same(1.0)
+    d = alphas + w.select(is_small, 2.0 / 3.0, w.fill_like(alphas, -1.0 / 3.0, float64))
     c = w.binary("divide", 1.0 / 3.0, w.emit_unary("sqrt", d))
-    numbers = -w.libm("log1p", -draws.uniform(exponential))
+    numbers = -w.libm("log1p", -draws.uniform(is_exponential))
 
-    def attempt(going: Term, draws: _Draws) -> tuple[Term, Term]:
-        normal = draws.normal(going)
+    def attempt(active: Term, draws: _Draws) -> tuple[Term, Term]:
+        normal = draws.normal(active)
         cube = 1.0 + c * normal
-        positive = going & (cube > 0.0)
-        cube = w.select(positive, cube, 1.0)
+        is_positive = active & (cube > 0.0)
+        cube = w.select(is_positive, cube, 1.0)
         cube = cube * cube * cube
-        uniform, square = draws.uniform(positive), normal * normal
-        squeezed = uniform < 1.0 - square * 0.0331 * square
-        near = w.libm("log", uniform) < square * 0.5 + d * (1.0 - cube + w.libm("log", cube))
-        return d * cube, positive & (squeezed | near)
+        uniform, square = draws.uniform(is_positive), normal * normal
+        is_squeezed = uniform < 1.0 - square * 0.0331 * square
+        is_near = w.libm("log", uniform) < square * 0.5 + d * (1.0 - cube + w.libm("log", cube))
+        return d * cube, is_positive & (is_squeezed | is_near)
 
-    numbers = _draw_until_accepted(w, draws, numbers, ~exponential, attempt)
-    raised = numbers * w.binary("power", draws.uniform(small), w.binary("divide", 1.0, alphas))
-    return result.arrange(w.select(small, raised, numbers), node.attributes["dtype"])
+    numbers = _draw_until_accepted(w, draws, numbers, ~is_exponential, attempt)
+    raised = numbers * w.binary("power", draws.uniform(is_small), w.binary("divide", 1.0, alphas))
+    return result.arrange(w.select(is_small, raised, numbers), node.attributes["dtype"])
 
 
 @lowers("stateless_random_poisson")
@@ -179,27 +180,27 @@ def poisson(w: Control, node: Node, seed: Term, mean: Term, *sizes: Term) -> Ter
     limit, has_small_mean = w.libm("exp", -means), means < DIRECT
     zero, one = (w.fill_like(means, number, float64) for number in (0.0, 1.0))
 
-    def step(going: Term, state: list[Term]) -> tuple[Term, list[Term]]:
+    def step(active: Term, state: list[Term]) -> tuple[Term, list[Term]]:
         product, count, *draws.state = state
-        product = w.select(going, product * draws.uniform(going), product)
-        going = going & (product > limit)
-        return going, [product, w.select(going, count + 1.0, count), *draws.state]
+        product = w.select(active, product * draws.uniform(active), product)
+        active = active & (product > limit)
+        return active, [product, w.select(active, count + 1.0, count), *draws.state]
 
     _, counts, *draws.state = w.repeat(has_small_mean, [one, zero, *draws.state], step)
     b = 0.931 + w.emit_unary("sqrt", means) * 2.53
     a = -0.059 + b * 0.02483
     inverse = 1.1239 + w.binary("divide", 1.1328, b - 3.4)
 
-    def attempt(going: Term, draws: _Draws) -> tuple[Term, Term]:
-        u = draws.uniform(going) - 0.5
-        v = draws.uniform(going)
+    def attempt(active: Term, draws: _Draws) -> tuple[Term, Term]:
+        u = draws.uniform(active) - 0.5
+        v = draws.uniform(active)
         distance = 0.5 - w.emit_unary("abs", u)
         k = w.emit_unary("floor", (a * 2.0 / distance + b) * u + means + 0.43)
-        sure = (distance >= 0.07) & (v <= 0.9277 - w.binary("divide", 3.6224, b - 2.0))
-        out = (k < 0.0) | ((distance < 0.013) & (v > distance))
+        is_sure = (distance >= 0.07) & (v <= 0.9277 - w.binary("divide", 3.6224, b - 2.0))
+        is_outside = (k < 0.0) | ((distance < 0.013) & (v > distance))
         left = w.libm("log", v * inverse / (a / (distance * distance) + b))
         right = -means + k * w.libm("log", means) - lgamma(w, w.binary("maximum", k, 0.0) + 1.0)
-        return k, sure | (~out & (left <= right))
+        return k, is_sure | (~is_outside & (left <= right))
 
     has_large_mean = ~has_small_mean & (means < math.inf)
     start = w.select(has_small_mean, counts, w.fill_like(means, math.inf, float64))
@@ -225,20 +226,20 @@ def binomial(w: Control, node: Node, seed: Term, counts: Term, chances: Term, *s
         return None
     result, draws, (trials, probabilities) = prepared
     w.fail(~((trials >= 0.0) & (probabilities >= 0.0) & (probabilities <= 1.0)))
-    is_mirrored, small = probabilities > 0.5, is_small([trials, probabilities])
+    is_mirrored, has_small_mean = probabilities > 0.5, is_small([trials, probabilities])
     p = w.select(is_mirrored, 1.0 - probabilities, probabilities)
     zero = w.fill_like(trials, 0.0, float64)
 
-    def step(going: Term, state: list[Term]) -> tuple[Term, list[Term]]:
+    def step(active: Term, state: list[Term]) -> tuple[Term, list[Term]]:
         steps, numbers, *draws.state = state
-        logarithms = w.libm("log", draws.uniform(going)), w.libm("log1p", -p)
-        length = w.emit_unary("ceil", w.binary("divide", *(w.emit_unary("abs", each) for each in logarithms)))
-        steps = w.select(going, steps + length, steps)
-        going = going & (steps <= trials)
-        return going, [steps, w.select(going, numbers + 1.0, numbers), *draws.state]
+        logarithms = w.libm("log", draws.uniform(active)), w.libm("log1p", -p)
+        length = w.emit_unary("ceil", w.binary("divide", *(w.emit_unary("abs", logarithm) for logarithm in logarithms)))
+        steps = w.select(active, steps + length, steps)
+        active = active & (steps <= trials)
+        return active, [steps, w.select(active, numbers + 1.0, numbers), *draws.state]
 
-    _, numbers, *draws.state = w.repeat(small, [zero, zero, *draws.state], step)
-    numbers = _draw_until_accepted(w, draws, numbers, ~small, _by_hoermann(w, trials, p))
+    _, numbers, *draws.state = w.repeat(has_small_mean, [zero, zero, *draws.state], step)
+    numbers = _draw_until_accepted(w, draws, numbers, ~has_small_mean, _by_hoermann(w, trials, p))
     return result.arrange(w.select(is_mirrored, trials - numbers, numbers), node.attributes["dtype"])
 
 
@@ -249,13 +250,13 @@ def _by_hoermann(w: Control, trials: Term, p: Term) -> Attempt:
     a = -0.0873 + b * 0.0248 + p * 0.01
     middle, odds = w.emit_unary("floor", (trials + 1.0) * p), p / (1.0 - p)
 
-    def attempt(going: Term, draws: _Draws) -> tuple[Term, Term]:
-        u, v = draws.uniform(going), draws.uniform(going)
+    def attempt(active: Term, draws: _Draws) -> tuple[Term, Term]:
+        u, v = draws.uniform(active), draws.uniform(active)
         u = u - 0.5
         distance = 0.5 - w.emit_unary("abs", u)
         k = w.emit_unary("floor", (a * 2.0 / distance + b) * u + trials * p + 0.5)
-        sure = (distance >= 0.07) & (v <= 0.92 - w.binary("divide", 4.2, b))
-        out = (k < 0.0) | (k > trials)
+        is_sure = (distance >= 0.07) & (v <= 0.92 - w.binary("divide", 4.2, b))
+        is_outside = (k < 0.0) | (k > trials)
         inner = w.select(k < 0.0, 0.0, w.select(k > trials, trials, k))
         alpha = (2.83 + w.binary("divide", 5.1, b)) * deviation
         left = w.libm("log", v * alpha / (a / (distance * distance) + b))
@@ -265,7 +266,7 @@ def _by_hoermann(w: Control, trials: Term, p: Term) -> Attempt:
             + (inner + 0.5) * w.libm("log", odds * (trials - inner + 1.0) / (inner + 1.0))
             + _tail(w, middle) + _tail(w, trials - middle) - _tail(w, inner) - _tail(w, trials - inner)
         )  # fmt: skip
-        return k, sure | (~out & (left <= right))
+        return k, is_sure | (~is_outside & (left <= right))
 
     return attempt
 

@@ -31,14 +31,14 @@ class Elimination:
         eye = w.expand(w.array(np.eye(size).astype(x.dtype.numpy), x.dtype), x.shape)
         sign = w.expand(w.constant(1, x.dtype), x.shape[:-2])
         state = [w.constant(0, int64), x, eye, sign]
-        word = w.error_word_or_zero(w.word)
+        word = w.error_word_or_zero(w.error_word)
         state_after = w.loop(
             lambda state, word: _has_next_column(w, state, word, size),
             lambda state, word: _eliminate_column(w, state, word),
             state,
             word,
         )
-        w.word = state_after.pop()
+        w.error_word = state_after.pop()
         self.packed, self.rows, self.sign = state_after[1:]
         self.w = w
 
@@ -58,7 +58,7 @@ class Elimination:
         row_numbers = w.iota((size,), 0, int64)
 
         def solve_row(state: list[Term], word: Term) -> list[Term]:
-            w.word = word
+            w.error_word = word
             step, solution = state
             current = step if lower else w.binary("subtract", size - 1, step)
             is_current = w.reshape(row_numbers.same(current), (size, 1))
@@ -75,20 +75,20 @@ class Elimination:
             return [step + 1, w.emit_select(*w.broadcast(is_current, value, solution))]
 
         state = [w.constant(0, int64), y]
-        word = w.error_word_or_zero(w.word)
+        word = w.error_word_or_zero(w.error_word)
         solution = w.loop(lambda state, word: _has_next_column(w, state, word, size), solve_row, state, word)
-        w.word = solution.pop()
+        w.error_word = solution.pop()
         return solution[1]
 
 
 def _has_next_column(w: Control, state: list[Term], word: Term, size: int) -> Term:
-    w.word = word
+    w.error_word = word
     return state[0] < size
 
 
 def _eliminate_column(w: Control, state: list[Term], word: Term) -> list[Term]:
     """Exchange rows so that the pivot is on the diagonal, and eliminate below it."""
-    w.word = word
+    w.error_word = word
     step, x, rows, sign = state
     size, rank = x.shape[-1], x.rank
     positions = w.iota((size,), 0, int64)

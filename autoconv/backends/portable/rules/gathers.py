@@ -96,7 +96,7 @@ def _position_vectors(w: Rules, index: Term, like: Term, batch: int = 0) -> Term
     depth = index.shape[-1]
     columns = []
     for k in range(depth):
-        column = drop_axes(w, w.part(index, index.rank - 1, k, k + 1), [index.rank - 1])
+        column = drop_axes(w, w.static_slice(index, index.rank - 1, k, k + 1), [index.rank - 1])
         columns.append(check_index(w, column, w.sizes(like)[batch + k]))
     if batch and columns:
         columns = [*_batch_positions(w, columns[0], batch), *columns]

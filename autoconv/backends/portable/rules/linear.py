@@ -45,73 +45,73 @@ def tensordot(w: Rules, node: Node, x: Term, y: Term) -> Term:
 def einsum(w: Rules, node: Node, *operands: Term) -> Term | None:
     """Contract from left to right: each step sums over labels that neither the result nor a later operand has."""
     equation = node.attributes["equation"].replace(" ", "")
-    left, arrow, right = equation.partition("->")
-    operand_labels = left.split(",")
-    operand_labels, right = _expand_ellipsis(operand_labels, right, bool(arrow), [x.rank for x in operands])
+    inputs, arrow, result = equation.partition("->")
+    operand_labels = inputs.split(",")
+    operand_labels, result = _expand_ellipsis(operand_labels, result, bool(arrow), [x.rank for x in operands])
     if operand_labels is None:
         return None
     total, labels_of_total = _diagonal(w, operands[0], operand_labels[0])
     if total is None:
         return None
     for i, (x, labels) in enumerate(zip(operands[1:], operand_labels[1:], strict=True)):
-        needed_later = set("".join(operand_labels[i + 2 :])) | set(right)
+        needed_later = set("".join(operand_labels[i + 2 :])) | set(result)
         diagonal, labels = _diagonal(w, x, labels)
         if diagonal is None:
             return None
         total, labels_of_total = _contract(w, total, labels_of_total, diagonal, labels, needed_later)
-    total, labels_of_total = _sum_labels(w, total, labels_of_total, set(right))
-    return w.transpose(total, [labels_of_total.index(c) for c in right])
+    total, labels_of_total = _sum_labels(w, total, labels_of_total, set(result))
+    return w.transpose(total, [labels_of_total.index(c) for c in result])
 
 
-def _expand_ellipsis(names: list[str], right: str, arrow: bool, ranks: list[int]) -> tuple[Any, str]:
-    unused_letters = [c for c in "ABCDEFGHIJKLMNOPQRSTUVWXYZ" if all(c not in name for name in [*names, right])]
-    widths = (rank - len(name) + 3 for name, rank in zip(names, ranks, strict=True) if "..." in name)
+def _expand_ellipsis(inputs: list[str], result: str, has_arrow: bool, ranks: list[int]) -> tuple[Any, str]:
+    unused_letters = [c for c in "ABCDEFGHIJKLMNOPQRSTUVWXYZ" if all(c not in labels for labels in [*inputs, result])]
+    widths = (rank - len(labels) + 3 for labels, rank in zip(inputs, ranks, strict=True) if "..." in labels)
     ellipsis_width = max(widths, default=0)
     if ellipsis_width > len(unused_letters):
-        return None, right
+        return None, result
     letters = "".join(unused_letters[:ellipsis_width])
     expanded = [
-        name.replace("...", letters[ellipsis_width - (rank - len(name) + 3) :] if "..." in name else "")
-        for name, rank in zip(names, ranks, strict=True)
+        labels.replace("...", letters[ellipsis_width - (rank - len(labels) + 3) :] if "..." in labels else "")
+        for labels, rank in zip(inputs, ranks, strict=True)
     ]
-    if not arrow:
+    if not has_arrow:
         joined = "".join(expanded)
         single_letters = sorted(c for c in set(joined) if joined.count(c) == 1 and c not in letters)
         return expanded, letters + "".join(single_letters)
-    return expanded, right.replace("...", letters)
+    return expanded, result.replace("...", letters)
 
 
-def _diagonal(w: Rules, x: Term, name: str) -> tuple[Term | None, str]:
-    """Take the diagonal over a letter that occurs twice."""
-    for c in name:
-        if name.count(c) < 2:
+def _diagonal(w: Rules, x: Term, labels: str) -> tuple[Term | None, str]:
+    """Take the diagonal over a label that occurs twice."""
+    for c in labels:
+        if labels.count(c) < 2:
             continue
-        first, second = name.index(c), name.rindex(c)
+        first, second = labels.index(c), labels.rindex(c)
         size = x.shape[first]
-        if name.count(c) > 2 or not isinstance(size, int):
-            return None, name
+        if labels.count(c) > 2 or not isinstance(size, int):
+            return None, labels
         shape = [size if a in (first, second) else 1 for a in range(x.rank)]
         mask = w.array(np.eye(size, dtype=bool).reshape(shape), w.truth)
         masked = w.emit_select(*w.broadcast(mask, x, w.constant(0, x.dtype)))
-        return _diagonal(w, w.reduce(masked, (second,), "add", 0), name[:second] + name[second + 1 :])
-    return x, name
+        return _diagonal(w, w.reduce(masked, (second,), "add", 0), labels[:second] + labels[second + 1 :])
+    return x, labels
 
 
-def _sum_labels(w: Rules, x: Term, name: str, labels: set[str]) -> tuple[Term, str]:
-    axes = [axis for axis, c in enumerate(name) if c not in labels]
-    return w.reduce(x, axes, "add", 0), "".join(c for c in name if c in labels)
+def _sum_labels(w: Rules, x: Term, labels: str, needed: set[str]) -> tuple[Term, str]:
+    axes = [axis for axis, c in enumerate(labels) if c not in needed]
+    return w.reduce(x, axes, "add", 0), "".join(c for c in labels if c in needed)
 
 
-def _contract(w: Rules, x: Term, a: str, y: Term, b: str, needed_later: set[str]) -> tuple[Term, str]:
-    x, a = _sum_labels(w, x, a, needed_later | set(b))
-    y, b = _sum_labels(w, y, b, needed_later | set(a))
-    shared = [c for c in a if c in b]
+def _contract(w: Rules, x: Term, x_labels: str, y: Term, y_labels: str, needed_later: set[str]) -> tuple[Term, str]:
+    x, x_labels = _sum_labels(w, x, x_labels, needed_later | set(y_labels))
+    y, y_labels = _sum_labels(w, y, y_labels, needed_later | set(x_labels))
+    shared = [c for c in x_labels if c in y_labels]
     batch, inner = [c for c in shared if c in needed_later], [c for c in shared if c not in needed_later]
-    product = w.dot(
-        x, y, tuple(a.index(c) for c in batch), tuple(b.index(c) for c in batch), tuple(a.index(c) for c in inner),
-        tuple(b.index(c) for c in inner),
+    x_batch, y_batch, x_inner, y_inner = (
+        tuple(map(labels.index, kept)) for kept in (batch, inner) for labels in (x_labels, y_labels)
     )
-    return product, "".join([*batch, *(c for c in a if c not in shared), *(c for c in b if c not in shared)])
+    x_free, y_free = ([c for c in labels if c not in shared] for labels in (x_labels, y_labels))
+    return w.dot(x, y, x_batch, y_batch, x_inner, y_inner), "".join([*batch, *x_free, *y_free])
 
 
 @lowers("cholesky")
@@ -142,7 +142,7 @@ def fft(w: Rules, node: Node, x: Term) -> Term | None:
         return None
     if name == "irfft":
         half = sizes[0] // 2 + 1
-        x = w.part(x, x.rank - 1, 0, min(half, x.shape[-1]))
+        x = w.static_slice(x, x.rank - 1, 0, min(half, x.shape[-1]))
         if x.shape[-1] < half:
             x = w.pad(x, w.constant(0, x.dtype), [0] * x.rank, [*[0] * (x.rank - 1), half - x.shape[-1]])
     result = w.fft(x, name, axes, sizes)

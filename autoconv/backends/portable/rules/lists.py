@@ -51,7 +51,7 @@ def _write_row(w: Rules, list_term: ListTerm, position: Term, x: Term) -> Term:
 
 
 def _read_row(w: Rules, list_term: ListTerm, position: Term) -> Term:
-    return drop_axes(w, w.dynamic_part(list_term.buffer, 0, w.cast(position, int64), 1), [0])
+    return drop_axes(w, w.dynamic_slice(list_term.buffer, 0, w.cast(position, int64), 1), [0])
 
 
 @lowers("list_push")
@@ -135,4 +135,4 @@ def stack(w: Rules, node: Node, list_term: ListTerm, *_: Term) -> Term | None:
     if shape is None or shape[0] > w.capacity:
         return w.open_stack(list_term)
     w.fail(list_term.length.differs(shape[0]))
-    return w.part(list_term.buffer, 0, 0, shape[0])
+    return w.static_slice(list_term.buffer, 0, 0, shape[0])

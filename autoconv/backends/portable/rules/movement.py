@@ -114,21 +114,21 @@ def split(w: Rules, node: Node, x: Term, *sizes: Term) -> list[Term] | None:
         size = None if result.shape is None else result.shape[axis]
         if not isinstance(size, int):
             return _open_split(w, node, x, axis, sizes[0]) if sizes and w.has_open_sizes else None
-        parts.append(w.part(x, axis, start, start + size))
+        parts.append(w.static_slice(x, axis, start, start + size))
         start += size
     return parts
 
 
 def _open_split(w: Rules, node: Node, x: Term, axis: int, vector: Term) -> list[Term] | None:
-    """Split at sizes that are values; one that is -1 is what the others leave."""
+    """Split at sizes that are values; one that is -1 is the size that the others leave."""
     numbers = w.cast(vector, int64)
     total = w.size_term(x, axis, int64)
-    rest = total - w.reduce(w.select(numbers.same(-1), 0, numbers), (0,), "add", 0)
-    counts = w.select(numbers.same(-1), rest, numbers)
+    inferred_size = total - w.reduce(w.select(numbers.same(-1), 0, numbers), (0,), "add", 0)
+    counts = w.select(numbers.same(-1), inferred_size, numbers)
     w.fail(counts < 0)
     parts, start = [], w.constant(0, int64)
     for i in range(len(node.results)):
-        stop = start + w.reshape(w.part(counts, 0, i, i + 1), ())
+        stop = start + w.reshape(w.static_slice(counts, 0, i, i + 1), ())
         parts.append(w.open_slice(x, axis, start, stop, None))
         start = stop
     w.fail(start.differs(total))
@@ -143,7 +143,7 @@ def split_like(w: Rules, node: Node, x: Term, *like: Term) -> list[Term] | None:
         size = other.shape[axis]
         if not isinstance(size, int):
             return None
-        result.append(w.part(x, axis, start, start + size))
+        result.append(w.static_slice(x, axis, start, start + size))
         start += size
     return result
 
@@ -151,7 +151,7 @@ def split_like(w: Rules, node: Node, x: Term, *like: Term) -> list[Term] | None:
 @lowers("unstack")
 def unstack(w: Rules, node: Node, x: Term) -> list[Term]:
     axis = normalise_axis(node.attributes["axis"], x.rank)
-    return [drop_axes(w, w.part(x, axis, i, i + 1), [axis]) for i in range(len(node.results))]
+    return [drop_axes(w, w.static_slice(x, axis, i, i + 1), [axis]) for i in range(len(node.results))]
 
 
 @lowers("reverse")
@@ -173,12 +173,13 @@ def roll(w: Rules, node: Node, x: Term, *shift: Term) -> Term | None:
             return None
         step = step % size if size else 0
         if step:
-            x = w.concatenate([w.part(x, axis, size - step, size), w.part(x, axis, 0, size - step)], axis)
+            parts = [w.static_slice(x, axis, size - step, size), w.static_slice(x, axis, 0, size - step)]
+            x = w.concatenate(parts, axis)
     return x
 
 
 def _roll_by_terms(w: Rules, x: Term, shifts: Term, axes: Sequence[int]) -> Term | None:
-    """Roll by distances that are values: each element is taken from the position that much before its own."""
+    """Roll by distances that are values: an element comes from the position this distance before its own."""
     distances = w.cast(w.reshape(shifts, (len(axes),)), int64)
     for i, axis in enumerate(axes):
         axis = normalise_axis(axis, x.rank)
@@ -186,7 +187,7 @@ def _roll_by_terms(w: Rules, x: Term, shifts: Term, axes: Sequence[int]) -> Term
         if not isinstance(size, int):
             return None
         if size:
-            distance = w.reshape(w.part(distances, 0, i, i + 1), ())
+            distance = w.reshape(w.static_slice(distances, 0, i, i + 1), ())
             position = w.remainder(w.iota((size,), 0, int64) - w.remainder(distance, size) + size, size)
             x = w.take_at(x, axis, position)
     return x
@@ -204,7 +205,7 @@ def sliding_windows(w: Rules, node: Node, x: Term) -> Term | None:
         size = x.shape[axis]
         if not isinstance(size, int) or not 0 < length <= _MAX_WINDOW:
             return None
-        parts = [w.part(x, axis, i, i + size - length + 1) for i in range(length)]
+        parts = [w.static_slice(x, axis, i, i + size - length + 1) for i in range(length)]
         x = w.concatenate([w.reshape(part, [*part.shape, 1], [*w.sizes(part), 1]) for part in parts], x.rank)
     return x
 
@@ -221,8 +222,8 @@ def shift(w: Rules, node: Node, x: Term) -> Term | None:
     shape = [1 if a == axis else s for a, s in enumerate(x.shape)]
     edge = w.expand(w.constant(0, x.dtype), shape, [1 if a == axis else s for a, s in enumerate(w.sizes(x))])
     if backwards:
-        return w.concatenate([w.part(x, axis, 1, size), edge], axis)
-    return w.concatenate([edge, w.part(x, axis, 0, size - 1)], axis)
+        return w.concatenate([w.static_slice(x, axis, 1, size), edge], axis)
+    return w.concatenate([edge, w.static_slice(x, axis, 0, size - 1)], axis)
 
 
 @lowers("sum_tiles")
@@ -266,7 +267,7 @@ def unpad(w: Rules, node: Node, x: Term) -> Term | None:
             return None
         inner = size - before - after
         if mode == "CONSTANT":
-            x = w.part(x, axis, before, before + inner)
+            x = w.static_slice(x, axis, before, before + inner)
             continue
         origin = np.pad(np.arange(inner), (before, after), mode.lower())
         x = multiply_along_axis(w, x, axis, (origin[:, None] == np.arange(inner)).astype(x.dtype.numpy))
@@ -288,10 +289,10 @@ def diag_part(w: Rules, node: Node, x: Term) -> Term | None:
         return None
     down, right = max(0, -offset), max(0, offset)
     count = max(0, min(rows - down, columns - right))
-    x = w.part(w.part(x, x.rank - 2, down, down + count), x.rank - 1, right, right + count)
+    x = w.static_slice(w.static_slice(x, x.rank - 2, down, down + count), x.rank - 1, right, right + count)
     eye = w.expand(w.array(np.eye(count, dtype=bool), bool_), x.shape, w.sizes(x))
-    choice = w.select(eye, x, 0)
-    return w.reduce(choice, (x.rank - 1,), "or" if x.dtype.is_bool else "add", 0)
+    diagonal = w.select(eye, x, 0)
+    return w.reduce(diagonal, (x.rank - 1,), "or" if x.dtype.is_bool else "add", 0)
 
 
 @lowers("diag")

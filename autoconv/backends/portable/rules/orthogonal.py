@@ -28,22 +28,22 @@ def qr(w: Control, node: Node, x: Term) -> list[Term] | None:
     state = [w.constant(0, int64), x, eye]
 
     def has_next(state: list[Term], word: Term) -> Term:
-        w.word = word
+        w.error_word = word
         return state[0] < column_count
 
-    word = w.error_word_or_zero(w.word)
+    word = w.error_word_or_zero(w.error_word)
     state_after = w.loop(has_next, lambda state, word: _reflect_column(w, state, word), state, word)
-    w.word = state_after.pop()
+    w.error_word = state_after.pop()
     _, r, q = state_after
     if not node.attributes.get("full_matrices"):
-        q, r = w.part(q, q.rank - 1, 0, column_count), w.part(r, r.rank - 2, 0, column_count)
+        q, r = w.static_slice(q, q.rank - 1, 0, column_count), w.static_slice(r, r.rank - 2, 0, column_count)
     upper_triangle = np.arange(r.shape[-2])[:, None] <= np.arange(columns)
     return [q, r * w.array(upper_triangle.astype(x.dtype.numpy), x.dtype)]
 
 
 def _reflect_column(w: Control, state: list[Term], word: Term) -> list[Term]:
     """Reflect the matrix so that the column of this iteration is zero below the diagonal."""
-    w.word = word
+    w.error_word = word
     step, x, q = state
     rows, columns = x.shape[-2:]
     row_numbers = w.iota((rows,), 0, int64)

@@ -17,21 +17,21 @@ def power(w: Control, node: Node, x: Term, y: Term) -> Term | None:
     if not y.dtype.is_unsigned:
         w.fail(y < 0)
     state = [x, y, w.fill_like(x, 1, x.dtype)]
-    word = w.error_word_or_zero(w.word)
-    after = w.loop(
+    word = w.error_word_or_zero(w.error_word)
+    final_state = w.loop(
         lambda state, word: _has_bits(w, state, word), lambda state, word: _multiply_by_bit(w, state, word), state, word
     )
-    w.word = after.pop()
-    return after[2]
+    w.error_word = final_state.pop()
+    return final_state[2]
 
 
 def _has_bits(w: Control, state: list[Term], word: Term) -> Term:
-    w.word = word
+    w.error_word = word
     return w.reduce_any(state[1] > 0)
 
 
 def _multiply_by_bit(w: Control, state: list[Term], word: Term) -> list[Term]:
-    w.word = word
+    w.error_word = word
     base, exponent, product = state
     is_odd = (exponent & 1).same(1)
     return [base * base, w.bits("lshr", exponent, 1), w.select(is_odd, product * base, product)]

@@ -68,8 +68,8 @@ def _apply(w: Rules, function: str, parts: Any) -> Term:
 def _test(w: Rules, function: str, x: Term) -> Term:
     if function == "isnan":
         return w.is_nan(x)
-    size = w.emit_unary("abs", x)
-    return size < float("inf") if function == "isfinite" else size.same(float("inf"))
+    magnitude = w.emit_unary("abs", x)
+    return magnitude < float("inf") if function == "isfinite" else magnitude.same(float("inf"))
 
 
 __all__ = ["power"]

@@ -26,17 +26,17 @@ _ROTATIONS = (13, 15, 26, 6, 17, 29, 16, 24)
 _LOW_WORD = 0xFFFFFFFF
 
 
-def raw_bits(w: Rules, seed: Term, shape: tuple[int, ...], algorithm: str, long: bool = True) -> Term | None:
-    """Return random words of 32 bits, or, with `long`, pairs of them with the first in the lower half, as uint64.
+def raw_bits(w: Rules, seed: Term, shape: tuple[int, ...], algorithm: str, in_pairs: bool = True) -> Term | None:
+    """Return random words of 32 bits, or, with `in_pairs`, pairs of them with the first in the lower half, as uint64.
 
     None if the seed has an open size.
     """
     count = math.prod(shape)
-    words = _random_words(w, seed, 2 * count if long else count, algorithm)
+    words = _random_words(w, seed, 2 * count if in_pairs else count, algorithm)
     if words is None:
         return None
-    if long:
-        low, high = (w.reshape(w.part(w.reshape(words, (count, 2)), 1, i, i + 1), (count,)) for i in range(2))
+    if in_pairs:
+        low, high = (w.reshape(w.static_slice(w.reshape(words, (count, 2)), 1, i, i + 1), (count,)) for i in range(2))
         words = low | w.bits("shl", high, 32)
     return w.reshape(words, shape)
 
@@ -46,13 +46,13 @@ def _random_words(w: Rules, seed: Term, count: int, algorithm: str) -> Term | No
     length = seed.shape[0]
     if not isinstance(length, int):
         return None
-    numbers = [w.cast(drop_axes(w, w.part(seed, 0, i, i + 1), [0]), int64) for i in range(length)]
+    numbers = [w.cast(drop_axes(w, w.static_slice(seed, 0, i, i + 1), [0]), int64) for i in range(length)]
     keys = [w.bitcast(number, uint64) for number in numbers]
     if algorithm == "threefry":
         return _threefry(w, keys, count)
     blocks = -(-count // 4)
     words = _philox_stream(w, keys)(w.iota((blocks,), 0, uint64))
-    return w.part(w.reshape(words, (4 * blocks,)), 0, 0, count)
+    return w.static_slice(w.reshape(words, (4 * blocks,)), 0, 0, count)
 
 
 def philox_stream(w: Rules, seed: Term, algorithm: str) -> Callable[[Term], Term] | None:
@@ -60,7 +60,7 @@ def philox_stream(w: Rules, seed: Term, algorithm: str) -> Callable[[Term], Term
     length = seed.shape[0]
     if not isinstance(length, int) or algorithm == "threefry":
         return None
-    numbers = [w.cast(drop_axes(w, w.part(seed, 0, i, i + 1), [0]), int64) for i in range(length)]
+    numbers = [w.cast(drop_axes(w, w.static_slice(seed, 0, i, i + 1), [0]), int64) for i in range(length)]
     return _philox_stream(w, [w.bitcast(number, uint64) for number in numbers])
 
 
@@ -119,7 +119,7 @@ def _threefry(w: Rules, keys: list[Term], count: int) -> Term:
     blocks = (count + 1) // 2
     word_pairs = _threefry_block(w, key, *_halves(w, w.iota((blocks,), 0, uint64)))
     joined = w.concatenate([w.reshape(w.emit_cast(x, uint64), (blocks, 1)) for x in word_pairs], 1)
-    return w.part(w.reshape(joined, (2 * blocks,)), 0, 0, count)
+    return w.static_slice(w.reshape(joined, (2 * blocks,)), 0, 0, count)
 
 
 def _requested_shape(node: Node, sizes: tuple[Term, ...]) -> tuple[int, ...] | None:
@@ -147,13 +147,14 @@ def _draw_fractions(w: Rules, node: Node, seed: Term, count: int, dtype: DType) 
 
 def words_to_fractions(w: Rules, words: Term, count: int, dtype: DType) -> Term:
     """Return numbers in [0, 1) from the low bits of words (as float32), or of pairs of words (as float64)."""
-    precision, double = PRECISION[dtype.name], dtype is float64
-    if double:
-        upper, lower = (w.reshape(w.part(w.reshape(words, (count, 2)), 1, i, i + 1), (count,)) for i in range(2))
+    precision, is_double = PRECISION[dtype.name], dtype is float64
+    if is_double:
+        pairs = w.reshape(words, (count, 2))
+        upper, lower = (w.reshape(w.static_slice(pairs, 1, i, i + 1), (count,)) for i in range(2))
         words = w.bits("shl", upper & ((1 << (precision - 32)) - 1), 32) | lower
     else:
         words = words & ((1 << precision) - 1)
-    return w.emit_cast(w.bitcast(words, int64), float64 if double else float32) * 2.0**-precision
+    return w.emit_cast(w.bitcast(words, int64), float64 if is_double else float32) * 2.0**-precision
 
 
 @lowers("stateless_random_uniform")
@@ -178,12 +179,12 @@ def normal(w: Rules, node: Node, seed: Term, *sizes: Term) -> Term | None:
     if fractions is None:
         return None
     result = w.reshape(normal_pairs(w, fractions, pairs, compute_dtype), (2 * pairs,))
-    return w.cast(w.reshape(w.part(result, 0, 0, count), shape), dtype)
+    return w.cast(w.reshape(w.static_slice(result, 0, 0, count), shape), dtype)
 
 
 def normal_pairs(w: Rules, fractions: Term, pairs: int, dtype: DType) -> Term:
     """Return pairs of normal numbers, [pairs, 2], made of pairs of fractions."""
-    first, second = (w.part(w.reshape(fractions, (pairs, 2)), 1, i, i + 1) for i in range(2))
+    first, second = (w.static_slice(w.reshape(fractions, (pairs, 2)), 1, i, i + 1) for i in range(2))
     least = MIN_UNIFORM if dtype is float64 else float(np.float32(MIN_UNIFORM))
     first_clamped = w.cast(w.select(first < least, w.fill_like(first, least, dtype), first), float64)
     radius = w.intrinsic("sqrt", w.cast(w.libm("log", first_clamped), dtype) * -2.0)
@@ -237,16 +238,16 @@ def _permutation(w: Control, seed: Term, count: int, algorithm: str) -> Term | N
     partners = w.bitcast(first + w.binary("remainder", words, w.fill_like(first, count, uint64) - first), int64)
 
     def has_next(state: list[Term], word: Term) -> Term:
-        w.word = word
+        w.error_word = word
         return state[0] < count - 1
 
     def swap_next(state: list[Term], word: Term) -> list[Term]:
-        w.word = word
+        w.error_word = word
         step, order = state
-        partner = w.reshape(w.dynamic_part(partners, 0, step, 1), ())
-        current, other = (w.dynamic_part(order, 0, position, 1) for position in (step, partner))
+        partner = w.reshape(w.dynamic_slice(partners, 0, step, 1), ())
+        current, other = (w.dynamic_slice(order, 0, position, 1) for position in (step, partner))
         return [step + 1, w.dynamic_update(w.dynamic_update(order, other, [step]), current, [partner])]
 
-    after = w.loop(has_next, swap_next, [w.constant(0, int64), order], w.error_word_or_zero(w.word))
-    w.word = after.pop()
-    return after[1]
+    final_state = w.loop(has_next, swap_next, [w.constant(0, int64), order], w.error_word_or_zero(w.error_word))
+    w.error_word = final_state.pop()
+    return final_state[1]

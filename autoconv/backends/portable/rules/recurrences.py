@@ -21,23 +21,24 @@ def linear_recurrence(w: Control, node: Node, coefficient: Term, addend: Term) -
     if size == 0:
         return addend
 
-    def row(x: Term, place: Term) -> Term:
-        return drop_axes(w, w.dynamic_part(x, axis, place, 1), [axis])
+    def take_row(x: Term, position: Term) -> Term:
+        return drop_axes(w, w.dynamic_slice(x, axis, position, 1), [axis])
 
-    def goes_on(now: list[Term], word: Term) -> Term:
-        w.word = word
-        return now[0] < size
+    def has_next(state: list[Term], word: Term) -> Term:
+        w.error_word = word
+        return state[0] < size
 
-    def turn(now: list[Term], word: Term) -> list[Term]:
-        w.word = word
-        step, last, result = now
-        place = (size - 1) - step if backwards else step
-        last = row(coefficient, place) * last + row(addend, place)
-        starts = [place if a == axis else w.constant(0, int64) for a in range(addend.rank)]
-        box = w.reshape(last, [1 if a == axis else n for a, n in enumerate(addend.shape)])
-        return [step + 1, last, w.dynamic_update(result, box, starts)]
+    def compute_row(state: list[Term], word: Term) -> list[Term]:
+        w.error_word = word
+        step, last, result = state
+        position = (size - 1) - step if backwards else step
+        last = take_row(coefficient, position) * last + take_row(addend, position)
+        starts = [position if a == axis else w.constant(0, int64) for a in range(addend.rank)]
+        row_box = w.reshape(last, [1 if a == axis else n for a, n in enumerate(addend.shape)])
+        return [step + 1, last, w.dynamic_update(result, row_box, starts)]
 
-    first = row(addend, w.constant(size - 1 if backwards else 0, int64))
-    after = w.loop(goes_on, turn, [w.constant(1, int64), first, addend], w.error_word_or_zero(w.word))
-    w.word = after.pop()
-    return after[2]
+    first = take_row(addend, w.constant(size - 1 if backwards else 0, int64))
+    state = [w.constant(1, int64), first, addend]
+    final_state = w.loop(has_next, compute_row, state, w.error_word_or_zero(w.error_word))
+    w.error_word = final_state.pop()
+    return final_state[2]

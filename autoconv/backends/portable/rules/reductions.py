@@ -48,8 +48,8 @@ def _arguments(node: Node, x: Term) -> tuple[tuple[int, ...], bool]:
 
 for _kind in ("sum", "prod", "max", "min", "any", "all"):
 
-    def _reduce(w: Rules, node: Node, x: Term, *rest: Term, kind: str = _kind) -> Term | None:
-        if rest or (x.dtype.is_complex and kind in ("max", "min")):
+    def _reduce(w: Rules, node: Node, x: Term, *further_operands: Term, kind: str = _kind) -> Term | None:
+        if further_operands or (x.dtype.is_complex and kind in ("max", "min")):
             return None
         axes, keepdims = _arguments(node, x)
         if kind in ("any", "all"):
@@ -62,8 +62,8 @@ for _kind in ("sum", "prod", "max", "min", "any", "all"):
 
 
 @lowers("reduce_mean", "numpy_mean")
-def mean(w: Rules, node: Node, x: Term, *rest: Term) -> Term | None:
-    if rest:
+def mean(w: Rules, node: Node, x: Term, *further_operands: Term) -> Term | None:
+    if further_operands:
         return None
     axes, keepdims = _arguments(node, x)
     result = node.results[0].dtype
@@ -78,9 +78,9 @@ def mean(w: Rules, node: Node, x: Term, *rest: Term) -> Term | None:
 
 
 @lowers("numpy_var", "numpy_std")
-def variance(w: Rules, node: Node, x: Term, *rest: Term) -> Term | None:
+def variance(w: Rules, node: Node, x: Term, *further_operands: Term) -> Term | None:
     dtype = node.results[0].dtype
-    if rest or x.dtype.is_complex or dtype not in (float32, float64):
+    if further_operands or x.dtype.is_complex or dtype not in (float32, float64):
         return None
     axes, keepdims = _arguments(node, x)
     x = w.cast(x, dtype)
@@ -103,14 +103,14 @@ def euclidean_norm(w: Rules, node: Node, x: Term) -> Term | None:
 @lowers("reduce_logsumexp")
 def logsumexp(w: Rules, node: Node, x: Term) -> Term:
     axes, keepdims = _arguments(node, x)
-    top = _finite_maximum(w, x, axes)
-    total = w.libm("log", fold(w, w.libm("exp", x - top), "sum", axes, True)) + top
+    maximum = _finite_maximum(w, x, axes)
+    total = w.libm("log", fold(w, w.libm("exp", x - maximum), "sum", axes, True)) + maximum
     return total if keepdims else w.drop_dimensions(total, axes)
 
 
 def _finite_maximum(w: Rules, x: Term, axes: Sequence[int]) -> Term:
-    top = fold(w, x, "max", axes, True)
-    return w.select(w.intrinsic("fabs", top) < float("inf"), top, 0.0)
+    maximum = fold(w, x, "max", axes, True)
+    return w.select(w.intrinsic("fabs", maximum) < float("inf"), maximum, 0.0)
 
 
 @lowers("softmax")
@@ -144,7 +144,7 @@ def sum_to_shape_of(w: Rules, node: Node, x: Term, like: Term) -> Term | None:
 
 @lowers("cumsum", "cumprod", "numpy_cumsum", "numpy_cumprod")
 def scan(w: Rules, node: Node, x: Term) -> Term | None:
-    product = node.op.name.endswith("prod")
+    is_product = node.op.name.endswith("prod")
     axis: Any = node.attributes.get("axis")
     if axis is None:
         if not all(isinstance(size, int) for size in x.shape):
@@ -154,17 +154,17 @@ def scan(w: Rules, node: Node, x: Term) -> Term | None:
     if x.dtype.is_bool:
         return None
     exclusive, backwards = node.attributes.get("exclusive", False), node.attributes.get("reverse", False)
-    op, start = ("multiply", 1) if product else ("add", 0)
+    op, start = ("multiply", 1) if is_product else ("add", 0)
     return w.scan(x, normalise_axis(axis, x.rank), op, start, exclusive, backwards)
 
 
 @lowers("argmax", "argmin", "numpy_argmax", "numpy_argmin")
-def arg(w: Rules, node: Node, x: Term) -> Term | None:
+def position_of_extreme(w: Rules, node: Node, x: Term) -> Term | None:
     axis: Any = node.attributes.get("axis")
-    flat = axis is None
-    if x.dtype.is_complex or (flat and node.attributes.get("keepdims")):
+    is_flattened = axis is None
+    if x.dtype.is_complex or (is_flattened and node.attributes.get("keepdims")):
         return None
-    if flat:
+    if is_flattened:
         x, axis = w.flatten(x), 0
     axis = normalise_axis(axis, x.rank)
     positions = w.extreme_position(x, axis, "max" in node.op.name, node.results[0].dtype)

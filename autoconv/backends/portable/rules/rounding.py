@@ -40,17 +40,17 @@ def python_round(w: Rules, node: Node, x: Term) -> Term | None:
         return None
     scale = float(10**digits)
     is_large = w.emit_unary("abs", x) >= 2.0**52  # an integer; inf and nan are not compared below
-    small = w.select(is_large | w.is_nan(x), 0.0, x)
-    product = small * scale
-    error = _product_error(w, small, scale, product)
-    below = w.intrinsic("floor", product)
-    is_tie = (product - below).same(0.5)
+    moderate = w.select(is_large | w.is_nan(x), 0.0, x)
+    product = moderate * scale
+    error = _product_error(w, moderate, scale, product)
+    floor = w.intrinsic("floor", product)
+    is_tie = (product - floor).same(0.5)
     nearest = w.intrinsic("rint", product)
-    decided = w.select(error > 0.0, below + 1.0, w.select(error < 0.0, below, nearest))
-    divisor = small * 0.0 + scale  # no constant: XLA multiplies by the reciprocals of constants
-    rounded = w.select(is_tie, decided, nearest) / divisor
+    resolved_tie = w.select(error > 0.0, floor + 1.0, w.select(error < 0.0, floor, nearest))
+    divisor = moderate * 0.0 + scale  # no constant: XLA multiplies by the reciprocals of constants
+    rounded = w.select(is_tie, resolved_tie, nearest) / divisor
     is_exact = w.emit_unary("abs", product) >= 2.0**52  # the product has no more digits to round
-    result = w.intrinsic("copysign", w.select(is_exact, small, rounded), x)
+    result = w.intrinsic("copysign", w.select(is_exact, moderate, rounded), x)
     return w.select(is_large | w.is_nan(x), x, result)
 
 

@@ -107,9 +107,9 @@ def _take_position(w: Rules, x: Term, axis: int, position: Any) -> Term:
     size = x.shape[axis]
     if isinstance(position, int) and isinstance(size, int):
         position = position + size if position < 0 else position
-        return w.part(x, axis, position, position + 1)
+        return w.static_slice(x, axis, position, position + 1)
     position = position if isinstance(position, Term) else w.constant(position, int64)
-    return w.dynamic_part(x, axis, check_index(w, position, w.sizes(x)[axis], wrap=True), 1)
+    return w.dynamic_slice(x, axis, check_index(w, position, w.sizes(x)[axis], wrap=True), 1)
 
 
 def _slice_axis(w: Rules, x: Term, axis: int, entry: Slice, operands: Sequence[Term]) -> Term | None:
@@ -120,11 +120,11 @@ def _slice_axis(w: Rules, x: Term, axis: int, entry: Slice, operands: Sequence[T
         start, stop, step = slice(*parts).indices(size)
         count = len(range(start, stop, step))
         if step > 0:
-            return w.part(x, axis, start, start + (count - 1) * step + 1 if count else start, step)
+            return w.static_slice(x, axis, start, start + (count - 1) * step + 1 if count else start, step)
         if not count:
-            return w.part(x, axis, 0, 0)
+            return w.static_slice(x, axis, 0, 0)
         low = start + (count - 1) * step
-        return w.reverse(w.part(x, axis, low, start + 1, -step), [axis])
+        return w.reverse(w.static_slice(x, axis, low, start + 1, -step), [axis])
     return w.open_slice(x, axis, *parts)
 
 
@@ -141,9 +141,8 @@ def _take_window(w: Rules, x: Term, axis: int, bounds: tuple[Any, ...], dropped_
 
 def _slice_parts(entry: Slice, operands: Sequence[Term]) -> tuple[Any, ...]:
     """Return start, stop and step, with numbers for terms whose values are known."""
-    return tuple(
-        part.known if isinstance(part, Term) and part.known is not None else part for part in entry.filled(operands)
-    )
+    bounds = entry.filled(operands)
+    return tuple(b.constant_value if isinstance(b, Term) and b.constant_value is not None else b for b in bounds)
 
 
 def _box_starts(spec: Spec, x: Term, operands: Sequence[Term]) -> list[Any] | None:
@@ -187,7 +186,7 @@ def assign(w: Rules, x: Term, value: Term | Window, spec: Spec, operands: Sequen
         return None
     value = fit_array(w, value, target.shape)
     if not x.shape:
-        return _fit_to_place(w, value, target)
+        return _fit_to_shape(w, value, target)
     sizes = w.sizes(x)
     positions = [
         w.constant(start if start >= 0 or not isinstance(x.shape[a], int) else start + x.shape[a], int64)
@@ -195,7 +194,7 @@ def assign(w: Rules, x: Term, value: Term | Window, spec: Spec, operands: Sequen
         for a, start in enumerate(starts)
     ]  # fmt: skip
     box, box_sizes = _box_sizes(spec, x, target, w)
-    value = _fit_to_place(w, value, target)
+    value = _fit_to_shape(w, value, target)
     return w.dynamic_update(x, w.reshape(value, box, box_sizes), positions)
 
 
@@ -295,7 +294,7 @@ def positions_of(w: Rules, x: Term) -> Term:
     return w.reshape(w.iota((total,), 0, int64), x.shape)
 
 
-def _fit_to_place(w: Rules, value: Term, target: Term) -> Term:
+def _fit_to_shape(w: Rules, value: Term, target: Term) -> Term:
     """Broadcast a value to the shape of `target`, without leading dimensions of size 1, as NumPy does."""
     if value.rank > target.rank:
         value = drop_axes(w, value, range(value.rank - target.rank))
@@ -307,7 +306,7 @@ def write_at(w: Rules, x: Term, value: Term | Window, positions: Term | Window, 
     if isinstance(positions, Window):
         return write_window(w, x, value, positions, combine)
     value = fit_array(w, value, positions.shape)
-    value = _fit_to_place(w, value, positions)
+    value = _fit_to_shape(w, value, positions)
     index = w.flatten(positions)
     flat_result = w.scatter_nd(w.flatten(x), insert_axis(w, index, 1), w.flatten(value), combine)
     return w.reshape(flat_result, x.shape, w.sizes(x))

@@ -37,10 +37,10 @@ class Window:
         """The axis, counted from the last one."""
         return self.axis - self.term.rank
 
-    def cut(self, w: Rules, size: int) -> Term:
-        return w.part(self.term, self.axis, 0, min(size, self.term.shape[self.axis]))
+    def take_first(self, w: Rules, size: int) -> Term:
+        return w.static_slice(self.term, self.axis, 0, min(size, self.term.shape[self.axis]))
 
-    def counted_mask(self, w: Rules, term: Term) -> Term:
+    def valid_mask(self, w: Rules, term: Term) -> Term:
         """Return a mask of the valid elements, with size 1 along other axes."""
         axis = term.rank + self.from_end
         shape = [size if a == axis else 1 for a, size in enumerate(term.shape)]
@@ -70,7 +70,7 @@ def take_window(w: Rules, x: Term, axis: int, start: Any, stop: Any) -> Window |
     count = clip_bound(stop, size) - first
     high = [size if a == axis else 0 for a in range(x.rank)]
     padded = w.pad(x, w.constant(1, x.dtype), [0] * x.rank, high)  # no op fails for 1
-    return Window(w.dynamic_part(padded, axis, first, size), axis, w.select(count < 0, 0, count))
+    return Window(w.dynamic_slice(padded, axis, first, size), axis, w.select(count < 0, 0, count))
 
 
 def fit_array(w: Rules, value: Term | Window, shape: Sequence[Any]) -> Term:
@@ -81,7 +81,7 @@ def fit_array(w: Rules, value: Term | Window, shape: Sequence[Any]) -> Term:
     if not isinstance(size, int) or size > value.term.shape[value.axis]:
         raise GraphUnfit("slice", "slices of different sizes")
     w.fail(value.length.differs(size))
-    return value.cut(w, size)
+    return value.take_first(w, size)
 
 
 def write_window(w: Rules, x: Term, value: Term | Window, positions: Window, combine: str | None) -> Term:
@@ -92,19 +92,19 @@ def write_window(w: Rules, x: Term, value: Term | Window, positions: Window, com
             raise GraphUnfit("slice", "two slices along different dimensions")
         size = min(size, value.term.shape[value.axis])
         w.fail(value.length.differs(positions.length))
-        value = value.cut(w, size)
+        value = value.take_first(w, size)
     elif value.rank >= -from_end and value.shape[from_end] != 1:
         value_size = value.shape[from_end]
         if not isinstance(value_size, int) or value_size > size:
             raise GraphUnfit("slice", "slices of different sizes")
         size = value_size
         w.fail(positions.length.differs(size))
-    target_positions = positions.cut(w, size)
+    target_positions = positions.take_first(w, size)
     total = 1
     for count in x.shape:
         total *= count
     # A position past the end leaves an element out.
-    index = w.flatten(w.select(positions.counted_mask(w, target_positions), target_positions, total))
+    index = w.flatten(w.select(positions.valid_mask(w, target_positions), target_positions, total))
     if value.rank > target_positions.rank:
         value = drop_axes(w, value, range(value.rank - target_positions.rank))
     updates = w.flatten(w.expand(value, target_positions.shape))
@@ -131,7 +131,7 @@ def elementwise(
             raise GraphUnfit("slice", "slices of different sizes")
         size = array_sizes[0]
         w.fail(first.length.differs(size))
-    result = compute([x.cut(w, size) if isinstance(x, Window) else x for x in operands])
+    result = compute([x.take_first(w, size) if isinstance(x, Window) else x for x in operands])
     return result if result is None or array_sizes else Window(result, result.rank + from_end, first.length)
 
 
@@ -147,7 +147,7 @@ def reduce_window(
         return result if result is None else Window(result, axis, x.length)
     if kind in ("max", "min"):
         w.fail(x.length.same(0))
-    return compute(w.select(x.counted_mask(w, x.term), x.term, _neutral(kind, x.dtype)))
+    return compute(w.select(x.valid_mask(w, x.term), x.term, _neutral(kind, x.dtype)))
 
 
 def _neutral(kind: str, dtype: Any) -> Any:

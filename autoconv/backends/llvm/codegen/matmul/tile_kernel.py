@@ -200,7 +200,7 @@ class TileKernelWriter:
             columns = [inner_sum.y + i * self._tiling.lanes for i in range(len(widths))]
             vectors = [v.load(v.address(right, j), width) for j, width in zip(columns, widths, strict=True)]
             for r, row in enumerate(cells):
-                factor = v.spread(out.load(v.kind, v.address(left, static_x + r * self._x_row_step)))
+                factor = v.broadcast(out.load(v.ir_type, v.address(left, static_x + r * self._x_row_step)))
                 for cell, vector in zip(row, vectors, strict=True):
                     total = v.fma(factor, vector, out.load(v.vector, cell))
                     out.store(v.vector, total, cell)

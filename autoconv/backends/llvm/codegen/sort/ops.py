@@ -215,7 +215,7 @@ def _reverse_row(rows: _RowSorter, row: Position, column: Position) -> None:
     with out.loop("0", str(half)) as i:
         last = plus(out, rows.size, -1)
         offsets = [rows.offset_of(row, step, column) for step in (i, plus(out, times(out, i, -1), last))]
-        pair = [load(b, rows.dtype, "%result0", place) for place in offsets]
+        pair = [load(b, rows.dtype, "%result0", offset) for offset in offsets]
         for offset, x in zip(reversed(offsets), pair, strict=True):
             store(b, x, "%result0", offset)
 
@@ -233,15 +233,15 @@ def _restore_zeros(
     bits = key_dtype(dtype)
     with out.loop("0", str(size)) as i:
         is_negative_zero = load(b, bits, "%result0", offset_of(i)).same(1 << bits.size * 8 - 1)
-        seen = b.wrap(bool_, out.load("i1", flag)) | is_negative_zero
-        out.store("i1", seen.ir, flag)
+        is_seen = b.wrap(bool_, out.load("i1", flag)) | is_negative_zero
+        out.store("i1", is_seen.ir, flag)
     with out.unlikely(out.load("i1", flag)):
         cell = out.alloca("i64")
         out.store("i64", 0, cell)
 
         def count_if(condition: Element) -> None:
-            more = b.cast(condition, int64).ir
-            out.store("i64", out.op("add", out.load("i64", cell), more), cell)
+            increment = b.cast(condition, int64).ir
+            out.store("i64", out.op("add", out.load("i64", cell), increment), cell)
 
         with out.loop("0", str(size)) as i:
             x = load(b, dtype, "%result0", offset_of(i))

@@ -121,11 +121,11 @@ def _write_scan(routine: Routine, dtype: DType, load_element: Callable[[Position
     """
     out, b = routine.out, routine.b
     cell, keys = out.alloca("i64"), key_dtype(dtype)
-    begin = plus(out, "%pivot", 1)
+    start = plus(out, "%pivot", 1)
 
     def scan(name: str) -> None:
         store(b, to_key(b, load_element("%place" if name == "umin" else "%pivot"), False, False), cell, 0)
-        with out.loop(str(begin), str(size)) as i:
+        with out.loop(str(start), str(size)) as i:
             key = to_key(b, load_element(i), False, False)
             store(b, b.intrinsic(name, load(b, keys, cell, 0), key), cell, 0)
 

@@ -119,20 +119,20 @@ class HalvesSorter:
         # The number of elements taken from the second half, including padding.
         cursor = out.alloca("i64", str(padding if from_back else 0))
         with out.loop(str(padding if from_back else 0), str(self._half)) as count:
-            second = out.load("i64", cursor)
-            first = out.sub(count, second)
+            second_count = out.load("i64", cursor)
+            first_count = out.sub(count, second_count)
             if from_back:
-                positions = [out.sub(self._half - 1, count) for count in (first, second)]
+                positions = [out.sub(self._half - 1, count) for count in (first_count, second_count)]
                 target = out.sub(2 * self._half - 1, count)
             else:
-                positions, target = [first, second], count
+                positions, target = [first_count, second_count], count
             sorted_keys = zip(sorted_buffers[0], positions, strict=True)
             x, y = (load(b, self._dtype, keys, position) for keys, position in sorted_keys)
             takes_second = b.compare("ge" if from_back else "lt", y, x)
             result_position = None
             if self._has_positions:
-                places = zip(sorted_buffers[1], positions, strict=True)
-                first_position, second_position = (load(b, uint32, *place) for place in places)
+                sorted_positions = zip(sorted_buffers[1], positions, strict=True)
+                first_position, second_position = (load(b, uint32, *location) for location in sorted_positions)
                 result_position = b.select(takes_second, second_position + self._half, first_position)
             store_result(routine, target, b.select(takes_second, y, x), result_position)
-            out.store("i64", out.add(second, b.cast(takes_second, int64).ir), cursor)
+            out.store("i64", out.add(second_count, b.cast(takes_second, int64).ir), cursor)

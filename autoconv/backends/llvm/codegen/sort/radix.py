@@ -40,10 +40,10 @@ class Sorter:
     ) -> None:  # fmt: skip
         self.out, self.b = routine.out, routine.b
         self.size = size
-        self.dtype = dtype  # of the keys
+        self.dtype = dtype  # dtype of the keys
         self.has_positions = has_positions
         self.digit_bits = 11 if isinstance(size, int) and size >= _WIDE_DIGITS_SIZE and dtype.size >= 4 else 8
-        self.passes = -(-dtype.size * 8 // self.digit_bits)
+        self.pass_count = -(-dtype.size * 8 // self.digit_bits)
         self.insertion_limit = INSERTION_LIMITS[dtype.size]
         self.on_stack = isinstance(size, int) and size <= STACK_LIMIT
         if isinstance(size, int) and self.on_stack:
@@ -101,8 +101,8 @@ class Sorter:
     def _write_radix_sort(self, load_key: Callable[[str], Element]) -> tuple[str, str]:
         out, b = self.out, self.b
         buckets = 1 << self.digit_bits
-        counts = out.alloca(f"[{self.passes * buckets} x i32]")
-        out.clear(counts, 4 * self.passes * buckets)
+        counts = out.alloca(f"[{self.pass_count * buckets} x i32]")
+        out.clear(counts, 4 * self.pass_count * buckets)
         for cell, pointer in zip(self._cells, (*self.keys, *self.positions), strict=True):
             out.store("ptr", pointer, cell)
         with out.loop("0", str(self.size)) as i:
@@ -110,11 +110,11 @@ class Sorter:
             store(b, key, self.keys[0], i)
             if self.has_positions:
                 store(b, b.cast(b.wrap(int64, i), uint32), self.positions[0], i)
-            for pass_index in range(self.passes):
+            for pass_index in range(self.pass_count):
                 digit = self._digit(key, b.constant(pass_index * self.digit_bits, self.dtype))
                 bucket = plus(out, digit, pass_index * buckets)
                 store(b, load(b, uint32, counts, bucket) + 1, counts, bucket)
-        with out.loop("0", str(self.passes)) as pass_number:
+        with out.loop("0", str(self.pass_count)) as pass_number:
             self._write_pass(pass_number, out.gep(f"[{buckets} x i32]", counts, pass_number), buckets)
         return out.load("ptr", self._cells[0]), out.load("ptr", self._cells[2])
 
