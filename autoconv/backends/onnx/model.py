@@ -65,7 +65,7 @@ def to_onnx(
         producer_name="autoconv",
     )
     model.ir_version = min(model.ir_version, 10)
-    helper.set_model_props(model, {f"place_{i}": place for i, place in enumerate(writer.places, 1)})
+    helper.set_model_props(model, {f"place_{i}": place for i, place in enumerate(writer.locations, 1)})
     return model
 
 

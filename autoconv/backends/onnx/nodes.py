@@ -52,19 +52,19 @@ class NodeWriter(Control):
         self.opset = 21  # the oldest version of ONNX's operators that has those of nearly all models
         self.nodes: list[Record] = []
         self.constants: dict[str, np.ndarray] = {}
-        self.places: list[str] = []
+        self.locations: list[str] = []
         self.error_word: Term | None = None
-        self._count = 0
+        self._name_count = 0
         self._constant_by_bytes: dict[Any, Term] = {}
 
     # ---- nodes
 
-    def name(self) -> str:
-        self._count += 1
-        return f"v{self._count}"
+    def new_name(self) -> str:
+        self._name_count += 1
+        return f"v{self._name_count}"
 
     def new_term(self, dtype: DType, shape: Sequence[Any]) -> Term:
-        return Term(self, self.name(), dtype, tuple(shape))
+        return Term(self, self.new_name(), dtype, tuple(shape))
 
     def emit(self, op: str, operands: Sequence[Term], dtype: DType, shape: Sequence[Any], **attributes: Any) -> Term:
         if dtype.is_complex or any(x.dtype.is_complex for x in operands):

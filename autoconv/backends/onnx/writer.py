@@ -12,13 +12,13 @@ from autoconv.backends.portable.terms import Term
 from autoconv.backends.portable.unfit import GraphUnfit
 from autoconv.graph.dtypes import bfloat16, bool_, int32, int64, uint64
 
-_FOLDS = {"add": "ReduceSum", "multiply": "ReduceProd", "maximum": "ReduceMax", "minimum": "ReduceMin"}
+_REDUCTIONS = {"add": "ReduceSum", "multiply": "ReduceProd", "maximum": "ReduceMax", "minimum": "ReduceMin"}
 
 
 class Writer(ShapeWriter):
     """The nodes of a graph.
 
-    `word` is the error word: 0, or the number of the place that failed first (see `places`).
+    `word` is the error word: 0, or the number of the location that failed first (see `locations`).
     """
 
     def gather_nd(self, x: Term, indices: Term) -> Term:
@@ -36,25 +36,25 @@ class Writer(ShapeWriter):
         operands = [base, self.cast(indices, int64), updates]
         return self.emit("ScatterND", operands, base.dtype, base.shape, reduction=reduction)
 
-    def dynamic_update(self, x: Term, box: Term, starts: Sequence[Term]) -> Term:
-        """Scatter the rows of the box; a row covers the last dimensions in which the box is as large as `x`."""
+    def dynamic_update(self, x: Term, update: Term, starts: Sequence[Term]) -> Term:
+        """Scatter the rows of the update; a row covers the last dimensions in which the update is as large as `x`."""
         if not starts:
-            return self.reshape(box, ())
+            return self.reshape(update, ())
         depth = x.rank
-        while depth > 1 and starts[depth - 1].constant_value == 0 and box.shape[depth - 1] == x.shape[depth - 1]:
+        while depth > 1 and starts[depth - 1].constant_value == 0 and update.shape[depth - 1] == x.shape[depth - 1]:
             depth -= 1
-        sizes = self.sizes(box)
-        columns = []
+        sizes = self.sizes(update)
+        index_columns = []
         for axis in range(depth):
-            shape = [box.shape[axis] if a == axis else 1 for a in range(depth)]
+            shape = [update.shape[axis] if a == axis else 1 for a in range(depth)]
             position = self.iota(shape, axis, int64, [sizes[axis] if a == axis else 1 for a in range(depth)])
-            columns.append(position + self._clamp_start(starts[axis], self.sizes(x)[axis], sizes[axis]))
-        wide = self.broadcast(*columns)
-        indices = [self.reshape(c, (*c.shape, 1), [*self.sizes(c), 1]) for c in wide]
-        return self.scatter_nd(x, self.concatenate(indices, depth), box, None)
+            index_columns.append(position + self._clamp_start(starts[axis], self.sizes(x)[axis], sizes[axis]))
+        full_columns = self.broadcast(*index_columns)
+        indices = [self.reshape(c, (*c.shape, 1), [*self.sizes(c), 1]) for c in full_columns]
+        return self.scatter_nd(x, self.concatenate(indices, depth), update, None)
 
     def _clamp_start(self, start: Term, full_size: Any, size: Any) -> Term:
-        """Clamp a start so that the box fits: the error word reports others, at which ONNX Runtime would fail."""
+        """Clamp a start so that the update fits: ONNX Runtime would fail at others, which the error word reports."""
         start = self.cast(start, int64)
         if start.constant_value is not None:
             return start
@@ -69,8 +69,8 @@ class Writer(ShapeWriter):
             return x
         shape = tuple(size for axis, size in enumerate(x.shape) if axis not in axes)
         if x.dtype.is_bool:
-            fold = {"or": "maximum", "and": "minimum"}.get(op, op)
-            return self.cast(self.reduce(self.emit_cast(x, int32), axes, fold, 0 if fold == "maximum" else 1), bool_)
+            op = {"or": "maximum", "and": "minimum"}.get(op, op)
+            return self.cast(self.reduce(self.emit_cast(x, int32), axes, op, 0 if op == "maximum" else 1), bool_)
         if x.dtype is uint64 and op in ("maximum", "minimum"):
             return self.emit_cast(self.reduce(self._to_signed_order(x), axes, op, start), uint64) ^ 2**63
         if x.dtype in WIDE:
@@ -79,7 +79,7 @@ class Writer(ShapeWriter):
             return self._integer_sum(x, axes)
         if x.dtype.is_integer and op == "multiply":
             return self._integer_product(x, axes)
-        result = self.emit(_FOLDS[op], [x, self.integers(list(axes))], x.dtype, shape, keepdims=0)
+        result = self.emit(_REDUCTIONS[op], [x, self.integers(list(axes))], x.dtype, shape, keepdims=0)
         if op in ("maximum", "minimum") and x.dtype.is_floating:  # the runtime ignores nan
             has_nan = self.reduce(self.is_nan(x), axes, "or", False)
             result = self.select(has_nan, math.nan, result)
@@ -116,9 +116,9 @@ class Writer(ShapeWriter):
             return [position + 1, product * self.emit("Gather", [x, position], x.dtype, shape, axis=axis)]
 
         word = self.error_word_or_zero(self.error_word)
-        after = self.loop(has_next, multiply_next, [self.constant(0, int64), one], word)
-        self.error_word = after.pop()
-        return after[1]
+        final_state = self.loop(has_next, multiply_next, [self.constant(0, int64), one], word)
+        self.error_word = final_state.pop()
+        return final_state[1]
 
     def sort(self, x: Term, axis: int, descending: bool) -> tuple[Term, Term]:
         if x.dtype is uint64:
@@ -174,26 +174,26 @@ class Writer(ShapeWriter):
         if len(rows) == 1 and len(columns) == 1:
             return transposed
         sizes = self.sizes(x)
-        shape: list[Any] = [x.shape[a] for a in batch]
-        values: list[Any] = [sizes[a] for a in batch]
+        flat_shape: list[Any] = [x.shape[a] for a in batch]
+        flat_sizes: list[Any] = [sizes[a] for a in batch]
         for group in (rows, columns):
             static_sizes = [x.shape[a] for a in group]
-            shape.append(math.prod(static_sizes) if all(isinstance(size, int) for size in static_sizes) else None)
+            flat_shape.append(math.prod(static_sizes) if all(isinstance(size, int) for size in static_sizes) else None)
             total: Any = 1
             for a in group:
                 total = total * sizes[a]
-            values.append(total)
-        return self.reshape(transposed, shape, values)
+            flat_sizes.append(total)
+        return self.reshape(transposed, flat_shape, flat_sizes)
 
     def error_word_or_zero(self, word: Term | None) -> Term:
         return word if word is not None else self.constant(0, int32)
 
     def fail_where(self, condition: Term) -> None:
-        if self.location not in self.places:
-            self.places.append(self.location)
-        number = self.constant(self.places.index(self.location) + 1, int32)
-        before = self.error_word_or_zero(self.error_word)
-        self.error_word = self.select(condition & before.same(0), number, before)
+        if self.location not in self.locations:
+            self.locations.append(self.location)
+        number = self.constant(self.locations.index(self.location) + 1, int32)
+        earlier_word = self.error_word_or_zero(self.error_word)
+        self.error_word = self.select(condition & earlier_word.same(0), number, earlier_word)
 
     def block(self, parameters: Sequence[Term]) -> Any:
         return self.subgraph(parameters)
@@ -213,15 +213,15 @@ class Writer(ShapeWriter):
             return []
         if index.dtype.is_bool:
             return self._emit_if(index, arms[0][0], arms[1][0], shapes)
-        rest = arms[-1][0]
+        other_arms = arms[-1][0]
         for number in reversed(range(1, len(arms) - 1)):
             with self.subgraph([]) as else_block:
-                results = self._emit_if(self.compare("eq", index, number), arms[number][0], rest, shapes)
+                results = self._emit_if(self.compare("eq", index, number), arms[number][0], other_arms, shapes)
             self._end_subgraph(else_block, results)
-            rest = else_block
+            other_arms = else_block
         if len(arms) == 1:
             return self._emit_if(self.constant(True, bool_), arms[0][0], arms[0][0], shapes)
-        return self._emit_if(self.compare("eq", index, 0), arms[0][0], rest, shapes)
+        return self._emit_if(self.compare("eq", index, 0), arms[0][0], other_arms, shapes)
 
     def _emit_if(self, condition: Term, first: Block, second: Block, shapes: Sequence[Any]) -> list[Term]:
         results = [self.new_term(x.dtype, shape) for x, shape in zip(first.outputs, shapes, strict=True)]
@@ -235,26 +235,26 @@ class Writer(ShapeWriter):
     ) -> list[Term]:
         """Write a Loop. Its test is computed before the loop and at the end of each iteration."""
         shapes = [x.shape for x in state]
-        first = test(list(state), word)
-        first = first & self.error_word_or_zero(self.error_word).same(0)
+        initial_condition = test(list(state), word)
+        initial_condition = initial_condition & self.error_word_or_zero(self.error_word).same(0)
         word = self.error_word_or_zero(self.error_word)
         while True:
             iteration, condition_before = self.new_term(int64, ()), self.new_term(bool_, ())
             state_terms = [self.new_term(x.dtype, shape) for x, shape in zip(state, shapes, strict=True)]
             word_term = self.new_term(int32, ())
             with self.subgraph([iteration, condition_before, *state_terms, word_term]) as block:
-                after = body(list(state_terms), word_term)
-                condition = test(list(after), self.error_word_or_zero(self.error_word))
+                next_state = body(list(state_terms), word_term)
+                condition = test(list(next_state), self.error_word_or_zero(self.error_word))
                 condition = condition & self.error_word_or_zero(self.error_word).same(0)
-                word_after = self.error_word_or_zero(self.error_word)
-            joined_shapes = [_common_sizes([a, b.shape]) for a, b in zip(shapes, after, strict=True)]
+                next_word = self.error_word_or_zero(self.error_word)
+            joined_shapes = [_common_sizes([a, b.shape]) for a, b in zip(shapes, next_state, strict=True)]
             if joined_shapes == shapes:
                 break
             shapes = joined_shapes
-        self._end_subgraph(block, [condition, *after, word_after])
+        self._end_subgraph(block, [condition, *next_state, next_word])
         results = [self.new_term(x.dtype, shape) for x, shape in zip(state, shapes, strict=True)]
         results.append(self.new_term(int32, ()))
-        inputs = ("", first.name, *(x.name for x in state), word.name)
+        inputs = ("", initial_condition.name, *(x.name for x in state), word.name)
         self.nodes.append(Record("Loop", inputs, tuple(x.name for x in results), {"body": block}))
         return results
 

@@ -18,7 +18,7 @@ from autoconv.graph.graph import Node
 _COMPARISONS = {"eq": "EQ", "ne": "NE", "lt": "LT", "le": "LE", "gt": "GT", "ge": "GE"}
 
 
-_COMPLEX = {
+_COMPLEX_FUNCTIONS = {
     "abs": "abs", "exp": "exponential", "expm1": "exponential_minus_one", "log": "log", "log1p": "log_plus_one",
     "sin": "sine", "cos": "cosine", "tan": "tan", "tanh": "tanh", "sqrt": "sqrt", "rsqrt": "rsqrt", "sign": "sign",
 }  # fmt: skip
@@ -38,20 +38,20 @@ class ArrayWriter(Control):
         self.capacity = capacity
         self.lines: list[str] = []
         self.indent = "    "
-        self._count = 0
+        self._name_count = 0
         self._constants: list[dict[str, Term]] = [{}]
-        self.places: list[str] = []
+        self.locations: list[str] = []
         self.location = ""
         self.error_word: Term | None = None
 
     # ---- text
 
-    def name(self) -> str:
-        self._count += 1
-        return f"%{self._count}"
+    def new_name(self) -> str:
+        self._name_count += 1
+        return f"%{self._name_count}"
 
     def new_term(self, dtype: DType, shape: Sequence[Any]) -> Term:
-        return Term(self, self.name(), dtype, tuple(shape))
+        return Term(self, self.new_name(), dtype, tuple(shape))
 
     def line(self, text: str) -> None:
         self.lines.append(self.indent + text)
@@ -68,7 +68,7 @@ class ArrayWriter(Control):
         self, op: str, operands: Sequence[Term], results: Sequence[tuple[DType, tuple[Any, ...]]],
         properties: str = "", regions: Sequence[list[str]] = (),
     ) -> list[Term]:
-        name = self.name()
+        name = self.new_name()
         count = len(results)
         operand_names = ", ".join(x.name for x in operands)
         assignment = f"{name}:{count} = " if count > 1 else f"{name} = " if count else ""
@@ -97,8 +97,8 @@ class ArrayWriter(Control):
         self.lines, self.indent = lines, indent + "  "
         self._constants.append({})
         if parameters:
-            heads = ", ".join(f"{p.name}: {tensor_type(p.dtype, p.shape)}" for p in parameters)
-            lines.append(f"{indent}^bb0({heads}):")
+            parameter_text = ", ".join(f"{p.name}: {tensor_type(p.dtype, p.shape)}" for p in parameters)
+            lines.append(f"{indent}^bb0({parameter_text}):")
         try:
             yield lines
         finally:
@@ -172,8 +172,8 @@ class ArrayWriter(Control):
 
     def _complex_function(self, name: str, operands: Sequence[Term]) -> Term | None:
         x = operands[0]
-        if name in _COMPLEX:
-            return self.emit_unary(_COMPLEX[name], x)
+        if name in _COMPLEX_FUNCTIONS:
+            return self.emit_unary(_COMPLEX_FUNCTIONS[name], x)
         one = self.constant(1, x.dtype)
         if name == "power" and operands[1].dtype is x.dtype:
             return self.binary("power", *operands)
@@ -182,8 +182,8 @@ class ArrayWriter(Control):
         if name == "sigmoid":
             return self.binary("divide", one, one + self.emit_unary("exponential", -x))
         if name in ("sinh", "cosh"):
-            up, down = self.emit_unary("exponential", x), self.emit_unary("exponential", -x)
-            return (up - down if name == "sinh" else up + down) * self.constant(0.5, x.dtype)
+            growing, decaying = self.emit_unary("exponential", x), self.emit_unary("exponential", -x)
+            return (growing - decaying if name == "sinh" else growing + decaying) * self.constant(0.5, x.dtype)
         return None
 
     # ---- shapes
@@ -218,21 +218,22 @@ class ArrayWriter(Control):
             return list(operands)
         rank = max(x.rank for x in operands)
         sizes: list[Any] = []
-        types: list[Any] = []
+        shape: list[Any] = []
         for axis in range(rank):
-            size_source: tuple[Any, Any] = (1, 1)
+            size: Any = 1
+            open_dimension: tuple[Term, int] | None = None
             for x in operands:
                 operand_axis = axis - rank + x.rank
                 if operand_axis < 0 or x.shape[operand_axis] == 1:
                     continue
                 if isinstance(x.shape[operand_axis], int):
-                    size_source = (x.shape[operand_axis], x.shape[operand_axis])
+                    size, open_dimension = x.shape[operand_axis], None
                     break
-                if size_source == (1, 1):
-                    size_source = (x.shape[operand_axis], (x, operand_axis))
-            types.append(size_source[0])
-            sizes.append(size_source[1] if isinstance(size_source[1], int) else self.size(*size_source[1]))
-        return [self.expand(x, types, sizes) for x in operands]
+                if open_dimension is None:
+                    size, open_dimension = x.shape[operand_axis], (x, operand_axis)
+            shape.append(size)
+            sizes.append(size if open_dimension is None else self.size(*open_dimension))
+        return [self.expand(x, shape, sizes) for x in operands]
 
     def expand(self, x: Term, shape: Sequence[Any], sizes: Sequence[Any] | None = None) -> Term:
         """Broadcast to a shape; `sizes` gives the open ones of its sizes as terms."""
@@ -294,22 +295,22 @@ class ArrayWriter(Control):
         starts = [start if a == axis else zero for a in range(x.rank)]
         return self.emit("dynamic_slice", [x, *starts], x.dtype, shape, f"slice_sizes = array<i64{list_text(shape)}>")
 
-    def dynamic_update(self, x: Term, box: Term, starts: Sequence[Term]) -> Term:
-        """Write a box: one element or the whole array directly, other boxes by a select between arrays.
+    def dynamic_update(self, x: Term, update: Term, starts: Sequence[Term]) -> Term:
+        """Write an update: one element or the whole array directly, others by a select between arrays.
 
-        XLA's code for the CPU may write other boxes in place while it still reads the array for their later elements.
+        XLA's code for the CPU may write the others in place while it still reads the array for their later elements.
         """
         if not starts:
-            return self.reshape(box, ())
-        if all(size == 1 for size in box.shape) or box.shape == x.shape:
-            return self.emit("dynamic_update_slice", [x, box, *starts], x.dtype, x.shape)
-        sizes, box_sizes = self.sizes(x), self.sizes(box)
+            return self.reshape(update, ())
+        if all(size == 1 for size in update.shape) or update.shape == x.shape:
+            return self.emit("dynamic_update_slice", [x, update, *starts], x.dtype, x.shape)
+        sizes, update_sizes = self.sizes(x), self.sizes(update)
         empty = self.expand(self.constant(0, x.dtype), x.shape, sizes)
         no_mask = self.expand(self.constant(False, bool_), x.shape, sizes)
-        box_mask = self.expand(self.constant(True, bool_), box.shape, box_sizes)
-        box_in_place = self.emit("dynamic_update_slice", [empty, box, *starts], x.dtype, x.shape)
-        mask = self.emit("dynamic_update_slice", [no_mask, box_mask, *starts], bool_, x.shape)
-        return self.emit_select(mask, box_in_place, x)
+        update_mask = self.expand(self.constant(True, bool_), update.shape, update_sizes)
+        update_in_place = self.emit("dynamic_update_slice", [empty, update, *starts], x.dtype, x.shape)
+        mask = self.emit("dynamic_update_slice", [no_mask, update_mask, *starts], bool_, x.shape)
+        return self.emit_select(mask, update_in_place, x)
 
     def pad(self, x: Term, value: Term, low: Sequence[int], high: Sequence[int]) -> Term:
         if not (any(low) or any(high)):

@@ -45,7 +45,7 @@ class Module:
     results         number of the graph's results; new contents of written parameters follow, then the error word
     written         positions of the parameters (variables, arrays) whose new contents are results
     places          for each error word from 1 on: the op and its place in the program
-    shares          whether a result is, or is part of, an argument or another result: here it is a copy
+    shares          whether the module copies a result that is, or is part of, an argument or another result
     types           of the results, and of the new contents of written parameters
     parts           with `in_place`: the origins of the graph's results, if some of them share memory
     donated         positions of the parameters whose memory the new contents may take
@@ -81,8 +81,8 @@ def to_stablehlo(
     writer = Writer(capacity)
     parameters = []
     for i, value in enumerate(graph.parameters):
-        kind = array_type(value.type)
-        parameters.append(Term(writer, f"%arg{i}", kind.dtype, _shape(kind)))
+        type_ = array_type(value.type)
+        parameters.append(Term(writer, f"%arg{i}", type_.dtype, _shape(type_)))
         if numbers and i in numbers:
             parameters[-1].constant_value = numbers[i]
     lowered = Lowering(writer).lower_graph(graph, parameters, in_place)
@@ -97,7 +97,7 @@ def to_stablehlo(
         _module_text(parameters, outputs, writer.lines, aliases),
         len(values),
         tuple(position for position, _ in lowered.written),
-        tuple(writer.places),
+        tuple(writer.locations),
         lowered.shares_memory and not parts,
         tuple(TensorType(term.dtype, term.shape) for term in outputs[:-1]),
         parts,
@@ -108,8 +108,8 @@ def to_stablehlo(
 def _describe_parts(lowered: Lowered) -> tuple[list[Term], list[Term], tuple[Part | ChosenPart, ...]]:
     """Return the values of a module's results, further values that parts need, and the graph's results as parts."""
     values: list[Term] = []
-    bases: dict[Cell, int] = {}
-    choices: list[tuple[int, list[tuple[int, bool, View | None]]]] = []  # the tag, and what the result may be
+    position_of_cell: dict[Cell, int] = {}
+    tagged_origins: list[tuple[int, list[tuple[int, bool, View | None]]]] = []  # a tag, the arrays of a part
     for view, term in zip(lowered.views, lowered.results, strict=True):
         options = [None] if view is None else options_of(view)
         origins = []
@@ -119,34 +119,34 @@ def _describe_parts(lowered: Lowered) -> tuple[list[Term], list[Term], tuple[Par
             if cell is not None and cell.argument is not None:
                 origins.append((cell.argument, True, option))
                 continue
-            position = len(values) if cell is None else bases.get(cell, len(values))
+            position = len(values) if cell is None else position_of_cell.get(cell, len(values))
             if position == len(values):
                 values.append(term if cell is None else cell.term)
             if cell is not None:
-                bases[cell] = position
+                position_of_cell[cell] = position
             origins.append((position, False, option))
-        choices.append((len(values), origins))
+        tagged_origins.append((len(values), origins))
         if len(origins) > 1:
             values.append(term)
     operands: list[Term] = []
-    first = len(values) + len(lowered.written)
+    first_operand = len(values) + len(lowered.written)
     parts: list[Part | ChosenPart] = []
-    for tag, origins in choices:
+    for tag, origins in tagged_origins:
         parts_of_result = []
         for position, of_argument, option in origins:
             chain = []
-            for node, operand_count in option.chain if option is not None else ():
+            for node, view_operands in option.chain if option is not None else ():
                 assert node.op.kernel is not None
-                start = first + len(operands)
-                chain.append((node.op.kernel, node.attributes, tuple(range(start, start + len(operand_count)))))
-                operands += operand_count
+                start = first_operand + len(operands)
+                chain.append((node.op.kernel, node.attributes, tuple(range(start, start + len(view_operands)))))
+                operands += view_operands
             parts_of_result.append(Part(position, of_argument, tuple(chain)))
         parts.append(parts_of_result[0] if len(parts_of_result) == 1 else ChosenPart(tuple(parts_of_result), tag))
     return values, operands, tuple(parts)
 
 
-def _shape(kind: TensorType) -> tuple[int | None, ...]:
-    return tuple(size if isinstance(size, int) else None for size in kind.shape or ())
+def _shape(type_: TensorType) -> tuple[int | None, ...]:
+    return tuple(size if isinstance(size, int) else None for size in type_.shape or ())
 
 
 def _module_text(
@@ -156,15 +156,15 @@ def _module_text(
     aliases_of_parameters = [
         f" {{tf.aliasing_output = {aliases[i]} : i32}}" if i in aliases else "" for i in range(len(parameters))
     ]
-    heads = ", ".join(
-        f"{p.name}: {tensor_type(p.dtype, p.shape)}{note}"
-        for p, note in zip(parameters, aliases_of_parameters, strict=True)
+    parameter_text = ", ".join(
+        f"{p.name}: {tensor_type(p.dtype, p.shape)}{alias}"
+        for p, alias in zip(parameters, aliases_of_parameters, strict=True)
     )
     types = ", ".join(tensor_type(x.dtype, x.shape) for x in outputs)
     names = ", ".join(x.name for x in outputs)
     return "\n".join([
         "module {",
-        f"  func.func public @main({heads}) -> ({types}) {{",
+        f"  func.func public @main({parameter_text}) -> ({types}) {{",
         *lines,
         f"    func.return {names} : {types}",
         "  }",

@@ -52,9 +52,9 @@ def _number_text(number: Any, dtype: DType) -> str:
     if dtype.is_bool:
         return "true" if number else "false"
     if dtype.is_complex:
-        part = dtype.real_dtype
-        real, imag = np.real(number).astype(part.numpy), np.imag(number).astype(part.numpy)
-        return f"({_number_text(real, part)}, {_number_text(imag, part)})"
+        real_dtype = dtype.real_dtype
+        real, imag = np.real(number).astype(real_dtype.numpy), np.imag(number).astype(real_dtype.numpy)
+        return f"({_number_text(real, real_dtype)}, {_number_text(imag, real_dtype)})"
     if dtype.is_floating:
         bits = np.asarray(number, dtype.numpy).view(_FLOAT_BITS[dtype.name])
         return f"0x{int(bits):0{2 * dtype.size}X}"

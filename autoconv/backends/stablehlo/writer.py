@@ -17,7 +17,7 @@ from autoconv.graph.dtypes import bool_, complex64, complex128, int32
 class Writer(ArrayWriter):
     """The body of a function.
 
-    `word` is the error word: 0, or the number of the place that failed first (see `places`).
+    `word` is the error word: 0, or the number of the location that failed first (see `locations`).
     """
 
     def gather_nd(self, x: Term, indices: Term) -> Term:
@@ -25,13 +25,13 @@ class Writer(ArrayWriter):
         slice_sizes = x.shape[depth:]
         if not all(isinstance(size, int) for size in slice_sizes):
             raise GraphUnfit("gather", "other dimensions of the array are open")
-        numbers = (
+        dimension_numbers = (
             f"offset_dims = [{join_numbers(range(batch_rank, batch_rank + len(slice_sizes)))}], "
             f"collapsed_slice_dims = [{join_numbers(range(depth))}], start_index_map = [{join_numbers(range(depth))}], "
             f"index_vector_dim = {batch_rank}"
         )
         properties = (
-            f"dimension_numbers = #stablehlo.gather<{numbers}>, "
+            f"dimension_numbers = #stablehlo.gather<{dimension_numbers}>, "
             f"slice_sizes = array<i64{list_text([1] * depth + list(slice_sizes))}>, indices_are_sorted = false"
         )
         return self.emit("gather", [x, indices], x.dtype, (*indices.shape[:-1], *slice_sizes), properties)
@@ -40,13 +40,13 @@ class Writer(ArrayWriter):
         depth, batch_rank = indices.shape[-1], indices.rank - 1
         shape_of_updates = (*indices.shape[:-1], *base.shape[depth:])
         updates = self.expand(updates, shape_of_updates, [*self.sizes(indices)[:-1], *self.sizes(base)[depth:]])
-        numbers = (
+        dimension_numbers = (
             f"update_window_dims = [{join_numbers(range(batch_rank, updates.rank))}], "
             f"inserted_window_dims = [{join_numbers(range(depth))}], "
             f"scatter_dims_to_operand_dims = [{join_numbers(range(depth))}], index_vector_dim = {batch_rank}"
         )
         properties = (
-            f"scatter_dimension_numbers = #stablehlo.scatter<{numbers}>, indices_are_sorted = false, "
+            f"scatter_dimension_numbers = #stablehlo.scatter<{dimension_numbers}>, indices_are_sorted = false, "
             "unique_indices = false"
         )
         old, new = self.new_term(base.dtype, ()), self.new_term(base.dtype, ())
@@ -65,8 +65,9 @@ class Writer(ArrayWriter):
                 precedes = precedes | (self.is_nan(upper) & ~self.is_nan(lower))
             self.end_region([precedes])
         properties = f"dimension = {axis} : i64, is_stable = true"
-        sorted_ = self.emit_all("sort", [x, positions], [(x.dtype, x.shape), (int32, x.shape)], properties, [lines])
-        return sorted_[0], sorted_[1]
+        types = [(x.dtype, x.shape), (int32, x.shape)]
+        values, positions = self.emit_all("sort", [x, positions], types, properties, [lines])
+        return values, positions
 
     def dot(
         self, x: Term, y: Term, x_batch: Sequence[int], y_batch: Sequence[int], x_axes: Sequence[int],
@@ -75,13 +76,14 @@ class Writer(ArrayWriter):
         shape = [x.shape[axis] for axis in x_batch]
         shape += [size for axis, size in enumerate(x.shape) if axis not in (*x_batch, *x_axes)]
         shape += [size for axis, size in enumerate(y.shape) if axis not in (*y_batch, *y_axes)]
-        numbers = (
+        dimension_numbers = (
             f"lhs_batching_dimensions = [{join_numbers(x_batch)}], "
             f"rhs_batching_dimensions = [{join_numbers(y_batch)}], "
             f"lhs_contracting_dimensions = [{join_numbers(x_axes)}], "
             f"rhs_contracting_dimensions = [{join_numbers(y_axes)}]"
         )
-        return self.emit("dot_general", [x, y], x.dtype, shape, f"dot_dimension_numbers = #stablehlo.dot<{numbers}>")
+        properties = f"dot_dimension_numbers = #stablehlo.dot<{dimension_numbers}>"
+        return self.emit("dot_general", [x, y], x.dtype, shape, properties)
 
     def cholesky(self, x: Term) -> Term:
         factor = self.emit("cholesky", [x], x.dtype, x.shape, "lower = true")
@@ -101,13 +103,13 @@ class Writer(ArrayWriter):
         for axis, size in zip(axes, sizes, strict=True):
             order = [a for a in range(x.rank) if a != axis] + [axis]
             x = self.transpose(x, order)
-            dtype, last = x.dtype, size
+            dtype, last_size = x.dtype, size
             if kind == "rfft":
-                dtype, last = (complex64 if x.dtype.size == 4 else complex128), size // 2 + 1
+                dtype, last_size = (complex64 if x.dtype.size == 4 else complex128), size // 2 + 1
             elif kind == "irfft":
                 dtype = x.dtype.real_dtype
             properties = f"fft_type = #stablehlo<fft_type {kind.upper()}>, fft_length = array<i64: {size}>"
-            x = self.emit("fft", [x], dtype, (*x.shape[:-1], last), properties)
+            x = self.emit("fft", [x], dtype, (*x.shape[:-1], last_size), properties)
             x = self.transpose(x, [order.index(a) for a in range(x.rank)])
         return x
 
@@ -161,42 +163,42 @@ class Writer(ArrayWriter):
             return self._loop_with_failing_test(test, body, state, word)
         parameters = self._new_terms_like(initial)
         with self.region(parameters) as body_lines:
-            after = body(parameters[:-1], parameters[-1])
-            self._check_shapes(state, after)
-            self.end_region([*after, self.error_word_or_zero(self.error_word)])
+            next_state = body(parameters[:-1], parameters[-1])
+            self._check_shapes(state, next_state)
+            self.end_region([*next_state, self.error_word_or_zero(self.error_word)])
         return self.emit_all("while", initial, [(x.dtype, x.shape) for x in initial], "", [lines, body_lines])
 
     def _loop_with_failing_test(
         self, test: Callable[[list[Term], Term], Term], body: Callable[[list[Term], Term], list[Term]],
         state: Sequence[Term], word: Term,
     ) -> list[Term]:
-        first = test(list(state), word)
-        initial = [*state, self.error_word_or_zero(self.error_word), first]
+        initial_condition = test(list(state), word)
+        initial = [*state, self.error_word_or_zero(self.error_word), initial_condition]
         parameters = self._new_terms_like(initial)
         with self.region(parameters) as lines:
             self.end_region([parameters[-1] & parameters[-2].same(0)])
         parameters = self._new_terms_like(initial)
         with self.region(parameters) as body_lines:
-            after = body(parameters[:-2], parameters[-2])
-            self._check_shapes(state, after)
-            condition = test(list(after), self.error_word_or_zero(self.error_word))
-            self.end_region([*after, self.error_word_or_zero(self.error_word), condition])
+            next_state = body(parameters[:-2], parameters[-2])
+            self._check_shapes(state, next_state)
+            condition = test(list(next_state), self.error_word_or_zero(self.error_word))
+            self.end_region([*next_state, self.error_word_or_zero(self.error_word), condition])
         return self.emit_all("while", initial, [(x.dtype, x.shape) for x in initial], "", [lines, body_lines])[:-1]
 
     def _new_terms_like(self, terms: Sequence[Term]) -> list[Term]:
         return [self.new_term(x.dtype, x.shape) for x in terms]
 
-    def _check_shapes(self, state: Sequence[Term], after: Sequence[Term]) -> None:
-        for before_term, after_term in zip(state, after, strict=True):
-            if before_term.shape != after_term.shape:
+    def _check_shapes(self, state: Sequence[Term], next_state: Sequence[Term]) -> None:
+        for term, next_term in zip(state, next_state, strict=True):
+            if term.shape != next_term.shape:
                 raise GraphUnfit("while", "a variable of the loop changes its shape")
 
     def fail_where(self, condition: Term) -> None:
-        if self.location not in self.places:
-            self.places.append(self.location)
-        number = self.constant(self.places.index(self.location) + 1, int32)
-        before = self.error_word if self.error_word is not None else self.constant(0, int32)
-        self.error_word = self.select(condition & before.same(0), number, before)
+        if self.location not in self.locations:
+            self.locations.append(self.location)
+        number = self.constant(self.locations.index(self.location) + 1, int32)
+        earlier_word = self.error_word if self.error_word is not None else self.constant(0, int32)
+        self.error_word = self.select(condition & earlier_word.same(0), number, earlier_word)
 
 
 __all__ = ["Writer"]

@@ -14,7 +14,7 @@ from autoconv.graph.graph import Graph
 from autoconv.graph.text import to_text
 from autoconv.graph.types import TensorType, Type
 
-_MOST = 1024  # graphs whose code is kept
+_MOST_GRAPHS = 1024  # graphs whose code is kept
 
 
 class Accelerator:
@@ -22,30 +22,30 @@ class Accelerator:
 
     def __init__(self, backend: XlaBackend) -> None:
         self._backend = backend
-        self._graphs: dict[str, CompiledGraph] = {}
+        self._compiled: dict[str, CompiledGraph] = {}
 
     def compile(self, graph: object) -> Callable[[Sequence[Any]], list[Any]]:
         """Return what runs a graph there, or natively where it has no form for XLA."""
         assert isinstance(graph, Graph)
         text = to_text(graph)
-        made = self._graphs.get(text)
-        if made is None:
-            made = self._backend.compile(graph)
-            if len(self._graphs) < _MOST and "<opaque" not in text:
-                self._graphs[text] = made
+        compiled = self._compiled.get(text)
+        if compiled is None:
+            compiled = self._backend.compile(graph)
+            if len(self._compiled) < _MOST_GRAPHS and "<opaque" not in text:
+                self._compiled[text] = compiled
         types = [value.type for value in graph.outputs]
 
         def run(arguments: Sequence[Any]) -> list[Any]:
-            if isinstance(made, XlaGraph):
-                results = made.run(arguments, True)
+            if isinstance(compiled, XlaGraph):
+                results = compiled.run(arguments, True)
             else:
-                results = made([x.fetch() if isinstance(x, DeviceArray) else x for x in arguments])
-            return [_copy_to_device(value, type_) for value, type_ in zip(results, types, strict=True)]
+                results = compiled([x.fetch() if isinstance(x, DeviceArray) else x for x in arguments])
+            return [_as_device_array(value, type_) for value, type_ in zip(results, types, strict=True)]
 
         return run
 
 
-def _copy_to_device(value: Any, type_: Type) -> Any:
-    """Return an array that native code made in the form of those that are elsewhere."""
-    is_here = isinstance(value, (np.ndarray, np.generic)) and isinstance(type_, TensorType)
-    return DeviceArray(None, type_, None, np.asarray(value)) if is_here else value
+def _as_device_array(value: Any, type_: Type) -> Any:
+    """Return an array that native code made as a DeviceArray, and other values unchanged."""
+    is_local = isinstance(value, (np.ndarray, np.generic)) and isinstance(type_, TensorType)
+    return DeviceArray(None, type_, None, np.asarray(value)) if is_local else value

@@ -43,24 +43,24 @@ class XlaGraph:
         self._native: CompiledGraph | None = None
         self._process = os.getpid()
         self._device = device
-        self._numbers: tuple[int, ...] = ()
+        self._size_parameters: tuple[int, ...] = ()
         self._variables = [i for i, value in enumerate(graph.parameters) if isinstance(value.type, ResourceType)]
         self._variants: dict[tuple[int, ...], _Variant | None] = {}
         try:
-            self._variants[()] = self._compiled(None)
+            self._variants[()] = self._compile_variant(None)
         except GraphUnfit as error:
             if error.reason != SIZE_OF_A_VALUE:
                 raise
-            self._numbers = tuple(
+            self._size_parameters = tuple(
                 i for i, value in enumerate(graph.parameters)
                 if getattr(value.type, "shape", None) == () and array_type(value.type).dtype.is_integer
                 and not isinstance(value.type, (ArrayType, ResourceType))
             )  # fmt: skip
-            if not self._numbers:
+            if not self._size_parameters:
                 raise
         else:
             if form is not None and device.is_host:
-                self.entry = make_entry(graph, form, self._by_xla)
+                self.entry = make_entry(graph, form, self._run_by_xla)
 
     @property
     def holds_no_arguments(self) -> bool:
@@ -74,24 +74,24 @@ class XlaGraph:
     def __call__(self, arguments: Sequence[Any], /) -> list[Any]:
         return self.run(arguments)
 
-    def run(self, arguments: Sequence[Any], keeps: bool = False) -> list[Any]:
-        """Run the graph; with `keeps`, results stay in the memory of an accelerator."""
-        results = self._by_xla(arguments, keeps)
-        return self._natively(arguments) if results is None else results
+    def run(self, arguments: Sequence[Any], keep_on_device: bool = False) -> list[Any]:
+        """Run the graph; with `keep_on_device`, results stay in the memory of an accelerator."""
+        results = self._run_by_xla(arguments, keep_on_device)
+        return self._run_natively(arguments) if results is None else results
 
-    def _by_xla(self, arguments: Sequence[Any], keeps: bool = False) -> list[Any] | None:
+    def _run_by_xla(self, arguments: Sequence[Any], keep_on_device: bool = False) -> list[Any] | None:
         """Run the graph by XLA; return None, without any effect, where the native code has to run it."""
-        variant = self._for(tuple(int(arguments[i]) for i in self._numbers)) if self._numbers else self._variants[()]
+        variant = self._find_variant(tuple(int(arguments[i]) for i in self._size_parameters))
         if variant is None or os.getpid() != self._process:  # the threads of XLA are not in a forked process
             return None
         module, run = variant
-        given = arguments
+        argument_values = arguments
         if self._variables:
-            given = list(arguments)
+            argument_values = list(arguments)
             for i in self._variables:
-                given[i] = given[i].value
-        results, word = run(given, keeps)
-        if word:
+                argument_values[i] = argument_values[i].value
+        results, error_word = run(argument_values, keep_on_device)
+        if error_word:
             return None
         if module.written:
             _write(arguments, module, results)
@@ -99,17 +99,17 @@ class XlaGraph:
             return [_shared_result(part, arguments, results) for part in module.parts]
         return results[: module.results] if module.written else results
 
-    def _for(self, values: tuple[int, ...]) -> _Variant | None:
+    def _find_variant(self, values: tuple[int, ...]) -> _Variant | None:
         """Return the code for these values of integers; None where there is none."""
         if values not in self._variants and len(self._variants) < MOST_VALUES:
             try:
-                self._variants[values] = self._compiled(dict(zip(self._numbers, values, strict=True)))
+                self._variants[values] = self._compile_variant(dict(zip(self._size_parameters, values, strict=True)))
             except GraphUnfit as error:
                 self._variants[values] = None
                 self.notes.append(f"not by XLA: {error}")
         return self._variants.get(values)
 
-    def _compiled(self, numbers: Mapping[int, int] | None) -> _Variant:
+    def _compile_variant(self, numbers: Mapping[int, int] | None) -> _Variant:
         donated = {
             i for i, value in enumerate(self._graph.parameters)
             if isinstance(value.type, ArrayType) or not self._device.is_host
@@ -124,7 +124,7 @@ class XlaGraph:
         except RuntimeError as error:  # XLA's own refusal
             raise GraphUnfit("module", f"XLA refuses it: {str(error).splitlines()[0]}") from None
 
-    def _natively(self, arguments: Sequence[Any]) -> list[Any]:
+    def _run_natively(self, arguments: Sequence[Any]) -> list[Any]:
         if self._native is None:
             self._native = self._make_native()
         return self._native([x.fetch() if isinstance(x, DeviceArray) else x for x in arguments])
@@ -141,7 +141,7 @@ def _shared_result(part: Part | ChosenPart, arguments: Sequence[Any], results: S
 
 
 def _write(arguments: Sequence[Any], module: Module, results: Sequence[Any]) -> None:
-    """Store new contents in arrays and variables; arrays that were donated have theirs."""
+    """Store new contents in arrays and variables; donated arrays already have theirs."""
     for position, value in zip(module.written, results[module.results :], strict=False):
         target = arguments[position]
         array = value.fetch() if isinstance(value, DeviceArray) else value

@@ -32,7 +32,7 @@ class Place:
 def place(name: str = "") -> Place:
     """Return the device of a name such as `GPU:0`; without a name the first accelerator, else the processor.
 
-    Raises Unsupported where jaxlib is missing or another one, and after a fork: a child has none of the threads.
+    Raises Unsupported where jaxlib is missing or has another interface, and after a fork: a child has no such threads.
     """
     result = _place_of_device(name, os.getpid())
     if result is None:
@@ -40,14 +40,14 @@ def place(name: str = "") -> Place:
     return result
 
 
-_STARTED: list[int] = []  # the process in which there are clients
+_CLIENT_PROCESS: list[int] = []  # the process in which there are clients
 
 
 @cache
 def _place_of_device(name: str, process: int) -> Place | None:
-    if _STARTED and _STARTED[0] != process:
+    if _CLIENT_PROCESS and _CLIENT_PROCESS[0] != process:
         return None
-    _STARTED[:] = [process]
+    _CLIENT_PROCESS[:] = [process]
     names = accelerators()
     if not name and not names:
         return Place(*_processor(), True)
@@ -76,7 +76,7 @@ def _has_entry_points() -> bool:
 
 
 def devices(kind: str) -> Sequence[tuple[Any, Any]]:
-    """Return the client and device of each accelerator of a kind; jax has the clients, so memory is shared with it."""
+    """Return the client and device of each accelerator of a kind; the clients are jax's own, so memory is shared."""
     try:
         client = import_module("jax.extend.backend").get_backend(kind.lower())
     except (ImportError, RuntimeError):

@@ -30,7 +30,7 @@ from autoconv.graph.types import ArrayType, TensorType
 
 Run = Callable[[Sequence[Any]], list[Any] | None]
 _PAIR_LIMIT = 28  # of arrays that must not overlap
-_KINDS: dict[str, type] = {"b": bool, "i": int, "f": float}
+_PYTHON_TYPES: dict[str, type] = {"b": bool, "i": int, "f": float}
 
 
 class _NoEntry(Exception):
@@ -50,21 +50,23 @@ def make_entry(graph: Graph, form: CallForm, run: Run) -> Callable[..., Any] | N
             return None
     except _NoEntry:
         return None
-    exact = dict(form.fixed_arguments)
-    places = [i for i in range(len(form.parameters) + len(exact)) if i not in exact]
-    given_readers = [read for read, one in zip(readers, form.parameters, strict=True) if not isinstance(one, Captured)]
-    exact_items = list(exact.items())
-    captured = [one.value for one in form.parameters if isinstance(one, Captured)]
-    count, pairs, busy = len(given_readers) + len(exact), list(zip(places, given_readers, strict=False)), form.busy
-    memories = [i for i, value in enumerate(graph.parameters) if isinstance(value.type, ArrayType)]
-    memory_pairs = list(itertools.combinations(memories, 2))
+    fixed = dict(form.fixed_arguments)
+    positions = [i for i in range(len(form.parameters) + len(fixed)) if i not in fixed]
+    given_readers = [
+        read for read, kind in zip(readers, form.parameters, strict=True) if not isinstance(kind, Captured)
+    ]  # fmt: skip
+    fixed_items = list(fixed.items())
+    captured = [parameter.value for parameter in form.parameters if isinstance(parameter, Captured)]
+    count, pairs, busy = len(given_readers) + len(fixed), list(zip(positions, given_readers, strict=False)), form.busy
+    memory_positions = [i for i, value in enumerate(graph.parameters) if isinstance(value.type, ArrayType)]
+    memory_pairs = list(itertools.combinations(memory_positions, 2))
     if len(memory_pairs) > _PAIR_LIMIT:
         return None
 
     def entry(*given: Any) -> Any:
         if len(given) != count or busy.value:
             return NotImplemented
-        for i, value in exact_items:
+        for i, value in fixed_items:
             if type(given[i]) is not type(value) or given[i] != value:
                 return NotImplemented
         for check in guards:
@@ -98,45 +100,45 @@ def _argument_reader(form: CallForm, graph: Graph, position: int) -> Callable[[A
         raise _NoEntry
     dtype, shape = np.dtype(type_.dtype.numpy), type_.shape
     if kind == "number":
-        return _number(dtype)
+        return _number_reader(dtype)
     if kind == "array":
         return lambda argument: (
             argument if type(argument) is np.ndarray and argument.dtype == dtype and argument.shape == shape else None
         )
     if kind == "memory":
-        return _memory(type_)
+        return _memory_reader(type_)
     tensor_class: Any = form.tensor_class
-    weak = form.weak[sum(one == "tensor" for one in form.parameters[:position])]
+    weak = form.weak[sum(kind_of_other == "tensor" for kind_of_other in form.parameters[:position])]
 
-    def tensor(argument: Any) -> Any:
+    def read_tensor(argument: Any) -> Any:
         if type(argument) is not tensor_class or argument._weak is not weak:
             return None
         array = argument._array
         return array if array.dtype == dtype and array.shape == shape else None
 
-    return tensor
+    return read_tensor
 
 
-def _number(dtype: np.dtype) -> Callable[[Any], Any]:
-    number = _KINDS.get(dtype.kind)
-    if number is None:
+def _number_reader(dtype: np.dtype) -> Callable[[Any], Any]:
+    python_type = _PYTHON_TYPES.get(dtype.kind)
+    if python_type is None:
         raise _NoEntry
     least, most = -(2**63), 2**63 - 1
-    if number is int:
+    if python_type is int:
         return lambda argument: argument if type(argument) is int and least <= argument <= most else None
-    return lambda argument: argument if type(argument) is number else None
+    return lambda argument: argument if type(argument) is python_type else None
 
 
-def _memory(type_: TensorType | ArrayType) -> Callable[[Any], Any]:
+def _memory_reader(type_: TensorType | ArrayType) -> Callable[[Any], Any]:
     if not isinstance(type_, ArrayType) or type_.shared or type_.read_only or not type_.is_dense:
         raise _NoEntry
     dtype, shape = np.dtype(type_.dtype.numpy), type_.shape
 
-    def memory(argument: Any) -> Any:
+    def read_memory(argument: Any) -> Any:
         fits = type(argument) is np.ndarray and argument.dtype == dtype and argument.shape == shape
         return argument if fits and argument.flags.carray else None
 
-    return memory
+    return read_memory
 
 
 def _checks(guard: Guard) -> list[Callable[[], bool]]:
@@ -172,7 +174,7 @@ def _builder(form: ResultForm, graph: Graph, tensor_class: type) -> Callable[[Se
     if isinstance(form, ConstantResult):
         return lambda results: form.value
     if isinstance(form, OutputResult):
-        return _leaf(form, graph.outputs[form.position], tensor_class)
+        return _output_builder(form, graph.outputs[form.position], tensor_class)
     if isinstance(form, ContainerResult):
         parts = [_builder(part, graph, tensor_class) for part in form.parts]
         if form.kind is dict:
@@ -187,7 +189,7 @@ def _builder(form: ResultForm, graph: Graph, tensor_class: type) -> Callable[[Se
     return lambda results: arms[int(results[form.tag])](results)
 
 
-def _leaf(form: OutputResult, output: Value, tensor_class: type) -> Callable[[Sequence[Any]], Any]:
+def _output_builder(form: OutputResult, output: Value, tensor_class: type) -> Callable[[Sequence[Any]], Any]:
     kind, position = form.kind, form.position
     if kind == "tensor" and isinstance(output.type, TensorType):
         weak = output.type.weak

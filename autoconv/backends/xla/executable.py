@@ -48,14 +48,14 @@ class Executable:
         self._areas: list[list[_Area]] = []
         self._donated = dict(donated or {}) if place.is_host else {}
 
-    def __call__(self, arguments: Sequence[Any], keeps: bool = False) -> tuple[list[Any], int]:
+    def __call__(self, arguments: Sequence[Any], keep_on_device: bool = False) -> tuple[list[Any], int]:
         """Run on arrays of the parameters' dtypes and shapes, or DeviceArrays; return the results and the error word.
 
-        With `keeps`, results of an accelerator are DeviceArrays. On the processor the new contents of a donated array
-        are written into it, if the error word is 0, and its result is None.
+        With `keep_on_device`, results of an accelerator are DeviceArrays. On the processor the new contents of a
+        donated array are written into it, if the error word is 0, and its result is None.
         """
         if not self._place.is_host:
-            return self._run_elsewhere(arguments, keeps)
+            return self._run_on_accelerator(arguments, keep_on_device)
         try:
             areas = self._areas.pop()  # those of a call that has ended
         except IndexError:
@@ -85,15 +85,15 @@ class Executable:
                 arguments[position][...] = areas[position].array
             results[result] = None
 
-    def _run_elsewhere(self, arguments: Sequence[Any], keeps: bool) -> tuple[list[Any], int]:
+    def _run_on_accelerator(self, arguments: Sequence[Any], keep_on_device: bool) -> tuple[list[Any], int]:
         buffers = [
             x.buffer if isinstance(x, DeviceArray) and x.place is self._place
             else _send(np.asarray(x, form.dtype), self._place.device)
             for x, form in zip(arguments, self._parameters, strict=True)
         ]  # fmt: skip
-        *results, word = self._run(buffers)
+        *results, error_word = self._run(buffers)
         arrays = [DeviceArray(buffer, type_, self._place) for buffer, type_ in zip(results, self._types, strict=True)]
-        return (arrays if keeps else [array.fetch() for array in arrays]), int(np.asarray(word))
+        return (arrays if keep_on_device else [array.fetch() for array in arrays]), int(np.asarray(error_word))
 
 
 class DeviceArray(RemoteArray):
@@ -119,13 +119,13 @@ class DeviceArray(RemoteArray):
 class _Form:
     """The dtype, shape and size in bytes of an array."""
 
-    __slots__ = ("at", "dtype", "shape", "size")
+    __slots__ = ("bytes_at", "dtype", "shape", "size")
 
     def __init__(self, type_: TensorType) -> None:
         self.dtype = np.dtype(type_.dtype.numpy)
         self.shape = tuple(int(size) for size in type_.shape or ())  # type: ignore[arg-type]
         self.size = self.dtype.itemsize * int(np.prod(self.shape, dtype=np.int64))
-        self.at: Callable[[int], Any] = (ctypes.c_char * self.size).from_address  # the bytes at an address
+        self.bytes_at: Callable[[int], Any] = (ctypes.c_char * self.size).from_address  # the bytes at an address
 
 
 class _Area:
@@ -145,7 +145,7 @@ class _Area:
             self.array[...] = argument
             return self._buffer
         array = argument if isinstance(argument, np.ndarray) else np.asarray(argument, form.dtype)
-        if form.size >= _SHARED_BYTES and _is_shared(array, form):
+        if form.size >= _SHARED_BYTES and _can_share(array, form):
             return _import_array(array, device)
         return self._copy(array, device)
 
@@ -189,7 +189,7 @@ class _DonatedArea(_Area):
         self._address, self._buffer = address, buffer
 
 
-def _is_shared(array: np.ndarray, form: _Form) -> bool:
+def _can_share(array: np.ndarray, form: _Form) -> bool:
     flags = array.flags
     return (
         array.dtype == form.dtype and flags.c_contiguous and flags.writeable and array.ctypes.data % _ALIGNMENT == 0
@@ -234,7 +234,7 @@ def _as_array(buffer: Any, form: _Form) -> np.ndarray:
     address = buffer.unsafe_buffer_pointer()
     if form.size >= _SHARED_BYTES:
         return _array_over(buffer, address, form)
-    return np.ndarray(form.shape, form.dtype, form.at(address)).copy()
+    return np.ndarray(form.shape, form.dtype, form.bytes_at(address)).copy()
 
 
 def _array_over(buffer: Any, address: int, form: _Form) -> np.ndarray:
@@ -248,14 +248,16 @@ def _array_over(buffer: Any, address: int, form: _Form) -> np.ndarray:
 def _runner(compiled: Any, place: Place, results: Sequence[TensorType]) -> Callable[[Sequence[Any]], Sequence[Any]]:
     """Return a function that runs an executable on buffers: jax's own if jax is installed, which takes half as long."""
     try:
-        core, make = import_module("jax.core"), import_module("jaxlib._jax").array_result_handler
+        core, make_handler = import_module("jax.core"), import_module("jaxlib._jax").array_result_handler
         sharding = import_module("jax.sharding").SingleDeviceSharding(place.device)
         types = [(tuple(type_.shape or ()), np.dtype(type_.dtype.numpy)) for type_ in results]
         types.append(((), np.dtype("int32")))
-        handlers = [make(core.ShapedArray(*type_), sharding, committed=True, _skip_checks=True) for type_ in types]
+        handlers = [
+            make_handler(core.ShapedArray(*type_), sharding, committed=True, _skip_checks=True) for type_ in types
+        ]  # fmt: skip
         run = compiled.execute_sharded
         return lambda buffers: run(buffers).consume_with_handlers(handlers)
-    except (ImportError, AttributeError, TypeError):  # no jax, or one of other interfaces
+    except (ImportError, AttributeError, TypeError):  # no jax, or one with another interface
         return compiled.execute  # type: ignore[no-any-return]
 
 

@@ -261,10 +261,8 @@ class ElementWriter(LoopWriter):
         sign = "u" if x.dtype.is_unsigned else "s"
         function = self.out.module.declare(f"llvm.{sign}{name}.with.overflow.{ir_type}", pair, f"{ir_type}, {ir_type}")
         result_and_flag = self.out.new(f"call {pair} {function}({ir_type} {x.ir}, {ir_type} {y.ir})")
-        return (
-            self._new(x.dtype, f"extractvalue {pair} {result_and_flag}, 0"),
-            self._new(bool_, f"extractvalue {pair} {result_and_flag}, 1"),
-        )
+        result = self._new(x.dtype, f"extractvalue {pair} {result_and_flag}, 0")
+        return result, self._new(bool_, f"extractvalue {pair} {result_and_flag}, 1")
 
     # ---- conversions
 
