@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from autoconv.graph.dtypes import as_dtype
 from autoconv.numpy.kernels import call_numpy
 from autoconv.numpy.operands import (
     cast,
+    check,
     common_dtype,
     computes,
     find_function,
@@ -212,24 +213,25 @@ def arange(
         return tensor(np.arange(start, stop, step, dtype=result_dtype))
     if result_dtype.kind == "b":
         refuse("makes bools")
-    if dtype is not None and result_dtype.kind in "iu":
-        bound_dtype = common_dtype(start, stop, step)
-        return cast(apply("range", *(tensor(v, bound_dtype) for v in (start, stop, step))), result_dtype)
-    return _arithmetic_sequence(start, stop, step, result_dtype)
+    bound_dtype = common_dtype(start, stop, step)
+    if bound_dtype.kind != "f" and (dtype is None or result_dtype.kind == "f"):
+        bound_dtype = np.promote_types(result_dtype, np.int32)  # not float32, which does not hold all ints
+    ends = [tensor(v, bound_dtype) for v in (start, stop, step)]
+    return cast(apply("range", *ends), result_dtype) if bound_dtype.kind != "f" else _float_range(ends, result_dtype)
 
 
-def _arithmetic_sequence(start: TensorLike, stop: TensorLike, step: TensorLike, dtype: np.dtype[Any]) -> Tensor:
-    if dtype.kind != "f":
-        return apply("range", *(tensor(v, dtype) for v in (start, stop, step)))
-    # As in NumPy, the bounds determine the number of elements, and steps are added by multiplication.
-    first, last, step_value = (tensor(v, dtype) for v in (start, stop, step))
-    length, limit = apply("divide", apply("subtract", last, first), step_value), tensor(_MAX_ELEMENTS, dtype)
-    steps = apply("select", _is_short(length, first, last), tensor(1, dtype), apply("ceil", length))
-    is_finite = apply("less_equal", apply("abs", steps), limit)  # infinities and nan are refused
-    count = cast(apply("select", is_finite, steps, limit), np.int64)
+def _float_range(bounds: Sequence[Tensor], dtype: DTypeLike) -> Tensor:
+    """Return a range by NumPy's rule: the bounds give its length, and the first two elements, converted, its step."""
+    first, last, step = bounds
+    length, limit = apply("divide", apply("subtract", last, first), step), tensor(_MAX_ELEMENTS, first.dtype.numpy)
+    steps = apply("select", _is_short(length, first, last), tensor(1, first.dtype.numpy), apply("ceil", length))
+    check(apply("equal", steps, steps), "arange: cannot compute length")
+    check(apply("less_equal", apply("abs", steps), tensor(2.0**63, steps.dtype.numpy)), "Maximum allowed size exceeded")
+    count = cast(apply("minimum", steps, limit), np.int64)
     numbers = apply("range", tensor(0, np.int64), count, tensor(1, np.int64))
-    delta = apply("subtract", apply("add", first, step_value), first)
-    return apply("add", first, apply("multiply", cast(numbers, dtype), delta))
+    start = cast(first, dtype)
+    delta = apply("subtract", cast(apply("add", first, step), dtype), start)
+    return apply("add", start, apply("multiply", cast(numbers, dtype), delta))
 
 
 def _is_short(length: Tensor, first: Tensor, last: Tensor) -> Tensor:
@@ -241,7 +243,7 @@ def _is_short(length: Tensor, first: Tensor, last: Tensor) -> Tensor:
 
 @creates("linspace")
 def linspace(
-    start: TensorLike, stop: TensorLike, num: TensorLike = 50, endpoint: bool = True, retstep: bool = False,
+    start: TensorLike, stop: TensorLike, num: IntLike = 50, endpoint: bool = True, retstep: bool = False,
     dtype: DTypeLike | None = None,
     axis: AxisLike = 0, *, device: str | None = None,
 ) -> Any:  # fmt: skip
@@ -282,7 +284,7 @@ def _round_to_dtype(points: Tensor, dtype: DTypeLike) -> Tensor:
     return cast(apply("floor", points) if kind.kind in "iu" else points, kind)
 
 
-def _linspace_of_open_count(start: TensorLike, stop: TensorLike, num: Any, endpoint: bool) -> Tensor:
+def _linspace_of_open_count(start: TensorLike, stop: TensorLike, num: IntLike, endpoint: bool) -> Tensor:
     """Return the samples of linspace, whose number is known only at run time."""
     dtype = np.result_type(common_dtype(start, stop), 1.0)
     first, last = tensor(start, dtype), tensor(stop, dtype)

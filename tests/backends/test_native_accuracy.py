@@ -100,7 +100,7 @@ def test_angles_of_points(dtype: Any) -> None:
     assert units.max() <= LIMIT
 
 
-@pytest.mark.parametrize("shape", [(4000, 3), (2, 30, 90, 5), (3, 1300, 4)], ids=str)
+@pytest.mark.parametrize("shape", [(4000, 3), (2, 30, 90, 5), (3, 1300, 4), (2, 3000, 0, 5)], ids=str)
 @pytest.mark.parametrize("name", ["reduce_sum", "reduce_mean"])
 def test_long_float32_sums_over_leading_axes(shape: tuple[int, ...], name: str) -> None:
     """The error of a running sum is some hundred times larger."""

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import autoconv as ac
-from tests.numpy.agreement import check_agreement
+from tests.numpy.agreement import check_agreement, outcome
 
 
 def columns():
@@ -54,6 +54,24 @@ def test_arrays_in_fortran_order():
 def test_places_in_triangles():
     check_agreement(lambda n, k, m: np.triu_indices(n, k, m), 4, 1, 5)
     check_agreement(lambda n, k, m: np.tril_indices(n, k, m), 4, -1, 5)
+
+
+def test_bounds_of_ranges():
+    def f(a, b, c):
+        return np.arange(a, b, c)
+
+    def ints(a, b, c):
+        return np.arange(a, b, c, dtype=int)
+
+    def singles(a, b, c):
+        return np.arange(np.float32(a), np.float32(b), np.float32(c)), np.arange(a, b, c, dtype=np.float32)
+
+    bounds = [(0.0, 5.0, 0.5), (-2.5, 0.3, 0.1), (0.5, 20.0, 1.7), (4.0, -3.0, -1.5), (0, 9, 2.5), (1.0, 1.0, 0.3)]
+    refused = [(0.0, math.inf, 1.0), (0.0, -math.inf, 1.0), (math.nan, 5.0, 1.0), (0.0, 1e19, 1.0), (0.0, 5e18, 1.0)]
+    for function in (f, ints, singles):
+        compiled = ac.compile(function)
+        for arguments in (*bounds, *refused):
+            assert outcome(compiled, arguments) == outcome(function, arguments), arguments
 
 
 @pytest.mark.parametrize("name", ["bartlett", "hanning", "blackman", "hamming"])

@@ -195,7 +195,7 @@ class MemoryReduction(Reduction):
         for depth in [d for d in reduced_dimensions if d < self._kept_dimensions[-1]]:
             inner_sizes, size = [shape[d] for d in reduced_dimensions if d > depth], shape[depth]
             self.strip_depth, is_static = depth, is_known(inner_sizes)
-            self.strip = max(1, STRIP_ELEMENTS // math.prod(map(int, inner_sizes))) if is_static else 1
+            self.strip = max(1, STRIP_ELEMENTS // max(1, math.prod(map(int, inner_sizes)))) if is_static else 1
             if is_static and math.prod(map(int, inner_sizes)) <= STRIP_ELEMENTS:
                 break
         if [self.strip_depth] == reduced_dimensions[:1] and isinstance(size, int) and size <= self.strip:
