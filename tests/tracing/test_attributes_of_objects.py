@@ -117,6 +117,19 @@ def test_attributes_of_methods_are_those_of_the_function_of_the_class() -> None:
         kind.count.calls, kind.count.mark = 10, "new"
         c = counters[0]
         found.append((c.count(2.0), c.count.mark, c.count.__self__ is c, c.count.__func__ is kind.count))
+        for method in (c.count, kind().count):
+            found.append([_message(setattr, method, name, 1) for name in ("new", "_old", "__doc__", "__self__")])
+            found.append([_message(delattr, method, "mark"), _message(getattr, method, "missing")])
+        kind.other = c.count
+        found.append([kind().other(3.0), weakref.WeakMethod(c.count)()(1.0), copy.deepcopy(kind.count) is kind.count])
+        copied = copy.deepcopy(c.count)
+        found.append([copied(1.0), type(copied.__self__) is kind, copied.__self__ is c, copy.copy(c.count) == c.count])
         return [*found, hasattr(c.count, "missing"), c.count.__name__]
 
     assert outcomes(autoconv.compile) == outcomes(lambda function: function)
+
+
+def _message(function: Any, *arguments: Any) -> str:
+    with pytest.raises(AttributeError) as caught:
+        function(*arguments)
+    return str(caught.value)

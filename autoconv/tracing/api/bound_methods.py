@@ -18,6 +18,7 @@ class Bindable:
 
     takes_instances: bool | None = False
     """True if Python calls objects of the class with the instance, without `__get__`; None: not determined yet."""
+    method_class: type | None = None  # the class of methods of instances; None: that of the function itself
     _attribute = ""  # its name in a class
     python_function: Any
     _bailout: Bailout
@@ -52,8 +53,11 @@ class Bindable:
             """Return an attribute that the program has set on the method's function."""
             function = vars(self).get("__func__")
             if function is None or name not in vars(function):
-                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
+                return self._missing_attribute(name)
             return vars(function)[name]
+
+    def _missing_attribute(self, name: str) -> object:
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
 
     @property
     def prefers_plain(self) -> bool:
@@ -71,16 +75,32 @@ class Bindable:
             function_class: Any = type(self)
             bound = function_class(types.MethodType(self.python_function, instance), *self.options)
             bound._bailout, bound._tiers = Bailout(self._bailout.trace_budget), self._tiers
+            attributes = vars(bound)
             for name, value in getattr(self.python_function, "__dict__", {}).items():
-                if not name.startswith("__") and vars(bound).get(name) is value:
-                    del bound.__dict__[name]  # a copy, which would go out of date
-            bound.__dict__.update(__func__=self, __self__=instance)
+                if not name.startswith("__") and attributes.get(name) is value:
+                    del attributes[name]  # a copy, which would go out of date
+            attributes.update(__func__=self, __self__=instance)
+            bound.__class__ = self.method_class or function_class
             if not self._method_by_instance.put(instance, bound):
                 self._methods_by_id[id(instance)] = bound  # it keeps the instance alive, so that its id stays unique
         return bound
 
 
-class TransientMethod:
+class MethodAttributes:
+    """The attributes of a method of Python: those of its function, which it does not set or delete."""
+
+    __slots__ = ()
+
+    if not TYPE_CHECKING:  # a type checker then also refuses the attributes that no method has
+
+        def __setattr__(self, name: str, value: object) -> None:
+            setattr(types.MethodType(self.__func__.python_function, self.__self__), name, value)  # raises
+
+        def __delattr__(self, name: str) -> None:
+            delattr(types.MethodType(self.__func__.python_function, self.__self__), name)  # raises
+
+
+class TransientMethod(MethodAttributes):
     """A compiled method that calls the function of the class with the instance as the first argument.
 
     Making the function of an instance takes as long as a hundred short calls. Where the latest calls of the method ran
@@ -91,8 +111,8 @@ class TransientMethod:
     __slots__ = ("__func__", "__self__")
 
     def __init__(self, function: Any, instance: Any) -> None:
-        self.__func__ = function
-        self.__self__ = instance
+        object.__setattr__(self, "__func__", function)
+        object.__setattr__(self, "__self__", instance)
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         return self.__func__(self.__self__, *args, **kwargs)
@@ -116,4 +136,4 @@ class TransientMethod:
         return self.__func__.method_of_instance(self.__self__).__reduce_ex__(protocol)
 
 
-__all__ = ["Bindable", "TransientMethod"]
+__all__ = ["Bindable", "MethodAttributes", "TransientMethod"]

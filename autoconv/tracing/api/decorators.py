@@ -7,8 +7,9 @@ from typing import Any, ParamSpec, Protocol, TypedDict, TypeVar, Unpack, overloa
 
 from autoconv.config import SETTINGS
 from autoconv.runtime.recording.tracebacks import present_errors
+from autoconv.tracing.api.compiled_function import CompiledFunction
 from autoconv.tracing.api.disabled import disable
-from autoconv.tracing.api.function import CompiledFunction, Function
+from autoconv.tracing.api.function import Function
 from autoconv.tracing.api.function_options import FunctionOptions
 from autoconv.tracing.execute.donation import Donate
 from autoconv.tracing.specialise.compile_contract import CompileContract

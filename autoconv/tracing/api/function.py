@@ -384,17 +384,10 @@ class Function(Bindable, Dispatched[P, R], TraceMaker, FunctionIntrospection, Pi
         return f"<autoconv.Function {self._signature.name}{self._signature.format_text()}>"
 
 
-class CompiledFunction(Function[P, R]):
-    """A Function under Python's contract. As the method of a class, it is called with the instance."""
-
-    __slots__ = ()
-    takes_instances = None
-
-
 def _refuse_variables(variable: Any) -> None:
     place = current_place()
     place_text = f" here:\n{place}\n{place.caret()}\n" if place is not None else ". "
     raise ValueError(_SINGLETON_ERROR + place_text + _REMEDIES)
 
 
-__all__ = ["CompiledFunction", "Function"]
+__all__ = ["Function"]

@@ -1,0 +1,66 @@
+"""Functions under Python's contract: their attributes, copies and methods are those of Python's functions."""
+
+from __future__ import annotations
+
+import copy
+from typing import TYPE_CHECKING
+
+from autoconv.tracing.api.bound_methods import MethodAttributes
+from autoconv.tracing.api.call_paths import P, R
+from autoconv.tracing.api.function import Function
+
+
+class CompiledFunction(Function[P, R]):
+    """A Function under Python's contract. As the method of a class, it is called with the instance."""
+
+    __slots__ = ()
+    takes_instances: bool | None = None
+
+    def _missing_attribute(self, name: str) -> object:
+        """Raise what Python raises for its functions, or return an attribute that only the Python function has."""
+        return getattr(vars(self).get("python_function", _no_function), name)
+
+    def __copy__(self) -> CompiledFunction[P, R]:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, object]) -> CompiledFunction[P, R]:
+        """Return this object, as functions are not copied, or the method of the copied instance."""
+        attributes = vars(self)
+        if "__self__" not in attributes:
+            return self
+        method: CompiledFunction[P, R] = attributes["__func__"].__get__(copy.deepcopy(attributes["__self__"], memo))
+        return method
+
+
+class CompiledMethod(MethodAttributes, CompiledFunction[P, R]):
+    """The method of an instance. Like Python's own class, this one makes it of a function and an instance."""
+
+    __slots__ = ()
+    takes_instances = False
+
+    def __new__(cls, function: CompiledFunction[P, R], instance: object) -> CompiledMethod[P, R]:
+        method: CompiledMethod[P, R] = function.method_of_instance(instance)
+        return method
+
+    def __init__(self, function: CompiledFunction[P, R], instance: object) -> None:
+        """Leave the method as it was made."""
+
+    if not TYPE_CHECKING:
+
+        def __get__(self, instance: object, owner: type | None = None) -> CompiledMethod[P, R]:
+            return self  # as an attribute of another class it stays bound
+
+        def __setattr__(self, name: str, value: object) -> None:
+            if name[:2] != "__" and (name in vars(self) or hasattr(CompiledFunction, name)):
+                object.__setattr__(self, name, value)
+            else:
+                super().__setattr__(name, value)
+
+
+def _no_function() -> None:
+    """Stand for the function of an object that is not initialised yet."""
+
+
+CompiledFunction.method_class = CompiledMethod
+
+__all__ = ["CompiledFunction", "CompiledMethod"]
