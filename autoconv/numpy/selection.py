@@ -11,6 +11,7 @@ from autoconv.numpy.kernels import call_numpy, register_kernels
 from autoconv.numpy.operands import (
     MISSING,
     argument_or_default,
+    assume,
     axis_of,
     cast,
     common_dtype,
@@ -306,13 +307,17 @@ def searchsorted(a: TensorLike, v: TensorLike, side: str = "left", sorter: Tenso
 def digitize(x: TensorLike, bins: TensorLike, right: bool = False) -> Tensor:
     if tensor(x).dtype.is_complex:
         raise TypeError("x may not be complex")
+    side = "left" if right else "right"
     edges = np.asarray(bins) if not holds_tensors(bins) else None
+    if edges is None and rank_of(tensor(bins)) == 1 and tensor(bins).dtype.numpy.kind in "iuf":
+        neighbours = [apply("get_item", tensor(bins), spec=(part,)) for part in _NEIGHBOURS]
+        assume(apply("reduce_all", call_ufunc(np.greater_equal, *neighbours), axis=None), "bins that do not increase")
+        return searchsorted(bins, x, side)
     if edges is None or edges.ndim != 1:
         return call_numpy("digitize", False, tensor(x), bins, right)
     steps = np.diff(edges)
     if not (np.all(steps >= 0) or np.all(steps <= 0)):
         raise ValueError("bins must be monotonically increasing or decreasing")
-    side = "left" if right else "right"
     if edges.size < 2 or np.all(steps >= 0):
         return searchsorted(edges, x, side)
     position = searchsorted(edges[::-1].copy(), x, "right" if right else "left")

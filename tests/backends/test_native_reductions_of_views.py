@@ -299,3 +299,23 @@ def test_totals_of_branch_results_beside_objects():
     for b in (1, 3, 0):
         assert compiled(np.arange(5), [3, 1, 2], b) == f(np.arange(5), [3, 1, 2], b)
     assert "plain Python" not in compiled.explain(), compiled.explain()
+
+
+def of_numbers(x, i):
+    positive = 0
+    for j in range(len(x)):
+        if np.all(x[j] > 0) and not np.any(x[j] > 5):
+            positive += 1
+    return positive, np.sum(x[i]), np.prod(x[i]), np.mean(x[i]), np.max(x[i]), np.min(x[i]), np.any(x[i]), np.all(i)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int32", "int8", "uint64", "bool"])
+def test_reductions_of_numbers(dtype):
+    compiled, x = autoconv.compile(of_numbers), data(dtype)
+    if dtype.startswith("float"):
+        x[2] = np.nan
+    for i in (0, 2, 7):
+        for found, expected in zip(compiled(x, i), of_numbers(x, i), strict=True):
+            assert type(found) is type(expected)
+            np.testing.assert_array_equal(found, expected)
+    assert "kernel" not in compiled.explain()

@@ -93,6 +93,21 @@ def test_orders_by_several_keys():
         compiled(np.ones(3), np.ones(4), np.ones(3))
 
 
+def positions_in_bins(v, edges):
+    return np.digitize(v, edges), np.digitize(v[0], edges + 0.5, right=True)
+
+
+def test_bins_that_the_program_computes():
+    compiled = autoconv.compile(positions_in_bins)
+    argument = numbers("float64", 200, 0)
+    for edges in ([-0.5, 0.0, 0.0, 1.0], [0.3], [1.0, 0.0, -0.5], [0.0, np.nan, 1.0]):
+        for found, expected in zip(
+            compiled(argument, np.array(edges)), positions_in_bins(argument, np.array(edges)), strict=True
+        ):
+            assert type(found) is type(expected)
+            np.testing.assert_array_equal(found, expected)
+
+
 def test_gradients():
     argument = numbers("float64", 300, 0)
     (gradient,) = (np.flatnonzero(autoconv.grad(lambda v: np.percentile(v, 100))(argument)),)

@@ -104,7 +104,7 @@ def _reduction_rule(name: str) -> Rule:
             return None
         if x.dtype is not dtype:
             x = b.cast(x, dtype=dtype)
-        return getattr(b, name)(x, **_reduction_attributes(node))
+        return x if is_scalar(x.type) else getattr(b, name)(x, **_reduction_attributes(node))
 
     return rule
 
@@ -112,7 +112,8 @@ def _reduction_rule(name: str) -> Rule:
 def _quantifier_rule(name: str) -> Rule:
     def rule(b: GraphBuilder, node: Node, inputs: Any) -> Any:
         (x,) = inputs
-        return getattr(b, name)(x if x.dtype is bool_ else b.cast(x, dtype=bool_), **_reduction_attributes(node))
+        truths = x if x.dtype is bool_ else b.cast(x, dtype=bool_)
+        return truths if is_scalar(x.type) else getattr(b, name)(truths, **_reduction_attributes(node))
 
     return rule
 
@@ -218,7 +219,8 @@ def _fill_shape(b: GraphBuilder, node: Node, inputs: Any) -> Any:
 
 _SCALAR_OPS = frozenset({
     "ones_like", "zeros_like", "size", "broadcast_to_shape_of", "broadcast_to", "expand_dims", "reshape", "xlogy",
-    "xdivy", "logaddexp", "stack", "numpy_round",
+    "xdivy", "logaddexp", "stack", "numpy_round", "numpy_sum", "numpy_prod", "numpy_mean", "numpy_max", "numpy_min",
+    "numpy_any", "numpy_all",
 })  # fmt: skip
 # Ops whose rules take open dimensions.
 _OPEN_SIZE_OPS = frozenset({
