@@ -163,6 +163,22 @@ def test_constants_of_python_numbers_wrap_as_in_tensorflow() -> None:
             tf.constant(True, dtype)
 
 
+def test_operands_of_python_that_do_not_fit() -> None:
+    """The classes of errors are TensorFlow's; `+` alone converts its second operand without regard to the first."""
+    text, ints, truth = tf.constant("a"), tf.constant([1, 2]), tf.constant(True)
+    for compute in (
+        lambda: text * 2, lambda: 2 * text, lambda: ints - "q", lambda: ints == "q", lambda: ints - [1.5, 2.5],
+        lambda: "q" + ints, lambda: text < 1,
+    ):  # fmt: skip
+        with pytest.raises(TypeError, match=r"Cannot convert .* to EagerTensor of dtype") as raised:
+            compute()
+        assert not isinstance(raised.value, tf.errors.InvalidArgumentError)
+    for compute in (lambda: text + 2, lambda: text - "q", lambda: text * text, lambda: truth - truth, lambda: -truth):
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            compute()
+    assert (text + "b").numpy() == b"ab" and (tf.constant(1j) + True).numpy() == 1 + 1j
+
+
 def test_variables_are_no_keys() -> None:
     variable = tf.Variable(1.0)
     with pytest.raises(TypeError, match=r"Variable is unhashable. Instead, use variable.ref\(\) as the key. \(V"):

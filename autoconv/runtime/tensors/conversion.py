@@ -357,7 +357,7 @@ def _inferred_dtype(array: np.ndarray, value: object) -> DType:
     return float32 if array.dtype == np.float64 else as_dtype(array.dtype)
 
 
-_DTYPES_FOR_BOOLS = {"bool", "int32", "int64", "uint64", "float16", "float32", "float64"}
+_DTYPES_FOR_BOOLS = {"bool", "int32", "int64", "uint64", "float16", "float32", "float64", "complex128"}
 
 
 def _cast_array(array: np.ndarray, dtype: DType) -> np.ndarray:

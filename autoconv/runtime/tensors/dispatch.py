@@ -33,7 +33,7 @@ from autoconv.runtime.tensors.conversion import (
     weak_constant,
     weak_dtype,
 )
-from autoconv.runtime.tensors.dtype_checks import check_dtypes
+from autoconv.runtime.tensors.dtype_checks import check_dtypes, name_dtypes
 from autoconv.runtime.tensors.remote_ops import NUMBERS, array_of, home_of, run_remotely, type_of_operand
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import ArrayTensor, EagerTensor, Tensor
@@ -163,7 +163,7 @@ def _convert_operand(x: object) -> Any:
         return _NumberList(x) if not is_in_graph and _is_numbers(x) else convert_to_tensor(x)
     if isinstance(x, (np.ndarray, np.generic)):
         return to_array(x)
-    return constant(x)
+    return to_array(x) if isinstance(x, str) and current_region() is None else constant(x)
 
 
 class _NumberList:
@@ -231,8 +231,8 @@ def _unify_dtypes(op: Op, values: list[Any], region: Region | None) -> list[Any]
     result = list(values)
     for i, value in enumerate(values):
         if i in unified and target is not None:
-            if i and target.is_string and isinstance(value, NUMBERS) and region is None:
-                raise _mismatch_error(op, target, _dtype_of(constant(value)), i, region)
+            if target.is_string and isinstance(value, NUMBERS) and region is None:
+                raise _unconvertible_error(op, target, constant(value), i) from None
             result[i] = _convert_to_dtype(value, target, weak, region, op)
         elif isinstance(value, NUMBERS) and (region is None or not op.name.startswith("python")):
             result[i] = to_array(value)
@@ -250,6 +250,8 @@ def _common_dtype(op: Op, values: list[Any], region: Region | None) -> tuple[DTy
             if _is_typed(value) and not _is_convertible(value, target):
                 first = typed_dtypes[0] if position else target
                 second = _dtype_of(value) if position else typed_dtypes[-1]
+                if region is None and tensors and not isinstance(value, Tensor):
+                    raise _unconvertible_error(op, target, value, position)
                 raise _mismatch_error(op, first, second, position or 1, region)
         return target, False
     weak_dtypes = [v.type.dtype if isinstance(v, Tensor) else weak_dtype(v) for v in values]
@@ -306,6 +308,18 @@ def _mismatch_error(op: Op, first: DType, other: DType, position: int, region: R
     )
 
 
+def _unconvertible_error(op: Op, target: DType, value: Any, position: int) -> Exception:
+    """Return TensorFlow's error for a value of Python that cannot take the dtype of the tensor it meets.
+
+    `+` converts its second operand without regard to the first one, and so refuses their dtypes.
+    """
+    if op.graphdef == "AddV2" and position:
+        return _mismatch_error(op, target, _dtype_of(value), position, None)
+    plain = np.asarray(value).tolist()
+    shown = plain.decode(errors="replace") if isinstance(plain, bytes) else plain
+    return TypeError(f"Cannot convert {shown!r} to EagerTensor of dtype {target.name}")
+
+
 def _convert_to_dtype(value: object, target: DType, weak: bool, region: Region | None, op: Op) -> Any:
     if isinstance(value, Tensor):
         if value.type.dtype is target and (weak or not value.weak):
@@ -347,6 +361,8 @@ def _run(op: Op, values: Sequence[Any], attributes: dict[str, Any]) -> Any:
         )
     except ValueError as error:
         raise _locate(error, op) from error.__cause__
+    except TypeError as error:
+        raise name_dtypes(error, op, arrays) from None
     weak = op.name.startswith("python_") and (op.name != "python_cast" or attributes.get("weak", False))
     if not weak and any(isinstance(v, EagerTensor) and v._weak for v in values):
         types = op.result_types([type_of_operand(v) for v in values], attributes)

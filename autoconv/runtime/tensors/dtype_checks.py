@@ -41,8 +41,16 @@ def check_dtypes(op: Op, values: Sequence[Any], arrays: Sequence[Any], attribute
     _ACCEPTED.add(dtypes)
 
 
+def name_dtypes(error: TypeError, op: Op, arrays: Sequence[Any]) -> TypeError:
+    """Return DtypeError for the error of a kernel of arithmetic that NumPy has not for these dtypes; else the error."""
+    if isinstance(error, AutoconvError) or not op.traits.elementwise or op.name.startswith("python"):
+        return error
+    names = " and ".join(dict.fromkeys(as_dtype(array.dtype).name for array in arrays))
+    return DtypeError(f"{op.graphdef} does not take {names} tensors")
+
+
 def _is_weak(value: object) -> bool:
     return isinstance(value, (bool, int, float, complex)) and not isinstance(value, np.generic)
 
 
-__all__ = ["check_dtypes"]
+__all__ = ["check_dtypes", "name_dtypes"]
