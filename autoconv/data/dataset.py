@@ -161,7 +161,7 @@ class Dataset(StorageMethods, ResamplingMethods, DatasetV2):
         rerandomize_each_iteration: bool | None = None,
         name: str | None = None,
     ) -> Dataset:
-        """At each step the next element of one of the datasets, drawn with these weights.
+        """The elements of several datasets, each from a dataset that is drawn with these weights.
 
         >>> small, large = autoconv.data.Dataset.range(3), autoconv.data.Dataset.range(100, 103)
         >>> mixed = autoconv.data.Dataset.sample_from_datasets([small, large], weights=[0.5, 0.5], seed=1)

@@ -66,7 +66,7 @@ class ElementFunction:
 
     def runner(self, bindings: Bindings) -> Run:
         """Return the function of leaves, for one run."""
-        captured = [bindings.of(value) for value in self.values]
+        captured = [bindings.resolve(value) for value in self.values]
         compiled = self._compile_once()
         return lambda leaves: compiled([*map(_scalar_to_array, leaves), *captured])
 

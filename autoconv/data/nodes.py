@@ -36,7 +36,7 @@ class Bindings:
         self.values = values
         self.on_error = on_error
 
-    def of(self, value: Any) -> Any:
+    def resolve(self, value: Any) -> Any:
         """Return the array of a tensor, or the run-time value of a graph value."""
         if isinstance(value, EagerTensor):
             return value._array
@@ -45,7 +45,7 @@ class Bindings:
         return self.values[value] if isinstance(value, Value) else value
 
     def number(self, value: Any) -> int:
-        return int(self.of(value))
+        return int(self.resolve(value))
 
     def skip_errors(self, run: Run) -> Run:
         """Wrap a function of an element's leaves: it returns SKIPPED where it raises and `on_error` is set."""
@@ -155,11 +155,11 @@ class Nested(Node):
         self.value = value
 
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
-        result: Iterator[Element] = bindings.of(self.value).iterate()
+        result: Iterator[Element] = bindings.resolve(self.value).iterate()
         return result
 
     def count(self, bindings: Bindings) -> int:
-        result: int = bindings.of(self.value).count()
+        result: int = bindings.resolve(self.value).count()
         return result
 
 

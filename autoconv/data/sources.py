@@ -56,7 +56,7 @@ class Slices(Node):
         super().__init__(map_specs(row_spec, spec_of_leaves(template, self.leaves)), values=self.leaves)
 
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
-        arrays = [bindings.of(leaf) for leaf in self.leaves]
+        arrays = [bindings.resolve(leaf) for leaf in self.leaves]
         is_memory_mapped = [is_mapped(array) for array in arrays]
         lengths = {len(array) for array in arrays}
         if len(lengths) > 1:
@@ -67,7 +67,7 @@ class Slices(Node):
             ]
 
     def count(self, bindings: Bindings) -> int:
-        return len(bindings.of(self.leaves[0]))
+        return len(bindings.resolve(self.leaves[0]))
 
 
 class CompositeSlices(Node):
@@ -81,7 +81,7 @@ class CompositeSlices(Node):
         super().__init__(map_specs(row_spec, self.row_source_spec), values=self.leaves)
 
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
-        columns = row_columns(self.row_source_spec, [bindings.of(leaf) for leaf in self.leaves])
+        columns = row_columns(self.row_source_spec, [bindings.resolve(leaf) for leaf in self.leaves])
         if len({len(column) for column in columns}) > 1:
             lengths = [*map(len, columns)]
             raise InvalidArgumentError(f"from_tensor_slices takes tensors of one length, found {lengths} rows")
@@ -185,7 +185,7 @@ class FromGenerator(Node):
         super().__init__(spec, values=self.args)
 
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
-        iterable = self.generator(*[EagerTensor(bindings.of(arg)).numpy() for arg in self.args])
+        iterable = self.generator(*[EagerTensor(bindings.resolve(arg)).numpy() for arg in self.args])
         try:
             values = iter(iterable)
         except TypeError:
@@ -343,7 +343,7 @@ def _symbols_of_leaves(leaves: Sequence[Any]) -> list[Any]:
 
 def _bind_leaf(leaf: Any, bindings: Bindings) -> Any:
     node = getattr(leaf, "node", None)
-    return BoundDataset(node, bindings) if isinstance(node, Node) else bindings.of(leaf)
+    return BoundDataset(node, bindings) if isinstance(node, Node) else bindings.resolve(leaf)
 
 
 def _check_rows(leaves: Sequence[Any]) -> None:

@@ -1,7 +1,7 @@
 """Elements stored in files, for a cache or in a folder with their spec.
 
-A file takes its name when a pass is complete. The index of a folder comes last: it has the spec of an element as JSON,
-and names the file, so that after an interruption the folder holds the old elements or the new ones.
+A file takes its name when a pass is complete. The index of a folder is written last: it has the spec of an element as
+JSON, and names the file. After an interruption the folder therefore holds the old elements or the new ones.
 """
 
 from __future__ import annotations

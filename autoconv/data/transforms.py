@@ -1,4 +1,4 @@
-"""Transformations of a dataset, element by element: map, filter, take, skip, repeat, window, cache …"""
+"""Transformations of a dataset, element by element: map, filter, take, skip, repeat, window, cache and others."""
 
 from __future__ import annotations
 
@@ -324,7 +324,7 @@ class Scan(Node):
         super().__init__(output, [source], [*self.function.values, *self.initial])
 
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
-        run, state = self.function.runner(bindings), [bindings.of(leaf) for leaf in self.initial]
+        run, state = self.function.runner(bindings), [bindings.resolve(leaf) for leaf in self.initial]
         for element in self.inputs[0].iterate(bindings):
             result = run([*state, *element])
             state = list(result[: len(state)])

@@ -97,7 +97,7 @@ def test_quantized_levels():
     assert_close(narrow, [-0.35, -0.35, 0.35, 0.7, 1.75, 1.75])
     weights = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
     bounds = np.float32(-0.5), np.float32(1.6)
-    x, low, high = gradients(lambda *given: ac.reduce_sum(quantize(*given) * weights), Q, *bounds)
+    x, low, high = gradients(lambda *operands: ac.reduce_sum(quantize(*operands) * weights), Q, *bounds)
     assert x.numpy().tolist() == [0.0, 2.0, 3.0, 4.0, 0.0, 0.0] and float(low) == 1.0 and float(high) == 11.0
     channels = ac.quantization.fake_quant_with_min_max_vars_per_channel(Q.reshape(3, 2), [-1.0, 0.0], [1.0, 2.0])
     assert_close(channels, [[-0.9961, 0.0], [0.2588, 0.7373], [1.0039, 2.0]])
@@ -106,13 +106,13 @@ def test_quantized_levels():
 
 
 def test_inverses_of_distributions():
-    for f, given, expected in (
+    for f, argument, expected in (
         (ac.math.erfinv, [0.1, -0.9, 0.999, 1.0], [0.0889, -1.1631, 2.3268, np.inf]),
         (ac.math.ndtri, [0.01, 0.5, 0.99, 0.0], [-2.3263, 0.0, 2.3263, -np.inf]),
         (ac.math.erfcinv, [0.1, 1.5], [1.1631, -0.4769]),
     ):
         for run in eager_and_staged(f):
-            assert_close(run(ac.constant(given)), expected)
+            assert_close(run(ac.constant(argument)), expected)
     assert_close(gradients(lambda x: ac.reduce_sum(ac.math.erfinv(x)), np.array([0.1, -0.9]))[0], [0.8933, 3.428])
 
 

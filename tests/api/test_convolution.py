@@ -88,16 +88,16 @@ def test_first_and_second_derivatives():
         return tf.reduce_sum(tf.nn.conv2d(x, w, 1, "SAME") ** 3)
 
     slope = tf.grad(tf.function(f), (0, 1))
-    given = [tf.constant(image), tf.constant(filters)]
-    for position, found in enumerate(slope(*given)):
+    inputs = [tf.constant(image), tf.constant(filters)]
+    for position, found in enumerate(slope(*inputs)):
         direction = DRAW.normal(size=found.shape)
-        ahead, behind = list(given), list(given)
-        ahead[position], behind[position] = given[position] + 1e-5 * direction, given[position] - 1e-5 * direction
+        ahead, behind = list(inputs), list(inputs)
+        ahead[position], behind[position] = inputs[position] + 1e-5 * direction, inputs[position] - 1e-5 * direction
         difference = (f(*ahead).numpy() - f(*behind).numpy()) / 2e-5
         assert np.sum(found.numpy() * direction) == pytest.approx(difference, rel=1e-6)
-        second = tf.grad(lambda *given: tf.reduce_sum(slope(*given)[position] * direction), position)  # noqa: B023
+        second = tf.grad(lambda *inputs: tf.reduce_sum(slope(*inputs)[position] * direction), position)  # noqa: B023
         difference = np.sum((slope(*ahead)[position].numpy() - slope(*behind)[position].numpy()) * direction) / 2e-5
-        assert np.sum(second(*given).numpy() * direction) == pytest.approx(difference, rel=1e-6)
+        assert np.sum(second(*inputs).numpy() * direction) == pytest.approx(difference, rel=1e-6)
 
 
 @pytest.mark.parametrize(

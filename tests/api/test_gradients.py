@@ -22,8 +22,8 @@ def test_gradients_in_a_function() -> None:
             tf.gradients(w, y, unconnected_gradients="zero"),
         )
 
-    both, weighted, stopped, zero = f(tf.constant(2.0), tf.constant(3.0))
-    assert [g.numpy() for g in both] == [12.0, 4.0]
+    sums, weighted, stopped, zero = f(tf.constant(2.0), tf.constant(3.0))
+    assert [g.numpy() for g in sums] == [12.0, 4.0]
     assert weighted[0].numpy() == pytest.approx(24.0 + np.cos(2.0))
     assert stopped[0].numpy() == pytest.approx(12.0 * np.sin(2.0), rel=1e-6)
     assert zero[0].numpy() == 0.0
@@ -201,7 +201,7 @@ def test_rows_are_clipped_and_scaled_as_rows():
     assert rows.shape == (3, 2) and tf.IndexedSlices([1.0], [0]).shape.rank is None
     clipped = tf.clip_by_norm(rows, 1.0)
     np.testing.assert_allclose(clipped.values, [[0.4472136, 0.8944272]], rtol=1e-6)
-    (found, other), norm = tf.clip_by_global_norm([rows, tf.ones([2])], 1.0)
+    (found, clipped_ones), norm = tf.clip_by_global_norm([rows, tf.ones([2])], 1.0)
     np.testing.assert_allclose(norm, 7**0.5, rtol=1e-6)
     np.testing.assert_allclose(found.values, np.array([[1.0, 2.0]]) / 7**0.5, rtol=1e-6)
-    assert tf.scalar_mul(2.0, rows).values.numpy().tolist() == [[2.0, 4.0]] and other.shape == (2,)
+    assert tf.scalar_mul(2.0, rows).values.numpy().tolist() == [[2.0, 4.0]] and clipped_ones.shape == (2,)

@@ -158,10 +158,11 @@ PROJECTED = {
 @pytest.mark.parametrize(("interpolation", "mode"), PROJECTED)
 def test_projections(interpolation, mode):
     transforms = np.array([[0.9, -0.3, 1.2, 0.25, 1.1, -2.0, 0.01, -0.02], [1, 0, -8, 0, 1, 9, 0, 0]], "float32")
-    for given, expected in zip((transforms, transforms[:1]), PROJECTED[interpolation, mode], strict=True):
+    for matrices, expected in zip((transforms, transforms[:1]), PROJECTED[interpolation, mode], strict=True):
         found = ac.tensorflow.raw_ops.ImageProjectiveTransformV3(
-            images=X, transforms=given, output_shape=[6, 8], fill_value=0.5, interpolation=interpolation, fill_mode=mode
-        )
+            images=X, transforms=matrices, output_shape=[6, 8], fill_value=0.5, interpolation=interpolation,
+            fill_mode=mode,
+        )  # fmt: skip
         assert found.shape == (2, 6, 8, 3)
         np.testing.assert_allclose(found.numpy().sum((1, 2, 3)), expected, atol=2e-3)
 

@@ -87,9 +87,9 @@ def test_patches(size: int, stride: int, rate: int) -> None:
     opened = ac.function(
         lambda x: ac.image.extract_patches(x, *options, "SAME"), input_signature=[ac.TensorSpec([None, None, None, 3])]
     )
-    same = opened(IMAGE[None])
-    assert same.shape == (1, -(-5 // stride), -(-6 // stride), 3 * size**2)
-    np.testing.assert_array_equal(same, ac.image.extract_patches(IMAGE[None], *options, "SAME"))
+    repeated = opened(IMAGE[None])
+    assert repeated.shape == (1, -(-5 // stride), -(-6 // stride), 3 * size**2)
+    np.testing.assert_array_equal(repeated, ac.image.extract_patches(IMAGE[None], *options, "SAME"))
 
 
 def test_structural_similarity() -> None:

@@ -176,8 +176,8 @@ def test_bands_of_diagonals_are_aligned_as_in_tensorflow():
         inside = (column - row >= k[0]) & (column - row <= k[1])
         put = bands.set_diag(np.zeros_like(x), found, k=k, align=align)
         assert put.numpy().tolist() == np.where(inside, x, 0).tolist()
-        made = autoconv.function(lambda d, k=k, align=align: bands.diag(d, "", k, 3, 4, 5.0, align))(found)
-        assert made.numpy().tolist() == np.where(inside, x, 5).tolist()
+        matrices = autoconv.function(lambda d, k=k, align=align: bands.diag(d, "", k, 3, 4, 5.0, align))(found)
+        assert matrices.numpy().tolist() == np.where(inside, x, 5).tolist()
     assert bands.diag([1.0, 2.0], k=1, num_rows=4).numpy().tolist() == [
         [0, 1, 0],
         [0, 0, 2], [0, 0, 0], [0, 0, 0],

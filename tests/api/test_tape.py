@@ -302,17 +302,17 @@ def test_unknown_shapes() -> None:
         value = loss(tf.constant(x), tf.constant(4))
     slope = tape.gradient(value, weights).numpy()
 
-    def at(w: np.ndarray) -> float:
+    def loss_at(w: np.ndarray) -> float:
         state = np.zeros_like(x)
         for _ in range(4):
             state = np.tanh(state @ w + x)
         return float(np.mean(state * state))
 
-    assert value.numpy() == pytest.approx(at(weights.numpy()))
+    assert value.numpy() == pytest.approx(loss_at(weights.numpy()))
     for index in np.ndindex(2, 2):
         moved = np.zeros((2, 2))
         moved[index] = 1e-6
-        expected = (at(weights.numpy() + moved) - at(weights.numpy() - moved)) / 2e-6
+        expected = (loss_at(weights.numpy() + moved) - loss_at(weights.numpy() - moved)) / 2e-6
         assert slope[index] == pytest.approx(expected, rel=1e-6)
 
 

@@ -78,9 +78,9 @@ def test_jpeg_quality():
     errors = [np.abs(ac.image.adjust_jpeg_quality(image, quality).numpy() - image).mean() for quality in (5, 50, 100)]
     assert errors[0] > errors[1] > errors[2]
     assert ac.function(lambda x: ac.image.random_jpeg_quality(x, 50, 60))(image).shape == (16, 16, 3)
-    whole = ac.io.encode_jpeg((image * 255).astype(np.uint8))
-    part = ac.io.decode_and_crop_jpeg(whole, [2, 3, 4, 5])
-    np.testing.assert_array_equal(part, ac.io.decode_jpeg(whole)[2:6, 3:8])
+    encoded = ac.io.encode_jpeg((image * 255).astype(np.uint8))
+    part = ac.io.decode_and_crop_jpeg(encoded, [2, 3, 4, 5])
+    np.testing.assert_array_equal(part, ac.io.decode_jpeg(encoded)[2:6, 3:8])
 
 
 def test_queues():
@@ -95,8 +95,8 @@ def test_queues():
     with pytest.raises(ac.errors.CancelledError, match="closed"):
         queue.enqueue([1, 1.0])
     first = ac.queue.PriorityQueue(9, [ac.string], [[]])
-    for place, text in ((3, "c"), (1, "a"), (2, "b")):
-        first.enqueue([place, text])
+    for position, text in ((3, "c"), (1, "a"), (2, "b")):
+        first.enqueue([position, text])
     assert [first.dequeue()[1].numpy() for _ in range(3)] == [b"a", b"b", b"c"]
     padded = ac.queue.PaddingFIFOQueue(9, ac.int32, [[None]])
     padded.enqueue([[1]])

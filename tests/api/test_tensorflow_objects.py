@@ -122,10 +122,10 @@ def convolve(x, kernel, steps, gaps):
     count = x.ndim - 2
     sizes = [(x.shape[1 + i] - (kernel.shape[i] - 1) * gaps[i] - 1) // steps[i] + 1 for i in range(count)]
     result = np.zeros((x.shape[0], *sizes, kernel.shape[-1]))
-    for place in np.ndindex(*sizes):
-        for at in np.ndindex(*kernel.shape[:count]):
-            source = tuple(place[i] * steps[i] + at[i] * gaps[i] for i in range(count))
-            result[(slice(None), *place)] += x[(slice(None), *source)] @ kernel[at]
+    for position in np.ndindex(*sizes):
+        for offset in np.ndindex(*kernel.shape[:count]):
+            source = tuple(position[i] * steps[i] + offset[i] * gaps[i] for i in range(count))
+            result[(slice(None), *position)] += x[(slice(None), *source)] @ kernel[offset]
     return result
 
 
@@ -192,8 +192,8 @@ def test_pools_with_gaps(kind, count):
     x = np.random.default_rng(1).normal(size=(2, *range(7, 7 + count), 3))
     found = ac.nn.pool(x, [2] * count, kind, dilations=[2] * count).numpy()
     sizes = [side - 2 for side in x.shape[1:-1]]
-    parts = [x[(slice(None), *(slice(2 * a, 2 * a + n) for a, n in zip(at, sizes, strict=True)))]
-             for at in np.ndindex(*[2] * count)]  # fmt: skip
+    parts = [x[(slice(None), *(slice(2 * a, 2 * a + n) for a, n in zip(offset, sizes, strict=True)))]
+             for offset in np.ndindex(*[2] * count)]  # fmt: skip
     np.testing.assert_allclose(found, (np.max if kind == "MAX" else np.mean)(parts, axis=0), rtol=1e-12)
     with pytest.raises(ValueError, match="pooling_type"):
         ac.nn.pool(x, 2, "MEDIAN")

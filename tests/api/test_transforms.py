@@ -71,12 +71,12 @@ def test_gradients_of_compiled_programs() -> None:
         return y
 
     assert tf.grad(newton)(2.0, 20) == pytest.approx(0.5 / math.sqrt(2.0))
-    for f, x, rest in ((series, 1.3, (4,)), (escape, 1.7, ())):
+    for f, x, shape in ((series, 1.3, (4,)), (escape, 1.7, ())):
         h = 1e-5
         plain = f.python_function
-        expected = (plain(x + h, *rest) - plain(x - h, *rest)) / (2 * h)
+        expected = (plain(x + h, *shape) - plain(x - h, *shape)) / (2 * h)
         slope = tf.grad(f)
-        assert slope(x, *rest) == slope(x, *rest) == pytest.approx(expected, rel=1e-7)
+        assert slope(x, *shape) == slope(x, *shape) == pytest.approx(expected, rel=1e-7)
         assert slope.experimental_get_tracing_count() == 1
 
 

@@ -32,10 +32,10 @@ def odd(x, n):
     return even(x * x, n - 1)
 
 
-def both(x, n):
+def sum_and_product(x, n):
     if n == 0:
         return x, x * x
-    first, second = both(x * 1.5, n - 1)
+    first, second = sum_and_product(x * 1.5, n - 1)
     return first + second, first * second
 
 
@@ -57,10 +57,10 @@ def in_a_loop(x, n):
 
 
 def descends(x, n):
-    left = n
-    while left > 3:  # the depth depends on a computed number
-        left -= 2
-    return power(x, left) + tf.reduce_sum(vector_tree(tf.stack([x, 2.0 * x]), n))
+    depth = n
+    while depth > 3:  # the depth depends on a computed number
+        depth -= 2
+    return power(x, depth) + tf.reduce_sum(vector_tree(tf.stack([x, 2.0 * x]), n))
 
 
 def vector_tree(v, n):
@@ -70,7 +70,7 @@ def vector_tree(v, n):
 
 
 CASES = [
-    (power, 3), (fibonacci, 5), (even, 4), (odd, 3), (lambda x, n: sum(both(x, n)), 2), (with_a_loop, 2),
+    (power, 3), (fibonacci, 5), (even, 4), (odd, 3), (lambda x, n: sum(sum_and_product(x, n)), 2), (with_a_loop, 2),
     (in_a_loop, 3), (descends, 4),
 ]  # fmt: skip
 

@@ -35,17 +35,17 @@ _LOCAL = re.compile(r"(?<=%)[\w.]+|^[\w.]+(?=:$)", re.MULTILINE)  # a register, 
 def number_names(text: str) -> str:
     """Number the registers and labels of each function in the order of their first occurrence; sort declarations."""
 
-    def of_function(function: re.Match[str]) -> str:
+    def number_function(function: re.Match[str]) -> str:
         names: dict[str, str] = {}
         return _LOCAL.sub(lambda name: names.setdefault(name[0], f"n{len(names)}"), function[0])
 
-    text = re.sub(" +", " ", _FUNCTION.sub(of_function, text)).replace(" \n", "\n").replace('"', "")
+    text = re.sub(" +", " ", _FUNCTION.sub(number_function, text)).replace(" \n", "\n").replace('"', "")
     lines = text.split("\n")
     declared = sorted(line for line in lines if line.startswith("declare "))
     return "\n".join([*(line for line in lines if not line.startswith("declare ")), *declared])
 
 
-class _Written(Exception):
+class _TextRecorded(Exception):
     """Raised to end a compilation once its text is written."""
 
 
@@ -64,7 +64,7 @@ class Recorder:
             found: dict[str, int] = recorder._texts(module)
             recorder.record_text("\n".join(f"{level}\n{text}" for text, level in found.items()))
             if recorder.stops:
-                raise _Written
+                raise _TextRecorded
             return found
 
         self.module.texts = texts
@@ -88,7 +88,7 @@ class Recorder:
                 for _, sample, dtype in group:
                     inputs = samples.converted(sample, dtype)
                     graph.outputs = graph.outputs + samples.add_op(graph, op, inputs, sample.attributes, surrounded)
-                with contextlib.suppress(_Written):
+                with contextlib.suppress(_TextRecorded):
                     llvm.compile_graph(graph)
         self.stops = False
 
@@ -106,27 +106,27 @@ def workloads() -> Iterator[Path]:
 
 
 def main() -> int:
-    do, file = sys.argv[1], Path(sys.argv[2])
+    command, file = sys.argv[1], Path(sys.argv[2])
     recorder = Recorder()
-    if do == "texts":
+    if command == "texts":
         file.mkdir(parents=True, exist_ok=True)
         recorder.folder = file
     recorder.samples()
     recorder.workloads()
-    if do == "write":
+    if command == "write":
         file.write_text(json.dumps(recorder.hashes, indent=1), encoding="utf-8")
         print(f"{len(recorder.hashes)} compilations written to {file}")
         return 0
-    if do == "texts":
+    if command == "texts":
         return 0
-    form = do == "renamed"
+    form = command == "renamed"
     before = json.loads(file.read_text(encoding="utf-8"))
     labels = sorted(before.keys() | recorder.hashes.keys())
 
-    def of(hashes: dict[str, list[list[str]]], label: str) -> list[str]:
+    def hashes_of(hashes: dict[str, list[list[str]]], label: str) -> list[str]:
         return [item[form] for item in hashes.get(label, ())]
 
-    differing = [label for label in labels if of(before, label) != of(recorder.hashes, label)]
+    differing = [label for label in labels if hashes_of(before, label) != hashes_of(recorder.hashes, label)]
     for label in differing:
         print("differs:", label)
     print(f"{len(labels)} compilations, {len(differing)} differ")

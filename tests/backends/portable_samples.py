@@ -159,10 +159,10 @@ def run_stablehlo(text, arrays, types):
 
 
 @functools.lru_cache(16)
-def _executable(text, given, types):
+def _executable(text, parameters, types):
     client = importlib.import_module("autoconv.backends.xla.client")
     executable = importlib.import_module("autoconv.backends.xla.executable")
-    return executable.Executable(text, client.place(), list(given), list(types))
+    return executable.Executable(text, client.place(), list(parameters), list(types))
 
 
 def integers_of(arrays):

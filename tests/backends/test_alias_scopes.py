@@ -40,16 +40,16 @@ def test_arrays_with_and_without_common_elements():
 def test_arrays_that_are_swapped():
     def sweeps(x, n):
         new, old = np.zeros_like(x), x
-        other = np.ones_like(x)
+        result = np.ones_like(x)
         for k in range(n):
             for i in range(1, len(x)):
-                new[i] = old[i - 1] + new[i - 1] * other[i]
+                new[i] = old[i - 1] + new[i - 1] * result[i]
                 old[i] += 0.5
-                other[i] = new[i - 1] - old[i]
+                result[i] = new[i - 1] - old[i]
             if k % 3 == 1:
-                other = new
+                result = new
             new, old = old, new
-        return new, old, other
+        return new, old, result
 
     compiled = ac.compile(sweeps)
     for n in (1, 2, 3, 5, 8):

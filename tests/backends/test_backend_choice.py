@@ -19,12 +19,12 @@ def doubled(x):
 def test_each_function_has_its_own_backend():
     pytest.importorskip("jaxlib")
     x = np.arange(4.0)
-    made = {name: ac.compile(doubled, backend=name) for name in ("native", "xla", "reference")}
-    for f in made.values():
+    compiled_by_backend = {name: ac.compile(doubled, backend=name) for name in ("native", "xla", "reference")}
+    for f in compiled_by_backend.values():
         np.testing.assert_array_equal(f(x), doubled(x))
-    report = {name: f.explain() for name, f in made.items()}
+    report = {name: f.explain() for name, f in compiled_by_backend.items()}
     assert [name for name, text in report.items() if "compiled by XLA" in text] == ["xla"]
-    assert [name for name, f in made.items() if f.concrete_functions[0].kernels] == ["reference"]
+    assert [name for name, f in compiled_by_backend.items() if f.concrete_functions[0].kernels] == ["reference"]
 
 
 def test_methods_and_the_decorator_form():

@@ -18,7 +18,7 @@ from autoconv.config import SETTINGS
 
 pytestmark = [
     pytest.mark.optimised,
-    pytest.mark.skipif(not hasattr(os, "posix_spawn"), reason="there, LLVM runs in this process"),
+    pytest.mark.skipif(not hasattr(os, "posix_spawn"), reason="without posix_spawn, LLVM runs in this process"),
 ]
 GOOD = "define i64 @answer() {\n  ret i64 42\n}\n"
 FATAL = 'define void @f() gc "nothing" {\n  ret void\n}\n'  # LLVM's report_fatal_error
@@ -41,8 +41,8 @@ def test_a_text_is_compiled_as_in_the_own_process():
 
 
 def test_crashes_are_distinguished_from_errors():
-    others = [(GOOD.replace("42", str(number)), number % 2) for number in range(6)]
-    found = helper.object_files([*others[:3], (FATAL, 0), *others[3:], (DEEP, 0)])
+    good_texts = [(GOOD.replace("42", str(number)), number % 2) for number in range(6)]
+    found = helper.object_files([*good_texts[:3], (FATAL, 0), *good_texts[3:], (DEEP, 0)])
     assert [isinstance(item, HelperEnded) for item in found] == [False] * 3 + [True] + [False] * 3 + [True]
     assert "unsupported GC" in str(found[3])
 

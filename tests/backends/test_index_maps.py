@@ -18,7 +18,7 @@ from autoconv.ops.builder import GraphBuilder
 from autoconv.ops.index_spec import At, Gather, NewAxis, Rest, Slice
 
 X = np.arange(60.0).reshape(3, 4, 5)
-PLACES = np.array([2, -1, 0])
+POSITIONS = np.array([2, -1, 0])
 ROWS = np.array([2, 1, 0])
 
 CASES: list[tuple[str, list[np.ndarray], dict[str, Any]]] = [
@@ -28,8 +28,8 @@ CASES: list[tuple[str, list[np.ndarray], dict[str, Any]]] = [
     ("broadcast_to", [X[:, :1]], {"shape": (2, 3, 4, 5)}), ("roll", [X], {"shift": (2, -1), "axis": (0, 2)}),
     ("get_item", [X], {"spec": (At(1), Slice(None, None, -2))}),
     ("get_item", [X], {"spec": (Rest(), NewAxis(), Slice(3, 0, -1))}),
-    ("get_item", [X, PLACES], {"spec": (Slice(), Gather(), At(-1))}),
-    ("get_item", [X, PLACES, PLACES], {"spec": (Gather(), Slice(1, 3), Gather())}),
+    ("get_item", [X, POSITIONS], {"spec": (Slice(), Gather(), At(-1))}),
+    ("get_item", [X, POSITIONS, POSITIONS], {"spec": (Gather(), Slice(1, 3), Gather())}),
     ("gather", [X, ROWS], {"axis": 1}), ("gather_nd", [X, np.array([[0, 1], [2, 3]])], {}),
     ("take_along_axis", [X, np.zeros((3, 2, 5), np.int64) + 3], {"axis": 1}),
 ]  # fmt: skip
@@ -46,8 +46,8 @@ def _node(name: str, inputs: list[np.ndarray], attributes: dict[str, Any]) -> No
 def _evaluate(position: Any, node: Node, inputs: list[np.ndarray]) -> Any:
     def value(symbol: Symbol) -> Any:
         if isinstance(symbol, Loaded):
-            where = tuple(_evaluate(item, node, inputs) for item in symbol.index)
-            found = int(inputs[node.inputs.index(symbol.value)][where])
+            source_position = tuple(_evaluate(item, node, inputs) for item in symbol.index)
+            found = int(inputs[node.inputs.index(symbol.value)][source_position])
             return found + symbol.wrap_size if found < 0 and isinstance(symbol.wrap_size, int) else found
         if isinstance(symbol, (Remainder, Wrapped)):
             return _evaluate(symbol.position, node, inputs) % symbol.size  # type: ignore[operator]
@@ -61,36 +61,36 @@ def test_maps_agree_with_kernels(name: str, inputs: list[np.ndarray], attributes
     node = _node(name, inputs, attributes)
     kernel = OPS[name].kernel
     assert kernel is not None
-    result, found = kernel(*inputs, **attributes), index_map(node)
-    assert found is not None
+    result, map_ = kernel(*inputs, **attributes), index_map(node)
+    assert map_ is not None
     for index in np.ndindex(result.shape):
-        source = tuple(_evaluate(item, node, inputs) for item in found.apply(index) or ())
+        source = tuple(_evaluate(item, node, inputs) for item in map_.apply(index) or ())
         assert inputs[0][source] == result[index], (index, source)
 
 
 def test_maps_compose() -> None:
-    turned, back = (index_map(_node("transpose", [X], {"perm": perm})) for perm in ((2, 0, 1), (1, 2, 0)))
-    assert turned is not None and back is not None
-    assert turned.apply(back.apply(variables(3)) or ()) == variables(3)
+    rotation, inverse = (index_map(_node("transpose", [X], {"perm": perm})) for perm in ((2, 0, 1), (1, 2, 0)))
+    assert rotation is not None and inverse is not None
+    assert rotation.apply(inverse.apply(variables(3)) or ()) == variables(3)
     halves = index_map(_node("get_item", [X], {"spec": (Slice(1, None, 2),)}))
     mirror = index_map(_node("reverse", [X[1::2]], {"axis": (0,)}))
     assert halves is not None and mirror is not None
-    there = halves.apply(mirror.apply(variables(3)) or ()) or ()
-    assert there[1:] == variables(3)[1:] and str(there[0]) == "-2*%0+1"
+    composed = halves.apply(mirror.apply(variables(3)) or ()) or ()
+    assert composed[1:] == variables(3)[1:] and str(composed[0]) == "-2*%0+1"
 
 
 def test_a_reshape_and_back_is_no_map() -> None:
-    shape, other = (Symbol("n"), 6), (Symbol("n"), 2, 3)
-    there = reshape(other, shape, ((), ()))
-    assert isinstance(there.source[1], Remainder)
-    same = reshape((1, *shape), shape, ((), ()))
-    assert same == IndexMap(variables(3)[1:])
+    shape, source_shape = (Symbol("n"), 6), (Symbol("n"), 2, 3)
+    grouping = reshape(source_shape, shape, ((), ()))
+    assert isinstance(grouping.source[1], Remainder)
+    flattened = reshape((1, *shape), shape, ((), ()))
+    assert flattened == IndexMap(variables(3)[1:])
 
 
 def test_padding_outside_reads_nothing() -> None:
     node = _node("pad", [X], {"paddings": ((1, 1), (0, 0), (0, 0)), "mode": "CONSTANT", "constant_values": 0})
-    found = index_map(node)
-    assert found is not None
-    assert found.apply((0, 1, 1)) is None and found.apply((4, 1, 1)) is None
-    assert found.apply((1, 2, 3)) == (0, 2, 3)
-    assert isinstance((found.apply(variables(3)) or ())[0], Nearest)
+    map_ = index_map(node)
+    assert map_ is not None
+    assert map_.apply((0, 1, 1)) is None and map_.apply((4, 1, 1)) is None
+    assert map_.apply((1, 2, 3)) == (0, 2, 3)
+    assert isinstance((map_.apply(variables(3)) or ())[0], Nearest)

@@ -73,9 +73,9 @@ def moving_view(a: np.ndarray) -> None:
         v = v[1:]
 
 
-def of_positions(a: np.ndarray, at: np.ndarray) -> None:
+def of_positions(a: np.ndarray, positions: np.ndarray) -> None:
     for i in range(a.shape[0]):
-        a[0, at[i]] = a[1, i]
+        a[0, positions[i]] = a[1, i]
 
 
 @pytest.mark.parametrize(

@@ -20,13 +20,13 @@ ARRAY = TensorType(float64, (3,))
 
 
 @pytest.fixture
-def clean():
+def without_test_op():
     yield
     for table in (CLASSIFIERS, BY_OP):
         table.pop("test_first", None)
 
 
-def test_the_lowering_of_a_new_op_is_one_function(clean):
+def test_the_lowering_of_a_new_op_is_one_function(without_test_op):
     @native_lowering("test_first", fits=lambda node: node.attributes["end"] == 0)
     def write(region, node):
         region.set(node.results[0], region.element(node.inputs[0], (0,)))
@@ -56,7 +56,7 @@ def test_every_module_that_registers_a_lowering_is_imported():
     assert found <= sys.modules.keys()
 
 
-def test_classes_without_a_lowering_of_their_own_go_by_op():
+def test_lowerings_are_registered_by_class_or_by_op():
     assert {"scalar", "view", "matmul", "update", "search"} <= BY_CLASS.keys()
     assert not {"whole", "control", "memory", "object"} & BY_CLASS.keys()
     assert {"while", "sort", "array_load", "object_apply"} <= BY_OP.keys()

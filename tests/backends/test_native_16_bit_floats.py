@@ -30,8 +30,8 @@ def native(function, *arrays):
 
 def assert_same_bits(found, expected):
     assert found.dtype == expected.dtype
-    same = (found.view(np.uint16) == expected.view(np.uint16)) | (np.isnan(found) & np.isnan(expected))
-    assert same.all(), (found[~same][:3], expected[~same][:3])
+    is_same = (found.view(np.uint16) == expected.view(np.uint16)) | (np.isnan(found) & np.isnan(expected))
+    assert is_same.all(), (found[~is_same][:3], expected[~is_same][:3])
 
 
 @pytest.mark.parametrize("name", ["add", "sub", "mul", "truediv"])
@@ -51,19 +51,19 @@ def test_each_op_is_rounded(dtype):
         assert_same_bits(native(f, x, y), f(x, y))
 
 
-@pytest.mark.parametrize("other", ["float64", "float32", "int64", "int32", "int8", "uint8", "bool"])
-def test_casts(dtype, other):
+@pytest.mark.parametrize("target", ["float64", "float32", "int64", "int32", "int8", "uint8", "bool"])
+def test_casts(dtype, target):
     rng = np.random.default_rng(5)
     wide = np.concatenate([rng.standard_normal(20_000) * 10.0 ** rng.uniform(-12, 6, 20_000), [np.inf, np.nan, -0.0]])
     half_way = (EVERY.view(np.float16).astype(np.float64)[1:30_000] + EVERY.view(np.float16)[:29_999]) / 2
     wide = np.concatenate([wide, half_way, np.nextafter(half_way, 0), np.nextafter(half_way, np.inf)])
     with np.errstate(all="ignore"):
-        argument = wide.astype(other)
+        argument = wide.astype(target)
         assert_same_bits(native(lambda x: autoconv.cast(x, dtype), argument), argument.astype(dtype.numpy))
-        if other not in ("int8", "uint8"):
+        if target not in ("int8", "uint8"):
             narrow = EVERY.view(dtype.numpy)
-            back = native(lambda x: autoconv.cast(x, autoconv.as_dtype(other)), narrow)
-            np.testing.assert_array_equal(back, narrow.astype(other))
+            back = native(lambda x: autoconv.cast(x, autoconv.as_dtype(target)), narrow)
+            np.testing.assert_array_equal(back, narrow.astype(target))
 
 
 def test_square_roots_and_functions_are_within_one_unit(dtype):

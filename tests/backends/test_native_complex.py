@@ -133,11 +133,11 @@ def test_products_along_axes(axis: Any, keepdims: bool) -> None:
 @pytest.mark.parametrize("name", ["add", "subtract", "multiply", "divide"])
 def test_arithmetic_is_numpys_to_the_last_bit(name: str, dtype: Any) -> None:
     x = special(dtype)
-    left, right = (one.ravel() for one in np.meshgrid(x[::3], x[1::3]))
+    left, right = (item.ravel() for item in np.meshgrid(x[::3], x[1::3]))
     arguments = [(left, right), (numbers(300, dtype=dtype), numbers(300, dtype=dtype, seed=1))]
     with np.errstate(all="ignore"):
-        for one, other in arguments:
-            assert_same_parts(native(op(name), one, other), getattr(np, name)(one, other))
+        for pair in arguments:
+            assert_same_parts(native(op(name), *pair), getattr(np, name)(*pair))
 
 
 @pytest.mark.parametrize("name", ["exp", "log", "sqrt", "sinh", "tanh", "abs"])

@@ -45,7 +45,7 @@ def products(x, y, k, m):
     return a[:k, m:] @ a[m:, :k], a[:k] @ y, x @ a[:, :m], a[:, :k] @ y[:k], a[:k].T @ x[:k], x[:k] @ y[:k]
 
 
-def made(x, y, k, m):
+def new_arrays(x, y, k, m):
     return np.zeros(k + 1), np.arange(k, m), np.ones((k, 2)) * x[:2], np.arange(m, k, -2) * 1.5, np.arange(k) * x[:k]
 
 
@@ -144,9 +144,9 @@ def handled(x, y, k, m):
 
 
 PROGRAMS = [
-    slices, of_other_sizes, joined, reduced, extremes, extremes_of_counted, spread, products, made, counted, masked,
-    reshaped, left_over, ends, shrinking, growing, filtered, halved, branched, stored, stored_elsewhere, triangles,
-    handled, rotated,
+    slices, of_other_sizes, joined, reduced, extremes, extremes_of_counted, spread, products, new_arrays, counted,
+    masked, reshaped, left_over, ends, shrinking, growing, filtered, halved, branched, stored, stored_elsewhere,
+    triangles, handled, rotated,
 ]  # fmt: skip
 
 
@@ -182,7 +182,8 @@ def test_equals_numpy(program):
 
 
 def test_no_kernels():
-    for program in (slices, reduced, made, shrinking, growing, filtered, triangles, stored, reshaped, masked, rotated):
+    programs = slices, reduced, new_arrays, shrinking, growing, filtered, triangles, stored, reshaped, masked, rotated
+    for program in programs:
         compiled = autoconv.compile(program)
         compiled(np.ones(7), np.ones(7), 2, 3)
         assert "kernel" not in compiled.explain(), compiled.explain()

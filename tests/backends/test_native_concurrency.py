@@ -66,7 +66,7 @@ def test_products_of_other_heights(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_dependent_items_run_in_order() -> None:
-    """Of two chains of two items, the first ones run concurrently, then the second ones."""
+    """The first items of two chains run concurrently, and then the second ones."""
 
     def build(b: Any, x: Any, y: Any) -> Any:
         ordered = lambda z: b.argsort(z, axis=0, descending=False)
@@ -139,11 +139,11 @@ def test_in_a_loop() -> None:
         return total, x
 
     x, y = numbers(9000), numbers(8000, seed=1)
-    total, rest, other = 0.0, x, y
+    total, expected_x, expected_y = 0.0, x, y
     for step in range(5):
-        one, other = np.sort(rest + step), np.sort(other)
-        total += one[1] if one[0] > other[0] else other[1]
-        rest = rest[::-1] * 0.5
+        sorted_x, expected_y = np.sort(expected_x + step), np.sort(expected_y)
+        total += sorted_x[1] if sorted_x[0] > expected_y[0] else expected_y[1]
+        expected_x = expected_x[::-1] * 0.5
     found = run(ac.constant(x), ac.constant(y), ac.constant(5))
     np.testing.assert_allclose(found[0].numpy(), total)
-    np.testing.assert_array_equal(found[1].numpy(), rest)
+    np.testing.assert_array_equal(found[1].numpy(), expected_x)

@@ -110,8 +110,8 @@ def test_logarithms_beside_zeros_and_infinities(name: str) -> None:
     with np.errstate(all="ignore"):
         run_both(op(name), x, y, rtol=1e-14)
         run_both(op(name), x.astype("float32"), y.astype("float32"), rtol=1e-6)
-        for one, other in ((0.0, np.inf), (np.inf, np.inf), (2.0, -1.0), (np.nan, 0.0)):
-            run_both(op(name), np.array(one), np.array(other), rtol=1e-14)
+        for left, right in ((0.0, np.inf), (np.inf, np.inf), (2.0, -1.0), (np.nan, 0.0)):
+            run_both(op(name), np.array(left), np.array(right), rtol=1e-14)
 
 
 @pytest.mark.parametrize("axis", [None, (0,), (1,), (0, 1)])

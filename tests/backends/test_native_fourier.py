@@ -110,9 +110,9 @@ def test_numbers_that_are_not_finite(name):
     for size in (2, 4, 5, 8, 12, 19):
         compiled = autoconv.compile(f)
         for value in (np.nan, np.inf, complex(0, np.nan), complex(1, -np.inf)):
-            for place in (0, 1, -1):
+            for position in (0, 1, -1):
                 x = (np.arange(3.0 * size).reshape(3, size) + 1) * (1 + 0.5j)
-                x[1, place] = value
+                x[1, position] = value
                 if name in ("rfft", "ihfft"):
                     x = x.real.copy()
                 with np.errstate(all="ignore"):

@@ -63,9 +63,9 @@ graph prefix(%x: float64[8]) {
 
 def test_an_array_is_changed_in_place_and_the_argument_is_not() -> None:
     x = np.arange(8.0)
-    sums, same = run_both(PREFIX_SUMS, x)
+    sums, unchanged = run_both(PREFIX_SUMS, x)
     np.testing.assert_array_equal(sums, np.cumsum(x))
-    np.testing.assert_array_equal(same, x)
+    np.testing.assert_array_equal(unchanged, x)
 
 
 SWAPS = """
@@ -205,13 +205,13 @@ def test_the_stack_of_a_loop_for_its_gradient_is_native() -> None:
         return float(ac.reduce_sum(forward(ac.constant(h), ac.constant(w))))
 
     step = 1e-6
-    for given, found, place in ((h, of_h, (1, 2)), (w, of_w, (0, 3)), (w, of_w, (2, 2))):
-        up, down = given.numpy().copy(), given.numpy().copy()
-        up[place] += step
-        down[place] -= step
-        pair = [(x, w.numpy()) if given is h else (h.numpy(), x) for x in (up, down)]
+    for argument, found, position in ((h, of_h, (1, 2)), (w, of_w, (0, 3)), (w, of_w, (2, 2))):
+        up, down = argument.numpy().copy(), argument.numpy().copy()
+        up[position] += step
+        down[position] -= step
+        pair = [(x, w.numpy()) if argument is h else (h.numpy(), x) for x in (up, down)]
         slope = (total(*pair[0]) - total(*pair[1])) / (2 * step)
-        np.testing.assert_allclose(found.numpy()[place], slope, rtol=1e-5, atol=1e-8)
+        np.testing.assert_allclose(found.numpy()[position], slope, rtol=1e-5, atol=1e-8)
 
 
 def test_nested_loops_share_a_stack() -> None:

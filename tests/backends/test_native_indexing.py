@@ -300,16 +300,16 @@ def test_a_million_single_updates() -> None:
 def test_positions_in_another_shape_of_the_same_memory(index: int) -> None:
     """A position is checked against the shape that is indexed, not the shape of the allocation."""
 
-    def one(b: Any, x: Any, i: Any) -> Any:
+    def one_row(b: Any, x: Any, i: Any) -> Any:
         row = b.get_item(b.reshape(x, shape=(3, 4)), i, spec=(At("input"),))
         return b.multiply(row, row)
 
-    def several(b: Any, x: Any, i: Any) -> Any:
+    def rows_and_sum(b: Any, x: Any, i: Any) -> Any:
         y = b.reshape(x, shape=(3, 4))
         return b.add(b.gather(y, b.reshape(i, shape=(1, 1)), axis=0), b.reduce_sum(y, axis=None))
 
-    assert "of its size is 3" in compare_errors(one, np.arange(12.0), np.array(index)).replace("its", "of its")
-    assert "is not in [0, 3)" in compare_errors(several, np.arange(12.0), np.array(index))
+    assert "its size is 3" in compare_errors(one_row, np.arange(12.0), np.array(index))
+    assert "is not in [0, 3)" in compare_errors(rows_and_sum, np.arange(12.0), np.array(index))
 
 
 def test_a_scatter_into_another_shape_of_the_same_memory() -> None:
@@ -322,8 +322,8 @@ def test_a_scatter_into_another_shape_of_the_same_memory() -> None:
 
 def test_a_number_as_an_array_of_positions() -> None:
     def build(b: Any, x: Any, n: Any) -> Any:
-        one = b.reshape(n, shape=(1,))
-        return b.gather(x, one, axis=0), b.get_item(x, one, spec=(Gather(),)), b.gather_nd(x, one)
+        positions = b.reshape(n, shape=(1,))
+        return b.gather(x, positions, axis=0), b.get_item(x, positions, spec=(Gather(),)), b.gather_nd(x, positions)
 
     run_both(build, np.arange(6.0).reshape(3, 2), np.int32(2))
     assert "indices[0] = 3 is not in [0, 3)" in compare_errors(build, np.arange(6.0).reshape(3, 2), np.int32(3))

@@ -136,10 +136,10 @@ def test_gradients_of_layouts() -> None:
     x = np.arange(6.0).reshape(2, 3) / 4
     assert float(loss(ac.constant(x))) == plain(x)
     found = np.asarray(ac.grad(loss)(ac.constant(x)))
-    for place in np.ndindex(x.shape):
+    for position in np.ndindex(x.shape):
         step = np.zeros_like(x)
-        step[place] = 0.5  # the loss is quadratic: central differences are exact
-        assert found[place] == pytest.approx(plain(x + step) - plain(x - step), rel=1e-12)
+        step[position] = 0.5  # the loss is quadratic: central differences are exact
+        assert found[position] == pytest.approx(plain(x + step) - plain(x - step), rel=1e-12)
 
 
 def test_arguments_in_another_layout_are_copied_once_and_released():

@@ -107,8 +107,8 @@ def test_pops_and_pushes_do_not_change_the_callers_list():
 def test_a_returned_list_argument():
     run, kernels = native(PERHAPS)
     for argument in (numbers(1.0, 2.0), PackedList(np.array([1.0, 2.0]))):
-        for taken in (np.array(True), np.array(False)):
-            assert run([argument, taken]) == kernels([argument, taken])
+        for condition in (np.array(True), np.array(False)):
+            assert run([argument, condition]) == kernels([argument, condition])
 
 
 def test_elements_are_separate_arrays_in_python():

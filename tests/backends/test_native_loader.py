@@ -89,9 +89,9 @@ def test_unsupported_object_files_are_left_to_llvms_linker():
         LoadedCode([object_file(unknown, 1)], {})
     with pytest.raises(Unlinkable, match="no ELF"):
         LoadedCode([b"MZ" + bytes(100)], {})
-    held = "@slot = thread_local global i64 1\n" + COUNTER.replace("ptr @count", "ptr @slot")
+    thread_local_text = "@slot = thread_local global i64 1\n" + COUNTER.replace("ptr @count", "ptr @slot")
     with pytest.raises(Unlinkable):
-        LoadedCode([object_file(held, 1)], {})
+        LoadedCode([object_file(thread_local_text, 1)], {})
 
 
 @here

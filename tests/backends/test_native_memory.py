@@ -73,10 +73,10 @@ def test_steps_of_a_loop_ask_the_system_for_no_memory() -> None:
 
 
 def test_arrays_that_python_keeps_are_not_reused() -> None:
-    kept: list[np.ndarray] = []
+    arrays: list[np.ndarray] = []
 
     def keep(array: np.ndarray) -> np.ndarray:
-        kept.append(np.asarray(array))
+        arrays.append(np.asarray(array))
         return np.float32(0)
 
     @autoconv.function
@@ -88,7 +88,7 @@ def test_arrays_that_python_keeps_are_not_reused() -> None:
 
     found = steps(autoconv.ones([1000]), autoconv.constant(10))
     np.testing.assert_array_equal(found, np.full(1000, 1024, np.float32))
-    for i, array in enumerate(kept):
+    for i, array in enumerate(arrays):
         np.testing.assert_array_equal(array, np.full(1000, 2.0**i, np.float32))
 
 

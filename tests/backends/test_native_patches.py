@@ -1,14 +1,11 @@
 """Convolutions as products of patches of an image, beside NumPy."""
 
-
 import numpy as np
 import pytest
 
 import autoconv
 from autoconv.backends.llvm.describe import describe
 from autoconv.backends.llvm.target.machine import this_machine
-
-# ---- patches
 
 
 def convolve(x, w, step, gap):

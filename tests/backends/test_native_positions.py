@@ -75,13 +75,13 @@ def test_signs_of_divisions() -> None:
 
 
 def grown(values: Any, start: int) -> Any:
-    steps, place, low = 0, start, -start
-    while place > 0 and steps < len(values):
+    steps, position, low = 0, start, -start
+    while position > 0 and steps < len(values):
         if values[steps] > 2:
-            place += 3
+            position += 3
         low -= 2
         steps += 1
-    return steps, place, low, place * 2 - low
+    return steps, position, low, position * 2 - low
 
 
 def test_ints_that_grow_beyond_64_bits() -> None:
@@ -110,7 +110,7 @@ def convolved(a: Any, b: Any) -> Any:
 @pytest.mark.parametrize("program", [distance, convolved])
 def test_bounds_of_counters_bound_indices(program: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     checked, write = [], Region.raise_and_exit_if
-    monkeypatch.setattr(Region, "raise_and_exit_if", lambda *given: (checked.append(given[1]), write(*given)))
+    monkeypatch.setattr(Region, "raise_and_exit_if", lambda *args: (checked.append(args[1]), write(*args)))
     usual, unusual = [(5, 7), (9, 4), (12, 8), (3, 3), (20, 31)], [(1, 6), (0, 2), (6, 1), (1, 1), (2, 0)]
     check_against_plain(program, *[(np.arange(n) * 1.5, np.sin(np.arange(m))) for n, m in usual])
     assert not [node for node in checked if node.name.startswith("while")]

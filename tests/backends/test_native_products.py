@@ -238,8 +238,8 @@ def test_the_number_of_threads_changes_no_bit_of_a_product(forker, tmp_path):
 
 @pytest.mark.parametrize("shape", [(1, 1), (16, 16), (33, 5), (7, 40), (48, 31)])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_turned_matrices_are_what_products_see(shape, dtype):
-    """By the product with the identity."""
+def test_products_read_transposed_matrices(shape, dtype):
+    """The product with the identity shows which elements are read."""
     y = np.arange(np.prod(shape), dtype=dtype).reshape(shape)
     found = autoconv.function(lambda a, b: autoconv.matmul(a, b, transpose_b=True))(
         np.eye(max(shape[1], 8), shape[1], dtype=dtype), y
@@ -252,11 +252,11 @@ def test_products_read_operands_of_transposes():
     x, y = random.standard_normal((20, 30)), random.standard_normal((25, 20))
 
     @autoconv.function
-    def both(x, y):
+    def products(x, y):
         return autoconv.transpose(x) @ autoconv.linalg.matrix_transpose(y)
 
-    np.testing.assert_allclose(np.asarray(both(x, y)), x.T @ y.T, rtol=1e-12, atol=1e-12)
-    text = "\n".join(describe(both.get_concrete_function(x, y).optimised))
+    np.testing.assert_allclose(np.asarray(products(x, y)), x.T @ y.T, rtol=1e-12, atol=1e-12)
+    text = "\n".join(describe(products.get_concrete_function(x, y).optimised))
     assert "transpose ->" not in text and "0 loops" in text
 
 
@@ -267,10 +267,10 @@ def test_independent_runs_are_concurrent():
     """Two products of one array, with the consumers of each, are concurrent plan items."""
     x, w, v = (np.zeros(shape, np.float32) for shape in ((64, 32), (32, 24), (32, 40)))
 
-    def both(b, x, w, v):
+    def build_products(b, x, w, v):
         return b.tanh(b.matmul(x, w)), b.matmul(x, v), b.matmul(x, x, transpose_a=True)
 
-    plan = schedule(expand(graph_of(both, x, w, v)))
+    plan = schedule(expand(graph_of(build_products, x, w, v)))
     assert [sorted(len(run) for run in item.runs) for item in plan.items if item.runs] == [[1, 3]]
 
 

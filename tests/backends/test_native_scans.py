@@ -104,7 +104,7 @@ def test_gradients_are_those_of_finite_differences(exclusive: bool) -> None:
 
     assert float(loss(ac.constant(x))) == pytest.approx(plain(x))
     found = np.asarray(ac.grad(loss)(ac.constant(x)))
-    for place in np.ndindex(x.shape):
+    for position in np.ndindex(x.shape):
         step = np.zeros_like(x)
-        step[place] = 1e-6
-        assert found[place] == pytest.approx((plain(x + step) - plain(x - step)) / 2e-6, abs=1e-7)
+        step[position] = 1e-6
+        assert found[position] == pytest.approx((plain(x + step) - plain(x - step)) / 2e-6, abs=1e-7)

@@ -23,13 +23,13 @@ def collatz(x: int) -> Any:
 
 
 def folded(x: int) -> Any:
-    total, other = x, x - 7
+    total, alternate = x, x - 7
     for i in range(40):
         if (x ^ i) & 3:
-            total, other = total * 5 - i, other - total
+            total, alternate = total * 5 - i, alternate - total
         else:
-            total, other = total // 7, -abs(other) % 9
-    return total, other
+            total, alternate = total // 7, -abs(alternate) % 9
+    return total, alternate
 
 
 def shrunk(x: int) -> Any:

@@ -83,10 +83,10 @@ def test_sums_of_inverse_powers(run):
     def sums(x, s, q):
         return ac.math.polygamma(1, x), ac.math.polygamma(3, x), ac.math.zeta(s, q)
 
-    found, wanted = run(sums, x, s, q), [one.numpy() for one in sums(x, s, q)]
-    np.testing.assert_allclose(wanted[2][-1], ac.math.zeta(3.0, np.float64(0.5)) - 8.0, rtol=1e-13)
-    for one, expected in zip(found, wanted, strict=True):
-        np.testing.assert_allclose(one, expected, rtol=1e-13)
+    found, desired = run(sums, x, s, q), [actual.numpy() for actual in sums(x, s, q)]
+    np.testing.assert_allclose(desired[2][-1], ac.math.zeta(3.0, np.float64(0.5)) - 8.0, rtol=1e-13)
+    for actual, expected in zip(found, desired, strict=True):
+        np.testing.assert_allclose(actual, expected, rtol=1e-13)
 
 
 @RUNTIMES

@@ -58,8 +58,8 @@ def test_results_are_those_of_numpy(number: int, dtype: str) -> None:
     compiled = autoconv.compile(program)
     tolerance = 1e-4 if dtype == "float32" else 1e-11
     for part in _parts(dtype):
-        plain = np.ascontiguousarray(part)
-        for arguments in ((part, part), (part, plain), (plain, part), (plain, plain)):
+        contiguous = np.ascontiguousarray(part)
+        for arguments in ((part, part), (part, contiguous), (contiguous, part), (contiguous, contiguous)):
             _compare(compiled(*arguments), program(*arguments), tolerance)
 
 
@@ -80,11 +80,11 @@ def test_results_are_the_argument_or_views_of_it() -> None:
     compiled = autoconv.compile(lambda a: (a, a[3:], a.T, a + 1))
     for base in (np.arange(5000.0), np.arange(6400.0).reshape(80, 80)):
         part = base[::2]
-        same, later, turned, fresh = compiled(part)
-        assert same is part
+        unchanged, later, reversed_part, fresh = compiled(part)
+        assert unchanged is part
         part[4] = 7.0
         np.testing.assert_array_equal(later, part[3:])
-        np.testing.assert_array_equal(turned, part.T)
+        np.testing.assert_array_equal(reversed_part, part.T)
         assert not np.shares_memory(fresh, base)
 
 
@@ -120,9 +120,9 @@ def test_read_only_and_changing_sizes() -> None:
     for size in (2000, 3001, 2000, 4444, 5, 3000, 6000):
         base = np.random.default_rng(size).standard_normal(3 * size)
         for part in (base[::2], base[::3], base[:size], base[size:0:-1]):
-            still = part.view()
-            still.flags.writeable = False
-            for call_arguments in ((part, still), (still, part), (part[::5], part)):
+            read_only = part.view()
+            read_only.flags.writeable = False
+            for call_arguments in ((part, read_only), (read_only, part), (part[::5], part)):
                 expected = call_arguments[0] - call_arguments[0].mean(), call_arguments[1].sum()
                 for left, right in zip(compiled(*call_arguments), expected, strict=True):
                     np.testing.assert_allclose(left, right, rtol=1e-10, atol=1e-12)

@@ -24,13 +24,13 @@ def longest_run(values: Any) -> Any:
 
 
 def up_and_down(values: Any) -> Any:
-    up, down, held = 5, -3, 2**63 - 4
+    up, down, sum_near_limit = 5, -3, 2**63 - 4
     for value in values:
         up = up + 2 if value else up - 1
         down = down - 3 if not value else down
         if value:
-            held += 1
-    return up, down, held
+            sum_near_limit += 1
+    return up, down, sum_near_limit
 
 
 def nested(values: Any) -> Any:
@@ -57,16 +57,16 @@ def left_early(values: Any) -> Any:
 
 
 def accepted(values: Any) -> Any:
-    place, count, last = 0.0, 2**63 - 9, 0
+    level, count, last = 0.0, 2**63 - 9, 0
     for value in values:
-        if place + value < 1.5:
-            place = place + value - 0.25
+        if level + value < 1.5:
+            level = level + value - 0.25
             count += 1
             last += 1
         else:
-            place -= 0.5
+            level -= 0.5
             last = 0
-    return place, count, last
+    return level, count, last
 
 
 @pytest.mark.parametrize("program", [longest_run, up_and_down, nested, left_early, accepted])

@@ -78,7 +78,7 @@ def test_the_same_target_gives_the_same_text(texts):
     assert texts[2] == texts[3]
 
 
-def test_what_is_compiled_on_the_way_has_the_target_of_the_whole():
+def test_graphs_compiled_within_a_compilation_have_its_target():
     with compiling_for(AVX2):
         assert current_target() is AVX2
         with compiling_for(None):

@@ -41,12 +41,12 @@ def test_arrays_are_written_in_place():
 
     x = np.arange(10.0)
     for n in (4, 6):
-        arguments = np.arange(10.0)
+        argument = np.arange(10.0)
         expected = np.zeros(n)
         for i in range(n):
-            expected[i % 3] += arguments[i] * 2
-        assert f(arguments, n).tolist() == expected.tolist()
-        assert arguments[0] == 7
+            expected[i % 3] += argument[i] * 2
+        assert f(argument, n).tolist() == expected.tolist()
+        assert argument[0] == 7
     assert "compiled by XLA" in f.explain()
     with pytest.raises(IndexError, match="index 10 is out of bounds"):
         f(x, 20)
@@ -212,8 +212,8 @@ def test_arrays_that_are_chosen_are_written(plain):
         compiled_arguments, plain_arguments = [(np.arange(4.0), np.arange(4.0) + 1.5) for _ in range(2)]
         found, expected = f(*compiled_arguments, k), plain(*plain_arguments, k)
         compiled_arrays, plain_arrays = (
-            [*(result if isinstance(result, tuple) else (result,)), *given]
-            for result, given in ((found, compiled_arguments), (expected, plain_arguments))
+            [*(result if isinstance(result, tuple) else (result,)), *arguments]
+            for result, arguments in ((found, compiled_arguments), (expected, plain_arguments))
         )
         assert [x.tolist() for x in compiled_arrays] == [x.tolist() for x in plain_arrays]
         assert [np.shares_memory(x, y) for x in compiled_arrays for y in compiled_arrays] == [

@@ -133,17 +133,17 @@ def test_kinds_of_results_and_arguments_that_no_longer_fit():
 
 def test_executables_are_kept_on_disk(monkeypatch, tmp_path):
     monkeypatch.setenv("AUTOCONV_CACHE", str(tmp_path))  # other processes of the run store in the common folder
-    kept = code_cache.XLA
+    original = code_cache.XLA
     assert autoconv.compile(plain)(np.ones(7), np.ones(7)).tolist() == [3.0] * 7
-    (entry,) = kept.entries()
+    (entry,) = original.entries()
     assert entry[0].parent.stat().st_mode & 0o077 == 0
-    made = []
-    monkeypatch.setattr(kept, "store", lambda *given: made.append(given))
+    stored = []
+    monkeypatch.setattr(original, "store", lambda *arguments: stored.append(arguments))
     assert autoconv.compile(plain)(np.ones(7), np.full(7, 2.0)).tolist() == [4.0] * 7
-    assert not made
+    assert not stored
     entry[0].write_bytes(entry[0].read_bytes()[:-9])
     assert autoconv.compile(plain)(np.ones(7), np.full(7, 2.0)).tolist() == [4.0] * 7
-    assert len(made) == 1
+    assert len(stored) == 1
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
@@ -153,8 +153,8 @@ def test_forked_processes_run_natively():
     expected = f(x, x).tolist()
     child = os.fork()
     if child == 0:
-        same = f(x, x).tolist() == expected and autoconv.compile(plain)(x[:2], x[:2]).tolist() == expected[:2]
-        os._exit(0 if same else 1)
+        is_equal = f(x, x).tolist() == expected and autoconv.compile(plain)(x[:2], x[:2]).tolist() == expected[:2]
+        os._exit(0 if is_equal else 1)
     assert os.waitpid(child, 0)[1] == 0
 
 
@@ -164,8 +164,8 @@ def test_threads():
     f(x, x)
     with ThreadPoolExecutor(4) as pool:
         found = list(pool.map(lambda i: f(x + i, x), range(200)))
-    for i, one in enumerate(found):
-        np.testing.assert_array_equal(one, plain(x + i, x))
+    for i, result in enumerate(found):
+        np.testing.assert_array_equal(result, plain(x + i, x))
 
 
 ACCELERATED = """

@@ -104,13 +104,13 @@ def test_line_012_dicts():
     def f(d):
         return d["a"] + d["b"]
 
-    one, two = tf.constant(1), tf.constant(2)
-    f({"a": one, "b": two})
-    f({"b": two, "a": one})
+    first, second = tf.constant(1), tf.constant(2)
+    f({"a": first, "b": second})
+    f({"b": second, "a": first})
     assert f.experimental_get_tracing_count() == 1
-    f({"a": one, "b": two, "c": one})
+    f({"a": first, "b": second, "c": first})
     assert f.experimental_get_tracing_count() == 2
-    f({"a": one, "b": tf.constant([1, 2])})
+    f({"a": first, "b": tf.constant([1, 2])})
     assert f.experimental_get_tracing_count() == 3
 
 
@@ -148,13 +148,13 @@ def test_line_019_attributes_are_noticed_and_equal_objects_share():
     seen = []
 
     @tf.function
-    def f(thing):
-        seen.append(thing)
+    def f(key):
+        seen.append(key)
         return tf.constant(1)
 
-    kept = Same()
-    f(kept)
-    f(Same())
+    first, second = Same(), Same()
+    f(first)
+    f(second)
     assert len(seen) == 1
 
 

@@ -39,11 +39,11 @@ def test_line_041_signatures_that_do_not_fit_the_parameters():
     spec = tf.TensorSpec((), tf.int32)
 
     @tf.function(input_signature=[spec])
-    def one(x, y):
+    def outer(x, y):
         return x
 
     with raises(TypeError, "input_signature missing type constraint for y"):
-        one(tf.constant(1), tf.constant(2))
+        outer(tf.constant(1), tf.constant(2))
 
     @tf.function(input_signature=[spec, spec])
     def two(x):

@@ -139,19 +139,19 @@ def test_line_067_also_where_the_call_is_traced_itself():
 
 
 def test_line_068_another_variable_on_a_later_trace():
-    made = []
+    variables = []
 
     @tf.function
     def f(x):
-        if len(made) < x.shape[0]:
-            made.append(tf.Variable(1.0))
-        return made[0] + x
+        if len(variables) < x.shape[0]:
+            variables.append(tf.Variable(1.0))
+        return variables[0] + x
 
     f(tf.constant([1.0]))
     with pytest.raises(ValueError, match=SINGLETON) as raised:
         f(tf.constant([1.0, 2.0]))
-    assert "made.append(tf.Variable(1.0))" in str(raised.value)
-    assert len(made) == 1
+    assert "variables.append(tf.Variable(1.0))" in str(raised.value)
+    assert len(variables) == 1
 
 
 def test_line_069_a_variable_as_argument_is_by_reference():

@@ -226,9 +226,9 @@ def test_line_086_functions_of_python_run_every_time(capsys):
     @tf.function
     def g(x):
         found = tf.py_function(lambda t: kinds.append(type(t).__name__) or t, [x], tf.float32)
-        other = tf.numpy_function(np.sin, [x], tf.float32)
-        print(found, other)
-        return other
+        sine = tf.numpy_function(np.sin, [x], tf.float32)
+        print(found, sine)
+        return sine
 
     assert g(tf.constant(0.0)).numpy() == 0.0
     assert kinds == ["EagerTensor"]

@@ -21,18 +21,18 @@ def test_line_084_a_list_that_grows_in_a_loop_or_a_branch():
     assert [int(x) for x in f(tf.constant(3))] == [0, 1, 2, 4]
     assert f.experimental_get_tracing_count() == 1
 
-    kept = []
+    leaked = []
 
     @tf.function
     def leaks(n):
         for i in tf.range(n):
-            kept.append(i)
+            leaked.append(i)
         return n
 
     with pytest.raises(tf.errors.StagingError, match="a list made in the function") as caught:
         leaks(tf.constant(3))
     assert caught.value.place.line == leaks.python_function.__code__.co_firstlineno + 2
-    assert kept == []
+    assert leaked == []
 
 
 class Mode:

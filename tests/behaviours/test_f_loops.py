@@ -127,16 +127,16 @@ def test_line_104_builtins_on_tensors():
 
     @tf.function
     def iterators(t):
-        doubled, kept, pairs, numbered = 0, 0, 0, 0
+        doubled, filtered, pairs, numbered = 0, 0, 0, 0
         for x in map(lambda v: v * 2, t):
             doubled += x
         for x in filter(lambda v: v > 1, t):
-            kept += x
+            filtered += x
         for i, x in enumerate(t):
             numbered += i * x
         for a, b in zip(t, t, strict=False):
             pairs += a * b
-        return doubled, kept, numbered, pairs, list(t), next(iter(t))
+        return doubled, filtered, numbered, pairs, list(t), next(iter(t))
 
     *sums, listed, first = iterators(tf.constant([3, 1, 2]))
     assert values(*sums) == [12, 5, 5, 14]

@@ -132,22 +132,22 @@ def test_line_129_a_tape_is_used_once() -> None:
         with pytest.raises(RuntimeError) as caught:
             again(y, x)
         assert message in str(caught.value)
-    with tf.GradientTape(persistent=True) as kept:
-        kept.watch(x)
+    with tf.GradientTape(persistent=True) as persistent_tape:
+        persistent_tape.watch(x)
         y = x * x
         z = y * y
-    assert (kept.gradient(z, x).numpy(), kept.gradient(y, x).numpy()) == (108.0, 6.0)
+    assert (persistent_tape.gradient(z, x).numpy(), persistent_tape.gradient(y, x).numpy()) == (108.0, 6.0)
 
 
 def test_line_129_unrelated_targets() -> None:
-    x, other = tf.constant(3.0), tf.constant(4.0)
+    x, unwatched = tf.constant(3.0), tf.constant(4.0)
     with tf.GradientTape(persistent=True) as tape:
-        tape.watch([x, other])
+        tape.watch([x, unwatched])
         y = x * x
-    assert tape.gradient(y, other) is None
-    zero = tape.gradient(y, other, unconnected_gradients="zero")
+    assert tape.gradient(y, unwatched) is None
+    zero = tape.gradient(y, unwatched, unconnected_gradients="zero")
     assert (zero.numpy(), zero.dtype) == (0.0, tf.float32)
-    assert tape.gradient(y, other, unconnected_gradients=tf.UnconnectedGradients.ZERO).numpy() == 0.0
+    assert tape.gradient(y, unwatched, unconnected_gradients=tf.UnconnectedGradients.ZERO).numpy() == 0.0
 
 
 def test_line_129_the_gradient_of_gather_is_of_rows() -> None:

@@ -119,12 +119,12 @@ def burgers_upwind(u):
 
 
 @program(lambda r, n: (np.exp(-np.linspace(-3, 3, n) ** 2), np.zeros(n)), 50, 2_000, 100_000)
-def wave_leapfrog(now, before):
+def wave_leapfrog(current, previous):
     for _ in range(20):
-        after = np.zeros_like(now)
-        after[1:-1] = 2 * now[1:-1] - before[1:-1] + 0.25 * (now[2:] - 2 * now[1:-1] + now[:-2])
-        now, before = after, now
-    return now
+        following = np.zeros_like(current)
+        following[1:-1] = 2 * current[1:-1] - previous[1:-1] + 0.25 * (current[2:] - 2 * current[1:-1] + current[:-2])
+        current, previous = following, current
+    return current
 
 
 @program(lambda r, n: (r.normal(size=3), n), 20, 500, 10_000)
@@ -149,8 +149,8 @@ def ising_metropolis(spins, draws):
     for sweep in range(len(draws)):
         for i in range(n):
             for j in range(n):
-                near = spins[(i + 1) % n, j] + spins[i - 1, j] + spins[i, (j + 1) % n] + spins[i, j - 1]
-                cost = 2 * spins[i, j] * near
+                neighbours = spins[(i + 1) % n, j] + spins[i - 1, j] + spins[i, (j + 1) % n] + spins[i, j - 1]
+                cost = 2 * spins[i, j] * neighbours
                 if cost <= 0 or draws[sweep, i, j] < np.exp(-0.4 * cost):
                     spins[i, j] = -spins[i, j]
     return spins, spins.mean()
@@ -160,8 +160,8 @@ def ising_metropolis(spins, draws):
 def game_of_life(cells):
     for _ in range(10):
         wide = np.pad(cells.astype(np.int64), 1)
-        near = sum(np.roll(np.roll(wide, i, 0), j, 1) for i in (-1, 0, 1) for j in (-1, 0, 1))[1:-1, 1:-1] - cells
-        cells = (near == 3) | (cells & (near == 2))
+        neighbours = sum(np.roll(np.roll(wide, i, 0), j, 1) for i in (-1, 0, 1) for j in (-1, 0, 1))[1:-1, 1:-1] - cells
+        cells = (neighbours == 3) | (cells & (neighbours == 2))
     return cells
 
 
@@ -190,12 +190,12 @@ def equalise_histogram(image):
 @program(lambda r, n: (r.random((n, n)) * 10,), 6, 40, 150)
 def dijkstra_dense(weights):
     n = len(weights)
-    distance, done = np.full(n, np.inf), np.zeros(n, dtype=bool)
+    distance, visited = np.full(n, np.inf), np.zeros(n, dtype=bool)
     distance[0] = 0.0
     for _ in range(n):
-        at = np.argmin(np.where(done, np.inf, distance))
-        done[at] = True
-        distance = np.minimum(distance, distance[at] + weights[at])
+        node = np.argmin(np.where(visited, np.inf, distance))
+        visited[node] = True
+        distance = np.minimum(distance, distance[node] + weights[node])
     return distance
 
 
@@ -225,10 +225,10 @@ def knapsack(weights, values, room):
 
 
 @program(lambda r, n: (r.normal(size=n), r.integers(0, n, (50, n))), 20, 500, 10_000)
-def bootstrap(x, places):
-    means = np.zeros(len(places))
-    for k in range(len(places)):
-        means[k] = x[places[k]].mean()
+def bootstrap(x, samples):
+    means = np.zeros(len(samples))
+    for k in range(len(samples)):
+        means[k] = x[samples[k]].mean()
     return np.sort(means)[[1, 48]], means.std()
 
 
@@ -258,5 +258,5 @@ def batch_norm_and_gradient(x, upstream, scale, shift):
     inverse = 1 / np.sqrt(variance + 1e-5)
     normal = (x - mean) * inverse
     inner = upstream * scale
-    back = inverse * (inner - inner.mean(axis=0) - normal * (inner * normal).mean(axis=0))
-    return normal * scale + shift, back, (upstream * normal).sum(axis=0), upstream.sum(axis=0)
+    gradient = inverse * (inner - inner.mean(axis=0) - normal * (inner * normal).mean(axis=0))
+    return normal * scale + shift, gradient, (upstream * normal).sum(axis=0), upstream.sum(axis=0)

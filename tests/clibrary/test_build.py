@@ -125,8 +125,8 @@ def test_computed_sizes_and_positions_in_views(tmp_path):
         return {"kinds": kinds, "counts": counts, "chosen": chosen, "large": x[x > 2]}
 
     x, i = np.arange(6.0).reshape(2, 3), np.array([[1], [0], [1]])
-    made = autoconv.clibrary.build(counted, "float64[2,3] int64[3,1]", to=tmp_path / "counted", contract="compile")
-    call = Caller(made)
+    library = autoconv.clibrary.build(counted, "float64[2,3] int64[3,1]", to=tmp_path / "counted", contract="compile")
+    call = Caller(library)
     for argument in (x, -x):
         for name, found in call(argument, i).items():
             np.testing.assert_array_equal(found, counted(argument, i)[name])
@@ -164,10 +164,10 @@ def test_a_program_in_c(library, tmp_path, compiler, options, sanitizer):
     source.write_text(PROGRAM)
     flags = ["-Wall", "-Wextra", "-Werror", "-pedantic", *options, *([sanitizer] if sanitizer else [])]
     command = [compiler, *flags, f"-I{library.header.parent}", str(source), str(library.object), "-lm", "-o", "program"]
-    made = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-    if made.returncode and "cannot find" in made.stderr:
+    compilation = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    if compilation.returncode and "cannot find" in compilation.stderr:
         pytest.skip("there are no libraries of the sanitizers")
-    assert not made.returncode, made.stderr
+    assert not compilation.returncode, compilation.stderr
     completed = subprocess.run([tmp_path / "program"], capture_output=True, text=True, check=False)
     assert completed.stdout == "5 turns, 0.1875, 2 by 3\nx: dimension 1 has to be 3\n", completed.stderr
 

@@ -166,14 +166,14 @@ def test_variables_are_arguments(tmp_path: Path) -> None:
     library = autoconv.clibrary.build(train, "float32[n,2] float32[n]", to=tmp_path / "train")
     text = library.header.read_text()
     assert "static const float train_w_start[2] = {1.0, 2.0};" in text and "train_count_start[1] = {0};" in text
-    run, mine, steps = Caller(library), w.numpy(), np.array(0, np.int32)
+    run, weights, steps = Caller(library), w.numpy(), np.array(0, np.int32)
     x = np.random.default_rng(0).random((5, 2), np.float32)
     y = x @ np.array([3, -1], np.float32)
     for _ in range(4):
-        held = {"*w": mine, "*count": steps}
-        found = run(x, y, *(held[name] for _, name in run.parameters[2:]))["value"]
+        parameters = {"*w": weights, "*count": steps}
+        found = run(x, y, *(parameters[name] for _, name in run.parameters[2:]))["value"]
         np.testing.assert_allclose(found, train(x, y).numpy(), rtol=1e-5)
-        np.testing.assert_allclose(mine, w.numpy(), rtol=1e-5)
+        np.testing.assert_allclose(weights, w.numpy(), rtol=1e-5)
         assert steps == count.numpy()
 
 

@@ -34,10 +34,10 @@ def all_graphs() -> list[tuple[str, Graph, list[np.ndarray], list[np.ndarray]]]:
 @pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler")
 @pytest.mark.parametrize("part", range(6))
 def test_agrees_with_the_kernel(part: int, tmp_path: Path) -> None:
-    fitting = [item for item in all_graphs() if item[1].outputs]
-    selected = fitting[part * SAMPLES_PER_LIBRARY : (part + 1) * SAMPLES_PER_LIBRARY]
+    samples = [item for item in all_graphs() if item[1].outputs]
+    selected = samples[part * SAMPLES_PER_LIBRARY : (part + 1) * SAMPLES_PER_LIBRARY]
     assert selected
-    assert len(fitting) <= 6 * SAMPLES_PER_LIBRARY
+    assert len(samples) <= 6 * SAMPLES_PER_LIBRARY
     joined_graph = Graph("samples")
     for _, graph, _, _ in selected:
         joined_graph.parameters += graph.parameters
@@ -49,7 +49,7 @@ def test_agrees_with_the_kernel(part: int, tmp_path: Path) -> None:
     (tmp_path / "f.o").write_bytes(library.data)
     link(find_compiler(), str(tmp_path / "f.o"), str(tmp_path / "libf.so"))
     call = Caller(SimpleNamespace(header=tmp_path / "f.h", shared=tmp_path / "libf.so"))
-    results = call(*(x for _, _, given, _ in selected for x in given)).values()
+    results = call(*(x for _, _, inputs, _ in selected for x in inputs)).values()
     expected = [(name, x) for name, _, _, all_ in selected for x in all_]
     for (name, expected_array), actual in zip(expected, map(np.asarray, results), strict=True):
         assert actual.shape == expected_array.shape, name

@@ -17,7 +17,7 @@ positive = st.integers(1, 5)
 
 
 def step(name: str, staged: Callable[..., Any], plain: Callable[..., Any], *arguments: Any) -> Any:
-    return st.tuples(*arguments).map(lambda given: (f"{name}{given}", staged, plain, given))
+    return st.tuples(*arguments).map(lambda values: (f"{name}{values}", staged, plain, values))
 
 
 STEPS = st.one_of(
@@ -120,11 +120,11 @@ def test_pipelines_in_functions(length: int, steps: list[Any], stop: int) -> Non
     for _, _, plain, given_values in steps:
         items = plain(items, *given_values)
     even = [x for x in items if x % 2 == 0]
-    # it is left by the element after the last that counts, whatever that element is
-    left = stop == 0 and bool(items)
-    if not left:
-        places = [i for i, x in enumerate(items) if x % 2 == 0]
-        left = len(places) >= stop > 0 and places[stop - 1] < len(items) - 1
-    expected = (sum(even[:stop]), len(even[:stop])) if left else (sum(even), -len(even))
+    # The loop ends by `break` if an element, even or odd, follows the last even one that is added.
+    has_break = stop == 0 and bool(items)
+    if not has_break:
+        positions = [i for i, x in enumerate(items) if x % 2 == 0]
+        has_break = len(positions) >= stop > 0 and positions[stop - 1] < len(items) - 1
+    expected = (sum(even[:stop]), len(even[:stop])) if has_break else (sum(even), -len(even))
     found, count = total(tf.constant(length, tf.int64), tf.constant(stop))
     assert (int(found), int(count)) == expected, [name for name, *_ in steps]

@@ -9,14 +9,14 @@ import autoconv as ac
 
 
 def groups(elements, key, size):
-    """Return the groups as lists, in the order in which they are complete, then by their keys."""
+    """Return the groups as lists: full ones in the order in which they get full, then the others by their keys."""
     open_, found = {}, []
     for element in elements:
         group = open_.setdefault(key(element), [])
         group.append(element)
         if len(group) == size(key(element)):
             found.append(open_.pop(key(element)))
-    return found + [open_[item] for item in sorted(open_)]
+    return found + [open_[group_key] for group_key in sorted(open_)]
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 20])
@@ -31,9 +31,9 @@ def test_groups_of_sizes_by_key():
         reduce_func=lambda key, group: group.map(lambda x: (key, x)).batch(100),
         window_size_func=lambda key: key + 2,
     )
-    found = [(key.numpy().tolist(), each.numpy().tolist()) for key, each in data]
-    assert [each for _, each in found] == groups(range(11), lambda x: x % 2, lambda key: key + 2)
-    assert all(key == [each[0] % 2] * len(each) for key, each in found)
+    keys_and_groups = [(keys.numpy().tolist(), group.numpy().tolist()) for keys, group in data]
+    assert [group for _, group in keys_and_groups] == groups(range(11), lambda x: x % 2, lambda key: key + 2)
+    assert all(keys == [group[0] % 2] * len(group) for keys, group in keys_and_groups)
 
 
 def test_elements_of_several_parts():
@@ -45,7 +45,7 @@ def test_elements_of_several_parts():
     assert [[part.numpy().tolist() for part in item] for item in pairs] == [[[0, 1], [4, 5]], [[2, 3], [6, 7]]]
 
 
-def test_a_variable_and_a_function_around():
+def test_a_size_by_a_variable_in_a_function_over_the_groups():
     size = ac.Variable(2, dtype=ac.int64)
 
     @ac.function
@@ -85,7 +85,7 @@ def sequences():
 
 
 def buckets(boundaries, sizes):
-    """Return the lengths of each batch: of full ones in their order, then of the rest by bucket."""
+    """Return the lengths of each batch: full ones in the order in which they get full, then the others by bucket."""
     return groups(LENGTHS, lambda length: sum(length >= item for item in boundaries), lambda key: sizes[key])
 
 

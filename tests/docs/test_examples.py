@@ -1,9 +1,9 @@
 """Every code block of README and docs runs and prints the output block after it.
 
-The Python blocks of a page are one program in one namespace, in a folder of the page's own; a block with a title is
-a file there; one of Python runs by itself. A `console` block runs the lines behind `$` there. `...` in an output
-stands for any text; an exception that leaves a block prints its last line. `pytest tests/docs --update` writes the
-outputs.
+The Python blocks of a page are one program in one namespace, in a folder of the page's own. A block with a title is a
+file of this folder; if it is a Python file, it runs by itself. A `console` block runs the lines behind `$` in the
+folder. `...` in an output stands for any text; an exception that leaves a block prints its last line.
+`pytest tests/docs --update` writes the outputs.
 """
 
 from __future__ import annotations

@@ -174,6 +174,6 @@ def _imported(path: Path) -> ModuleType:
 
 
 @pytest.fixture
-def seen() -> Callable[[Path, Path], str]:
-    """What a program of fixtures/errors shows: `seen(program, scratch)`."""
+def run_program() -> Callable[[Path, Path], str]:
+    """Return `run_program(program, scratch)`, the text that a program of fixtures/errors shows."""
     return run_and_capture

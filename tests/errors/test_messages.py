@@ -1,7 +1,7 @@
 """Texts of errors: fixtures/errors/NAME.py prints exactly the content of NAME.txt.
 
-`pytest tests/errors --update` writes what was found; read the difference as a user would. A first line
-`# run: PLACE` says where the program runs (see conftest.py), as a script if there is none."""
+`pytest tests/errors --update` writes the found texts; read the difference as a user would. A first line `# run: PLACE`
+names the place where the program runs (see conftest.py); without it, the program runs as a script."""
 
 import re
 import sys
@@ -17,9 +17,9 @@ RECORDED = (3, 11)
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.stem)
-def test_text(program, seen, update, tmp_path):
+def test_text(program, run_program, update, tmp_path):
     expected = program.with_suffix(".txt")
-    found = seen(program, tmp_path)
+    found = run_program(program, tmp_path)
     if update:
         expected.write_text(found)
     assert comparable(found) == comparable(expected.read_text())

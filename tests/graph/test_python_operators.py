@@ -55,14 +55,14 @@ def test_c_api():
         assert hasattr(ctypes.pythonapi, f"PyNumber_{item.c_api}")
     for item in BINARY:
         assert hasattr(ctypes.pythonapi, f"PyNumber_InPlace{item.c_api}")
-    numbers = {"LT": "<", "LE": "<=", "EQ": "==", "NE": "!=", "GT": ">", "GE": ">="}
-    assert [item.symbol for item in COMPARISONS] == [numbers[item.c_api] for item in COMPARISONS]
+    symbol_by_name = {"LT": "<", "LE": "<=", "EQ": "==", "NE": "!=", "GT": ">", "GE": ">="}
+    assert [item.symbol for item in COMPARISONS] == [symbol_by_name[item.c_api] for item in COMPARISONS]
     assert {item.symbol for item in COMPARISONS} <= set(opcode.cmp_op)
 
 
 def test_the_table_is_complete():
-    named = [item.name for item in OPERATORS]
-    assert len(set(named)) == len(named)
-    numbers = {name for name in vars(int) if name.startswith("__r") and f"__{name[3:]}" in vars(int)}
-    assert {item.reflected for item in BINARY} == (numbers | {"__rmatmul__"}) - {"__rdivmod__"}
+    names = [item.name for item in OPERATORS]
+    assert len(set(names)) == len(names)
+    reflected_methods = {name for name in vars(int) if name.startswith("__r") and f"__{name[3:]}" in vars(int)}
+    assert {item.reflected for item in BINARY} == (reflected_methods | {"__rmatmul__"}) - {"__rdivmod__"}
     assert all(MIRRORED[MIRRORED[name]] == name for name in MIRRORED)

@@ -7,7 +7,7 @@ import pytest
 
 import autoconv as ac
 
-OTHERS = ("x", "x + 1", "x[0]", "x.sum()", "k", "k + 1", "y", "y.dtype", "d.pop()")
+OPERANDS = ("x", "x + 1", "x[0]", "x.sum()", "k", "k + 1", "y", "y.dtype", "d.pop()")
 
 
 def _build_function(text):
@@ -27,9 +27,9 @@ def _outcome(function):
 
 
 @pytest.mark.parametrize("operator", ("==", "<="))
-@pytest.mark.parametrize("other", OTHERS)
-def test_as_in_numpy(operator, other):
-    for text in (f"x.dtype {operator} {other}", f"{other} {operator} x.dtype"):
+@pytest.mark.parametrize("operand", OPERANDS)
+def test_as_in_numpy(operator, operand):
+    for text in (f"x.dtype {operator} {operand}", f"{operand} {operator} x.dtype"):
         program = _build_function(text)
         compiled = ac.compile(program)
         expected = _outcome(program)

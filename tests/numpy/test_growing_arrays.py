@@ -109,9 +109,9 @@ VALUES = ("np.ones(1)", "np.ones((1, 1))", "[1.0]", "(1.0,)", "np.ones(2)", "2.5
 
 
 @pytest.mark.parametrize("value", VALUES)
-@pytest.mark.parametrize("place", ["()", "..."])
-def test_assignment_to_an_array_without_dimensions(place, value):
-    function = build_function(f"def f(x):\n    x[{place}] = {value}\n    return x\n", f"<element {place} {value}>")
+@pytest.mark.parametrize("index", ["()", "..."])
+def test_assignment_to_an_array_without_dimensions(index, value):
+    function = build_function(f"def f(x):\n    x[{index}] = {value}\n    return x\n", f"<element {index} {value}>")
     compiled = ac.compile(function)
     for _ in range(2):
         expected, found = (_text(item, np.array(7.0)) for item in (function, compiled))

@@ -132,8 +132,8 @@ def test_identity_of_numbers():
 
     for pair in ((x, x), (x, y), (10**6, 10**6 + 1), (1, 1.0), (True, 1), (x, None)):
         assert ac.compile(f)(*pair) == f(*pair)
-    one = 10**6
-    assert ac.compile(f)(one, one) == f(one, one)
+    million = 10**6
+    assert ac.compile(f)(million, million) == f(million, million)
 
 
 def test_operators_as_functions():
@@ -173,9 +173,9 @@ def test_arrays_larger_than_memory():
         np.zeros((2**40, 2**20), np.int8)
         return y
 
-    for function, given in ((f, 1), (g, np.ones(3))):
+    for function, argument in ((f, 1), (g, np.ones(3))):
         with pytest.raises(MemoryError):
-            ac.compile(function)(given)
+            ac.compile(function)(argument)
 
 
 def test_closeness_of_ints():
@@ -192,9 +192,9 @@ def test_closeness_of_ints():
 
 def test_dtypes_compare_with_anything():
     for dtype in (ac.float32, ac.int8, ac.string):
-        for other in (",", "f4,", "nonsense", 7, 1.5, None, [], {}, object(), (1, 2), ..., np.zeros(2)):
-            assert (dtype == other) is False
-            assert (dtype != other) is True
+        for operand in (",", "f4,", "nonsense", 7, 1.5, None, [], {}, object(), (1, 2), ..., np.zeros(2)):
+            assert (dtype == operand) is False
+            assert (dtype != operand) is True
     with pytest.raises(TypeError):
         ac.as_dtype(",")
     check_agreement(lambda x, n: (x.dtype == n, x.dtype != n, n == x.dtype), lambda: np.arange(3.0), 7)

@@ -46,7 +46,7 @@ VALUES = (
 
 @pytest.mark.parametrize("call", ARGUMENTS)
 def test_arguments_that_are_no_sizes(call):
-    """Each is a number that is written out, and one of the call."""
+    """Each value is a literal in one program, and an argument in another."""
     for value in VALUES:
         for expression in (call.replace("k", value), call):
             text, name = f"def f(x, k):\n    return {expression}\n", f"<no size {expression} {value}>"

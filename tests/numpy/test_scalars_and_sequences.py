@@ -16,8 +16,8 @@ OTHERS = ("x", "[1, 2]", "(1.5, 2)", "[y[0], 2.0]", "[]", "None", "range(3)", "'
 def test_operators(operator):
     wrong = []
     for scalar in SCALARS:
-        for other in OTHERS:
-            for first, second in ((scalar, other), (other, scalar)):
+        for operand in OTHERS:
+            for first, second in ((scalar, operand), (operand, scalar)):
                 expression = f"{first} {operator} {second}"
                 text, name = f"def f(x, y, k):\n    return {expression}\n", f"<scalar {expression}>"
                 linecache.cache[name] = (len(text), None, text.splitlines(True), name)

@@ -32,9 +32,9 @@ def test_as_numpy(dtype: str) -> None:
         (pooled, (x.astype(dtype),)),
         (convolved, (x.astype(dtype), np.arange(9).reshape(3, 3).astype(dtype))),
     )
-    for program, given in calls:
+    for program, argument in calls:
         compiled = autoconv.compile(program)
-        for found, expected in zip(compiled(*given), program(*given), strict=True):
+        for found, expected in zip(compiled(*argument), program(*argument), strict=True):
             assert found.dtype == expected.dtype and found.shape == expected.shape
             np.testing.assert_allclose(found, expected, rtol=1e-6)
         assert "plain Python" not in compiled.explain()
@@ -105,11 +105,11 @@ def test_gradients_are_those_of_finite_differences() -> None:
         tape.watch(argument)
         found = loss(argument)
     gradient = tape.gradient(found, argument).numpy()
-    for place in ((0, 0), (2, 3), (4, 5)):
+    for position in ((0, 0), (2, 3), (4, 5)):
         step = np.zeros_like(x)
-        step[place] = 1e-6
+        step[position] = 1e-6
         expected = (loss(autoconv.constant(x + step)) - loss(autoconv.constant(x - step))).numpy() / 2e-6
-        assert abs(gradient[place] - expected) < 1e-6
+        assert abs(gradient[position] - expected) < 1e-6
 
 
 def test_windows_of_written_arrays_are_views() -> None:
@@ -128,9 +128,9 @@ def test_windows_of_written_arrays_are_views() -> None:
 
 
 def test_widths_of_padding_that_follow_from_arguments() -> None:
-    def padded(x: Any, width: int, both: Any) -> Any:
+    def padded(x: Any, width: int, widths: Any) -> Any:
         half = width // 2
-        return np.pad(x, half, mode="edge"), np.pad(x, ((half, 0), (1, width)), mode="reflect"), np.pad(x, both)
+        return np.pad(x, half, mode="edge"), np.pad(x, ((half, 0), (1, width)), mode="reflect"), np.pad(x, widths)
 
     x = np.arange(30.0).reshape(5, 6)
     compiled = autoconv.compile(padded)

@@ -37,9 +37,9 @@ def test_gather(axis: int, indices: np.ndarray) -> None:
 def test_gather_with_batch(axis: int, lead: int) -> None:
     indices = np.random.default_rng(0).integers(0, 3, (*X.shape[:lead], 2, 2))
     found = run("gather", X, indices, axis=axis, batch_dims=lead)
-    at = axis % 3
+    positive_axis = axis % 3
     for batch in np.ndindex(X.shape[:lead]):
-        np.testing.assert_array_equal(found[batch], np.take(X[batch], indices[batch], at - lead))
+        np.testing.assert_array_equal(found[batch], np.take(X[batch], indices[batch], positive_axis - lead))
     assert result_type("gather", X, indices, axis=axis, batch_dims=lead).shape == found.shape
 
 

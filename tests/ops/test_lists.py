@@ -259,8 +259,8 @@ def test_unused_results_of_pop() -> None:
         list_ = graph.add_parameter(ROWS.type)
         results = graph.add(OPS["list_pop"], [list_], {}).results
         ct = graph.add_parameter(results[1 - missing].type)
-        argument: tuple[Any, ...] = (None, ct) if missing == 0 else (ct, None)
-        graph.outputs = list(OPS["list_pop"].gradient(GraphBuilder(graph), (list_,), results, argument, {}))
+        cotangents: tuple[Any, ...] = (None, ct) if missing == 0 else (ct, None)
+        graph.outputs = list(OPS["list_pop"].gradient(GraphBuilder(graph), (list_,), results, cotangents, {}))
         seed = np.ones(2) if missing == 0 else weights_like(ROWS.pop()[0], 1.0)
         (found,) = evaluate(graph, [ROWS, seed])
         assert found.length == 3 and np.stack(list(found)).shape == (3, 2)

@@ -45,11 +45,11 @@ def test_every_function_of_object_apply_is_pythons():
 
 
 def test_containers_are_changed_in_place():
-    made = run("object_build", 1, 2, kind="list")
-    other = made
-    run("object_method", made, 3, name="append")
-    run("object_apply", made, 0, 9, function="setitem")
-    assert other == [9, 2, 3]
+    items = run("object_build", 1, 2, kind="list")
+    alias = items
+    run("object_method", items, 3, name="append")
+    run("object_apply", items, 0, 9, function="setitem")
+    assert alias == [9, 2, 3]
     assert run("object_build", "a", 1, "b", 2, kind="dict") == {"a": 1, "b": 2}
 
 

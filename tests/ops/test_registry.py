@@ -233,7 +233,7 @@ def weighted_sum(builder: GraphBuilder, value: Value, seed: int) -> Value:
 def check_gradient(graph: Graph, sample: Sample, wrt: tuple[int, ...], *others: Any) -> None:
     """Compare the gradients of a graph of one real output with finite differences.
 
-    Its parameters are the sample's inputs and then `others`.
+    The parameters of the graph are the sample's inputs, followed by `others`.
     """
     arguments = [np.array(x) for x in (*sample.inputs, *others)]
     found = evaluate(vjp(graph, wrt), [*arguments, np.array(1.0)])

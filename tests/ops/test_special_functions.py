@@ -57,10 +57,10 @@ def test_incomplete_beta_function() -> None:
 def test_zeta() -> None:
     np.testing.assert_allclose(ac.math.zeta(np.float64(2.0), [1.0, 2.0]), [math.pi**2 / 6, math.pi**2 / 6 - 1])
     np.testing.assert_allclose(ac.math.zeta(np.float64(4.0), np.float64(1.0)), math.pi**4 / 90, rtol=1e-14)
-    for power, place in ((19.0, 10.5), (3.5, 0.25), (60.0, 3.0)):
+    for power, point in ((19.0, 10.5), (3.5, 0.25), (60.0, 3.0)):
         k = np.arange(100_000)
-        total = math.fsum((place + k) ** -power) + (place + 1e5) ** (1 - power) / (power - 1)
-        assert float(ac.math.zeta(np.float64(power), place)) == pytest.approx(total, rel=1e-8)
+        total = math.fsum((point + k) ** -power) + (point + 1e5) ** (1 - power) / (power - 1)
+        assert float(ac.math.zeta(np.float64(power), point)) == pytest.approx(total, rel=1e-8)
     np.testing.assert_array_equal(ac.math.zeta([1.0, 0.5, 2.5], [1.0, 1.0, -1.5]), [np.inf, np.nan, np.nan])
     np.testing.assert_array_equal(ac.math.zeta([2.0, 2.0, 2.5], [np.inf, -3.0, np.nan]), [0, np.inf, np.nan])
     orders = np.array([0.0, 1.0, 2.0, 3.0])
@@ -82,15 +82,15 @@ def test_functions_with_loops_agree_with_mpmath() -> None:
         *((partial(ac.math.polygamma, n), (x,), partial(mpmath.polygamma, n)) for n in (1, 4, 30)),
     ]
     with mpmath.workdps(80):
-        expected = [[float(function(*map(mpmath.mpf, row))) for row in zip(*given, strict=True)]
-                  for _, given, function in cases]  # fmt: skip
+        expected = [[float(function(*map(mpmath.mpf, row))) for row in zip(*arguments, strict=True)]
+                  for _, arguments, function in cases]  # fmt: skip
 
     @ac.function
     def together(operands: Any) -> Any:
-        return [function(*given) for (function, *_), given in zip(cases, operands, strict=True)]
+        return [function(*arguments) for (function, *_), arguments in zip(cases, operands, strict=True)]
 
-    operands = [[ac.constant(x) for x in given] for _, given, _ in cases]
-    eager = [function(*given) for (function, *_), given in zip(cases, operands, strict=True)]
+    operands = [[ac.constant(x) for x in arguments] for _, arguments, _ in cases]
+    eager = [function(*arguments) for (function, *_), arguments in zip(cases, operands, strict=True)]
     for results in (eager, together(operands)):
         for result, values in zip(results, expected, strict=True):
             np.testing.assert_allclose(result, values, rtol=2e-12)

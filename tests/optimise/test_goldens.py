@@ -1,7 +1,7 @@
 """fixtures/graphs/<optimisation>/<case>.txt: a graph, `=>`, the graph after. `pytest --update` rewrites.
 
-A case may say `# contract: compile`, and `# call: …` with the arguments of a run that has to come out the
-same before and after: results bit by bit, what is printed, and the exception if there is one.
+A case may have a line `# contract: compile`, and lines `# call: …` with the arguments of a run. Its results, printed
+text and exception have to be the same before and after, bit by bit.
 """
 
 from __future__ import annotations

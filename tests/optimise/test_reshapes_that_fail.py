@@ -25,8 +25,8 @@ def used_by_unused(x, y):
 @pytest.mark.parametrize("function", [unused, unused_rest, used_by_unused])
 def test_an_unused_reshape_raises(function):
     compiled = ac.compile(function)
-    for size, other in ((2, (2, 2)), (4, (4, 4)), (3, (3, 3)), (5, (5, 5)), (4, (3, 6)), (7, (6, 7)), (5, (3, 6))):
-        x, y = np.ones(size), np.ones(other)
+    for size, shape in ((2, (2, 2)), (4, (4, 4)), (3, (3, 3)), (5, (5, 5)), (4, (3, 6)), (7, (6, 7)), (5, (3, 6))):
+        x, y = np.ones(size), np.ones(shape)
         try:
             expected = function(x, y)
         except ValueError as error:

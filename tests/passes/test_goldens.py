@@ -1,9 +1,8 @@
 """Texts after each pass, as files under fixtures/passes/<pass>/<case>.py.
 
-A file is the Python before, `# call:` lines, a line `# becomes`, and the text after the passes up to and
-including the one that its folder is named after. `pytest --update` writes what was found. The example in a
-pass's docstring is a golden of its own; it shows what this one pass does, the passes before it included where
-they change it."""
+A file has the program before, `# call:` lines, a line `# becomes`, and the program after the pass that its folder is
+named after, and all passes before it. `pytest --update` writes the found texts. The example in a pass's docstring is a
+golden of its own for this one pass, or with the passes before it where these change it."""
 
 import copy
 import re

@@ -1,6 +1,6 @@
 """The programs of fixtures/numpy that compute with whole arrays: NumPy as people write it, as one graph.
 
-Each says by KERNELS which ops of it have no native form.
+The constant KERNELS of a program lists its ops that have no native form.
 """
 
 import copy

@@ -1,6 +1,6 @@
 """Gradients of the programs in fixtures/numpy, in-place updates included, against central differences.
 
-What is differentiated is a weighted sum of a program's results and of the arrays that it changed, along one direction
+The derivative is that of a weighted sum of a program's results and of the arrays that it changed, along one direction
 for each argument. Programs of integers and texts alone are left out, as are those whose results are counts or sampled.
 """
 
@@ -45,7 +45,7 @@ def is_floating(x):
 
 
 def weighted(program, arguments):
-    """The function of the program's arguments that gives one number, written for its results."""
+    """Return the weighted sum of results and changed arrays as a function of the program's arguments."""
     after = copy.deepcopy(arguments)
     found = program(*after)
     results = found if isinstance(found, tuple) else (found,)

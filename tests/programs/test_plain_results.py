@@ -121,7 +121,7 @@ def check_error_function(x, result):
 
 
 def check_point_in_polygon(corners, x, y, result):
-    place, winding, crossings = result
+    side, winding, crossings = result
     offsets = np.array(corners) - (x, y)
     following = np.roll(offsets, -1, axis=0)
     cross = offsets[:, 0] * following[:, 1] - offsets[:, 1] * following[:, 0]
@@ -130,8 +130,8 @@ def check_point_in_polygon(corners, x, y, result):
         assert result == (0, 0, 0)
     else:
         turns = np.sum(np.arctan2(cross, along)) / (2.0 * math.pi)
-        assert is_close(winding, turns) and place == (1 if round(turns) else -1)
-    return place, winding, crossings
+        assert is_close(winding, turns) and side == (1 if round(turns) else -1)
+    return side, winding, crossings
 
 
 def check_collatz(number, max_steps, result):
@@ -158,15 +158,15 @@ def check_extended_euclid(number, modulus, result):
 
 def check_primality(number, result):
     prime, witness = result
-    divisors = [each for each in range(2, math.isqrt(number) + 1) if number % each == 0]
+    divisors = [exponent for exponent in range(2, math.isqrt(number) + 1) if number % exponent == 0]
     assert prime == int(number > 1 and not divisors)
     if witness:
         odd = number - 1
         while odd % 2 == 0:
             odd //= 2
-        squares = [pow(witness, odd << each, number) for each in range((number - 1).bit_length())]
+        squares = [pow(witness, odd << exponent, number) for exponent in range((number - 1).bit_length())]
         passes = squares[0] == 1 or any(
-            square == number - 1 and odd << each < number - 1 for each, square in enumerate(squares)
+            square == number - 1 and odd << exponent < number - 1 for exponent, square in enumerate(squares)
         )
         assert number % witness == 0 or not passes
     return result
@@ -186,7 +186,7 @@ def check_annealing(seed, start, temperature, cooling, max_steps, result):
     return best > 0.0, max_steps - steps, accepted
 
 
-def check_option_price(spot, strike, rate, volatility, maturity, wanted, seed, result):
+def check_option_price(spot, strike, rate, volatility, maturity, max_error, seed, result):
     price, error, pairs = result
     discounted = strike * math.exp(-rate * maturity)
     spread = volatility * math.sqrt(maturity)
@@ -201,36 +201,36 @@ def check_option_price(spot, strike, rate, volatility, maturity, wanted, seed, r
 
         exact = spot * normal(upper) - discounted * normal(upper - spread)  # by the formula of Black and Scholes
         assert abs(price - exact) < 3.0 * error
-    assert error <= wanted or pairs == 200
+    assert error <= max_error or pairs == 200
     return pairs, spot > strike
 
 
 def check_kalman(times, readings, drift, noise, gate, result):
     """Compute every estimate as the conditional mean of a joint normal distribution."""
     level, variance, rejected, restarts = result
-    used = [0]
+    accepted = [0]
     reject_count = restart_count = streak = 0
 
-    def forecast(used, time):
-        first, later = used[0], used[1:]
+    def forecast(accepted, time):
+        first, later = accepted[0], accepted[1:]
         moments = np.array([times[index] - times[first] for index in later])
-        now = time - times[first]
-        cross = noise + drift * np.minimum(moments, now)
-        total = noise + drift * np.minimum.outer(moments, moments) + noise * np.eye(len(later))
+        elapsed = time - times[first]
+        cross_covariance = noise + drift * np.minimum(moments, elapsed)
+        covariance = noise + drift * np.minimum.outer(moments, moments) + noise * np.eye(len(later))
         surprises = np.array([readings[index] - readings[first] for index in later])
-        gains = np.linalg.solve(total, cross)
-        return readings[first] + gains @ surprises, noise + drift * now - gains @ cross
+        gains = np.linalg.solve(covariance, cross_covariance)
+        return readings[first] + gains @ surprises, noise + drift * elapsed - gains @ cross_covariance
 
     for index in range(1, len(times)):
-        mean, spread = forecast(used, times[index])
+        mean, spread = forecast(accepted, times[index])
         if abs(readings[index] - mean) > gate * math.sqrt(max(spread, 0.0) + noise):
             reject_count, streak = reject_count + 1, streak + 1
             if streak == 3:
-                used, streak, restart_count = [index], 0, restart_count + 1
+                accepted, streak, restart_count = [index], 0, restart_count + 1
             continue
         streak = 0
-        used.append(index)
-    mean, spread = forecast(used, times[-1])
+        accepted.append(index)
+    mean, spread = forecast(accepted, times[-1])
     assert is_close(level, mean) and is_close(variance, spread)
     assert (rejected, restarts) == (reject_count, restart_count)
     return rejected, restarts, level > 5.0
@@ -250,8 +250,8 @@ def check_lotka_volterra(prey, predators, birth, hunting, feeding, death, horizo
     time, last_prey, last_predators, event = result
 
     def conserved(prey, predators):
-        kept = feeding * prey - death * math.log(prey) + hunting * predators
-        return kept - birth * math.log(predators)
+        prey_part = feeding * prey - death * math.log(prey) + hunting * predators
+        return prey_part - birth * math.log(predators)
 
     start = conserved(prey, predators)
     assert conserved(last_prey, last_predators) == pytest.approx(start, rel=1e-3)
@@ -264,7 +264,7 @@ def check_lotka_volterra(prey, predators, birth, hunting, feeding, death, horizo
     return event, time
 
 
-CHECKS = {name[len("check_") :]: each for name, each in globals().items() if name.startswith("check_")}
+CHECKS = {name[len("check_") :]: check for name, check in globals().items() if name.startswith("check_")}
 
 
 @pytest.mark.parametrize("path", PYTHON_PROGRAMS, **by_stem)
@@ -318,9 +318,9 @@ def test_ops_program_results(path):
         result = plain(entry(*[tensor(argument) for argument in case]))
         expected = plain(reference(*case))
         assert len(result) == len(expected)
-        for got, wanted in zip(result, expected, strict=True):
-            assert got.shape == wanted.shape
-            np.testing.assert_allclose(got, wanted, rtol=program.TOLERANCE, atol=program.TOLERANCE)
+        for actual, desired in zip(result, expected, strict=True):
+            assert actual.shape == desired.shape
+            np.testing.assert_allclose(actual, desired, rtol=program.TOLERANCE, atol=program.TOLERANCE)
 
 
 @pytest.mark.parametrize("path", OPS_PROGRAMS, **by_stem)

@@ -1,4 +1,4 @@
-"""What retracing costs in memory: how much a live function grows by, and what stays behind when functions are dropped.
+"""Measure the memory that retracing takes: the growth of a live function, and what stays after functions are dropped.
 
     python tests/tracing/retrace_memory.py [--retraces 1000]
 
@@ -36,21 +36,21 @@ def step(x: Any, number: Any) -> Any:
 
 
 def live_growth(retraces: int) -> int:
-    """Bytes by which a live function grows when it is traced that many times, for a new Python number each time."""
+    """Return the bytes by which a live function grows in so many traces, each for a new Python number."""
     function, x = autoconv.function(step), autoconv.constant([1.0, 2.0])
     function(x, -1)
     return _allocated_growth(lambda: [function(x, number) for number in range(retraces)])
 
 
 def shape_growth(retraces: int) -> int:
-    """Bytes by which a live function grows when it is traced that many times, for a new shape each time."""
+    """Return the bytes by which a live function grows in so many traces, each for a new shape."""
     function = autoconv.function(step)
     function(autoconv.zeros([1]), 1.0)
     return _allocated_growth(lambda: [function(autoconv.zeros([number + 2]), 1.0) for number in range(retraces)])
 
 
 def dropped_growth(functions: int) -> int:
-    """Bytes that stay when that many functions were made, traced and dropped."""
+    """Return the bytes that stay after so many functions were made, traced and dropped."""
 
     def make_and_drop() -> None:
         for number in range(functions):
@@ -62,8 +62,10 @@ def dropped_growth(functions: int) -> int:
 
 
 def resident_growth(retraces: int, traces_before: int, rounds: int = 1) -> int:
-    """Bytes by which this process grows, machine code included, when a live function that was traced `first` times
-    is traced that many times more. Returns the least of several rounds: the allocator's pages come in steps."""
+    """Return the bytes by which this process grows, machine code included, in further traces of a live function.
+
+    It has `traces_before` traces then. The result is the least of several rounds: the allocator adds whole pages.
+    """
     function, x = autoconv.function(step), autoconv.constant([1.0, 2.0])
     for number in range(1, traces_before + 1):
         function(x, -number)

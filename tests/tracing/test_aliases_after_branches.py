@@ -67,7 +67,7 @@ def outcome(function, b):
     parts = [part[0] if isinstance(part, tuple) else part for part in found]
     parts += [part[0] for part in parts if isinstance(part, list) and isinstance(part[0], list)]
     shown = [part.n if isinstance(part, Box) else part for part in found]
-    return shown, [one is other for one, other in itertools.combinations(parts, 2)]
+    return shown, [left is right for left, right in itertools.combinations(parts, 2)]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -97,10 +97,10 @@ def twice_by_a_dict(n):
 
 
 def changed_by_another_name(n):
-    box = other = Box(n)
+    box = alias = Box(n)
     if n > 0:
         box.n = 2
-    return box, other
+    return box, alias
 
 
 def an_attribute(n):
@@ -112,13 +112,13 @@ def an_attribute(n):
 
 
 def items_of_a_list(n):
-    box = other = Box(n)
+    box = alias = Box(n)
     if n > 0:
-        other = Box(3)
+        alias = Box(3)
     found = []
     for _ in range(3 - n):
         found.append(box)
-        found.append(other)
+        found.append(alias)
     return found
 
 

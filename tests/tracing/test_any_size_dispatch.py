@@ -1,4 +1,4 @@
-"""Which code runs for a call of open sizes: one compilation, code for 0, 1 and equal sizes, code for each shape."""
+"""Calls of open sizes run code for any size, for sizes of 0 or 1, for equal sizes, or for one shape."""
 
 from __future__ import annotations
 

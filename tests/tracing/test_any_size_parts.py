@@ -27,11 +27,11 @@ def test_reshapes_that_divide_an_open_dimension():
 
     for n in (4, 12, 20):
         x, row = random_floats(n, 3, seed=n), random_floats(n, seed=1)
-        y, slope, sums, same, _ = f(autoconv.constant(x), autoconv.constant(row))
+        y, slope, sums, row_again, _ = f(autoconv.constant(x), autoconv.constant(row))
         assert_close(y, x.reshape(-1, 4))
         assert_close(slope, (2 * x.reshape(-1, 4) * np.arange(4)).reshape(n, 3).astype(np.float32))
         assert_close(sums, row.reshape(-1, 2).sum(1))
-        assert_close(same, row * 2)
+        assert_close(row_again, row * 2)
     assert_compiled_once(f)
     for n in (6, 10):
         with pytest.raises(autoconv.errors.InvalidArgumentError, match=r"requested shape is \[-1, 4\]"):
@@ -143,8 +143,8 @@ def topple(n):
 
 def shift(n):
     row = np.arange(float(n))
-    other = row * 2
-    row[2:] += other[1:-1]
+    target = row * 2
+    row[2:] += target[1:-1]
     row[:-1] += 2 * (row[1:] > 3)
     row[1::2] -= (row > 1)[: n // 2]
     return row

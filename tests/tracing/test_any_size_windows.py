@@ -22,7 +22,7 @@ def floats(*shape, seed=0):
 
 
 def pads_of(padding, sides, kernel, steps, gaps):
-    """As TensorFlow's documentation defines them."""
+    """Return the numbers of zeros before and after each side, as TensorFlow's documentation defines them."""
     if padding == "VALID":
         return [(0, 0), (0, 0)]
     if padding != "SAME":

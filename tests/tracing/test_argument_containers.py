@@ -101,9 +101,9 @@ def new_parts(p, i):
 
 
 def kept_in_a_list(p, i):
-    kept = [p for _ in range(i)]
+    references = [p for _ in range(i)]
     p["a"] = p["a"] + 1
-    return kept
+    return references
 
 
 def adam(p, i):

@@ -151,7 +151,7 @@ def test_extremes_of_no_elements():
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int32])
 def test_products(size, dtype):
     random = np.random.default_rng(size)
-    first_vector, second = ((random.normal(size=size) * 9).astype(dtype) for _ in range(2))
+    left, right = ((random.normal(size=size) * 9).astype(dtype) for _ in range(2))
     matrix = (random.normal(size=(size, 5)) * 9).astype(dtype)
 
     def f(v, w, m):
@@ -160,8 +160,8 @@ def test_products(size, dtype):
     def batch(v, b):
         return v @ b, b.transpose(0, 2, 1) @ v
 
-    check_up_to_rounding(f, (first_vector, second, matrix))
-    check_up_to_rounding(batch, (first_vector, np.stack([matrix, matrix * 2])))
+    check_up_to_rounding(f, (left, right, matrix))
+    check_up_to_rounding(batch, (left, np.stack([matrix, matrix * 2])))
 
 
 @pytest.mark.parametrize("name", ["tobytes", "dump", "tofile", "dumps"])
@@ -213,9 +213,9 @@ def test_next():
         for v in it:
             if v >= n:
                 break
-        rest = next(it, None)
+        last = next(it, None)
         pairs = iter((n, "b"))
-        return first + 1, rest, next(pairs), next(pairs), next(pairs, "end"), list(it)
+        return first + 1, last, next(pairs), next(pairs), next(pairs, "end"), list(it)
 
     check(f, (1,), (2,), (3,), (4,), traces=1)
 
@@ -241,8 +241,8 @@ def test_attributes_by_name():
     class Box:
         pass
 
-    kept = Box()
-    kept.count = 0
+    holder = Box()
+    holder.count = 0
     count = "count"
 
     def f(n):
@@ -252,13 +252,13 @@ def test_attributes_by_name():
             if n > 2:
                 setattr(box, name, n * 2)
         if n > 2:
-            setattr(kept, count, getattr(kept, count) + n)
+            setattr(holder, count, getattr(holder, count) + n)
         delattr(box, name)
-        return getattr(box, "a", 0), getattr(box, "b", None), hasattr(box, "b"), kept.count
+        return getattr(box, "a", 0), getattr(box, "b", None), hasattr(box, "b"), holder.count
 
     compiled = ac.compile(f)
     found = [compiled(n) for n in (1, 5, 3)]
-    kept.count = 0
+    holder.count = 0
     assert found == [f(n) for n in (1, 5, 3)]
     assert "plain Python" not in compiled.explain(), compiled.explain()
 

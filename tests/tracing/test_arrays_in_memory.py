@@ -14,10 +14,10 @@ def test_what_was_written_before_an_error_stays():
         a[1] = 4
 
     compiled = check_in_place(f, A, 9)
-    arguments = A.copy()
+    argument = A.copy()
     with pytest.raises(IndexError, match="index -9 is out of bounds for axis 0 with size 5"):
-        compiled(arguments, -9)
-    assert arguments[0, 0] == 1 and arguments[1, 0] == A[1, 0]
+        compiled(argument, -9)
+    assert argument[0, 0] == 1 and argument[1, 0] == A[1, 0]
 
 
 def test_shapes_that_do_not_fit_raise_what_numpy_raises():

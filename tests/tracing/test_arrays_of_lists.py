@@ -14,8 +14,9 @@ def test_functions_that_take_lists():
         for x in a:
             if x > 0:
                 out.append(x)
-        both = np.max(out), np.min(out), np.argmax(out), np.argmin(out), np.any(out), np.all(out), np.prod(out[:3])
-        return both, np.sort(out), np.median(out), np.diff(out), np.unique(out), np.clip(out, None, 1.0), np.cumsum(out)
+        extremes = np.max(out), np.min(out), np.argmax(out), np.argmin(out)
+        others = np.any(out), np.all(out), np.prod(out[:3]), np.sort(out), np.median(out)
+        return extremes, others, np.diff(out), np.unique(out), np.clip(out, None, 1.0), np.cumsum(out)
 
     def sums(n):
         out = []
@@ -50,7 +51,7 @@ def test_arrays_of_lists_as_operands():
 
 
 def test_the_list_afterwards():
-    def both(a):
+    def before_and_after(a):
         out = []
         for x in a:
             if x > 0:
@@ -60,7 +61,7 @@ def test_the_list_afterwards():
         out[0] = x
         return before, out
 
-    check_staged(both, (A,))
+    check_staged(before_and_after, (A,))
 
 
 def test_arrays_of_lists_in_a_loop():

@@ -274,8 +274,8 @@ def adds_to_argument_and_reads_table(x):
 
 def test_an_argument_may_be_an_array_that_the_function_reads_by_name():
     TABLE[:] = 0
-    compiled, other = autoconv.compile(adds_to_argument_and_reads_table), np.zeros(4)
-    found = [compiled(other), compiled(TABLE), compiled(TABLE), compiled(TABLE[:2]), compiled(other)]
+    compiled, argument = autoconv.compile(adds_to_argument_and_reads_table), np.zeros(4)
+    found = [compiled(argument), compiled(TABLE), compiled(TABLE), compiled(TABLE[:2]), compiled(argument)]
     assert found == [1.0, 6.0, 11.0, 16.0, 16.0]
     assert "shares memory" in compiled.explain()
 

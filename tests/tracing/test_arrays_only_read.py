@@ -40,11 +40,11 @@ def chosen(out, a, b, flag):
 
 
 def carried(out, a, turns):
-    held = a
+    total = a
     for _ in range(turns):
-        held = held + out
+        total = total + out
     out *= 2.0
-    return held
+    return total
 
 
 def differences(out, a):
@@ -58,9 +58,9 @@ def sums_by_axis(out, a, x):
     out[0] = (a * x).sum(axis=1)
 
 
-def raising(out, a, place):
+def raising(out, a, position):
     out[0, 0] = 7.0
-    return a[place] * 2.0
+    return a[position] * 2.0
 
 
 CASES = [

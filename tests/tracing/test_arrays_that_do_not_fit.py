@@ -53,10 +53,10 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("function", "shape", "dtype", "other", "kind"), CASES)
-def test_the_error_is_numpys(function, shape, dtype, other, kind):
+@pytest.mark.parametrize(("function", "shape", "dtype", "other_shape", "kind"), CASES)
+def test_the_error_is_numpys(function, shape, dtype, other_shape, kind):
     def outcome(called):
-        x, y = np.ones(shape, dtype), np.ones(other, kind)
+        x, y = np.ones(shape, dtype), np.ones(other_shape, kind)
         try:
             found = called(x, y)
         except Exception as error:

@@ -184,26 +184,26 @@ def test_effects_that_escape_init_scope():
     ids=["operator", "op", "item", "iter", "int", "numpy", "argument", "cond"],
 )  # fmt: skip
 def test_errors_of_tensors_of_ended_traces_name_their_line(use):
-    kept = []
+    leaked = []
 
     @ac.function
     def leaks(x):
-        kept.append(x * 2)
+        leaked.append(x * 2)
         return x
 
     leaks(ac.constant([1, 2]))
-    facts = ("'mul:0' shape=(2,)", "was defined here", "kept.append(x * 2)", "'leaks'")
-    check_error(TypeError, lambda: use(kept[0]), *facts)
+    facts = ("'mul:0' shape=(2,)", "was defined here", "leaked.append(x * 2)", "'leaks'")
+    check_error(TypeError, lambda: use(leaked[0]), *facts)
 
     @ac.function
-    def other(x):
-        return x + ac.cast(use(kept[0]), x.dtype)
+    def uses_it_later(x):
+        return x + ac.cast(use(leaked[0]), x.dtype)
 
-    check_error(TypeError, lambda: other(ac.constant([1, 2])), "kept.append(x * 2)")
-    with pytest.raises(AttributeError, match=r"(?s)has no attribute 'numpy'.*kept.append\(x \* 2\)"):
-        kept[0].numpy()
-    check_error(TypeError, lambda: bool(kept[0]), "kept.append(x * 2)")
-    assert str(kept[0]) == 'Tensor("mul:0", shape=(2,), dtype=int32)'
+    check_error(TypeError, lambda: uses_it_later(ac.constant([1, 2])), "leaked.append(x * 2)")
+    with pytest.raises(AttributeError, match=r"(?s)has no attribute 'numpy'.*leaked.append\(x \* 2\)"):
+        leaked[0].numpy()
+    check_error(TypeError, lambda: bool(leaked[0]), "leaked.append(x * 2)")
+    assert str(leaked[0]) == 'Tensor("mul:0", shape=(2,), dtype=int32)'
 
 
 @pytest.mark.parametrize("run", [lambda f: f, ac.function])
@@ -212,8 +212,8 @@ def test_loops_whose_functions_return_another_structure(run):
     loop = run(lambda: ac.while_loop(lambda i: i < 3, lambda i: (i + 1, i), [0]))
     check_error(ValueError, loop, "body of while_loop has to give 1 values", "found 2")
     check_error(ValueError, run(lambda: ac.scan(lambda a, b: (a, b), rows)), "the same nested structure", "type=tuple")
-    kept = run(lambda: ac.while_loop(lambda pair: pair[0] < 3, lambda pair: (pair[0] + 1, pair[1] * 2), [(0, 1)]))
-    assert [int(x) for x in ac.nest.flatten(kept())] == [3, 8]
+    results = run(lambda: ac.while_loop(lambda pair: pair[0] < 3, lambda pair: (pair[0] + 1, pair[1] * 2), [(0, 1)]))
+    assert [int(x) for x in ac.nest.flatten(results())] == [3, 8]
 
 
 def test_tensors_as_keys_name_the_remedy():

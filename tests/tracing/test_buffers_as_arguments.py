@@ -43,10 +43,10 @@ def test_calls_read_and_write_the_contents_of_a_buffer(function, make):
 
 @pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
 def test_buffers_from_outside_and_in_containers(make):
-    held = make()
-    reads_a_cell = ac.compile(lambda k: held[0] + k)
+    buffer = make()
+    reads_a_cell = ac.compile(lambda k: buffer[0] + k)
     reads_a_container = ac.compile(lambda xs, k: xs[0][0] + k)
     for k in (1, 5, 9):
-        held[0] = k
+        buffer[0] = k
         assert reads_a_cell(k) == 2 * k
-        assert reads_a_container([held], k) == 2 * k and reads_a_container([held, (held,)], k=k) == 2 * k
+        assert reads_a_container([buffer], k) == 2 * k and reads_a_container([buffer, (buffer,)], k=k) == 2 * k

@@ -98,9 +98,9 @@ def an_object(x):
 
 def an_object_in_a_list(x):
     global STORED
-    made = Held([x])
-    STORED = [made]
-    return made, made.value
+    created = Held([x])
+    STORED = [created]
+    return created, created.value
 
 
 def an_attribute_of_an_object(x):
@@ -111,10 +111,10 @@ def an_attribute_of_an_object(x):
 
 def on_one_path(x):
     global STORED
-    made = [x]
+    created = [x]
     if x > 2:
-        STORED = made
-    return made
+        STORED = created
+    return created
 
 
 PARTS = (
@@ -127,10 +127,10 @@ def result_identities(result):
     found = []
     for part in PARTS:
         try:
-            held = part()
+            stored = part()
         except (TypeError, KeyError, AttributeError, IndexError):
             continue
-        found.append((held is result, type(result) is tuple and [held is inner for inner in result]))
+        found.append((stored is result, type(result) is tuple and [stored is inner for inner in result]))
     return found
 
 

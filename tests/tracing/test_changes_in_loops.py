@@ -292,7 +292,7 @@ def rebinds_after_enumerate(a, b):
 
 
 @pytest.mark.parametrize("function", [writes_then_rebinds, rebinds_after_enumerate])
-def test_the_list_of_an_enclosing_loop_has_another_name(function):
+def test_a_list_is_rebound_in_a_loop_over_it(function):
     compiled, staged = ac.compile(function), ac.function(function)
     for a, b in ((0, 5), (3, 2), (7, 7), (9, 4)):
         assert compiled(a, b) == function(a, b)

@@ -75,15 +75,15 @@ def an_object_in_two_tries(a, b):
 
 def an_object_of_two_names(a, b):
     try:
-        box = other = Box(a)
+        box = alias = Box(a)
         box.parts[0] = 9
         box.n = 7 // a
-        other.n += 7 // b
+        alias.n += 7 // b
     except ZeroDivisionError:
-        other.n += 10
+        alias.n += 10
     finally:
         box.parts.append(3)
-    return box.n, other.n, box.parts, box is other
+    return box.n, alias.n, box.parts, box is alias
 
 
 def managers(a, b):
@@ -163,15 +163,15 @@ def an_object_before_a_finally(a, b):
 
 
 def a_list_that_a_loop_carries(a, b):
-    other = [0, 5, b]
-    with Manager(a, False) as held:
-        other = [a // 5, a]
+    items = [0, 5, b]
+    with Manager(a, False) as manager:
+        items = [a // 5, a]
         count = 2
         while count:
             count -= 1
-            if (a + held.depth) not in (1, 2, count):
-                raise ValueError(held.depth)
-    return other
+            if (a + manager.depth) not in (1, 2, count):
+                raise ValueError(manager.depth)
+    return items
 
 
 def an_object_before_a_finally_that_is_left(a, b):
@@ -207,19 +207,19 @@ def an_object_replaced_in_the_body(a, b):
 
 
 def an_object_replaced_after_the_try(a, b):
-    box, held = Box(a), {"p": a}
+    box, table = Box(a), {"p": a}
     try:
         pass
     except ValueError:
-        held["q"] = 2
+        table["q"] = 2
     else:
         while b:
             b -= 1
-            a = held["p"] % 100
+            a = table["p"] % 100
             box = Box(5 + b)
     finally:
-        other = box
-    return other.n, a, box is other
+        alias = box
+    return alias.n, a, box is alias
 
 
 PROGRAMS = [
@@ -264,19 +264,19 @@ def an_array_that_the_handler_changes(n, x):
 
 
 def views_in_turn(n, x):
-    found, grid, other = 1, [0, [1, 2], [3, 4]], x
+    found, grid, view = 1, [0, [1, 2], [3, 4]], x
     try:
         for k in (0, 1, 2):
-            found, other = other, x[::-1]
-            other[2] += k
+            found, view = view, x[::-1]
+            view[2] += k
             grid[n + k][1] += 1
     except TypeError:
-        other = found
-        other[1] = 99
+        view = found
+        view[1] = 99
         x[0] += 1
     except IndexError:
         pass
-    return found, other
+    return found, view
 
 
 @pytest.mark.parametrize("program", [an_array_in_a_manager, an_array_that_the_handler_changes, views_in_turn])
@@ -287,8 +287,8 @@ def test_handlers_see_the_array_itself(program):
         x = np.arange(3)
         result = result_or_error(function, n, x)
         parts = result if type(result) is tuple else (result,)
-        same = [(part is x, isinstance(part, np.ndarray) and np.shares_memory(part, x)) for part in parts]
-        return repr(result), same, x.tolist()
+        sharing = [(part is x, isinstance(part, np.ndarray) and np.shares_memory(part, x)) for part in parts]
+        return repr(result), sharing, x.tolist()
 
     for n in (1, 2, 0, -2, 1, -1, -3):
         assert seen(compiled, n) == seen(program, n), n

@@ -107,11 +107,11 @@ class Doubling:
 
 def written(n):
     Logging.writes = 0
-    made = Logging()
+    logging = Logging()
     for i in range(n):
-        made.x = i
+        logging.x = i
     if n > 1:
-        del made.x
+        del logging.x
     return Logging.writes
 
 

@@ -74,8 +74,8 @@ def _classify(function):
 
 
 def _callables(module):
-    held = {name: value for name, value in vars(module).items() if not name.startswith("_") and callable(value)}
-    return {name: value for name, value in held.items() if not isinstance(value, types.ModuleType)}
+    callables = {name: value for name, value in vars(module).items() if not name.startswith("_") and callable(value)}
+    return {name: value for name, value in callables.items() if not isinstance(value, types.ModuleType)}
 
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__)

@@ -220,9 +220,9 @@ def test_generators_over_tensors_of_unknown_length():
 
 
 def test_operators_on_plain_values():
-    made = generator(iter([(1, 2), (3, 4)]), lambda a, b: a + b, into="a, b")
-    assert isinstance(made, types.GeneratorType)
-    assert list(made) == [3, 7]
+    sums = generator(iter([(1, 2), (3, 4)]), lambda a, b: a + b, into="a, b")
+    assert isinstance(sums, types.GeneratorType)
+    assert list(sums) == [3, 7]
     with pytest.raises(TypeError, match="'int' object is not iterable"):
         generator(5, lambda x: x)
 

@@ -132,16 +132,16 @@ def either(x, truths):
 
 
 @pytest.mark.parametrize("function", [elif_of_an_object, one_after_another, either])
-@pytest.mark.parametrize("made", [lambda: Answer(False), lambda: Answer(True), lambda: np.ones(2)])
-def test_truth_is_tested_only_where_the_program_does(function, made):
+@pytest.mark.parametrize("make_truths", [lambda: Answer(False), lambda: Answer(True), lambda: np.ones(2)])
+def test_truth_is_tested_only_where_the_program_does(function, make_truths):
     """The truth of an object, which may raise or run code, is computed only where the program reaches the test."""
 
     def result(called, x):
-        argument = made()
+        argument = make_truths()
         try:
-            return called(x, argument), getattr(argument, "asked", 0)
+            return called(x, argument), getattr(argument, "truth_tests", 0)
         except ValueError as error:
-            return str(error), getattr(argument, "asked", 0)
+            return str(error), getattr(argument, "truth_tests", 0)
 
     compiled = ac.compile(function)
     for x in (1, -1, 1.5, -2, 3, np.float64(2), np.int64(-3)):

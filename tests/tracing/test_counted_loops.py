@@ -124,16 +124,16 @@ def test_lists_of_the_graph():
 
 def test_zip_with_a_reversed_list():
     def f(a, b):
-        xs, other, seen = [1, 2], [5, b, a], []
+        xs, items, seen = [1, 2], [5, b, a], []
         if a > b:
             xs.append(4)
-        for x, y in zip(xs, reversed(other)):
+        for x, y in zip(xs, reversed(items)):
             seen.append((x, y))
             if y == 2:
-                other[0] = 9
+                items[0] = 9
             if a > 2:
-                other.append(1)
-        return seen, other, list(zip(xs, reversed([a, b, 3])))
+                items.append(1)
+        return seen, items, list(zip(xs, reversed([a, b, 3])))
 
     check_calls(f, *CALLS)
 

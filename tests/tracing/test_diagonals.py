@@ -10,9 +10,9 @@ from tests.tracing.plain_comparison import check_against_plain
 def jacobi(a, b):
     x = np.zeros_like(b)
     diagonal = np.diag(a)
-    rest = a - np.diagflat(diagonal)
+    off_diagonal = a - np.diagflat(diagonal)
     for _ in range(9):
-        x[:] = (b - rest @ x) / diagonal
+        x[:] = (b - off_diagonal @ x) / diagonal
     return x
 
 
@@ -155,8 +155,8 @@ def test_gradients():
     a = np.arange(9.0).reshape(3, 3) + 1
     found = autoconv.grad(autoconv.compile(total))(a)
     expected = np.zeros_like(a)
-    for place in np.ndindex(a.shape):
+    for position in np.ndindex(a.shape):
         step = np.zeros_like(a)
-        step[place] = 1e-5
-        expected[place] = (total(a + step) - total(a - step)) / 2e-5
+        step[position] = 1e-5
+        expected[position] = (total(a + step) - total(a - step)) / 2e-5
     np.testing.assert_allclose(np.asarray(found), expected, atol=1e-6)

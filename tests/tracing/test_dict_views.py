@@ -28,9 +28,9 @@ def counted(n):
 
 def read_in_a_loop(n):
     prices = {1: n, 2: 3}
-    held = prices.values()
+    values = prices.values()
     for _ in range(n):
-        prices[1] = prices[1] + sum(held)
+        prices[1] = prices[1] + sum(values)
     return prices
 
 
@@ -251,10 +251,10 @@ def after_known_lists(n):
     found = [3, n]
     if n > 0:
         found.append(5)
-    both = BASE + found
+    joined = BASE + found
     if n > 1:
-        both.append(n)
-    return both, BASE == found, BASE < found, found + BASE
+        joined.append(n)
+    return joined, BASE == found, BASE < found, found + BASE
 
 
 @pytest.mark.parametrize("function", [beside_known_sets, after_known_lists], ids=lambda function: function.__name__)

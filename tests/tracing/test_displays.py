@@ -10,14 +10,14 @@ CALLS = (1, 2), (-1, 3), (0, 0)
 
 def test_starred_parts():
     def f(a, b):
-        known, grown, held = (1, a), [1, 2], {1: 2}
+        known, grown, table = (1, a), [1, 2], {1: 2}
         if a > 0:
             grown.append(b)
-            held[b] = 4
+            table[b] = 4
         return (
             [a, *range(b), b], (a, *range(b)), {a, *range(b)}, [*grown], [*grown, *grown, 5], (*grown, a), [*known, a],
-            {*known, a}, [*(i * a for i in grown)], [*"ab", a], [*held, *held.values()], [*[a, b], *(b,)],
-            {**held, 5: a}, {a: 1, **held, 7: b}, {**held}, {"x": 1, **held}, {a: b},
+            {*known, a}, [*(i * a for i in grown)], [*"ab", a], [*table, *table.values()], [*[a, b], *(b,)],
+            {**table, 5: a}, {a: 1, **table, 7: b}, {**table}, {"x": 1, **table}, {a: b},
         )  # fmt: skip
 
     check_calls(f, *CALLS)
@@ -64,8 +64,8 @@ def test_starred_names():
         first, *rest = grown
         *most, last = chosen
         x, *y, z = range(b + 3)
-        held = {}
-        p, *held["rest"] = grown
+        by_number = {}
+        p, *by_number["rest"] = grown
         found = []
         for u, *v in [(a, b), grown, "ab"]:
             found.append((u, v))
@@ -74,7 +74,7 @@ def test_starred_names():
         except ValueError as error:
             m = str(error)
         q, r, *s = (i for i in [a, b])
-        return first, rest, most, last, x, y, z, p, held, found, m, q, r, s
+        return first, rest, most, last, x, y, z, p, by_number, found, m, q, r, s
 
     check_calls(f, *CALLS)
 
@@ -119,7 +119,7 @@ def test_objects_without_items():
 
 def test_displays_that_are_only_iterated_or_searched():
     def f(a, items):
-        seen, total = set(items), 0  # which has the list come in as an object
+        seen, total = set(items), 0  # `set` makes the argument an object of the graph
         for item in [*items, a]:
             total = total + item
         first, second, third = [*items, a]

@@ -149,11 +149,11 @@ def test_a_try_that_changes_an_object_that_refers_to_itself():
         next: object = None
         plain_list: object = None
 
-    def change(head, held, k):
+    def change(head, items, k):
         head.next.next = head
         head.other = head
         try:
-            held[k] = head.next
+            items[k] = head.next
             found = head.other
             head.value += 1
             head.other = Node()
@@ -170,12 +170,12 @@ def test_a_try_that_changes_an_object_that_refers_to_itself():
 
 @pytest.mark.parametrize("kind", [collections.OrderedDict, collections.Counter, dict])
 def test_another_order_of_the_keys_of_an_argument_is_a_change(kind):
-    def reordered(x, given):
+    def reordered(x, table):
         if kind is collections.OrderedDict:
-            given.move_to_end("a")
+            table.move_to_end("a")
         else:
-            given["a"] = given.pop("a")
-        return list(given), x
+            table["a"] = table.pop("a")
+        return list(table), x
 
     compiled = autoconv.compile(reordered)
     found, wanted = kind(a=1, b=2, c=3), kind(a=1, b=2, c=3)

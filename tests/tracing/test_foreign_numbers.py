@@ -57,10 +57,10 @@ OPERATORS = ("+", "*", "**", "<", "==")
 CONTEXTS = {"straight": "    return {}", "an if": "    if k > 1:\n        return {}\n    return k"}
 
 
-def build_function(source, other):
+def build_function(source, operand):
     name = f"<foreign {hash(source)}>"
     linecache.cache[name] = (len(source), None, source.splitlines(True), name)
-    names = {"z": other}
+    names = {"z": operand}
     exec(compile(source, name, "exec"), names)
     return names["f"]
 

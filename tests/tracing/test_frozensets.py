@@ -40,12 +40,12 @@ def by_other_names(n):
     while n > 0:
         found.add(n)
         n -= 2
-    both = KNOWN
-    both |= found
+    joined = KNOWN
+    joined |= found
     less = KNOWN
     less -= found
     chosen = KNOWN if n < 0 else frozenset()
-    return [sorted(x) for x in (both, less, chosen & found, operator.sub(KNOWN, found))]
+    return [sorted(x) for x in (joined, less, chosen & found, operator.sub(KNOWN, found))]
 
 
 @pytest.mark.parametrize("program", [of_a_global, of_an_attribute, by_other_names])

@@ -68,16 +68,16 @@ def test_a_function_whose_argument_is_such_a_closure() -> None:
 
 
 def test_tensors_of_ended_traces_are_refused() -> None:
-    kept = []
+    leaked = []
 
     @ac.function
     def first(x: Any) -> Any:
-        kept.append(x * 2)
+        leaked.append(x * 2)
         return x
 
     @ac.function
     def inner(x: Any) -> Any:
-        return x + kept[0]
+        return x + leaked[0]
 
     @ac.function
     def second(x: Any) -> Any:

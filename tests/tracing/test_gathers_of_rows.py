@@ -22,9 +22,9 @@ def of_two_orders(rows: Any, i: Any) -> Any:
 
 def positions_of_sums(rows: Any, i: Any) -> Any:
     largest = rows.max(axis=1, keepdims=True)
-    at = largest[:, 0] - largest[:, 0] + i
+    positions = largest[:, 0] - largest[:, 0] + i
     rows[0, 0] += 1
-    return rows[at] - largest, rows[at] * at[:, None]
+    return rows[positions] - largest, rows[positions] * positions[:, None]
 
 
 @pytest.mark.parametrize("program", [of_two_orders, positions_of_sums])

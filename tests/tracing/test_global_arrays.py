@@ -87,18 +87,18 @@ def test_arrays_that_change_become_inputs():
     class Holder:
         pass
 
-    held = Holder()
-    held.w, held.part = np.ones(3), Holder()
-    held.part.t, held.rate = np.zeros(3), 0.5
+    holder = Holder()
+    holder.w, holder.part = np.ones(3), Holder()
+    holder.part.t, holder.rate = np.zeros(3), 0.5
 
     @ac.compile
     def f(x):
-        return x * held.w + held.part.t * held.rate
+        return x * holder.w + holder.part.t * holder.rate
 
     for step in range(6):
-        held.w = held.w * 1.5  # another array
-        held.part.t += step  # the same one
-        np.testing.assert_array_equal(f(np.arange(3.0)), np.arange(3.0) * held.w + held.part.t * 0.5)
+        holder.w = holder.w * 1.5  # another array
+        holder.part.t += step  # the same one
+        np.testing.assert_array_equal(f(np.arange(3.0)), np.arange(3.0) * holder.w + holder.part.t * 0.5)
     assert f.experimental_get_tracing_count() == 2, f.explain()
 
 

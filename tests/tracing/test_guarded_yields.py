@@ -111,12 +111,12 @@ STAGED = [returns_early, yields_in_a_comparison, all_items, next_of, left_early,
 
 def closed_later(a):
     log = []
-    held = ends(a, log)
-    for x in held:
+    generator = ends(a, log)
+    for x in generator:
         if x > 2:
             break
     log.append("out")
-    del held
+    del generator
     return log
 
 
@@ -133,8 +133,8 @@ def loops_body_raises(a):
 
 def one_by_one(a):
     log = []
-    held = yields_in_clauses(a, log)
-    return next(held), next(held, 5), log
+    generator = yields_in_clauses(a, log)
+    return next(generator), next(generator, 5), log
 
 
 def first_of_a_managed_generator(a):
@@ -145,8 +145,8 @@ def first_of_a_managed_generator(a):
             yield n
         yield 9
 
-    held = values(a)
-    return next(held)
+    generator = values(a)
+    return next(generator)
 
 
 def passed_to_a_function(a):
@@ -160,8 +160,8 @@ def passed_to_a_function(a):
         except ZeroDivisionError:
             yield 9
 
-    held = outer(a)
-    return next(held), next(held)
+    generator = outer(a)
+    return next(generator), next(generator)
 
 
 RUN_PLAIN = [closed_later, loops_body_raises, one_by_one, first_of_a_managed_generator, passed_to_a_function]

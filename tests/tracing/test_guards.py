@@ -330,7 +330,7 @@ def test_replaced_defaults_and_code(decorator, tiers, monkeypatch):
     """Defaults and code assigned to a compiled function, or to its plain function, take effect."""
     monkeypatch.setattr(SETTINGS, "tiers", tiers)
 
-    def other(x, y=2, *, z=3):
+    def replacement(x, y=2, *, z=3):
         return 1000 * x + y + z
 
     for of_plain in (False, True):
@@ -348,5 +348,5 @@ def test_replaced_defaults_and_code(decorator, tiers, monkeypatch):
         target.__kwdefaults__["z"] = 50
         assert [int(compiled(1)) for _ in range(3)] == [61] * 3
         target.__kwdefaults__["z"] = 100
-        target.__code__ = other.__code__
-        assert [int(compiled(1)) for _ in range(3)] == [1110] * 3 and plain.__code__ is other.__code__
+        target.__code__ = replacement.__code__
+        assert [int(compiled(1)) for _ in range(3)] == [1110] * 3 and plain.__code__ is replacement.__code__

@@ -59,7 +59,7 @@ def test_attributes_of_modules_that_objects_refer_to(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     import settings_of_a_test as settings
 
-    held, box = {"m": settings}, types.SimpleNamespace(m=settings)
+    table, box = {"m": settings}, types.SimpleNamespace(m=settings)
 
     def imported(x):
         import settings_of_a_test as inner
@@ -75,7 +75,7 @@ def test_attributes_of_modules_that_objects_refer_to(tmp_path, monkeypatch):
 
     for function in (
         lambda x: x * settings.SCALE,
-        lambda x: x * held["m"].SCALE + held["m"].TABLE["a"],
+        lambda x: x * table["m"].SCALE + table["m"].TABLE["a"],
         lambda x: x * box.m.SCALE,
         imported,
     ):
@@ -117,16 +117,16 @@ def test_modules_and_functions_that_refer_to_each_other():
     for module in (a, b, c):
         module.a, module.b, module.c, module.k = a, b, c, 2.0
 
-    def same(x):
-        return x * same.by
+    def identity(x):
+        return x * identity.by
 
-    same.by, same.itself, same.others = 2.0, same, {"same": same}
+    identity.by, identity.itself, identity.others = 2.0, identity, {"identity": identity}
     check_after_changes(
-        lambda x: a.b.c.a.b.c.k * x + same(x),
+        lambda x: a.b.c.a.b.c.k * x + identity(x),
         lambda: setattr(c, "k", 3.0),
         lambda: setattr(c, "a", b),
         lambda: setattr(b, "c", a),
-        lambda: setattr(same, "by", 5.0),
+        lambda: setattr(identity, "by", 5.0),
     )
 
 
@@ -137,7 +137,7 @@ def test_functions_of_numpy_by_other_names():
         def __init__(self):
             self.norm = np.linalg.norm
 
-        def both(self, x):
+        def by_attributes(self, x):
             return self.reduce(x) + self.norm(x)
 
     table = {"total": np.sum, "largest": np.max}
@@ -151,13 +151,13 @@ def test_functions_of_numpy_by_other_names():
     assert compiled(x) == by_name(x) == (3.5, 7.0)
     chosen, table["total"] = np.max, np.min
     assert compiled(x) == by_name(x) == (4.0, 3.0)
-    both = autoconv.compile(tools.both)
-    assert both(x) == 12.0
+    by_attributes = autoconv.compile(tools.by_attributes)
+    assert by_attributes(x) == 12.0
     tools.norm = np.min
-    assert both(x) == 10.0
+    assert by_attributes(x) == 10.0
     Tools.reduce = staticmethod(np.max)
-    assert both(x) == 7.0
-    for function in (compiled, both):
+    assert by_attributes(x) == 7.0
+    for function in (compiled, by_attributes):
         assert "plain Python" not in function.explain()
 
 

@@ -101,7 +101,7 @@ def test_attributes_of_classes_at_any_depth():
             return x + by
 
         @property
-        def held(self):
+        def attribute(self):
             return self.settings.scale
 
     model = Model()

@@ -75,7 +75,7 @@ def test_a_loop_that_rebinds_the_name_of_a_list(check):
         items.append(5)
         return sum(alias), sum(items)
 
-    def held(n):
+    def in_a_list(n):
         items = [1, 2]
         holder = [items]
         for i in range(n):
@@ -135,7 +135,7 @@ def test_a_loop_that_rebinds_the_name_of_a_list(check):
         current[0] = 9
         return before, current
 
-    programs = assigned, longer, held, of_the_caller, changed_by_the_other_name, captured, of_an_object, exchanged
+    programs = assigned, longer, in_a_list, of_the_caller, changed_by_the_other_name, captured, of_an_object, exchanged
     for program in (*programs, of_the_iteration_before):
         check(program, 0, 1, 2, 3)
 
@@ -215,13 +215,13 @@ def test_lists_inside_of_others(check):
     def attributes(n):
         holder = Holder()
         holder.items, holder.table = [n], {"k": n}
-        other = holder
+        alias = holder
         for i in range(n):
             if i > 1:
                 holder.items.append(i)
                 holder.table["k"] += i
             holder.items[0] -= 1
-        return other.items, other.table
+        return alias.items, alias.table
 
     check(attributes, 4, 0)
 

@@ -11,16 +11,16 @@ MADE_BEFORE, HELD_BEFORE = [1, 2], {"a": [1]}
 
 
 def test_objects_from_before_the_call_are_returned_as_themselves():
-    def in_a_loop(n, given):
+    def in_a_loop(n, items):
         found = n
         for _ in range(n):
-            found = given
-        return found, given
+            found = items
+        return found, items
 
-    def in_a_variant(n, given):
+    def in_a_variant(n, items):
         first, second = [n], [n, 1]
         chosen = first if n > 0 else second
-        return (n, chosen), (first, second), given[0]
+        return (n, chosen), (first, second), items[0]
 
     compiled_list, plain_list = [4], [1, 2]
     compiled = ac.compile(in_a_loop)
@@ -30,8 +30,8 @@ def test_objects_from_before_the_call_are_returned_as_themselves():
         assert found is (plain_list if n else 0) or found == 0
     compiled = ac.compile(in_a_variant)
     for n in (1, -1):
-        (_, chosen), both, first = compiled(n, [compiled_list])
-        assert chosen is both[n < 0]
+        (_, chosen), pair, first = compiled(n, [compiled_list])
+        assert chosen is pair[n < 0]
         assert first is compiled_list
     for outer in (lambda n: (MADE_BEFORE, n), lambda n: (HELD_BEFORE["a"], n)):
         compiled = ac.compile(outer)
@@ -71,22 +71,22 @@ def test_objects_that_one_path_changes_and_another_replaces():
         return box.n
 
     def by_another_name(a, b):
-        box = same = Box(a)
+        box = alias = Box(a)
         if b > 0:
             box.n = b
             box.parts.append(3)
         elif b < 0:
             box = Box(7)
-        return box.n, same.n, box.parts, same.parts
+        return box.n, alias.n, box.parts, alias.parts
 
     def returned_early(a, b):
-        other, box = [0, 5, b], Box(a)
+        items, box = [0, 5, b], Box(a)
         if b > 3:
             return f"{a}"
-        other.append(b)
+        items.append(b)
         if a:
             return 1
-        return a, other, box.n
+        return a, items, box.n
 
     def a_list_or_an_object(a, b):
         items, box = [3, a, 1], Box(a)
@@ -104,10 +104,10 @@ def test_objects_that_one_path_changes_and_another_replaces():
 
 def test_a_loop_that_binds_a_name_to_an_earlier_list():
     def f(n):
-        items, other = [3, n, 1], [0, 5, n]
+        items, items_after = [3, n, 1], [0, 5, n]
         for _ in range(n):
-            items = other
-        return items.count(other), items is other, items
+            items = items_after
+        return items.count(items_after), items is items_after, items
 
     check_calls(f, (0,), (1,), (3,))
 

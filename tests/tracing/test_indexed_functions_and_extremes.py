@@ -73,7 +73,7 @@ def test_calls_are_part_of_the_graph(function):
     ],
 )  # fmt: skip
 def test_extremes_of_numbers_of_python_and_numpy(function, monkeypatch):
-    """Of equal numbers the first one is the result, with its class; arrays of several elements have no truth."""
+    """The first of equal numbers is the result, with its class; arrays of several elements have no truth."""
     monkeypatch.setattr(ac.config.SETTINGS, "tiers", "native")
     compiled = ac.compile(function)
     for x, k in (([[2]], 2), ([3], 3), ([1, 2, 3], 1), ([2.0], 2), ([2.5], 2.5), ([4.0], 1)):

@@ -5,7 +5,7 @@ import pytest
 import autoconv
 
 
-def classes():
+def make_classes():
     class Counter:
         n = 0
 
@@ -48,14 +48,14 @@ def one_after_the_other(counter, sub, x):
 @pytest.mark.parametrize("program", [a_subclass, an_instance, both_ways, one_after_the_other])
 def test_as_in_python(program):
     outcomes = []
-    for run in (lambda f: f, autoconv.compile):
-        counter, sub = classes()
+    for decorate in (lambda f: f, autoconv.compile):
+        counter, sub = make_classes()
 
         def call(x, counter=counter, sub=sub):
             return program(counter, sub, x)
 
-        called = run(call)
-        outcomes.append([(called(x), counter.n, sub.__dict__.get("n")) for x in (1, 3, 0, 4)])
+        decorated = decorate(call)
+        outcomes.append([(decorated(x), counter.n, sub.__dict__.get("n")) for x in (1, 3, 0, 4)])
     assert outcomes[0] == outcomes[1]
 
 

@@ -23,8 +23,8 @@ def test_lists_become_tensors(a):
 
 def test_tuples_of_dicts():
     specs = [(ac.TensorSpec([None], ac.float32), {"k": ac.TensorSpec([2], ac.int32)}), ac.TensorSpec([], ac.float32)]
-    both = ac.function(lambda p, s: (p[0] * s, p[1]["k"]), input_signature=specs)
-    first, second = both(([1.0, 2.0], {"k": [3, 4]}), 2.0)
+    scale_and_pick = ac.function(lambda p, s: (p[0] * s, p[1]["k"]), input_signature=specs)
+    first, second = scale_and_pick(([1.0, 2.0], {"k": [3, 4]}), 2.0)
     assert (first.numpy().tolist(), second.numpy().tolist()) == ([2.0, 4.0], [3, 4])
 
 

@@ -21,14 +21,14 @@ def numbered_and_changed(a):
     return a
 
 
-def pairs(a):
+def products_of_neighbours(a):
     found = 0
     for x, y in zip(a, a[1:]):  # noqa: B905, RUF007
         found += x * y
     return found
 
 
-def pairs_of_a_copy(a):
+def products_with_a_copy(a):
     b = a.copy()
     for i, (x, y) in enumerate(zip(a, b, strict=True)):
         b[i] = x * y + 1
@@ -63,7 +63,7 @@ def listed(a):
     return list(a), [x + 1 for x in a], [a[i] for i in range(len(a)) if a[i] > 3]
 
 
-def asked(a):
+def quantified(a):
     return any(x > 5 for x in a), all(a), sum(x * x for x in a)
 
 
@@ -72,32 +72,32 @@ def by_position(a):
 
 
 def twice(a):
-    them = enumerate(a)
-    for _, x in them:
+    pairs = enumerate(a)
+    for _, x in pairs:
         if x > 1:
             break
     found = 0
-    for i, x in them:
+    for i, x in pairs:
         found = found + i * x
     return found
 
 
 def twice_by_zip(a):
     a += 1
-    them = zip(a, a, strict=True)
-    for x, _ in them:
+    pairs = zip(a, a, strict=True)
+    for x, _ in pairs:
         if x > 2:
             break
-    return [x for x, _ in them]
+    return [x for x, _ in pairs]
 
 
 def in_an_arm(a):
-    them = zip(a, a, strict=True)
+    pairs = zip(a, a, strict=True)
     found = 0
     if a[0] > 0:
-        for x, y in them:
+        for x, y in pairs:
             found = found + x * y
-    for x, _ in them:
+    for x, _ in pairs:
         found = found - x
     return found
 
@@ -114,8 +114,8 @@ def added_up(a):
 
 
 FUNCTIONS = [
-    numbered, numbered_and_changed, pairs, pairs_of_a_copy, zipped_with_a_range, from_the_end, mapped, filtered, listed,
-    asked, by_position, twice, twice_by_zip, in_an_arm, unlike_lengths, added_up,
+    numbered, numbered_and_changed, products_of_neighbours, products_with_a_copy, zipped_with_a_range, from_the_end,
+    mapped, filtered, listed, quantified, by_position, twice, twice_by_zip, in_an_arm, unlike_lengths, added_up,
 ]  # fmt: skip
 
 
@@ -142,7 +142,9 @@ def test_results_are_those_of_python(function):
         assert outcome(compiled, np.arange(size) * 1.0) == outcome(function, np.arange(size) * 1.0)
 
 
-@pytest.mark.parametrize("function", [numbered, pairs_of_a_copy, mapped, filtered, listed, asked, by_position])
+@pytest.mark.parametrize(
+    "function", [numbered, products_with_a_copy, mapped, filtered, listed, quantified, by_position]
+)
 def test_many_items_are_one_loop(function):
     compiled = autoconv.compile(function)
     assert outcome(compiled, np.arange(5000) * 1.0) == outcome(function, np.arange(5000) * 1.0)
@@ -155,11 +157,11 @@ def over_a_range(a):
 
 
 def rest_of_a_range(a):
-    them = (a[i] * 2 for i in range(100))
-    first = next(them)
+    doubled = (a[i] * 2 for i in range(100))
+    first = next(doubled)
     numbers = iter(range(90))
     second = [a[i] for i in numbers]
-    return first, sum(them), second, list(numbers)
+    return first, sum(doubled), second, list(numbers)
 
 
 def counted(a):

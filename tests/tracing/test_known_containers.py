@@ -74,9 +74,9 @@ def replaced_by_itself(arrays, turns):
     for _ in range(turns):
         rows[0] *= 0.5
         rows[1][0] += 1
-    same = rows[0] is arrays["a"]
+    is_same = rows[0] is arrays["a"]
     rows[-1] = rows[1]
-    return rows, same
+    return rows, is_same
 
 
 def best_copy(arrays, turns):

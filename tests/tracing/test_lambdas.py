@@ -21,6 +21,6 @@ def test_nested_lambdas():
 
 
 def test_a_lambda_whose_body_is_another():
-    made = lambda: lambda x: 1 if x > 0 else 0  # fmt: skip
-    assert traced(made(), 5) == 1
-    assert traced(lambda x: made()(x) if x < 9 else 7, 10) == 7
+    functions = lambda: lambda x: 1 if x > 0 else 0  # fmt: skip
+    assert traced(functions(), 5) == 1
+    assert traced(lambda x: functions()(x) if x < 9 else 7, 10) == 7

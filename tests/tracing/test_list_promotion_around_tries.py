@@ -8,32 +8,32 @@ from tests.tracing.plain_comparison import result_or_error
 
 def changed_inside_of_a_finally(a, b):
     k = b
-    other = [0, 5, b]
+    items = [0, 5, b]
     counts = {0: 1, 2: b}
     try:
-        other[a] = k
+        items[a] = k
         counts[a] = 1
     except KeyError:
         k = counts.get(3, b)
     finally:
-        raise ZeroDivisionError(k, len(other))
+        raise ZeroDivisionError(k, len(items))
 
 
 def changed_and_caught_outside(a, b):
-    other = [0, 5, b]
+    items = [0, 5, b]
     counts = {0: 1, 2: b}
-    held = [other, counts]
+    pair = [items, counts]
     try:
         try:
-            other[a] = b
+            items[a] = b
             counts[a] = 10 // b
         except IndexError:
             counts[7] = a
         finally:
-            other.append(b)
+            items.append(b)
     except ZeroDivisionError:
         counts[8] = a
-    return other, sorted(counts.items()), held
+    return items, sorted(counts.items()), pair
 
 
 @pytest.mark.parametrize("function", [changed_inside_of_a_finally, changed_and_caught_outside])

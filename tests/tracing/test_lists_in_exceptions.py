@@ -27,10 +27,10 @@ def of_constants(b):
         if b > 0:
             raise ValueError(items)
     except ValueError as error:
-        kept = error.args[0]
+        argument = error.args[0]
     else:
-        kept = [b]
-    return items, kept
+        argument = [b]
+    return items, argument
 
 
 def made_by_the_body(b):

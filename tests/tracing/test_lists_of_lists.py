@@ -29,8 +29,8 @@ def test_rows_that_are_one_list():
         return rows, separate_rows, rows[0] is rows[1], sum(map(sum, rows))
 
     compiled = autoconv.compile(shared)
-    rows, separate_rows, same, total = compiled(3, 2)
-    assert (rows, separate_rows, same, total) == shared(3, 2)
+    rows, separate_rows, is_one_list, total = compiled(3, 2)
+    assert (rows, separate_rows, is_one_list, total) == shared(3, 2)
     rows[0][0] = 9
     assert rows[2][0] == 9 and separate_rows[1][0] == 0
 
@@ -48,12 +48,12 @@ def test_rows_that_change_their_length():
 
 @pytest.mark.parametrize("places", [(0, 0), (2, 1), (-1, -2), (3, 0), (0, 2), (-4, 0), (1, -3)])
 def test_indices_in_and_out_of_range(places):
-    def at(n, i, j):
+    def element_at(n, i, j):
         rows = [[k * 10 + x for x in range(2)] for k in range(n)]
         rows[i][j] += 1
         return rows[i][j], rows
 
-    check(at, (3, *places))
+    check(element_at, (3, *places))
 
 
 def test_tables():

@@ -64,14 +64,14 @@ class Holder:
 
 
 def one_of_two_in_attribute(a: Any, b: Any) -> Any:
-    held = Holder([1, a, b])
+    holder = Holder([1, a, b])
     if b > 3:
-        held.items = [*held.items, a]
+        holder.items = [*holder.items, a]
     if a < 2:
-        held.items = [v + 1 for v in held.items]
+        holder.items = [v + 1 for v in holder.items]
     else:
-        held.items[0] += 4
-    return held.items[0]
+        holder.items[0] += 4
+    return holder.items[0]
 
 
 def changed_in_inner_arm(a: Any, b: Any) -> Any:
@@ -100,9 +100,9 @@ def spread_and_searched(a: Any, b: Any) -> Any:
     items = [a, b]
     if a > b:
         items = [b, 4, a]
-    whole = [0, *items, b]
-    whole.remove(b)
-    return whole[-2], len(whole), items.index(b), items.count(b), isinstance(items, list), isinstance(items, tuple)
+    spread = [0, *items, b]
+    spread.remove(b)
+    return spread[-2], len(spread), items.index(b), items.count(b), isinstance(items, list), isinstance(items, tuple)
 
 
 def spread_of_one_length(a: Any, b: Any) -> Any:
@@ -234,8 +234,8 @@ def reached(a: Any, b: Any) -> Any:
         node = stack.pop()
         if seen[node] == 0:
             seen[node] = b
-            for other in after[node]:
-                stack.append(other)
+            for successor in after[node]:
+                stack.append(successor)
     return seen
 
 

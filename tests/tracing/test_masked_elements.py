@@ -41,13 +41,14 @@ def shifted(x, m):
 
 
 def totals(x, m):
-    taken = x[m]
-    return taken.sum(), taken.mean(), taken.prod(), (taken > 0).any(), (taken > 0).all(), taken.sum(axis=0)
+    selected = x[m]
+    positive = selected > 0
+    return selected.sum(), selected.mean(), selected.prod(), positive.any(), positive.all(), selected.sum(axis=0)
 
 
 def returned_as_well(x, m):
-    taken = x[m] + 1
-    return taken, taken.sum(), len(taken)
+    selected = x[m] + 1
+    return selected, selected.sum(), len(selected)
 
 
 def largest(x, m):
@@ -169,7 +170,7 @@ def compare(found, expected):
     elif isinstance(expected, (np.ndarray, np.generic)):
         assert found.dtype == expected.dtype
         assert found.shape == expected.shape
-        places = 3 if expected.dtype.itemsize == 2 else 5
-        np.testing.assert_allclose(found, expected, rtol=10.0**-places)
+        decimals = 3 if expected.dtype.itemsize == 2 else 5
+        np.testing.assert_allclose(found, expected, rtol=10.0**-decimals)
     else:
         assert found == expected

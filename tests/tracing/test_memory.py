@@ -33,7 +33,7 @@ def test_retraces_of_a_live_function_take_bounded_memory(monkeypatch):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_a_trace_takes_few_kilobytes():
-    assert resident_growth_of_fresh_process(24) < 24 * 90_000  # 140 with LLVM's linker, 50 of them Python objects
+    assert resident_growth_of_fresh_process(24) < 24 * 90_000  # 140 KB with LLVM's linker, 50 in Python objects
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")

@@ -4,12 +4,12 @@ import pytest
 
 import autoconv
 
-read_names: list[str] = []
+read_attributes: list[str] = []
 
 
 def get_missing(self, name):
-    read_names.append(name)
-    return len(read_names)
+    read_attributes.append(name)
+    return len(read_attributes)
 
 
 class Open:
@@ -19,7 +19,7 @@ class Open:
         self.n = n
 
     def fetch(self):
-        read_names.append("fetch")
+        read_attributes.append("fetch")
 
     def item(self):
         return "an item"
@@ -72,11 +72,11 @@ def written(o, k):
     return o
 
 
-def made(o, k):
-    new = type(o)(k)
+def made_in_the_call(o, k):
+    created = type(o)(k)
     if k > 1:
-        new.n = k * 2
-    return new, new.n, f"{k}"
+        created.n = k * 2
+    return created, created.n, f"{k}"
 
 
 def text_of_objects(o, k):
@@ -86,12 +86,12 @@ def text_of_objects(o, k):
 
 
 @pytest.mark.parametrize("kind", [Open, Slotted])
-@pytest.mark.parametrize("program", [read, read_in_handler, stored, chosen, written, made, text_of_objects])
+@pytest.mark.parametrize("program", [read, read_in_handler, stored, chosen, written, made_in_the_call, text_of_objects])
 def test_only_the_program_reads_attributes(program, kind, monkeypatch):
     monkeypatch.setattr(autoconv.config.SETTINGS, "tiers", "native")
     found = []
     for function in (program, autoconv.compile(program)):
-        read_names.clear()
+        read_attributes.clear()
         box[:] = [kind(7), kind(5)]
         results = []
         for k in (1, 2, 3, 0):
@@ -100,13 +100,13 @@ def test_only_the_program_reads_attributes(program, kind, monkeypatch):
             except ValueError as error:
                 result = error.args
             results.append(describe(result))
-        found.append((results, [*read_names]))
+        found.append((results, [*read_attributes]))
     assert found[0] == found[1]
 
 
 def describe(value):
     if isinstance(value, (list, tuple)):
-        return [describe(one) for one in value]
+        return [describe(item) for item in value]
     if isinstance(value, dict):
-        return [(key, describe(one)) for key, one in value.items()]
+        return [(key, describe(item)) for key, item in value.items()]
     return (type(value).__name__, value.n) if isinstance(value, (Open, Slotted)) else value

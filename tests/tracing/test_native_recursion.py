@@ -109,18 +109,18 @@ def test_lists_that_are_shared_by_the_calls():
     def queens(n):
         columns, up, down = [False] * n, [False] * (2 * n), [False] * (2 * n)
 
-        def place(row):
+        def place_queen(row):
             if row == n:
                 return 1
             count = 0
             for c in range(n):
                 if not columns[c] and not up[row + c] and not down[row - c + n]:
                     columns[c] = up[row + c] = down[row - c + n] = True
-                    count += place(row + 1)
+                    count += place_queen(row + 1)
                     columns[c] = up[row + c] = down[row - c + n] = False
             return count
 
-        return place(0)
+        return place_queen(0)
 
     compiled = autoconv.compile(queens)
     assert [compiled(n) for n in range(1, 7)] == [1, 0, 0, 2, 10, 4]
@@ -148,10 +148,10 @@ def test_lists_that_calls_make():
         middle = len(xs) // 2
         return halves(xs[middle:]) + halves(xs[:middle])
 
-    def turned(n):
+    def merged(n):
         return halves([i * i for i in range(n)])
 
-    assert autoconv.compile(turned)(11) == turned(11)
+    assert autoconv.compile(merged)(11) == merged(11)
 
 
 def test_numbers_after_a_print(capsys):
@@ -172,14 +172,14 @@ def test_arrays_that_calls_change():
     def sort(a, low, high):
         if low >= high:
             return
-        pivot, place = a[high], low
+        pivot, split = a[high], low
         for i in range(low, high):
             if a[i] < pivot:
-                a[i], a[place] = a[place], a[i]
-                place += 1
-        a[high], a[place] = a[place], a[high]
-        sort(a, low, place - 1)
-        sort(a, place + 1, high)
+                a[i], a[split] = a[split], a[i]
+                split += 1
+        a[high], a[split] = a[split], a[high]
+        sort(a, low, split - 1)
+        sort(a, split + 1, high)
 
     values = np.array([5.0, 3.0, 9.0, -1.0, 4.0, 4.0, 0.5, 8.0])
     autoconv.compile(sort)(values, 0, 7)

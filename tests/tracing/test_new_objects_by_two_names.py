@@ -92,9 +92,9 @@ class Point:
 
 
 def test_a_dataclass_of_two_names_is_an_object_of_the_graph():
-    def f(held, x):
+    def f(items, x):
         point = Point(x)
-        held.append(point)
+        items.append(point)
         return [point], point
 
     compiled = ac.compile(f)

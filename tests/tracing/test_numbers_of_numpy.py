@@ -68,8 +68,8 @@ def counts_to(n):
 
 
 def test_range_takes_integers_alone():
-    arguments = (np.float64(2), np.bool_(True), np.complex128(2), 2.5, np.array([3.5]), True, np.int8(3), np.array(4))
-    for number in arguments:
+    numbers = (np.float64(2), np.bool_(True), np.complex128(2), 2.5, np.array([3.5]), True, np.int8(3), np.array(4))
+    for number in numbers:
         check_against_plain(counts_to, (number,))
 
 

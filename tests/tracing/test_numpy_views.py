@@ -151,10 +151,10 @@ def test_results_that_are_views_of_each_other(function):
 SHARING = {
     "squeeze": lambda a: a.squeeze(),
     "np.squeeze": lambda a: np.squeeze(a),
-    "squeeze of one more": lambda a: np.squeeze(a[None]),
+    "squeeze of a new axis": lambda a: np.squeeze(a[None]),
     "atleast_1d": lambda a: np.atleast_1d(a),
     "atleast_2d": lambda a: np.atleast_2d(a),
-    "einsum, turned": lambda a: np.einsum("i...->...i", a),
+    "einsum, moved axis": lambda a: np.einsum("i...->...i", a),
     "einsum, as it is": lambda a: np.einsum("...->...", a),
     "einsum, a diagonal": lambda a: np.einsum("ii->i", a.reshape(2, 2)),
     "einsum, a sum": lambda a: np.einsum("ij->i", a.reshape(2, 2)),

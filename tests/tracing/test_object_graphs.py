@@ -94,9 +94,9 @@ def test_the_callers_own_objects_come_out(function, count):
 def cut(head, k):
     for _ in range(k):
         head = head.next
-    rest = head.next
+    tail = head.next
     head.next = None
-    return rest
+    return tail
 
 
 @pytest.mark.parametrize("length", [4, 5, 20, 50, 900])
@@ -104,9 +104,9 @@ def test_a_chain_is_cut(length):
     compiled = ac.compile(cut)
     for _ in range(3):
         head = chain(length)
-        rest = compiled(head, 2)
+        tail = compiled(head, 2)
         assert values(head) == [1, 2, 3]
-        assert values(rest) == list(range(4, length + 1))
+        assert values(tail) == list(range(4, length + 1))
 
 
 @pytest.mark.parametrize("kind", [Node, Fixed])
@@ -170,8 +170,8 @@ def a_tower():
 @pytest.mark.parametrize("make", [cycle_of_nodes, list_in_itself, dict_in_itself, shared_list, a_tower])
 def test_cyclic_arguments_run_plain(make):
     @ac.compile
-    def beside(held, k):
-        return held, k + 1
+    def beside(knot, k):
+        return knot, k + 1
 
     for k in (1, 2):
         held = make()
@@ -334,10 +334,10 @@ def insert(node, value):
     return node
 
 
-def inserted(head, held, k):
-    held.insert(k, head)
+def inserted(head, nodes, k):
+    nodes.insert(k, head)
     insert(head.next, k)
-    return held[0].next
+    return nodes[0].next
 
 
 def test_restarts_for_a_new_object_that_is_taken_for_an_outer_one_are_bounded(monkeypatch):
@@ -351,7 +351,7 @@ def test_restarts_for_a_new_object_that_is_taken_for_an_outer_one_are_bounded(mo
     )  # fmt: skip
     compiled = ac.compile(inserted)
     head = Slotted(3, Slotted(-2, Slotted(-1)))
-    rest = head.next
-    assert compiled(head, [], 2) is rest
+    tail = head.next
+    assert compiled(head, [], 2) is tail
     assert values(head) == [3, -2, 2, -1]
     assert len(attempts) < 15

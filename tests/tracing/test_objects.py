@@ -271,24 +271,24 @@ def test_known_lists_that_are_extended_at_run_time():
 
 
 def test_known_lists_joined_with_lists_of_the_graph():
-    def f(a, b, given):
-        seen = set(given)  # which has the list come in as an object
+    def f(a, b, items):
+        seen = set(items)  # `set` makes the argument an object of the graph
         grown = [a for i in range(4) if b > i]
         either = [a] if b > 0 else [a, b, 3]
-        sums = [1, 2] + grown, [a] + given, [1] + either, [len(seen)] + [i for i in grown]  # noqa: C416, RUF005
+        sums = [1, 2] + grown, [a] + items, [1] + either, [len(seen)] + [i for i in grown]  # noqa: C416, RUF005
         extended = [1]
         extended.extend(grown)
         extended.extend(either)
-        extended += given
+        extended += items
         extended += grown
         replaced = [1, 2, 3, 4]
         replaced[1:3] = grown
-        other = replaced
-        replaced[0:1] = given
+        grown_list = replaced
+        replaced[0:1] = items
         if a > 0:
-            other = other + grown
+            grown_list = grown_list + grown
             replaced.append(4)
-        return sums, extended, replaced, other
+        return sums, extended, replaced, grown_list
 
     check_calls(f, (7, 2, [1, 2]), (-3, 1, [2, 3]), (4, -1, [0, 5]))
 
@@ -318,18 +318,18 @@ class Slotted:
 
 def test_objects_of_dataclasses_that_lack_fields():
     def has(named, n):
-        return [hasattr(one, "name") for one in named], n + 1
+        return [hasattr(item, "name") for item in named], n + 1
 
     lacking = object.__new__(Named)
     compiled = ac.compile(has)
     for named in ([Named(1)], [lacking], [Named(2), lacking], [Named(3)]):
         assert compiled(named, 1) == has(named, 1)
     for kind, arguments in ((Named, ("a",)), (Slotted, ("a", 1)), (Slotted, (2.0, 3))):
-        made = object.__new__(kind)
-        ac.compile(kind.__init__)(made, *arguments)
-        assert made == kind(*arguments)
+        instance = object.__new__(kind)
+        ac.compile(kind.__init__)(instance, *arguments)
+        assert instance == kind(*arguments)
     with pytest.raises(AttributeError, match="no attribute 'name'"):
-        ac.compile(lambda one: one.name)(lacking)
+        ac.compile(lambda lacking_object: lacking_object.name)(lacking)
 
 
 def test_keyword_arguments_with_names_of_positional_parameters():

@@ -61,9 +61,9 @@ def looked_into(n):
 
 def looked_into_before(n):
     box = Box(n)
-    held = vars(box)
+    attributes = vars(box)
     move_into_graph(n, box)[-1].n = 50
-    return held["n"]
+    return attributes["n"]
 
 
 def written_into(n):

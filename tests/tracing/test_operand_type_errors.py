@@ -16,7 +16,7 @@ class Int(int):
 
 COMPARISONS = ["<", "<=", ">", ">="]
 OPERATORS = ["|", "&", "^", "-", "+", "@", "%", "//", "<<"]
-OTHERS = [{1}, frozenset({1}), {1: 2}, [1], (1,), "a", None, 2j, Float(2.0), np.dtype(float)]
+OPERANDS = [{1}, frozenset({1}), {1: 2}, [1], (1,), "a", None, 2j, Float(2.0), np.dtype(float)]
 
 
 def outcome(function, arguments):
@@ -34,20 +34,20 @@ def outcomes(tmp_path, texts):
     exec(compile(path.read_text(), str(path), "exec"), namespace)
     for i, text in enumerate(texts):
         plain = namespace[f"f{i}"]
-        for other in OTHERS:
+        for operand in OPERANDS:
             found = [
-                outcome(function, (3, other.copy() if isinstance(other, (set, dict, list)) else other))
+                outcome(function, (3, operand.copy() if isinstance(operand, (set, dict, list)) else operand))
                 for function in (plain, autoconv.compile(plain))
             ]
-            yield text, other, *found
+            yield text, operand, *found
 
 
 @pytest.mark.parametrize("symbol", COMPARISONS)
 def test_comparisons(tmp_path, symbol):
     texts = [f"    return n + 1 {symbol} other", f"    return other {symbol} n", f"    return [n {symbol} other]"]
     texts += [f"    m = [None][0]\n    return m {symbol} other, n"]
-    for text, other, plain, compiled in outcomes(tmp_path, texts):
-        assert plain == compiled, (text, other)
+    for text, operand, plain, compiled in outcomes(tmp_path, texts):
+        assert plain == compiled, (text, operand)
 
 
 @pytest.mark.parametrize("symbol", OPERATORS)
@@ -58,23 +58,23 @@ def test_operators_and_assignments(tmp_path, symbol):
         f"    return (n + 1) {symbol} other",
         f"    found = 0\n    if n > 1:\n        found = None\n        found {symbol}= other\n    return found",
     ]
-    for text, other, plain, compiled in outcomes(tmp_path, texts):
-        if not (symbol == "%" and isinstance(other, str)):
-            assert plain == compiled, (text, other)
+    for text, operand, plain, compiled in outcomes(tmp_path, texts):
+        if not (symbol == "%" and isinstance(operand, str)):
+            assert plain == compiled, (text, operand)
 
 
 def test_divmod(tmp_path):
     texts = ["    return divmod(n, other)", "    return divmod(other, n + 1)"]
-    for text, other, plain, compiled in outcomes(tmp_path, texts):
-        assert plain == compiled, (text, other)
+    for text, operand, plain, compiled in outcomes(tmp_path, texts):
+        assert plain == compiled, (text, operand)
 
 
 def test_subclasses_of_numbers_and_lists():
-    def shifted(n, other):
-        return n >> other
+    def shifted(n, operand):
+        return n >> operand
 
-    def joined(n, other):
-        return [n] + other  # noqa: RUF005
+    def joined(n, operand):
+        return [n] + operand  # noqa: RUF005
 
     for function in (shifted, joined):
         for arguments in ((3, Float(2.0)), (Float(2.0), 3), (Int(3), 2.0), (2, Int(3)), (2.0, Int(3)), (2j, Int(1))):
@@ -88,24 +88,24 @@ def test_changed_arrays_beside_other_types(tmp_path, symbol):
     namespace = {}
     exec(compile((tmp_path / "words.py").read_text(), str(tmp_path / "words.py"), "exec"), namespace)
     compiled = autoconv.compile(namespace["f"])
-    for other in (np.dtype(float), None, {1}, int, len):
+    for operand in (np.dtype(float), None, {1}, int, len):
         for size in (0, 3):
-            expected, found = (str(outcome(f, (np.zeros(size), other))) for f in (namespace["f"], compiled))
+            expected, found = (str(outcome(f, (np.zeros(size), operand))) for f in (namespace["f"], compiled))
             assert found == expected
 
 
 def test_reflected_methods_of_the_right_operand_are_called():
-    class Asked:
+    class Reflecting:
         def __lt__(self, other):
             return "less", other
 
         def __ror__(self, other):
             return "or", other
 
-    def f(n, asked):
+    def f(n, operand):
         n += 1
-        found = n > asked
-        n |= asked
+        found = n > operand
+        n |= operand
         return found, n
 
-    assert autoconv.compile(f)(3, Asked()) == f(3, Asked()) == (("less", 4), ("or", 4))
+    assert autoconv.compile(f)(3, Reflecting()) == f(3, Reflecting()) == (("less", 4), ("or", 4))

@@ -11,9 +11,9 @@ def sums_of_runs(values):
         start = 0
         while start < len(source):
             total = 0
-            for place in range(start, min(start + 2 * width, len(source))):
-                total += source[place]
-                target[place] = total
+            for position in range(start, min(start + 2 * width, len(source))):
+                total += source[position]
+                target[position] = total
             start += 2 * width
         source, target, width = target, source, 2 * width
     return source

@@ -7,7 +7,7 @@ from tests.tracing.test_objects import check_calls
 
 def test_names_of_handlers_in_a_region_that_is_recorded_again():
     def f(a, b):
-        k, items, other = b, [3, a], [0, 5, b]
+        k, items, rest_items = b, [3, a], [0, 5, b]
         with Swallowing():
             fuel = abs(b) % 5
             while fuel > 0:
@@ -17,12 +17,12 @@ def test_names_of_handlers_in_a_region_that_is_recorded_again():
                         k = fuel
                         raise IndexError("bad", fuel)
                 finally:
-                    items = other
+                    items = rest_items
             try:
                 k = 1 // a
             except ZeroDivisionError:
                 if b > 2:
-                    other = [*other, k]
+                    rest_items = [*rest_items, k]
         try:
             raise ExceptionGroup("several", [ValueError(1), KeyError(2)])
         except* ValueError:
@@ -32,10 +32,10 @@ def test_names_of_handlers_in_a_region_that_is_recorded_again():
                 k = a % 6
             except KeyError:
                 if a != 4:
-                    other = [*other, a]
+                    rest_items = [*rest_items, a]
         except* KeyError as group:
             k += len(group.exceptions)
-        return k, items, other
+        return k, items, rest_items
 
     check_calls(f, (1, 2), (0, 0), (7, 3), (0, 4), (4, 9))
 

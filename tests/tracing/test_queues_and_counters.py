@@ -19,9 +19,9 @@ def test_a_heap():
             heapq.heappush(heap, (i * 7 % 5, i))
         while heap and len(out) < 4:
             out.append(heapq.heappop(heap))
-        other = [5, 1, 4]
-        heapq.heapify(other)
-        return out, heap, heapq.heappop(other) + n, heapq.nsmallest(2, [n, 3, 1])
+        second_heap = [5, 1, 4]
+        heapq.heapify(second_heap)
+        return out, heap, heapq.heappop(second_heap) + n, heapq.nsmallest(2, [n, 3, 1])
 
     check_calls(f, *CALLS)
 

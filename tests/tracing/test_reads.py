@@ -309,23 +309,23 @@ class Held:
 
 
 def test_unread_attributes_that_cannot_be_guarded_leave_a_method_a_graph():
-    held, compute = Held(), autoconv.compile(Held.above)
+    owner, compute = Held(), autoconv.compile(Held.above)
     x = np.array([1.0, 2.0, 3.0])
-    assert compute(held, x) == 3.0
-    held.limit = 0.5
-    assert compute(held, x) == 6.0
+    assert compute(owner, x) == 3.0
+    owner.limit = 0.5
+    assert compute(owner, x) == 6.0
     assert "plain Python" not in compute.explain()
 
 
 @pytest.mark.parametrize("name", ["add", "over", "over_held", "over_named"])
 def test_attributes_that_cannot_be_guarded_are_read_once_a_call(name):
     x = np.array([1.0, 2.0, 3.0])
-    plain, held = Held(), Held()
-    plain.read, held.read = plain.remaining, held.remaining
+    plain_owner, compiled_owner = Held(), Held()
+    plain_owner.read, compiled_owner.read = plain_owner.remaining, compiled_owner.remaining
     compute = autoconv.compile(getattr(Held, name))
     for _ in range(3):
-        assert compute(held, x) == getattr(plain, name)(x)
-    assert held.queue == plain.queue and list(held.items) == list(plain.items)
+        assert compute(compiled_owner, x) == getattr(plain_owner, name)(x)
+    assert compiled_owner.queue == plain_owner.queue and list(compiled_owner.items) == list(plain_owner.items)
 
 
 def test_a_frozenset_that_the_file_does_not_name_meets_a_set_of_the_graph(tmp_path, monkeypatch):

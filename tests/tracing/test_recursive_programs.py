@@ -101,8 +101,8 @@ def search_all(values, key):
 def divide(a, b):
     if a < b:
         return 0, a
-    quotient, rest = divide(a - b, b)
-    return quotient + 1, rest
+    quotient, remainder = divide(a - b, b)
+    return quotient + 1, remainder
 
 
 def halves(n):
@@ -252,9 +252,9 @@ def squares(n):
 def sort(values):
     if len(values) < 2:
         return values
-    pivot, rest = values[0], values[1:]
+    pivot, others = values[0], values[1:]
     middle = [pivot]
-    return sort([x for x in rest if x < pivot]) + middle + sort([x for x in rest if x >= pivot])
+    return sort([x for x in others if x < pivot]) + middle + sort([x for x in others if x >= pivot])
 
 
 def filled(n):
@@ -389,12 +389,12 @@ def test_compiled_recursion_is_plain_python_in_one_trace(program, monkeypatch):
 def test_constants_that_a_recursive_function_may_change():
     """The region of a recursive function is shared by all its calls, recursive ones too."""
     root, body = Graph("root"), Graph("body")
-    made = root.add(OPS["object_constant"], [], {"value": [1, 2]})
-    type_ = made.results[0].type
+    constant = root.add(OPS["object_constant"], [], {"value": [1, 2]})
+    type_ = constant.results[0].type
     parameter = body.add_parameter(type_)
     recursive_call = body.add(OPS["call"], [parameter], {"recursive": True}, regions=[body], types=[type_])
     body.outputs = [recursive_call.results[0]]
-    call = root.add(OPS["call"], [made.results[0]], {"recursive": True}, regions=[body], types=[type_])
+    call = root.add(OPS["call"], [constant.results[0]], {"recursive": True}, regions=[body], types=[type_])
     assert changed_constants(root) == []
     root.add(OPS["object_method"], [call.results[0]], {"name": "append"}, types=[type_])
     assert changed_constants(root) == [[1, 2]]

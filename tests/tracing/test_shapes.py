@@ -49,14 +49,14 @@ def test_more_shapes_than_are_compiled():
 def test_loops_with_growing_and_constant_state():
     @autoconv.function(input_signature=[ANY_ROWS, autoconv.TensorSpec([], autoconv.int32)])
     def f(x, n):
-        grown, kept = x, x
+        grown, constant = x, x
         for _ in autoconv.range(n):
             autoconv.autograph.experimental.set_loop_options(
                 shape_invariants=[(grown, autoconv.TensorShape([None, 4]))]
             )
             grown = autoconv.concat([grown, x], 0)
-            kept = kept * 0.5 + 1.0
-        return grown, kept
+            constant = constant * 0.5 + 1.0
+        return grown, constant
 
     for count, n in ((2, 3), (1, 0), (3, 2)):
         x = rows(count)

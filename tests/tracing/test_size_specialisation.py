@@ -21,12 +21,12 @@ def bell(n, scale):
 def nearest(points, k, turns):
     centres = points[:k].copy()
     for _ in range(turns):
-        label = ((points[:, None, :] - centres[None]) ** 2).sum(-1).argmin(1)
+        labels = ((points[:, None, :] - centres[None]) ** 2).sum(-1).argmin(1)
         for j in range(k):
-            members = label == j
+            members = labels == j
             if members.any():
                 centres[j] = points[members].mean(0)
-    return centres, label
+    return centres, labels
 
 
 def solved(n, right):
@@ -34,7 +34,7 @@ def solved(n, right):
 
 
 POINTS = np.random.default_rng(0).random((50, 2))
-# A function, and arguments by how they go on: all but the last have the same sizes.
+# A function, arguments of calls that have the same sizes, and those of a last call, which has others.
 CALLS = [
     (trapezoids, [(0.0, float(i), 100) for i in range(9)], (0.0, 2.0, 77)),
     (bell, [(12, float(i)) for i in range(9)], (7, 2.0)),

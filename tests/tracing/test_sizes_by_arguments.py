@@ -26,8 +26,8 @@ def coordinates(a, rows, columns):
     return x * y * a
 
 
-def without(a, place):
-    return np.delete(a, place - 1)
+def without(a, position):
+    return np.delete(a, position - 1)
 
 
 def in_a_loop(a, n, turns):

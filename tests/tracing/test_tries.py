@@ -180,12 +180,12 @@ def test_a_list_made_in_a_body_that_cannot_raise_stays_a_known_list():
             items = [1, a]
         finally:
             b = b + 1
-        other = items if a > 0 else [b]
+        chosen = items if a > 0 else [b]
         third = None
         if b > 2:
             third = items
         items.append(b)
-        return other, third, len(items)
+        return chosen, third, len(items)
 
     check_calls(f, (1, 2), (0, 0), (7, 0), (-1, 3))
 

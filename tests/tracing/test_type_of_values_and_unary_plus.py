@@ -61,9 +61,9 @@ def test_the_result_of_an_inner_generator():
 
 def endless(n):
     def values():
-        argument = iter([1, 2])
+        numbers = iter([1, 2])
         while True:
-            yield next(argument) * n
+            yield next(numbers) * n
 
     return list(values())
 

@@ -197,7 +197,7 @@ def text(n):
     return str(xs)
 
 
-def given(xs, n):
+def argument_list(xs, n):
     ys = [0] * n
     for i in range(n):
         xs.append(i)
@@ -247,7 +247,7 @@ CASES = [
     (popped_at, (6, 2), True), (popped_at, (6, -1), True), (popped_at, (6, 5), True), (popped_at, (0, 5), True),
     (divided, (3,), True), (divided, (4,), True), (bools, (7,), True), (times_too_few, (3,), True),
     (times_too_few, (6,), True), (mixed, (5,), False), (nested, (4,), False), (text, (4,), False),
-    (given, ([9, 9], 4), False), (none_at_first, (6,), False), (returned_twice, (3,), True),
+    (argument_list, ([9, 9], 4), False), (none_at_first, (6,), False), (returned_twice, (3,), True),
 ]  # fmt: skip
 
 

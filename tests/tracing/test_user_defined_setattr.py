@@ -36,8 +36,8 @@ class Observed:
 
 
 def state(proxy):
-    held = getattr(vars(proxy).get("held"), "__dict__", None)
-    return {name: value for name, value in vars(proxy).items() if name != "held"}, held
+    inner_state = getattr(vars(proxy).get("held"), "__dict__", None)
+    return {name: value for name, value in vars(proxy).items() if name != "held"}, inner_state
 
 
 def check(function, make):

@@ -204,10 +204,10 @@ def test_an_object_becomes_an_element_as_in_numpy(dtype: str, monkeypatch: pytes
 
     def f(n, value):
         out = np.zeros(2, dtype)
-        held = {}
+        items = {}
         for i in range(n):
-            held[i] = value
-        out[1] = held[n - 1]
+            items[i] = value
+        out[1] = items[n - 1]
         return out
 
     for value in (3, 2.7, -1, 300, 2**70, NAN, None, "4", "x", 1e300):

@@ -65,13 +65,13 @@ def test_one_list_under_two_names():
 def test_a_list_chosen_by_a_value_is_changed_in_place():
     def f(a, n):
         m = [1] if a > 1 else [1, 2]
-        other = m
+        alias = m
         m += [n]
-        kept = [a]
-        late = kept if n > 2 else None
-        if late is not None:
-            late += [n]
-        return m, other, kept
+        items = [a]
+        late_alias = items if n > 2 else None
+        if late_alias is not None:
+            late_alias += [n]
+        return m, alias, items
 
     check_calls(f, (1, 3), (2, 0), (5, 4))
 
@@ -168,9 +168,9 @@ def test_managers_made_inside_managers():
             self.depth -= 3
 
     def f(a, b):
-        with Manager(a) as one, Manager(b):
-            inside = one.depth
-        inside += one.depth
+        with Manager(a) as outer_manager, Manager(b):
+            inside = outer_manager.depth
+        inside += outer_manager.depth
         try:
             with Manager(b):
                 inside += a // b
@@ -317,19 +317,19 @@ def test_lists_that_a_loop_binds_to_another_name():
         pass
 
     def f(a, b):
-        items, other, box = [3, a], [0, b], Box()
-        box.v = items
+        first, second, box = [3, a], [0, b], Box()
+        box.v = first
 
         def show():
-            return items
+            return first
 
         for i in range(b):
             if i > a:
-                items = box.v = other
+                first = box.v = second
             elif i == a:
-                items = [3] * i
-        items.append(7)
-        return show(), other, box.v
+                first = [3] * i
+        first.append(7)
+        return show(), second, box.v
 
     check_calls(f, (1, 2), (0, 0), (1, 3), (7, 3), (2, 6))
 

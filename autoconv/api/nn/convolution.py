@@ -39,8 +39,8 @@ def convolution(
     `dilations` are a number, one for each side, or one for each dimension. `padding` is "VALID", "SAME" (zeros around,
     one more after than before if their number is odd) or (before, after) for each dimension. Filters with fewer
     channels than the input apply to groups of channels: the first filters to the first group, and so on. Raises
-    ValueError for strides and dilations that are both above 1, which `conv2d` and its like take; ValueError, and
-    InvalidArgumentError, which is one, where filters do not fit into the input: at run time for unknown sizes.
+    ValueError for strides and dilations that are both above 1, which only `conv2d` and its like take. Raises ValueError
+    while tracing, or its subclass InvalidArgumentError at run time, where filters do not fit into the input.
 
     >>> autoconv.nn.convolution(autoconv.ones([1, 4, 4, 1]), autoconv.ones([2, 2, 1, 3]), padding="SAME").shape
     TensorShape([1, 4, 4, 3])
@@ -176,8 +176,8 @@ def _convolve(
         assert isinstance(channels, int) and isinstance(filter_count, int)
         if channels == 1:
             return _convolve_depthwise(parts, filters, filter_count // groups)
-        every = slice(None)
-        filters_per_group, leading = filter_count // groups, (every,) * (len(kernel) - 1)
+        full_slice = slice(None)
+        filters_per_group, leading = filter_count // groups, (full_slice,) * (len(kernel) - 1)
         products = []
         for g in range(groups):
             group_parts = [

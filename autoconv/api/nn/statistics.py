@@ -29,14 +29,16 @@ def weighted_cross_entropy_with_logits(
     """
     x, truth = convert_to_tensor(logits), convert_to_tensor(labels)
     weight: Any = 1.0 + (convert_to_tensor(pos_weight, x.dtype) - 1.0) * truth  # type: ignore[operator]
-    size = apply("log1p", apply("exp", -apply("abs", x))) + apply("relu", -x)  # type: ignore[operator]
-    return (1.0 - truth) * x + weight * size  # type: ignore[operator,no-any-return]
+    softplus = apply("log1p", apply("exp", -apply("abs", x))) + apply("relu", -x)  # type: ignore[operator]
+    return (1.0 - truth) * x + weight * softplus  # type: ignore[operator,no-any-return]
 
 
 def log_poisson_loss(
     targets: TensorLike, log_input: TensorLike, compute_full_loss: bool = False, name: str | None = None
 ) -> Tensor:
-    """exp(c) - z c for the targets z and the logarithm c of a prediction; with Stirling's term for z > 1 if wanted.
+    """exp(c) - z c for the targets z and the logarithm c of a prediction.
+
+    With `compute_full_loss`, Stirling's approximation of log(z!) is added for z > 1.
 
     >>> autoconv.nn.log_poisson_loss([1.0, 2.0], [0.0, 1.0]).numpy().round(4)
     array([1.    , 0.7183], dtype=float32)

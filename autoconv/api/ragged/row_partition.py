@@ -98,7 +98,7 @@ class RowPartition:
 
     @property
     def static_uniform_row_length(self) -> int | None:
-        """The length of all rows, if there is one that is known while tracing."""
+        """The common length of all rows, if it is known while tracing."""
         static_length = static_value(self._rows.uniform_row_length)
         return None if static_length is None else int(static_length)
 

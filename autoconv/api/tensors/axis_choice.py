@@ -46,13 +46,13 @@ def any_axis(
                     raise
                 failed = unknown
 
-            def of(axes: Values) -> Result:
+            def call_for(axes: Values) -> Result:
                 axis = axes if failed.axis.shape.rank else axes[0]
                 positional = [axis if failed.is_axis(value) else value for value in args]
                 named = {name: axis if failed.is_axis(value) else value for name, value in kwargs.items()}
                 return function(*positional, **named)  # type: ignore[arg-type]
 
-            return _switch_over_axes(failed.axis, choices, of)
+            return _switch_over_axes(failed.axis, choices, call_for)
 
         # Handlers of composite tensors are registered for the decorated function itself.
         with_any_axis.__signature__ = inspect.signature(function)  # type: ignore[attr-defined]

@@ -300,7 +300,7 @@ def _feed_array(target: Value, value: Any) -> np.ndarray:
 
 def _encode_texts(value: Any) -> np.ndarray:
     array = np.asarray(value, object)
-    encode: Callable[[Any], bytes] = lambda each: each.encode() if isinstance(each, str) else bytes(each)
+    encode: Callable[[Any], bytes] = lambda text: text.encode() if isinstance(text, str) else bytes(text)
     return np.frompyfunc(encode, 1, 1)(array) if array.shape else np.asarray(encode(array.item()), object)
 
 

@@ -72,7 +72,7 @@ def polynomial_decay(
     learning_rate: Any, global_step: Any, decay_steps: Any, end_learning_rate: Any = 0.0001, power: Any = 1.0,
     cycle: bool = False, name: str | None = None,
 ) -> Any:  # fmt: skip
-    """From `learning_rate` to `end_learning_rate` over `decay_steps`, by a power of the fraction of remaining steps.
+    """Decay from `learning_rate` to `end_learning_rate` over `decay_steps`: by a power of the fraction that remains.
 
     With `cycle`, `decay_steps` becomes its first multiple beyond the step.
 
