@@ -92,7 +92,4 @@ def _nanmedian(
     return call_numpy("nanmedian", False, tensor(a), axis, out=out, keepdims=keepdims is not MISSING and keepdims)
 
 
-register_kernels(
-    "nanstd", "nanvar", "nanargmax", "nanargmin", "nancumsum", "nancumprod", "nanpercentile",
-    "nanquantile",
-)  # fmt: skip
+register_kernels("nanstd", "nanvar", "nanargmax", "nanargmin", "nancumsum", "nancumprod")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -34,8 +34,7 @@ _MAX_QUANTILES = 3  # quantiles that are computed together
 def _median(
     a: TensorLike, axis: Any = None, out: OutLike | None = None, overwrite_input: bool = False, keepdims: bool = False
 ) -> Any:
-    if static_value(overwrite_input) is None or static_value(overwrite_input):
-        refuse("may sort its argument")
+    _refuse_to_sort_argument(overwrite_input)
     x = tensor(a)
     rows, row_axis, axes = _rows_to_sort(x, axis)
     count = size_of(rows, (row_axis,))
@@ -55,6 +54,11 @@ def _median(
     if bool(keepdims):
         median = apply("reshape", median, shape=tuple(1 if i in axes else d for i, d in enumerate(known_shape(x))))
     return median if out is None else write_into(out, median)
+
+
+def _refuse_to_sort_argument(overwrite_input: Any) -> None:
+    if static_value(overwrite_input) is None or static_value(overwrite_input):
+        refuse("may sort its argument")
 
 
 def sorted_elements(rows: Tensor, positions: Sequence[Any], axis: int) -> list[Tensor]:
@@ -78,16 +82,19 @@ def _rows_to_sort(x: Tensor, axis: Any) -> tuple[Tensor, int, tuple[int, ...]]:
     return x, axes[0], axes
 
 
-@computes("percentile")
-def _percentile(a: TensorLike, q: Any, axis: Any = None, *args: Any, **kwargs: Any) -> Any:
-    quantiles = None if args else _quantiles(a, q, 100, axis, **kwargs)
-    return call_numpy("percentile", False, a, q, axis, *args, **kwargs) if quantiles is None else quantiles
+def _quantile_function(name: str, scale: int) -> Callable[..., Any]:
+    """Return the implementation of a function of quantiles from 0 to `scale`; 0 for one that only NumPy computes."""
+
+    def compute(a: TensorLike, q: Any, axis: Any = None, *args: Any, **kwargs: Any) -> Any:
+        _refuse_to_sort_argument(kwargs.get("overwrite_input", args[1] if len(args) > 1 else False))
+        quantiles = None if args or not scale else _quantiles(a, q, scale, axis, **kwargs)
+        return call_numpy(name, False, a, q, axis, *args, **kwargs) if quantiles is None else quantiles
+
+    return compute
 
 
-@computes("quantile")
-def _quantile(a: TensorLike, q: Any, axis: Any = None, *args: Any, **kwargs: Any) -> Any:
-    quantiles = None if args else _quantiles(a, q, 1, axis, **kwargs)
-    return call_numpy("quantile", False, a, q, axis, *args, **kwargs) if quantiles is None else quantiles
+for _name, _scale in (("percentile", 100), ("quantile", 1), ("nanpercentile", 0), ("nanquantile", 0)):
+    computes(_name)(_quantile_function(_name, _scale))
 
 
 def _quantiles(a: TensorLike, q: Any, scale: int, axis: Any, **options: Any) -> Tensor | None:

@@ -93,6 +93,21 @@ def test_orders_by_several_keys():
         compiled(np.ones(3), np.ones(4), np.ones(3))
 
 
+@pytest.mark.parametrize("name", ["percentile", "quantile", "nanquantile", "nanpercentile"])
+def test_arguments_that_numpy_sorts(name):
+    quantile = getattr(np, name)
+    compiled = autoconv.compile(lambda v: quantile(v, [0.1, 0.9], overwrite_input=True))
+    by_position = autoconv.compile(lambda v: quantile(v, 0.5, None, None, True))
+    for function, plain in (
+        (compiled, lambda v: quantile(v, [0.1, 0.9], overwrite_input=True)),
+        (by_position, lambda v: quantile(v, 0.5, None, None, True)),
+    ):
+        for _ in range(2):
+            argument, changed = numbers("float64", 9, 0), numbers("float64", 9, 0)
+            np.testing.assert_array_equal(function(argument), plain(changed))
+            np.testing.assert_array_equal(argument, changed)
+
+
 def positions_in_bins(v, edges):
     return np.digitize(v, edges), np.digitize(v[0], edges + 0.5, right=True)
 
