@@ -1,6 +1,7 @@
 """Results computed from elements of arrays under `compile` have the classes of plain NumPy: NumPy scalars, or Python's
 bool, int or float."""
 
+import itertools
 import linecache
 
 import numpy as np
@@ -91,3 +92,51 @@ def test_the_greater_of_numbers_of_two_classes_keeps_its_class():
             expected, found = extremes(x, 3), compiled(x, 3)
             assert [isinstance(v, float) for v in expected] == [isinstance(v, float) for v in found]
             assert repr(np.array(expected)) == repr(np.array(found))
+
+
+def greatest(x, start):
+    best, least, bound = 0.0, start, 1 if x[0] > 0 else x[1]
+    for v in x:
+        best, least = max(best, abs(v)), min(v, least, 2.5)
+        bound = max(v, bound)
+    return best, least, bound, max(best, least), min(best, bound, 1.0), best > least
+
+
+def test_extremes_of_numbers_whose_class_the_path_decides():
+    compiled = autoconv.compile(greatest)
+    signs = itertools.product([0.0, -0.0, 1.5, np.nan, -2.0], repeat=2)
+    for values in [*map(np.array, signs), np.array([3, -2]), np.array([0, 7]), np.float32([1.5, -2.0])]:
+        for start in (np.inf, 1, None):
+            check_outcomes(compiled, greatest, values, start)
+
+
+def check_outcomes(compiled, function, *arguments):
+    outcomes = []
+    for each in (compiled, function):
+        try:
+            outcomes.append(repr(each(*arguments)))
+        except TypeError as error:
+            outcomes.append(str(error))
+    assert outcomes[0] == outcomes[1]
+
+
+def test_a_class_that_nothing_reads_is_not_carried():
+    @autoconv.compile
+    def changes(x, limit):
+        count = 0
+        while count < 40:
+            moved = 0.0
+            for i in range(1, len(x)):
+                moved = max(moved, abs(x[i] - x[i - 1]))
+                x[i] = x[i - 1]
+            count += 1
+            if moved < limit:
+                break
+        return count
+
+    assert changes(np.arange(9.0), 0.5) == 2
+    (trace,) = changes.concrete_functions
+    loops = [node for node in trace.optimised.walk() if node.op.name == "while"]
+    states = [[str(value.type) for value in loop.results] for loop in loops]
+    states_with_maximum = [state for state in states if "float64[]" in state]
+    assert states_with_maximum and all(state == ["weak int64[]", "float64[]"] for state in states_with_maximum)

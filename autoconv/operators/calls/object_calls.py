@@ -18,7 +18,8 @@ from autoconv.operators.calls.key_functions import BY_KEY
 from autoconv.operators.calls.known_containers import construct_known
 from autoconv.operators.calls.operator_functions import AS_STATEMENTS
 from autoconv.operators.control.iterables import StagedRange
-from autoconv.operators.control.variants import distribute_call
+from autoconv.operators.control.shared_numbers import extreme_of_numbers
+from autoconv.operators.control.variants import defined_value, distribute_call
 from autoconv.operators.regions.layout import Variant
 from autoconv.operators.support.optional_attributes import has_attribute
 from autoconv.operators.support.overrides import OVERRIDES
@@ -52,7 +53,8 @@ def on_objects(function: Callable[..., Any], otherwise: Any = None) -> Callable[
             args = tuple(map(_convert_callback, args))
             kwargs = {name: _convert_callback(value) for name, value in kwargs.items()}
         if any(type(x) is Variant for x in (*args, *kwargs.values())):
-            return distribute_call(apply, *args, **kwargs)
+            number = _extreme_of_numbers(function, args, kwargs)
+            return distribute_call(apply, *args, **kwargs) if number is NotImplemented else number
         if function in _EXHAUSTING_FUNCTIONS and _is_one_iterator(args):
             args = (list(args[0]),)
         constructed = construct_known(function, args, kwargs)
@@ -71,6 +73,13 @@ def on_objects(function: Callable[..., Any], otherwise: Any = None) -> Callable[
         return graph_call(function, args, kwargs)
 
     return apply
+
+
+def _extreme_of_numbers(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Return max or min of numbers that differ in class alone; NotImplemented for other calls."""
+    if function not in (builtins.max, builtins.min) or len(args) < 2 or kwargs:
+        return NotImplemented
+    return extreme_of_numbers(function, *map(defined_value, args))
 
 
 _OWNERS = (str, bytes, dict, set, frozenset, list, tuple)  # Python's own objects whose methods are recorded

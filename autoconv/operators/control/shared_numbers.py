@@ -10,6 +10,7 @@ What depends on the number alone is computed once, from the number that the arms
 
 from __future__ import annotations
 
+import builtins
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -18,7 +19,7 @@ import numpy as np
 
 from autoconv.graph.dtypes import DType, bool_
 from autoconv.graph.types import TensorType
-from autoconv.operators.regions.layout import Leaf, Variant, scalar_dtype
+from autoconv.operators.regions.layout import Leaf, Variant, scalar_dtype, weak_type
 from autoconv.operators.regions.marshalling import renumber_arms, select_number
 from autoconv.runtime.arrays.assigned_values import convert_element
 from autoconv.runtime.tensors import dispatch
@@ -67,13 +68,60 @@ def compare_numbers(compare: Callable[[Any, Any], Any], x: Any, y: Any) -> Any:
     tag: Any = None
     for value in (x, y):
         if _class_of(value) is None:
-            class_tag = renumber_arms(value.tag, [_CLASSES.index(_class_of(arm)) for arm in value.values])
-            tag = class_tag if tag is None else dispatch.apply("maximum", tag, class_tag)
+            tag = _class_tag(value) if tag is None else dispatch.apply("maximum", tag, _class_tag(value))
     python_bool = dispatch.apply("python_cast", result, dtype=bool_, weak=True)
     if tag is None:
         return python_bool
     layouts = [Leaf(TensorType(bool_, (), True)), Leaf(TensorType(bool_, ()))]
     return Variant(tag, layouts, [python_bool, result], result)
+
+
+def extreme_of_numbers(function: Callable[..., Any], first: Any, *others: Any) -> Any:
+    """Return `max(first, *others)` or `min`, where some are variants; NotImplemented if it is not one number's.
+
+    The choice does not read the tag, so that a loop whose result has no use for the class carries none.
+    """
+    compare = operator.gt if function is builtins.max else operator.lt
+    result = first
+    for other in others:
+        result = _choose_number(compare, other, result)
+        if result is NotImplemented:
+            return NotImplemented
+    return result
+
+
+def _choose_number(compare: Callable[[Any, Any], Any], x: Any, y: Any) -> Any:
+    """Return `x if compare(x, y) else y`, where both may be variants of numbers of one dtype; else NotImplemented."""
+    numbers = [shared_number(value) if type(value) is Variant else value for value in (x, y)]
+    dtype = next((number.type.dtype for number in numbers if isinstance(number, SymbolicTensor)), None)
+    if dtype is None or dtype.is_complex or not all(_has_dtype(number, dtype) for number in numbers):
+        return NotImplemented
+    is_chosen = compare(*numbers)
+    if not isinstance(is_chosen, SymbolicTensor):
+        return NotImplemented
+    number = dispatch.apply("select", is_chosen, *(convert_element(number, dtype) for number in numbers))
+    python_number = dispatch.apply("python_cast", number, dtype=dtype, weak=True)
+    classes = {_class_of(value) for value in (x, y)}
+    if len(classes) == 1 and None not in classes:
+        return number if classes == {_NUMPY} else python_number
+    tag = dispatch.apply("select", is_chosen, _class_tag(x), _class_tag(y))
+    layouts = [Leaf(TensorType(dtype, (), True)), Leaf(TensorType(dtype, ()))]
+    return Variant(tag, layouts, [python_number, number], number)
+
+
+def _class_tag(value: Any) -> Any:
+    """Return the position of a number's class in `_CLASSES`."""
+    known_class = _class_of(value)
+    if known_class is not None:
+        return _CLASSES.index(known_class)
+    return renumber_arms(value.tag, [_CLASSES.index(_class_of(arm)) for arm in value.values])
+
+
+def _has_dtype(number: Any, dtype: DType) -> bool:
+    """Return whether a number is a scalar whose class has the dtype."""
+    if isinstance(number, SymbolicTensor):
+        return number.type.dtype is dtype and number.type.shape == ()
+    return type(number) is dtype.numpy.type or (type(number) in (int, float) and weak_type(number).dtype is dtype)
 
 
 def _is_of_dtype(number: Any, dtype: DType) -> bool:

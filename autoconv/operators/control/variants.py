@@ -289,11 +289,12 @@ def _apply_to_number(name: str, function: Callable[..., Any], self: Variant, *ar
     if type(variant) is not Variant:
         return function(variant, *arguments)
     if name in _COMPARISONS:
-        return compare_numbers(function, variant, *map(_defined, arguments))
+        return compare_numbers(function, variant, *map(defined_value, arguments))
     return apply_to_number(function, variant, *arguments)
 
 
-def _defined(value: Any) -> Any:
+def defined_value(value: Any) -> Any:
+    """Return the value, without the arm of an unassigned name if it is a variant."""
     return require_defined(value) if type(value) is Variant else value
 
 

@@ -59,6 +59,8 @@ from autoconv.runtime.tensors.conversion import as_tensor, constant_table, to_ar
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import EagerTensor
 
+_MAX_SELECTED_ARMS = 8  # arms of a variant that are renumbered by selects; more of them by a table
+
 
 def emit(value: object, layout: Layout, region: Region) -> list[Value]:
     """Return the graph values that represent `value` in `layout`; record the conversions in `region`."""
@@ -212,7 +214,14 @@ def select_number(tag: Any, numbers: Mapping[int, Any]) -> Any:
 
 def renumber_arms(tag: Any, table: Sequence[int]) -> Any:
     """Map the tag of a variant to new arm numbers."""
-    result = dispatch.apply("gather", constant_table(np.array(table, np.int64)), tag, axis=0)
+    if [*table] == [*range(len(table))]:
+        return tag
+    if 1 < len(table) <= _MAX_SELECTED_ARMS:
+        result = dispatch.apply("select", tag == 0, table[0], table[1])
+        for index, number in enumerate(table[2:], 2):
+            result = dispatch.apply("select", tag == index, number, result)
+    else:
+        result = dispatch.apply("gather", constant_table(np.array(table, np.int64)), tag, axis=0)
     return dispatch.apply("python_cast", result, dtype=weak_type(0).dtype, weak=True)
 
 

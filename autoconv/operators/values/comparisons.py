@@ -265,9 +265,9 @@ def is_(a: Any, b: Any) -> Any:
             if type(x) is SymbolicTensor and kind_of_number(x) != "bool":
                 region.contract.before_write(x, "a number is compared by identity")  # boxing would create a new object
         return truth_of(apply_object("is", a, b))
-    if type(a) is Variant and (type(b) in _COMPARED_IN_GRAPH or hasattr(b, "__dict__")):
+    if type(a) is Variant and (isinstance(b, _COMPARED_IN_GRAPH) or hasattr(b, "__dict__")):
         return distribute(is_, a, b)
-    if type(b) is Variant and (type(a) in _COMPARED_IN_GRAPH or hasattr(a, "__dict__")):
+    if type(b) is Variant and (isinstance(a, _COMPARED_IN_GRAPH) or hasattr(a, "__dict__")):
         return distribute(is_, a, b)
     if type(a) is Variant or type(b) is Variant:
         return is_arm(a, b) if type(a) is Variant else is_arm(b, a)
@@ -292,8 +292,8 @@ def _is_same_number(a: Any, b: Any, region: Region | None) -> Any:
     return a is b
 
 
-# Variants and arrays, whose identity is decided in the graph for each arm.
-_COMPARED_IN_GRAPH = (Variant, SymbolicArray, SymbolicTensor)
+# Variants, arrays and numbers, whose identity is decided for each arm of a variant.
+_COMPARED_IN_GRAPH = (Variant, SymbolicArray, SymbolicTensor, bool, int, float, complex)
 
 
 def kind_of_number(x: object) -> str:
