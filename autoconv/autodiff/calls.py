@@ -40,12 +40,12 @@ def reverse_call(level: Level, node: Node, varied: set[Value], backprop: Callabl
     ]
     child.backward.parameters = [*parameters, *child.captures.values()]
     cotangents = [conform(level.builder, level.cotangents[r], r.type) for r in results]
-    back = level.backward.add(
+    backward_call = level.backward.add(
         OPS["call"], [*cotangents, *(level.resolve(outer) for outer in child.captures)],
         {"name": f"{node.attributes.get('name', 'call')}_back"}, regions=[child.backward],
         types=[cotangent_type(inputs[j].type) for j in positions], span=level.builder.span,
     )  # fmt: skip
-    for j, cotangent in zip(positions, back.results, strict=True):
+    for j, cotangent in zip(positions, backward_call.results, strict=True):
         accumulate(level.builder, level.cotangents, inputs[j], cotangent, node)
 
 
@@ -55,18 +55,18 @@ def reverse_custom(level: Level, node: Node, varied: set[Value], backprop: Calla
     That graph maps the results' cotangents and its captures to cotangents of the arguments at the positions `reached`.
     """
     (gradient,) = node.regions
-    count, reached = node.attributes["arguments"], node.attributes["reached"]
+    argument_count, reached = node.attributes["arguments"], node.attributes["reached"]
     cotangents = [level.cotangents.get(r) for r in node.results]
     cotangent_inputs = [
         zeros_of(level.builder, r) if ct is None else conform(level.builder, ct, r.type)
         for r, ct in zip(node.results, cotangents, strict=True)
     ]
-    captured = [level.resolve(value) for value in node.inputs[count + len(node.results) :]]
-    back = level.backward.add(
+    captured = [level.resolve(value) for value in node.inputs[argument_count + len(node.results) :]]
+    backward_call = level.backward.add(
         OPS["call"], [*cotangent_inputs, *captured], {"name": gradient.name}, regions=[gradient],
         types=[value.type for value in gradient.outputs], span=level.builder.span,
     )  # fmt: skip
-    for position, cotangent in zip(reached, back.results, strict=True):
+    for position, cotangent in zip(reached, backward_call.results, strict=True):
         value = node.inputs[position]
         if value in varied:
             accumulate(level.builder, level.cotangents, value, conform(level.builder, cotangent, value.type), node)

@@ -36,12 +36,12 @@ def divide_into_segments(node: Node, every: int) -> bool:
     segment = Graph(body.name)
     values = [segment.add_parameter(p.type, p.name) for p in body.parameters]
     zero = GraphBuilder(segment).constant(value=np.array(0, np.int64))
-    inner = segment.add(
+    inner_loop = segment.add(
         node.op, [*values[:size], zero, *values[size:]], {"state": size + 1},
         regions=[_test_with_limit(test, size, every), _body_with_counter(body, size)],
         types=[*(p.type for p in body.parameters[:size]), TensorType(int64, ())], span=node.span,
     )  # fmt: skip
-    segment.outputs = list(inner.results[:size])
+    segment.outputs = list(inner_loop.results[:size])
     node.regions = (test, segment)
     node.effects = node_effects(node.op, node.regions, node.attributes, node.inputs)
     return True
@@ -63,10 +63,7 @@ def recompute_and_reverse(
             is_tensor = isinstance(outer_value.type, TensorType)
             # Each parameter needs a value of its own, as cotangents are kept by value.
             copies[parameter] = child.builder.identity(outer_value) if is_tensor else outer_value
-    nodes = []
-    for node in forward_nodes:
-        copied = append_copy(child.backward, node, copies)
-        nodes.append(copied)
+    nodes = [append_copy(child.backward, node, copies) for node in forward_nodes]
     level = Root(child.backward, child.backward)
     level.heap = child.heap
     for output, cotangent in seeds:

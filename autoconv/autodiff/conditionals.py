@@ -68,12 +68,12 @@ def add_backward_cond(
     ]  # fmt: skip
     outputs_of_arms = [[_cotangent(arm.child, arm.captures[j], captures[j]) for j in positions] for arm in arms]
     stacks = thread_stacks(level, node, arms, body)
-    union: dict[Value, None] = {}
+    all_captures: dict[Value, None] = {}
     for arm in arms:
-        union.update(dict.fromkeys(arm.child.captures))
+        all_captures.update(dict.fromkeys(arm.child.captures))
     for arm, outputs in zip(arms, outputs_of_arms, strict=True):
         child = arm.child
-        inner = [child.capture(outer) for outer in union]
+        captured = [child.capture(outer) for outer in all_captures]
         tops, bottoms = [], []
         for owner, inner_stack, _ in stacks:
             if owner is child:
@@ -84,22 +84,22 @@ def add_backward_cond(
                 passed_stack = child.backward.add_parameter(inner_stack.type, "stack")
                 tops.append(passed_stack)
                 bottoms.append(passed_stack)
-        child.backward.parameters = [*arm.parameters, *inner, *tops]
+        child.backward.parameters = [*arm.parameters, *captured, *tops]
         child.backward.outputs = [*outputs, *bottoms]
-    resolved = [level.resolve(outer) for outer in union]
+    resolved = [level.resolve(outer) for outer in all_captures]
     # The type of a cotangent popped from a list may be less precise than the result's.
     pairs = zip(cotangents, arms[0].parameters, strict=True)
     cotangents = [conform(level.builder, cotangent, parameter.type) for cotangent, parameter in pairs]
     types = [
         *(cotangent_type(captures[j].type) for j in positions), *(inner_stack.type for _, inner_stack, _ in stacks)
     ]
-    back = level.backward.add(
-        OPS["cond"], [index, *cotangents, *resolved, *(pop_from(stack) for *_, stack in stacks)],
+    backward_cond = level.backward.add(
+        OPS["cond"], [index, *cotangents, *resolved, *(top_of(stack) for *_, stack in stacks)],
         regions=[arm.child.backward for arm in arms], types=types, span=level.builder.span,
     )  # fmt: skip
-    for (_, _, stack), bottom in zip(stacks, back.results[len(positions) :], strict=True):
+    for (_, _, stack), bottom in zip(stacks, backward_cond.results[len(positions) :], strict=True):
         stack.bottom = bottom
-    for j, cotangent in zip(positions, back.results, strict=False):
+    for j, cotangent in zip(positions, backward_cond.results, strict=False):
         accumulate(level.builder, level.cotangents, captures[j], cotangent, node)
 
 
@@ -116,9 +116,9 @@ def thread_stacks(
     """Thread the arms' stacks through the node; return (level of the arm, its stack, the enclosing stack) for each."""
     children = [arm.child for arm in arms]
     pairs = [(child, inner_stack) for child in children for inner_stack in child.stacks]
-    count = len(level.forward.nodes)
+    node_count = len(level.forward.nodes)
     outer_stacks = [level.open_stack(node, inner_stack.type) for _, inner_stack in pairs]
-    move_before(level.forward, node, count)
+    move_before(level.forward, node, node_count)
     for arm in arms:
         entries, exits = [], []
         for owner, inner_stack in pairs:
@@ -142,9 +142,9 @@ def thread_stacks(
     return [(owner, inner_stack, stack) for (owner, inner_stack), stack in zip(pairs, outer_stacks, strict=True)]
 
 
-def pop_from(stack: Stack) -> Value:
+def top_of(stack: Stack) -> Value:
     assert stack.top is not None
     return stack.top
 
 
-__all__ = ["Arm", "add_backward_cond", "reverse_cond", "add_cotangent_parameters", "thread_stacks", "pop_from"]
+__all__ = ["Arm", "add_backward_cond", "reverse_cond", "add_cotangent_parameters", "thread_stacks", "top_of"]

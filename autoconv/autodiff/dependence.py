@@ -86,14 +86,14 @@ def varied_state(
     body: Graph, inputs: Sequence[bool], size: int, heap: Heap, enclosing: tuple[Graph, ...] = ()
 ) -> list[bool]:
     """Return which parameters of a loop's body are varied in some iteration, given the varied inputs of the loop."""
-    flags = list(inputs)
+    varied_parameters = list(inputs)
     while True:
-        before = heap.holds_varied
-        after = _varied_outputs(body, flags, heap, enclosing)
-        joined = [a or b for a, b in zip(flags[:size], after, strict=True)]
-        if joined == flags[:size] and heap.holds_varied == before:
-            return flags
-        flags[:size] = joined
+        held_varied = heap.holds_varied
+        varied_outputs = _varied_outputs(body, varied_parameters, heap, enclosing)
+        varied_state_now = [a or b for a, b in zip(varied_parameters[:size], varied_outputs, strict=True)]
+        if varied_state_now == varied_parameters[:size] and heap.holds_varied == held_varied:
+            return varied_parameters
+        varied_parameters[:size] = varied_state_now
 
 
 def _varied_call_results(

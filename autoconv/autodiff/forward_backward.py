@@ -90,7 +90,7 @@ class Level:
         """Open a stack on which `node`, which has regions, will push; `entry` is its initial value."""
         raise NotImplementedError
 
-    def close_stack(self, stack: Stack, after: Value) -> None:
+    def close_stack(self, stack: Stack, final_value: Value) -> None:
         """Set the stack's value after the node, and `top`, from which the backward pass pops."""
         raise NotImplementedError
 
@@ -132,8 +132,8 @@ class Root(Level):
     def open_stack(self, node: Node, type_: ListType) -> Stack:
         return Stack(type_, empty_stack(GraphBuilder(self.forward), type_))
 
-    def close_stack(self, stack: Stack, after: Value) -> None:
-        stack.exit, stack.top = after, self.resolve(after)
+    def close_stack(self, stack: Stack, final_value: Value) -> None:
+        stack.exit, stack.top = final_value, self.resolve(final_value)
 
 
 class SplitRoot(Root):
@@ -176,8 +176,8 @@ class Region(Level):
         self.stacks.append(stack)
         return stack
 
-    def close_stack(self, stack: Stack, after: Value) -> None:
-        stack.exit, stack.top = after, self.backward.add_parameter(stack.type, "stack")
+    def close_stack(self, stack: Stack, final_value: Value) -> None:
+        stack.exit, stack.top = final_value, self.backward.add_parameter(stack.type, "stack")
 
     def _is_free(self, value: Value) -> bool:
         return value in self.outer or super()._is_free(value) or (self._repeats and self._is_recomputable(value))
@@ -267,8 +267,8 @@ class UnconditionalLevel(Level):
     def open_stack(self, node: Node, type_: ListType) -> Stack:
         return Stack(type_, empty_stack(GraphBuilder(self.forward), type_))
 
-    def close_stack(self, stack: Stack, after: Value) -> None:
-        stack.exit, stack.top = after, self.resolve(after)
+    def close_stack(self, stack: Stack, final_value: Value) -> None:
+        stack.exit, stack.top = final_value, self.resolve(final_value)
 
     def _store(self, value: Value) -> Value:
         outer = self.outer[value] if value in self.outer else self._add_result(value)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from autoconv.autodiff.checkpoints import divide_into_segments, recompute_and_reverse
-from autoconv.autodiff.conditionals import add_cotangent_parameters, pop_from
+from autoconv.autodiff.conditionals import add_cotangent_parameters, top_of
 from autoconv.autodiff.cotangents import accumulate, conform, cotangent_type, zeros_of
 from autoconv.autodiff.dependence import varied_state, varied_values
 from autoconv.autodiff.forward_backward import Level, Region, Stack, extend_node, move_before, shallow_copy
@@ -20,7 +20,7 @@ from autoconv.graph.types import TensorType, Type
 from autoconv.ops.builder import GraphBuilder
 from autoconv.ops.record import OPS
 
-_COUNT = TensorType(int64, ())
+_COUNT_TYPE = TensorType(int64, ())
 _ONE, _ZERO = np.array(1, np.int64), np.array(0, np.int64)
 
 
@@ -59,32 +59,32 @@ def reverse_while(level: Level, node: Node, varied: set[Value], backprop: Callab
     results = node.results[:size]
     result_cotangents = [level.cotangents.get(results[i]) for i in body.carried_positions]
     count, stacks = _add_counter_and_stacks(level, node, body)
-    level_b = level.builder
+    builder = level.builder
     initial_values = [
-        conform(level_b, zeros_of(level_b, results[i]) if ct is None else ct, results[i].type)
+        conform(builder, zeros_of(builder, results[i]) if ct is None else ct, results[i].type)
         for i, ct in zip(body.carried_positions, result_cotangents, strict=True)
     ]
-    initial_values += [zeros_of(level_b, inputs[j]) for j in body.summed_positions]
-    state = [body.remaining, *body.parameters, *body.sums, *(pop_from(s) for s in child.stacks)]
+    initial_values += [zeros_of(builder, inputs[j]) for j in body.summed_positions]
+    state = [body.remaining, *body.parameters, *body.sums, *(top_of(s) for s in child.stacks)]
     captures = list(child.captures.items())
     remaining_after = child.builder.subtract(body.remaining, _ONE)
     child.backward.parameters = [*state, *(inner for _, inner in captures)]
     child.backward.outputs = [remaining_after, *carried, *sums, *(s.bottom for s in child.stacks)]  # type: ignore[list-item]
     types = [value.type for value in state]
     test = _build_test([value.type for value in child.backward.parameters])
-    back = level.backward.add(
+    backward_loop = level.backward.add(
         OPS["while"],
         [
-            level.resolve(count), *initial_values, *map(pop_from, stacks), *(
+            level.resolve(count), *initial_values, *map(top_of, stacks), *(
                 level.resolve(outer) for outer, _ in captures
             )
         ],
-        {"state": len(state)}, regions=[test, child.backward], types=types, span=level_b.span,
+        {"state": len(state)}, regions=[test, child.backward], types=types, span=builder.span,
     )  # fmt: skip
-    outputs = list(back.results[1:])
+    outputs = list(backward_loop.results[1:])
     for position, cotangent in zip([*body.carried_positions, *body.summed_positions], outputs, strict=False):
         if inputs[position] in varied:
-            accumulate(level_b, level.cotangents, inputs[position], cotangent, node)
+            accumulate(builder, level.cotangents, inputs[position], cotangent, node)
     for stack, bottom in zip(stacks, outputs[len(initial_values) :], strict=True):
         stack.bottom = bottom
 
@@ -115,7 +115,7 @@ def _reverse_body(
     parameters_before = tuple(forward.parameters)
     outer = {p: node.inputs[i] for i, p in enumerate(parameters_before) if i >= size or forward.outputs[i] is p}
     child = Region(level, forward, outer, repeats=True)
-    remaining = child.backward.add_parameter(_COUNT, "remaining")
+    remaining = child.backward.add_parameter(_COUNT_TYPE, "remaining")
     if not recomputes:
         child.counters.update(_counters(node, child, remaining))
     varied_in_body = varied_values(
@@ -142,30 +142,30 @@ def _reverse_body(
 def _counters(node: Node, child: Region, remaining: Value) -> dict[Value, Callable[[], Value]]:
     """Find induction variables with a constant step, each with a function that builds it in the backward graph."""
     result: dict[Value, Callable[[], Value]] = {}
-    for start, parameter, after in zip(node.inputs, child.forward.parameters, child.forward.outputs, strict=False):
-        step = _step(parameter, after)
+    for start, parameter, next_value in zip(node.inputs, child.forward.parameters, child.forward.outputs, strict=False):
+        step = _step(parameter, next_value)
         if step:
             result[parameter] = functools.partial(_induction_value, child, start, step, remaining)
     return result
 
 
-def _step(parameter: Value, after: Value) -> int:
+def _step(parameter: Value, next_value: Value) -> int:
     """Return the constant step of an int64 induction variable; 0 where there is none."""
-    creation, type_ = after.node, parameter.type
-    if creation is None or not isinstance(type_, TensorType) or (type_.dtype, type_.shape) != (int64, ()):
+    addition, type_ = next_value.node, parameter.type
+    if addition is None or not isinstance(type_, TensorType) or (type_.dtype, type_.shape) != (int64, ()):
         return 0
-    if creation.op.name not in ("add", "python_add") or parameter not in creation.inputs or after.type != type_:
+    if addition.op.name not in ("add", "python_add") or parameter not in addition.inputs or next_value.type != type_:
         return 0
-    step = creation.inputs[creation.inputs[0] is parameter].node
-    number = None if step is None or step.op.name != "constant" else np.asarray(step.attributes["value"])
-    return 0 if number is None or number.dtype != np.int64 or number.shape else int(number)
+    step = addition.inputs[addition.inputs[0] is parameter].node
+    increment = None if step is None or step.op.name != "constant" else np.asarray(step.attributes["value"])
+    return 0 if increment is None or increment.dtype != np.int64 or increment.shape else int(increment)
 
 
 def _induction_value(child: Region, start: Value, step: int, remaining: Value) -> Value:
-    b, first = child.builder, child.capture(start)
-    weak = first.weak
+    b, start_value = child.builder, child.capture(start)
+    weak = start_value.weak
     advance = b.multiply(b.subtract(remaining, _ONE), np.array(step, np.int64))
-    total = b.add(b.python_cast(first, dtype=int64) if weak else first, advance)
+    total = b.add(b.python_cast(start_value, dtype=int64) if weak else start_value, advance)
     return b.python_cast(total, dtype=int64, weak=True) if weak else total  # type: ignore[no-any-return]
 
 
@@ -185,7 +185,7 @@ def _add_counter_and_stacks(level: Level, node: Node, body: _Body) -> tuple[Valu
     outer_stacks = [level.open_stack(node, inner_stack.type) for inner_stack in child.stacks]
     start = GraphBuilder(level.forward).constant(value=_ZERO)
     move_before(level.forward, node, node_count)
-    iteration = forward.add_parameter(_COUNT, "done")
+    iteration = forward.add_parameter(_COUNT_TYPE, "done")
     forward.outputs += [GraphBuilder(forward).add(iteration, _ONE), *(inner_stack.exit for inner_stack in child.stacks)]  # type: ignore[list-item]
     forward.parameters = [
         *parameters_before[:size], iteration, *(
@@ -198,7 +198,7 @@ def _add_counter_and_stacks(level: Level, node: Node, body: _Body) -> tuple[Valu
     test_parameters = test.parameters[: len(parameters_before)]
     test.parameters = [*test_parameters[:size], *added_parameters, *test_parameters[size:]]
     inputs = [*node.inputs[:size], start, *(stack.entry for stack in outer_stacks), *node.inputs[size:]]
-    types: list[Type] = [_COUNT, *(inner_stack.type for inner_stack in child.stacks)]
+    types: list[Type] = [_COUNT_TYPE, *(inner_stack.type for inner_stack in child.stacks)]
     count, *final_stacks = extend_node(node, inputs, [test, forward], types, state=size + len(types))
     for stack, value in zip(outer_stacks, final_stacks, strict=True):
         level.close_stack(stack, value)

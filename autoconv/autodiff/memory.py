@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.autodiff.memory_regions import Captures, Reference, WrittenRegion, select_arm
+from autoconv.autodiff.memory_regions import Captures, ConvertedRegion, Reference, select_arm
 from autoconv.autodiff.memory_views import raise_no_gradient, read_view, write_view
 from autoconv.graph.dtypes import int64
 from autoconv.graph.graph import Graph, Node, Value, append_copy, clone, compute_effects, copy_node
@@ -40,7 +40,7 @@ class _Conversion:
         self._overlaps = Overlaps(graph)
 
     def run(self) -> tuple[Graph, list[int]]:
-        region = WrittenRegion(Graph(self._graph.name))
+        region = ConvertedRegion(Graph(self._graph.name))
         arrays: list[int] = []
         for position, parameter in enumerate(self._graph.parameters):
             type_ = parameter.type
@@ -53,22 +53,22 @@ class _Conversion:
             region.contents[parameter] = contents
             region.references[parameter] = Reference((parameter,))
             arrays.append(position)
-        before = dict(region.contents)
+        initial_contents = dict(region.contents)
         self._convert_nodes(region, self._graph)
         outputs = [self._load_output(region, value) for value in self._graph.outputs]
-        after = {i: region.contents[self._graph.parameters[i]] for i in arrays}
-        written = [i for i in arrays if after[i] is not before[self._graph.parameters[i]]]
-        outputs += [after[i] for i in written]
+        final_contents = {i: region.contents[self._graph.parameters[i]] for i in arrays}
+        written = [i for i in arrays if final_contents[i] is not initial_contents[self._graph.parameters[i]]]
+        outputs += [final_contents[i] for i in written]
         region.graph.outputs = outputs
         compute_effects(region.graph)
         return region.graph, written
 
-    def _load_output(self, region: WrittenRegion, value: Value) -> Value:
+    def _load_output(self, region: ConvertedRegion, value: Value) -> Value:
         return self._load(region, value) if isinstance(value.type, ArrayType) else region.values[value]
 
     # ---- nodes
 
-    def _convert_nodes(self, region: WrittenRegion, graph: Graph) -> None:
+    def _convert_nodes(self, region: ConvertedRegion, graph: Graph) -> None:
         for node in graph.nodes:
             region.b = GraphBuilder(region.graph, node.span)
             if node.op.name in _ARRAY_OPS:
@@ -83,18 +83,18 @@ class _Conversion:
                 regions = [clone(inner, lambda *_: None) for inner in node.regions]
                 append_copy(region.graph, node, region.values, regions)
 
-    def _add_view(self, region: WrittenRegion, node: Node) -> None:
+    def _add_view(self, region: ConvertedRegion, node: Node) -> None:
         base = region.references[node.inputs[0]]
         operands = tuple(region.values[value] for value in node.inputs[1:])
         step = (node.op.name, node.attributes, operands, node.inputs[0].type)
         region.references[node.results[0]] = replace(base, steps=(*base.steps, step))
 
-    def _convert_size(self, region: WrittenRegion, node: Node) -> None:
+    def _convert_size(self, region: ConvertedRegion, node: Node) -> None:
         contents = self._load(region, node.inputs[0])
         size = region.b.dimension(contents, axis=node.attributes["axis"])
         region.values[node.results[0]] = region.b.python_cast(size, dtype=node.results[0].dtype, weak=True)
 
-    def _convert_new_array(self, region: WrittenRegion, node: Node) -> None:
+    def _convert_new_array(self, region: ConvertedRegion, node: Node) -> None:
         (result,) = node.results
         type_: Any = result.type
         if node.op.name == "array_of":
@@ -107,7 +107,7 @@ class _Conversion:
                 region.contents[result] = region.b.constant(value=np.full(type_.shape, fill), weak=False)
         region.references[result] = Reference((result,))
 
-    def _add_filled(self, region: WrittenRegion, node: Node, fill: np.ndarray) -> Value:
+    def _add_filled(self, region: ConvertedRegion, node: Node, fill: np.ndarray) -> Value:
         """Make a new array with symbolic sizes."""
         operands, b, shape = iter(node.inputs), region.b, node.attributes["shape"]
         sizes = [
@@ -116,13 +116,13 @@ class _Conversion:
         ]
         return b.fill(b.constant(value=fill, weak=False), b.stack(*sizes, axis=0), shape=node.results[0].shape)
 
-    def _convert_shape_check(self, region: WrittenRegion, node: Node) -> None:
+    def _convert_shape_check(self, region: ConvertedRegion, node: Node) -> None:
         copy_node(region.graph, node, [self._load_output(region, value) for value in node.inputs], [])
 
-    def _convert_load(self, region: WrittenRegion, node: Node) -> None:
+    def _convert_load(self, region: ConvertedRegion, node: Node) -> None:
         region.values[node.results[0]] = self._load(region, node.inputs[0])
 
-    def _convert_store(self, region: WrittenRegion, node: Node) -> None:
+    def _convert_store(self, region: ConvertedRegion, node: Node) -> None:
         x, value = node.inputs[:2]
         spec = node.attributes.get("spec")
         operands = [region.values[operand] for operand in node.inputs[2:]]
@@ -130,20 +130,20 @@ class _Conversion:
 
     # ---- contents of arrays
 
-    def _load(self, region: WrittenRegion, value: Value) -> Value:
+    def _load(self, region: ConvertedRegion, value: Value) -> Value:
         reference = region.references[value]
         result = self._root_contents(region, reference)
         for step in reference.steps:
             result = read_view(region.b, result, step)
         return result
 
-    def _root_contents(self, region: WrittenRegion, reference: Reference) -> Value:
+    def _root_contents(self, region: ConvertedRegion, reference: Reference) -> Value:
         contents = [region.contents[root] for root in reference.roots]
         if reference.root_index is None:
             return contents[0]
         return select_arm(region, reference.root_index, [[array_contents] for array_contents in contents], contents)[0]
 
-    def _store(self, region: WrittenRegion, x: Value, value: Value, spec: Any, operands: Sequence[Value]) -> None:
+    def _store(self, region: ConvertedRegion, x: Value, value: Value, spec: Any, operands: Sequence[Value]) -> None:
         reference, b = region.references[x], region.b
         dtype = x.dtype
         if value.dtype is not dtype:
@@ -169,27 +169,27 @@ class _Conversion:
                 updated if i == k else array_contents for i, array_contents in enumerate(contents)
             ] for k in range(len(contents))
         ]
-        changed = select_arm(region, reference.root_index, arms, [*contents, updated])
-        region.contents.update(zip(reference.roots, changed, strict=True))
+        updated_contents = select_arm(region, reference.root_index, arms, [*contents, updated])
+        region.contents.update(zip(reference.roots, updated_contents, strict=True))
 
     # ---- regions
 
-    def _inline_call(self, region: WrittenRegion, node: Node) -> None:
+    def _inline_call(self, region: ConvertedRegion, node: Node) -> None:
         """Inline the called graph."""
-        (inner,) = node.regions
-        for parameter, value in zip(inner.parameters, node.inputs, strict=True):
-            self._bind(region, region, parameter, value)
-        self._convert_nodes(region, inner)
-        for result, value in zip(node.results, inner.outputs, strict=True):
-            self._bind(region, region, result, value)
+        (called,) = node.regions
+        for parameter, value in zip(called.parameters, node.inputs, strict=True):
+            self._bind(region, parameter, value)
+        self._convert_nodes(region, called)
+        for result, value in zip(node.results, called.outputs, strict=True):
+            self._bind(region, result, value)
 
-    def _bind(self, region: WrittenRegion, outer: WrittenRegion, parameter: Value, value: Value) -> None:
+    def _bind(self, region: ConvertedRegion, parameter: Value, value: Value) -> None:
         if isinstance(value.type, ArrayType):
-            region.references[parameter] = outer.references[value]
+            region.references[parameter] = region.references[value]
         else:
-            region.values[parameter] = outer.values[value]
+            region.values[parameter] = region.values[value]
 
-    def _written_arrays(self, node: Node, region: WrittenRegion) -> list[Value]:
+    def _written_arrays(self, node: Node, region: ConvertedRegion) -> list[Value]:
         """Return the enclosing region's arrays that the node's regions write."""
         arrays: dict[Value, None] = {}
         for inner in (inner for graph in node.regions for inner in graph.walk()):
@@ -199,7 +199,7 @@ class _Conversion:
                         arrays[root] = None
         return list(arrays)
 
-    def _convert_cond(self, region: WrittenRegion, node: Node) -> None:
+    def _convert_cond(self, region: ConvertedRegion, node: Node) -> None:
         written = self._written_arrays(node, region)
         value_positions = [i for i, value in enumerate(node.results) if not isinstance(value.type, ArrayType)]
         array_positions = [i for i, value in enumerate(node.results) if isinstance(value.type, ArrayType)]
@@ -224,7 +224,7 @@ class _Conversion:
             region.references[node.results[i]] = Reference(roots[i], root_index if len(roots[i]) > 1 else None)
         region.contents.update(zip(written, results, strict=True))
 
-    def _convert_while(self, region: WrittenRegion, node: Node) -> None:
+    def _convert_while(self, region: ConvertedRegion, node: Node) -> None:
         count = state_size(node)
         written = self._written_arrays(node, region)
         if any(inner.op.traits.stores_into is not None for inner in node.regions[0].walk()):
@@ -257,7 +257,7 @@ class _Conversion:
         self._set_state(region, node.results, iter(loop.results), value_positions, roots, written)
 
     def _set_state(
-        self, region: WrittenRegion, values: Sequence[Value], state: Iterator[Value], value_positions: Sequence[int],
+        self, region: ConvertedRegion, values: Sequence[Value], state: Iterator[Value], value_positions: Sequence[int],
         roots: Mapping[int, tuple[Value, ...]], written: Sequence[Value],
     ) -> None:  # fmt: skip
         """Set the values that a loop carries.
@@ -272,15 +272,15 @@ class _Conversion:
         for root in written:
             region.contents[root] = next(state)
 
-    def _roots_of(self, value: Value, region: WrittenRegion) -> tuple[Value, ...]:
+    def _roots_of(self, value: Value, region: ConvertedRegion) -> tuple[Value, ...]:
         """Return the arrays that a region's result may be; all of them have to exist outside of the region."""
         array_roots = self._overlaps.roots(value)
         if not array_roots or not all(root in region.contents for root in array_roots):
             raise_no_gradient("an array created by a loop or a branch replaces another one")
-        order = list(region.contents)
-        return tuple(sorted(array_roots, key=order.index))
+        known_roots = list(region.contents)
+        return tuple(sorted(array_roots, key=known_roots.index))
 
-    def _root_index(self, region: WrittenRegion, value: Value, roots: tuple[Value, ...]) -> Value:
+    def _root_index(self, region: ConvertedRegion, value: Value, roots: tuple[Value, ...]) -> Value:
         """Return the index in `roots` of the array to which a value refers."""
         reference = region.references[value]
         if reference.steps or not set(reference.roots) <= set(roots):

@@ -21,7 +21,7 @@ class Reference:
     steps: tuple[tuple[Any, ...], ...] = ()
 
 
-class WrittenRegion:
+class ConvertedRegion:
     """A region under construction.
 
     `values` maps old values to new ones, `references` old arrays to references, and `contents` arrays to their
@@ -39,17 +39,17 @@ class WrittenRegion:
 class Captures:
     """The regions of one node; an outer value that one of them uses is captured by all."""
 
-    def __init__(self, outer: WrittenRegion) -> None:
+    def __init__(self, outer: ConvertedRegion) -> None:
         self._outer = outer
-        self._inner: list[tuple[WrittenRegion, dict[Value, Value]]] = []
+        self._inner: list[tuple[ConvertedRegion, dict[Value, Value]]] = []
 
-    def add_region(self, name: str) -> WrittenRegion:
+    def add_region(self, name: str) -> ConvertedRegion:
         """Add a region to the node."""
         result = _CapturingRegion(Graph(name), self._outer)
         self._inner.append((result, result.captured))
         return result
 
-    def bind(self, inner: WrittenRegion, parameter: Value, value: Value) -> None:
+    def bind(self, inner: ConvertedRegion, parameter: Value, value: Value) -> None:
         """Bind a parameter of the old region to the outer value."""
         assert isinstance(inner, _CapturingRegion)
         if isinstance(value.type, ArrayType):
@@ -61,27 +61,27 @@ class Captures:
             inner.values[parameter] = inner.capture(self._outer.values[value])
 
     def record(
-        self, op: str, leading: list[Value], node: Node, attributes: Any, regions: Sequence[WrittenRegion],
+        self, op: str, leading: list[Value], node: Node, attributes: Any, regions: Sequence[ConvertedRegion],
         types: Any = None,
     ) -> Node:  # fmt: skip
         """Add the node to the enclosing region, with the captures of its regions as inputs."""
-        union: dict[Value, None] = {}
+        all_captures: dict[Value, None] = {}
         for _, captured in self._inner:
-            union.update(dict.fromkeys(captured))
+            all_captures.update(dict.fromkeys(captured))
         for inner, captured in self._inner:
             uncaptured_parameters = [p for p in inner.graph.parameters if p not in captured.values()]
-            for outer in union:
+            for outer in all_captures:
                 if outer not in captured:
                     captured[outer] = inner.graph.add_parameter(outer.type, outer.name)
-            inner.graph.parameters = [*uncaptured_parameters, *(captured[outer] for outer in union)]
+            inner.graph.parameters = [*uncaptured_parameters, *(captured[outer] for outer in all_captures)]
         graphs = [inner.graph for inner in regions]
-        return self._outer.graph.add_replacement(node, OPS[op], [*leading, *union], attributes, graphs, types)
+        return self._outer.graph.add_replacement(node, OPS[op], [*leading, *all_captures], attributes, graphs, types)
 
 
-class _CapturingRegion(WrittenRegion):
+class _CapturingRegion(ConvertedRegion):
     """A region that captures contents and other values of the enclosing one at their first use."""
 
-    def __init__(self, graph: Graph, outer: WrittenRegion) -> None:
+    def __init__(self, graph: Graph, outer: ConvertedRegion) -> None:
         super().__init__(graph)
         self._outer = outer
         self.captured: dict[Value, Value] = {}
@@ -95,7 +95,7 @@ class _CapturingRegion(WrittenRegion):
 
 
 class _CapturedContents(dict[Value, Value]):
-    def __init__(self, inner: _CapturingRegion, outer: WrittenRegion) -> None:
+    def __init__(self, inner: _CapturingRegion, outer: ConvertedRegion) -> None:
         super().__init__()
         self._inner = inner
         self._outer = outer
@@ -113,13 +113,13 @@ class _CapturedContents(dict[Value, Value]):
 
 
 def select_arm(
-    region: WrittenRegion, index: Value, arms: Sequence[Sequence[Value]], values: Sequence[Value]
+    region: ConvertedRegion, index: Value, arms: Sequence[Sequence[Value]], values: Sequence[Value]
 ) -> list[Value]:
     """Add a `cond` on the index `index`; return the values of the selected arm."""
     captures = list(dict.fromkeys(values))
     graphs = []
-    for number, arm in enumerate(arms):
-        graph = Graph(f"array_{number}")
+    for position, arm in enumerate(arms):
+        graph = Graph(f"array_{position}")
         parameter_by_value = {value: graph.add_parameter(value.type, value.name) for value in captures}
         graph.outputs = [parameter_by_value[value] for value in arm]
         graphs.append(graph)

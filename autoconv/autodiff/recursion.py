@@ -45,11 +45,11 @@ def reverse_recursion(level: Level, node: Node, varied: set[Value], backprop: Ca
         )
     results = [r for r in node.results if r in level.cotangents and r in varied]
     positions = [j for j, value in enumerate(node.inputs) if value in varied]
-    back = _backward_graph(level, graph, tuple(positions), tuple(r.index for r in results), backprop)
+    backward_graph = _backward_graph(level, graph, tuple(positions), tuple(r.index for r in results), backprop)
     inputs = [level.resolve(_value_before(level, node, value)) for value in node.inputs]
     cotangents = [conform(level.builder, level.cotangents[r], graph.outputs[r.index].type) for r in results]
     call = level.backward.add(
-        OPS["call"], [*inputs, *cotangents], {"name": back.name, "recursive": True}, regions=[back],
+        OPS["call"], [*inputs, *cotangents], {"name": backward_graph.name, "recursive": True}, regions=[backward_graph],
         types=[cotangent_type(graph.parameters[j].type) for j in positions], span=level.builder.span,
     )  # fmt: skip
     for j, cotangent in zip(positions, call.results, strict=True):
@@ -74,26 +74,27 @@ def _backward_graph(
     `positions`. Recursive calls inside refer to the graph under construction.
     """
     key = graph, positions, output_positions
-    back = level.recursions.get(key)
-    if back is not None:
-        return back
-    back = level.recursions[key] = shallow_copy(graph)
-    back.name = f"{graph.name}_back{len(level.recursions)}"
-    parameters, outputs = list(back.parameters), list(back.outputs)
-    inner = Root(back, back)
-    inner.share_state(level)
-    varied = varied_values(back, [parameters[j] for j in positions], level.heap)
-    back.outputs = []
-    add_cotangent_parameters(inner, [(outputs[i], outputs[i]) for i in output_positions], varied)
-    backprop(inner, varied)
-    inner.builder.span = None
-    cotangents = [inner.cotangents.get(parameters[j]) for j in positions]
-    back.outputs = [
-        zeros_of(inner.builder, parameters[j]) if ct is None else conform(inner.builder, ct, parameters[j].type)
+    backward_graph = level.recursions.get(key)
+    if backward_graph is not None:
+        return backward_graph
+    backward_graph = level.recursions[key] = shallow_copy(graph)
+    backward_graph.name = f"{graph.name}_back{len(level.recursions)}"
+    parameters, outputs = list(backward_graph.parameters), list(backward_graph.outputs)
+    function_level = Root(backward_graph, backward_graph)
+    function_level.share_state(level)
+    varied = varied_values(backward_graph, [parameters[j] for j in positions], level.heap)
+    backward_graph.outputs = []
+    add_cotangent_parameters(function_level, [(outputs[i], outputs[i]) for i in output_positions], varied)
+    backprop(function_level, varied)
+    function_level.builder.span = None
+    cotangents = [function_level.cotangents.get(parameters[j]) for j in positions]
+    b = function_level.builder
+    backward_graph.outputs = [
+        zeros_of(b, parameters[j]) if ct is None else conform(b, ct, parameters[j].type)
         for j, ct in zip(positions, cotangents, strict=True)
     ]
-    compute_effects(back)
-    return back
+    compute_effects(backward_graph)
+    return backward_graph
 
 
 def _value_before(level: Level, node: Node, value: Value) -> Value:

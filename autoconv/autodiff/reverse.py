@@ -20,7 +20,7 @@ Backprop = Callable[[Level, set[Value]], None]
 def backprop(level: Level, varied: set[Value], nodes: Sequence[Node] | None = None) -> None:
     """Propagate the level's cotangents back to its varied values, through `nodes` (all of them by default).
 
-    `level.cotangents` holds those of the outputs before, and those of parameters and intermediate values after. Raises
+    `level.cotangents` has the cotangents of the outputs, and gets those of parameters and intermediate values. Raises
     StagingError for an op without a gradient between them.
     """
     span = level.builder.span

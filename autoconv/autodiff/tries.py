@@ -40,8 +40,8 @@ def _reverse_normal(
     backprop: Callable[..., None],
 ) -> Arm:  # fmt: skip
     """Reverse the normal end and then the body, whose results are the normal end's first parameters."""
-    count = len(body.outputs)
-    leading, captures = list(normal.parameters[:count]), normal.parameters[count:]
+    output_count = len(body.outputs)
+    leading, captures = list(normal.parameters[:output_count]), normal.parameters[output_count:]
     child = Region(level, normal, dict(zip(captures, node.inputs, strict=True)))
 
     def add_result(value: Value) -> Value:
@@ -59,7 +59,7 @@ def _reverse_normal(
     )
     parameters = add_cotangent_parameters(child, [(r, normal.outputs[r.index]) for r in results], varied_in_end)
     backprop(child, varied_in_end)
-    for parameter, output in zip(leading[:count], body.outputs[:count], strict=True):
+    for parameter, output in zip(leading[:output_count], body.outputs[:output_count], strict=True):
         cotangent = child.cotangents.get(parameter)
         if cotangent is not None and output in varied_in_body:
             accumulate(

@@ -61,7 +61,7 @@ class Split:
 
     forward: Graph
     backward: Graph
-    outputs: int
+    output_count: int
     output_positions: tuple[int, ...]
     parameter_positions: tuple[int, ...]
     has_lost_outputs: bool = False

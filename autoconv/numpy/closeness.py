@@ -32,10 +32,10 @@ def isclose(
         y = cast(y, np.result_type(y.dtype.numpy, 1.0))
     elif is_weak(y) and promotion_operand(y) in (bool, int):
         y = float(y) if as_tensor(y) is None else apply("python_float", y)
-    less, minus, size = np.less_equal, np.subtract, np.absolute
-    bound = call_ufunc(np.add, atol, call_ufunc(np.multiply, rtol, call_ufunc(size, y)))
-    near = call_ufunc(less, call_ufunc(size, call_ufunc(minus, x, y)), bound)
-    result = call_ufunc(np.logical_and, near, call_ufunc(np.isfinite, y))
+    less, minus, magnitude = np.less_equal, np.subtract, np.absolute
+    bound = call_ufunc(np.add, atol, call_ufunc(np.multiply, rtol, call_ufunc(magnitude, y)))
+    is_near = call_ufunc(less, call_ufunc(magnitude, call_ufunc(minus, x, y)), bound)
+    result = call_ufunc(np.logical_and, is_near, call_ufunc(np.isfinite, y))
     result = call_ufunc(np.logical_or, result, call_ufunc(np.equal, x, y))
     if equal_nan:
         both_nan = call_ufunc(np.logical_and, call_ufunc(np.isnan, x), call_ufunc(np.isnan, y))

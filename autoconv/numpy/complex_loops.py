@@ -48,15 +48,15 @@ def _sign(x: Tensor) -> Any:
     If the magnitude overflows although both parts are finite, the sign of the imaginary part is the result.
     """
     real, imag = apply("real", x), apply("imag", x)
-    size = apply("hypot", real, imag)
-    zero, one = apply("zeros_like", size), apply("ones_like", size)
-    is_zero = apply("equal", size, zero)
+    magnitude = apply("hypot", real, imag)
+    zero, one = apply("zeros_like", magnitude), apply("ones_like", magnitude)
+    is_zero = apply("equal", magnitude, zero)
     only_real_is_infinite = apply("logical_and", apply("is_inf", real), apply("logical_not", apply("is_inf", imag)))
     real_is_finite = apply("logical_not", apply("is_inf", real))
-    only_imaginary_is_infinite = apply("logical_and", apply("is_inf", size), real_is_finite)
+    only_imaginary_is_infinite = apply("logical_and", apply("is_inf", magnitude), real_is_finite)
 
     def divide_part(part: Tensor, is_infinite: Tensor, other_is_infinite: Tensor) -> Any:
-        result = apply("divide", part, apply("select", is_zero, one, size))
+        result = apply("divide", part, apply("select", is_zero, one, magnitude))
         result = apply("select", is_infinite, apply("sign", part), apply("select", other_is_infinite, zero, result))
         return apply("select", is_zero, zero, result)
 
@@ -78,9 +78,9 @@ def _comparison_loop(strict_op: str, final_op: str) -> Loop:
     def loop(x: Tensor, y: Tensor) -> Any:
         (xr, xi), (yr, yi) = ((apply("real", z), apply("imag", z)) for z in (x, y))
         result = apply("logical_not", apply("logical_or", _has_nan(xi), _has_nan(yi)))
-        first = apply("logical_and", apply(strict_op, xr, yr), result)
-        second = apply("logical_and", apply("equal", xr, yr), apply(final_op, xi, yi))
-        return apply("logical_or", first, second)
+        by_real_part = apply("logical_and", apply(strict_op, xr, yr), result)
+        by_imaginary_part = apply("logical_and", apply("equal", xr, yr), apply(final_op, xi, yi))
+        return apply("logical_or", by_real_part, by_imaginary_part)
 
     return loop
 

@@ -51,12 +51,12 @@ def creates(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
 
 def fill_array(shape: ShapeLike, value: TensorLike, dtype: np.dtype[Any]) -> Tensor:
     check_sizes(shape)
-    vector, static = shape_argument(shape)
-    if not vector and static is not None and any(d is not None and d < 0 for d in static):
+    size_operands, known_sizes = shape_argument(shape)
+    if not size_operands and known_sizes is not None and any(d is not None and d < 0 for d in known_sizes):
         raise ValueError("negative dimensions are not allowed")
-    if is_beyond_memory(static or (), dtype.itemsize):
+    if is_beyond_memory(known_sizes or (), dtype.itemsize):
         refuse("creates an array that does not fit into memory")
-    return apply("fill", tensor(value, dtype), *vector, shape=static)
+    return apply("fill", tensor(value, dtype), *size_operands, shape=known_sizes)
 
 
 def check_order(order: str) -> None:
@@ -102,8 +102,8 @@ def full(
     check_order(order)
     refuse_column_major(order, None)
     if rank_of(value):
-        vector, static = shape_argument(shape)
-        return apply("broadcast_to", value, *vector, shape=static)
+        size_operands, known_sizes = shape_argument(shape)
+        return apply("broadcast_to", value, *size_operands, shape=known_sizes)
     return fill_array(shape, value, result_dtype)
 
 
@@ -259,15 +259,15 @@ def linspace(
     if axis != 0:
         options = {} if dtype is None else {"dtype": dtype}
         return call_numpy("linspace", False, first, last, count, endpoint=endpoint, axis=axis, **options)
-    parts = count - 1 if endpoint else count
+    interval_count = count - 1 if endpoint else count
     delta = apply("subtract", last, first)
     rank = max(rank_of(first), rank_of(last))
     steps = tensor(np.arange(count, dtype=result_dtype).reshape((-1,) + (1,) * rank))
-    if parts > 0:
-        step = apply("divide", delta, tensor(parts, result_dtype))
+    if interval_count > 0:
+        step = apply("divide", delta, tensor(interval_count, result_dtype))
         multiples = apply("multiply", steps, step)
         if holds_tensors((start, stop)):
-            by_parts = apply("multiply", apply("divide", steps, tensor(parts, result_dtype)), delta)
+            by_parts = apply("multiply", apply("divide", steps, tensor(interval_count, result_dtype)), delta)
             multiples = apply("select", apply("equal", step, tensor(0, result_dtype)), by_parts, multiples)
     else:
         step, multiples = tensor(np.nan, result_dtype), apply("multiply", steps, delta)
@@ -280,8 +280,8 @@ def linspace(
 
 
 def _round_to_dtype(points: Tensor, dtype: DTypeLike) -> Tensor:
-    kind = numpy_dtype(dtype)
-    return cast(apply("floor", points) if kind.kind in "iu" else points, kind)
+    result_dtype = numpy_dtype(dtype)
+    return cast(apply("floor", points) if result_dtype.kind in "iu" else points, result_dtype)
 
 
 def _linspace_of_open_count(start: TensorLike, stop: TensorLike, num: IntLike, endpoint: bool) -> Tensor:
@@ -291,17 +291,18 @@ def _linspace_of_open_count(start: TensorLike, stop: TensorLike, num: IntLike, e
     if rank_of(first) or rank_of(last) or dtype.kind != "f":
         refuse("is given arrays, or complex numbers, and a size known only at run time")
     positions, one = count_up(num), tensor(1, np.int64)
-    parts = apply("subtract", tensor(num, np.int64), one) if endpoint else tensor(num, np.int64)
+    interval_count = apply("subtract", tensor(num, np.int64), one) if endpoint else tensor(num, np.int64)
     delta = apply("subtract", last, first)
-    divisor = cast(apply("maximum", parts, one), dtype)
+    divisor = cast(apply("maximum", interval_count, one), dtype)
     steps, step = cast(positions, dtype), apply("divide", delta, divisor)
     by_parts = apply("multiply", apply("divide", steps, divisor), delta)
     multiples = apply("select", apply("equal", step, tensor(0, dtype)), by_parts, apply("multiply", steps, step))
     result = apply("add", multiples, first)
     if not endpoint:
         return result
-    final = apply("select", apply("greater", parts, tensor(0, np.int64)), parts, tensor(-1, np.int64))
-    return apply("select", apply("equal", positions, final), last, result)
+    has_end = apply("greater", interval_count, tensor(0, np.int64))
+    last_position = apply("select", has_end, interval_count, tensor(-1, np.int64))
+    return apply("select", apply("equal", positions, last_position), last, result)
 
 
 def count_up(count: IntLike) -> Tensor:
@@ -340,8 +341,8 @@ def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = 
     ]
     if sparse:
         return tuple(open_grids)
-    vector, static = shape_argument(tuple(sizes_of(axes[order.index(i)])[0] for i in range(len(axes))))
-    grids = [apply("broadcast_to", x, *vector, shape=static) for x in open_grids]
+    size_operands, known_sizes = shape_argument(tuple(sizes_of(axes[order.index(i)])[0] for i in range(len(axes))))
+    grids = [apply("broadcast_to", x, *size_operands, shape=known_sizes) for x in open_grids]
     return tuple(apply("numpy_copy", x, how="copy", number=0) if copy else x for x in grids)
 
 
@@ -371,9 +372,9 @@ def where(condition: TensorLike, *branches: Any) -> Any:
 # ---- scalars
 
 
-def _scalar(kind: Any) -> Callable[..., Any]:
+def _scalar(scalar_class: type) -> Callable[..., Any]:
     def run(x: Any = 0, /) -> Tensor:
-        return tensor(x, np.dtype(kind))
+        return tensor(x, np.dtype(scalar_class))
 
     return run
 

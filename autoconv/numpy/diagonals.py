@@ -40,13 +40,12 @@ def eye(
     refuse_column_major(order, 2)
     check_sizes((N, N if M is None else M))
     if any(static_value(n) is None and as_tensor(n) is not None for n in (N, M)):
-        kind = numpy_dtype(dtype)
-        zeros = fill_array(
-            (N, N if M is None else M), 0, kind
-        )  # raises for impossible sizes, also where nothing is used
+        element_dtype = numpy_dtype(dtype)
+        # Raises for impossible sizes, also where the zeros are not used.
+        zeros = fill_array((N, N if M is None else M), 0, element_dtype)
         column_numbers = apply("expand_dims", count_up(N if M is None else M), axis=0)
         row_numbers = apply("expand_dims", apply("add", count_up(N), tensor(integer(k), np.int64)), axis=1)
-        return apply("select", apply("equal", column_numbers, row_numbers), tensor(1, kind), zeros)
+        return apply("select", apply("equal", column_numbers, row_numbers), tensor(1, element_dtype), zeros)
     rows, columns = integer(N), integer(N if M is None else M)
     return tensor(np.eye(rows, columns, integer(k), numpy_dtype(dtype)))
 
@@ -99,8 +98,8 @@ def diag(v: TensorLike, k: IntLike = 0) -> Tensor:
     x, offset = tensor(v), integer(k)
     if rank_of(x) == 1:
         size = known_shape(x)[0] + abs(offset)
-        row = np.arange(size - abs(offset))
-        positions = (row - min(offset, 0)) * size + row + max(offset, 0)
+        steps = np.arange(size - abs(offset))
+        positions = (steps - min(offset, 0)) * size + steps + max(offset, 0)
         zeros = apply("fill", tensor(0, x.dtype.numpy), shape=(size * size,))
         return apply("reshape", apply("set_item", zeros, x, positions, spec=(Gather(),)), shape=(size, size))
     if rank_of(x) != 2:
@@ -132,10 +131,10 @@ def diagonal(a: Any, offset: Any = 0, axis1: Any = None, axis2: Any = None) -> T
     diagonal_offset, step = integer(offset), columns + 1
     count = min(rows, columns - diagonal_offset) if diagonal_offset >= 0 else min(rows + diagonal_offset, columns)
     count = max(count, 0)
-    first = diagonal_offset if diagonal_offset >= 0 else -diagonal_offset * columns
+    start = diagonal_offset if diagonal_offset >= 0 else -diagonal_offset * columns
     flat = apply("reshape", transposed, shape=(*batch_shape, rows * columns))  # the diagonal is a slice of it
-    stop = first + (count - 1) * step + 1 if count else first
-    spec = (*(Slice(),) * len(other_axes), Slice(first, stop, step))
+    stop = start + (count - 1) * step + 1 if count else start
+    spec = (*(Slice(),) * len(other_axes), Slice(start, stop, step))
     return mark_read_only(apply("get_item", flat, spec=spec))
 
 

@@ -31,9 +31,9 @@ def histogram(
     if isinstance(bins, str):
         refuse("chooses its bins from the values")
     x = tensor(a)
-    several = holds_tensors(bins) or np.ndim(bins) > 0
-    count = bins if several else integer(bins)
-    if not several and weights is None and count > 0 and _has_bins_of_floats(x) and _is_valid(range):
+    has_edges = holds_tensors(bins) or np.ndim(bins) > 0
+    count = bins if has_edges else integer(bins)
+    if not has_edges and weights is None and count > 0 and _has_bins_of_floats(x) and _are_valid_bounds(range):
         return _count_in_equal_bins(apply("reshape", x, shape=(-1,)), count, range, bool(density))
     options: dict[str, Any] = {} if density is None else {"density": bool(density)}
     if weights is not None:
@@ -45,15 +45,16 @@ def histogram(
 
 def _has_bins_of_floats(x: Tensor) -> bool:
     """Return whether the edges of bins between the elements are of float64, and there may be elements."""
-    kind = x.dtype.numpy
-    return (kind == np.float64 or kind.kind in "iu") and kind != np.uint64 and 0 not in (x.type.shape or (0,))
+    dtype = x.dtype.numpy
+    return (dtype == np.float64 or dtype.kind in "iu") and dtype != np.uint64 and 0 not in (x.type.shape or (0,))
 
 
-def _is_valid(bounds: Any) -> bool:
+def _are_valid_bounds(bounds: Any) -> bool:
     if bounds is None:
         return True
-    numbers = all(type(bound) in (int, float, np.float64) for bound in bounds) and len(bounds) == 2
-    return numbers and all(map(math.isfinite, bounds)) and bounds[0] <= bounds[1] and bounds[1] - bounds[0] < math.inf
+    if not all(type(bound) in (int, float, np.float64) for bound in bounds) or len(bounds) != 2:
+        return False
+    return all(map(math.isfinite, bounds)) and bounds[0] <= bounds[1] and bounds[1] - bounds[0] < math.inf
 
 
 def _count_in_equal_bins(x: Tensor, count: int, bounds: Any, density: bool) -> tuple[Any, Any]:
@@ -63,18 +64,18 @@ def _count_in_equal_bins(x: Tensor, count: int, bounds: Any, density: bool) -> t
     values = cast(x, np.float64)
     first, last = _outer_edges(x, values) if bounds is None else (tensor(float(b), np.float64) for b in bounds)
     is_point = apply("equal", first, last)
-    half = apply("select", is_point, tensor(0.5, np.float64), tensor(0.0, np.float64))
-    first, last = apply("subtract", first, half), apply("add", last, half)
+    margin = apply("select", is_point, tensor(0.5, np.float64), tensor(0.0, np.float64))
+    first, last = apply("subtract", first, margin), apply("add", last, margin)
     step = apply("divide", apply("subtract", last, first), tensor(float(count), np.float64))
     assume(apply("greater", step, tensor(0.0, np.float64)), "a histogram has bins that have a width")
     share = apply("divide", apply("subtract", values, first), apply("subtract", last, first))
-    places = apply("multiply", share, tensor(float(count), np.float64))
+    positions = apply("multiply", share, tensor(float(count), np.float64))
     if bounds is not None:
         is_inside = apply("logical_and", apply("greater_equal", values, first), apply("less_equal", values, last))
-        places = apply("select", is_inside, places, tensor(0.0, np.float64))
-    bin_ = cast(places, np.int64)
-    bin_ = _minus(bin_, apply("equal", bin_, tensor(count, np.int64)))
-    bin_ = _minus(bin_, apply("less", values, _lower_edge(bin_, first, step)))
+        positions = apply("select", is_inside, positions, tensor(0.0, np.float64))
+    bin_ = cast(positions, np.int64)
+    bin_ = _decrease_where(bin_, apply("equal", bin_, tensor(count, np.int64)))
+    bin_ = _decrease_where(bin_, apply("less", values, _lower_edge(bin_, first, step)))
     next_edge = _lower_edge(apply("add", bin_, tensor(1, np.int64)), first, step)
     is_beyond = apply("greater_equal", values, next_edge)
     is_beyond = apply("logical_and", is_beyond, apply("not_equal", bin_, tensor(count - 1, np.int64)))
@@ -96,7 +97,7 @@ _LATER, _EARLIER = Slice(1, None, None), Slice(None, -1, None)
 
 
 def _outer_edges(x: Tensor, values: Tensor) -> tuple[Any, Any]:
-    """Return the least and the greatest element; other programs than those of finite, exact floats run plain."""
+    """Return the least and the greatest element; with elements that are no finite, exact floats the call runs plain."""
     first, last = (apply(op, values, axis=(0,), keepdims=False) for op in ("reduce_min", "reduce_max"))
     limit = tensor(math.inf if x.dtype.is_floating else _MOST_EXACT, np.float64)
     bounds = apply("less", apply("negative", limit), first), apply("less", last, limit)
@@ -106,10 +107,10 @@ def _outer_edges(x: Tensor, values: Tensor) -> tuple[Any, Any]:
     return first, last
 
 
-def _lower_edge(bin_: Any, first: Any, step: Any) -> Any:
-    """Return the lower edge of a bin, rounded as `linspace` rounds it: no load waits for its position."""
+def _lower_edge(bin_: Tensor, first: Tensor, step: Tensor) -> Any:
+    """Return the lower edge of a bin, rounded as `linspace` rounds it; a load would wait for the position."""
     return apply("add", apply("multiply", cast(bin_, np.float64), step), first)
 
 
-def _minus(position: Any, condition: Any) -> Any:
+def _decrease_where(position: Tensor, condition: Tensor) -> Any:
     return apply("subtract", position, cast(condition, np.int64))

@@ -34,9 +34,9 @@ def compare_exactly(name: str, x: TensorLike, y: TensorLike, dtype: np.dtype[Any
     for number, elements, op in ((y, x, name), (x, y, _SWAPPED_OPERANDS.get(name, ""))):
         if op and not _is_int(elements):
             if type(number) is int and not integer_dtype.min <= number <= integer_dtype.max:
-                below = number < integer_dtype.min
-                nearest = tensor(integer_dtype.min if below else integer_dtype.max, dtype)
-                return _compare_with_nearest(op, tensor(elements, dtype), nearest, below, not below)
+                is_below = number < integer_dtype.min
+                nearest = tensor(integer_dtype.min if is_below else integer_dtype.max, dtype)
+                return _compare_with_nearest(op, tensor(elements, dtype), nearest, is_below, not is_below)
             if _is_int(number) and as_tensor(number) is not None:
                 return _compare_with_number(op, tensor(elements, dtype), tensor(number, np.int64), integer_dtype)
     return None
@@ -58,10 +58,10 @@ def _compare_with_number(op: str, x: Tensor, number: Tensor, dtype: DType) -> Te
     return _compare_with_nearest(op, x, nearest, apply("less", number, low), apply("greater", number, high))
 
 
-def _compare_with_nearest(op: str, x: Tensor, nearest: Tensor, below: Any, above: Any) -> Tensor:
+def _compare_with_nearest(op: str, x: Tensor, nearest: Tensor, is_below: Any, is_above: Any) -> Tensor:
     """Compare elements in their own dtype, which is fastest, and correct the result for an int outside of its range."""
     result = apply(op, x, nearest)
-    for is_outside, constant_results in ((below, _RESULT_BELOW_RANGE), (above, _RESULT_ABOVE_RANGE)):
+    for is_outside, constant_results in ((is_below, _RESULT_BELOW_RANGE), (is_above, _RESULT_ABOVE_RANGE)):
         if constant_results.get(op) is True:
             result = apply("logical_or", result, tensor(is_outside, bool))
         elif constant_results.get(op) is False:

@@ -42,11 +42,11 @@ def common_arrays(arrays: Any, dtype: DTypeLike | None = None, casting: str = "s
     parts = [tensor(x) for x in arrays]
     if not parts:
         raise ValueError("need at least one array to concatenate")
-    promoted = np.result_type(*(x.dtype.numpy for x in parts))
-    result_dtype = promoted if dtype is None else numpy_dtype(dtype)
-    if not np.can_cast(promoted, result_dtype, casting):  # type: ignore[arg-type]
+    promoted_dtype = np.result_type(*(x.dtype.numpy for x in parts))
+    result_dtype = promoted_dtype if dtype is None else numpy_dtype(dtype)
+    if not np.can_cast(promoted_dtype, result_dtype, casting):  # type: ignore[arg-type]
         raise TypeError(
-            f"Cannot cast array data from dtype('{promoted}') to dtype('{result_dtype}') according to '{casting}'"
+            f"Cannot cast array data from dtype('{promoted_dtype}') to dtype('{result_dtype}') according to '{casting}'"
         )
     return [cast(x, result_dtype) for x in parts]
 
@@ -219,5 +219,5 @@ def insert(arr: TensorLike, obj: object, values: TensorLike, axis: AxisLike | No
         shape = known_shape(inserted)
     inserted = apply("broadcast_to", inserted, shape=shape)
     bounds = ((None, position), (position, None))
-    before, after = (apply("get_item", x, spec=(*(WHOLE,) * axis_index, Slice(*b))) for b in bounds)
-    return concatenate((before, inserted, after), axis_index)
+    leading_part, trailing_part = (apply("get_item", x, spec=(*(WHOLE,) * axis_index, Slice(*b))) for b in bounds)
+    return concatenate((leading_part, inserted, trailing_part), axis_index)

@@ -72,8 +72,8 @@ def inv(a: TensorLike) -> Any:
 def solve(a: TensorLike, b: TensorLike) -> Any:
     matrix, rhs = tensors(_square_matrices(a), _inexact_tensor(b))
     if rank_of(rhs) == 1:
-        size, other = matrix.type.shape[-1], rhs.type.shape[0]  # type: ignore[index]
-        if not isinstance(size, int) or size != other:
+        order, row_count = matrix.type.shape[-1], rhs.type.shape[0]  # type: ignore[index]
+        if not isinstance(order, int) or order != row_count:
             apply("numpy_shapes", matrix, rhs, how=SOLVE)
         result = apply("solve", matrix, apply("expand_dims", rhs, axis=1))
         return apply("squeeze", result, axis=(-1,))
@@ -142,8 +142,8 @@ def _has_elements(x: Tensor) -> bool:
 
 def _rounding_error(x: Tensor) -> float:
     """Return the rounding error of singular values of such matrices, relative to the largest one."""
-    kind: Any = _inexact_tensor(x).dtype.numpy
-    return max(known_shape(x)[-2:]) * float(np.finfo(kind).eps)
+    dtype: Any = _inexact_tensor(x).dtype.numpy
+    return max(known_shape(x)[-2:]) * float(np.finfo(dtype).eps)
 
 
 @computes("linalg.pinv")
@@ -222,15 +222,15 @@ def norm(x: TensorLike, ord: object = None, axis: AxisLike | None = None, keepdi
     if len(axes) == 2 and ord in (None, "fro", "f"):
         return _root_of_squares(v, axes, keepdims)
     if len(axes) == 2 and ord in (1, -1, np.inf, -np.inf):
-        of_rows = abs(ord) == np.inf
-        size = call_ufunc(np.absolute, v)
-        sums = apply("numpy_sum", size, axis=axes[of_rows], keepdims=True)
+        sums_rows = abs(ord) == np.inf
+        magnitudes = call_ufunc(np.absolute, v)
+        sums = apply("numpy_sum", magnitudes, axis=axes[sums_rows], keepdims=True)
         name = "numpy_max" if ord > 0 else "numpy_min"
         options: dict[str, Any] = {"keepdims": True} if keepdims else {}
         return apply(name, sums, axis=axes, **options)
     if axes == (0, 1) and rank == 2 and ord in (2, -2, "nuc") and _has_elements(v):
-        reduce = {2: "numpy_max", -2: "numpy_min", "nuc": "numpy_sum"}[ord]
-        result = apply(reduce, svd(v, compute_uv=False), axis=None)
+        reduction = {2: "numpy_max", -2: "numpy_min", "nuc": "numpy_sum"}[ord]
+        result = apply(reduction, svd(v, compute_uv=False), axis=None)
         return apply("reshape", result, shape=(1, 1)) if keepdims else result
     return call_numpy("linalg.norm", False, v, ord, axis, keepdims)
 
@@ -263,17 +263,17 @@ def vector_norm(x: TensorLike, /, *, axis: Any = None, keepdims: bool = False, o
     options: dict[str, Any] = {"keepdims": True} if keepdims else {}
     if ord == 2:
         return _root_of_squares(v, axes, keepdims)
-    size = call_ufunc(np.absolute, v)
+    magnitudes = call_ufunc(np.absolute, v)
     if ord in (np.inf, -np.inf):
-        return apply("numpy_max" if ord > 0 else "numpy_min", size, axis=axes, **options)
+        return apply("numpy_max" if ord > 0 else "numpy_min", magnitudes, axis=axes, **options)
     if ord == 0:
-        return cast(apply("numpy_sum", tensor(size, bool), axis=axes, **options), size.dtype)
+        return cast(apply("numpy_sum", tensor(magnitudes, bool), axis=axes, **options), magnitudes.dtype)
     if isinstance(ord, str):
         raise ValueError(f"Invalid norm order '{ord}' for vectors")
     if ord == 1:
-        return apply("numpy_sum", size, axis=axes, dtype=size.dtype, **options)
-    total = apply("numpy_sum", call_ufunc(np.power, size, ord), axis=axes, dtype=size.dtype, **options)
-    return call_ufunc(np.power, total, tensor(1.0 / ord, size.dtype))
+        return apply("numpy_sum", magnitudes, axis=axes, dtype=magnitudes.dtype, **options)
+    total = apply("numpy_sum", call_ufunc(np.power, magnitudes, ord), axis=axes, dtype=magnitudes.dtype, **options)
+    return call_ufunc(np.power, total, tensor(1.0 / ord, magnitudes.dtype))
 
 
 @computes("linalg.multi_dot")

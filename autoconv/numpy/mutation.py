@@ -135,9 +135,9 @@ def copyto(dst: Any, src: Any, casting: str = "same_kind", where: TensorLike = T
 
 def _convert_number(number: TensorLike, dtype: np.dtype[Any], casting: Any) -> Any:
     """Return a Python number as an element; raises NumPy's error if the casting rule forbids its class."""
-    kind = promotion_operand(number)
+    number_class = promotion_operand(number)
     try:
-        np.copyto(np.zeros((), dtype), kind(0) if isinstance(kind, type) else False, casting)
+        np.copyto(np.zeros((), dtype), number_class(0) if isinstance(number_class, type) else False, casting)
     except TypeError as error:
         as_program_error(error)
         raise

@@ -32,8 +32,8 @@ def _without_nans(a: TensorLike, neutral: Any) -> tuple[Tensor, Tensor | None]:
     x = tensor(a)
     if not (x.dtype.is_floating or x.dtype.is_complex):
         return x, None
-    present = apply("logical_not", apply("is_nan", x))
-    return mask_elements(x, present, neutral), present
+    is_present = apply("logical_not", apply("is_nan", x))
+    return mask_elements(x, is_present, neutral), is_present
 
 
 def _nan_total(name: str, neutral: int) -> Callable[..., Any]:
@@ -51,24 +51,24 @@ computes("nanprod")(_nan_total("prod", 1))
 @computes("nanmean")
 def _nanmean(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, **other: Any) -> Any:
     refuse_options(dtype=dtype, **{key: argument_or_default(value) for key, value in other.items()})
-    x, present = _without_nans(a, 0)
-    if present is None:
+    x, is_present = _without_nans(a, 0)
+    if is_present is None:
         return apply_reduction("mean", x, axis, keepdims, out)
     total = apply_reduction("sum", x, axis, keepdims, None)
-    result = apply("divide", total, cast(apply_reduction("sum", present, axis, keepdims, None), total.dtype))
+    result = apply("divide", total, cast(apply_reduction("sum", is_present, axis, keepdims, None), total.dtype))
     return result if out is None else write_into(out, result)
 
 
 def _nan_extreme(name: str, neutral: float) -> Callable[..., Any]:
     def run(a: Any, axis: Any = None, out: object = None, keepdims: Any = False, **other: Any) -> Any:
         refuse_options(**{key: argument_or_default(value) for key, value in other.items()})
-        x, present = _without_nans(a, neutral)
+        x, is_present = _without_nans(a, neutral)
         for size in sizes_of(x):
             if not isinstance(size, int):
                 assume(apply("greater", size, tensor(0)), "NumPy names another function where there are no elements")
         result = apply_reduction(name, x, axis, keepdims, None)
-        if present is not None:
-            has_number = apply_reduction("any", present, axis, keepdims, None)
+        if is_present is not None:
+            has_number = apply_reduction("any", is_present, axis, keepdims, None)
             result = apply("select", has_number, result, tensor(np.nan, result.dtype.numpy))
             if is_compiled():  # an invalid value where NumPy warns of a row of nans
                 count = cast(has_number, result.dtype)

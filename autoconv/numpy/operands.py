@@ -104,8 +104,8 @@ def is_weak(x: TensorLike) -> bool:
     """Return whether the value is a Python number, or a weak tensor that represents one in a graph."""
     if type(x) in _NUMBER_CLASSES:
         return True
-    tensor = as_tensor(x)
-    return tensor is not None and tensor.weak
+    x_tensor = as_tensor(x)
+    return x_tensor is not None and x_tensor.weak
 
 
 def tensor(x: Any, dtype: Any = None) -> Tensor:
@@ -201,8 +201,8 @@ def numpy_dtype(dtype: DTypeLike) -> np.dtype[Any]:
     if isinstance(dtype, np.ndarray) or as_tensor(dtype) is not None:
         refuse("is given an array as a dtype")
     result = np.dtype(dtype)
-    is_other = result.kind in "iu" and result.num != np.dtype(result.name).num  # such as long long beside int64
-    if result.kind not in "biufcV" or not result.isnative or is_other:
+    is_duplicate = result.kind in "iu" and result.num != np.dtype(result.name).num  # such as long long beside int64
+    if result.kind not in "biufcV" or not result.isnative or is_duplicate:
         refuse(f"is given the dtype {result}")
     return result
 
@@ -229,8 +229,8 @@ def promotion_operand(x: TensorLike) -> Any:
 
 def common_dtype(*values: Any) -> np.dtype[Any]:
     """Return the dtype that NumPy promotes the values to."""
-    kinds = [promotion_operand(x) for x in values]
-    return np.result_type(*(kind(0) if isinstance(kind, type) else kind for kind in kinds))
+    operands = [promotion_operand(x) for x in values]
+    return np.result_type(*(operand(0) if isinstance(operand, type) else operand for operand in operands))
 
 
 # ---- facts needed while tracing

@@ -129,8 +129,8 @@ def kron(a: TensorLike, b: TensorLike) -> Any:
     shapes = sizes_of(x), sizes_of(y)
     for i in range(rank):
         x, y = apply("expand_dims", x, axis=2 * i + 1), apply("expand_dims", y, axis=2 * i)
-    vector, static = shape_argument(tuple(d * e for d, e in zip(*shapes, strict=True)))
-    return apply("reshape", call_ufunc(np.multiply, x, y), *vector, shape=static)
+    size_operands, known_sizes = shape_argument(tuple(d * e for d, e in zip(*shapes, strict=True)))
+    return apply("reshape", call_ufunc(np.multiply, x, y), *size_operands, shape=known_sizes)
 
 
 @computes("linalg.cross")

@@ -62,12 +62,12 @@ def _normalize_axes(name: str, x: Tensor, axis: AxisLike, keepdims: bool) -> tup
 
 def apply_reduction(name: str, x: Tensor, axis: Any, keepdims: Any, out: Any, **options: Any) -> Any:
     """Apply NumPy's reduction of that name, by its op."""
-    axis, keeps = _normalize_axes(name, x, axis, _keepdims_flag(keepdims))
+    axis, keeps_dimensions = _normalize_axes(name, x, axis, _keepdims_flag(keepdims))
     if axis == ():
         return _reduce_no_axes(name, x, out, options)
     if name in ("mean", "var", "std") and is_compiled():
         _refuse_warnings_of_too_few(name, x, axis, options.get("ddof", 0))
-    if keeps:
+    if keeps_dimensions:
         options["keepdims"] = True
     result = apply(f"numpy_{name}", x, axis=axis, **options)
     return result if out is None else write_into(out, result, casting="unsafe" if "arg" in name else "same_kind")
@@ -264,8 +264,8 @@ computes("argmin")(_position_function("argmin"))
 @computes("ptp")
 def _ptp(a: object, axis: Any = None, out: object = None, keepdims: Any = False) -> Any:
     x = tensor(a)
-    ends = [apply_reduction(name, x, axis, keepdims, None) for name in ("max", "min")]
-    result = call_ufunc(np.subtract, *ends)
+    extremes = [apply_reduction(name, x, axis, keepdims, None) for name in ("max", "min")]
+    result = call_ufunc(np.subtract, *extremes)
     return result if out is None else write_into(out, result)
 
 
@@ -295,8 +295,8 @@ def _average(
             axis_index = axis_of(axis, rank_of(x))
             shape = tuple(-1 if i == axis_index else 1 for i in range(rank_of(x)))
             weight_tensor = apply("reshape", weight_tensor, shape=shape)
-        integers = x.dtype.is_integer or x.dtype.is_bool
-        dtype = np.result_type(x.dtype.numpy, weight_tensor.dtype.numpy, *(["f8"] if integers else []))  # type: ignore[arg-type]
+        has_integers = x.dtype.is_integer or x.dtype.is_bool
+        dtype = np.result_type(x.dtype.numpy, weight_tensor.dtype.numpy, *(["f8"] if has_integers else []))  # type: ignore[arg-type]
         x, weight_tensor = cast(x, dtype), cast(weight_tensor, dtype)
         weight_tensor = apply("broadcast_to_shape_of", weight_tensor, x)
         scale = apply_reduction("sum", weight_tensor, axis, keepdims, None)

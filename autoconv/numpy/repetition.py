@@ -38,10 +38,10 @@ from autoconv.runtime.tensors.tensor import Tensor
 @computes("tile")
 def tile(A: TensorLike, reps: ShapeLike) -> Tensor:
     x = tensor(A)
-    times = tuple(map(integer, axis_tuple(reps)))
-    for _ in range(len(times) - rank_of(x)):
+    counts = tuple(map(integer, axis_tuple(reps)))
+    for _ in range(len(counts) - rank_of(x)):
         x = apply("expand_dims", x, axis=0)
-    return apply("tile", x, multiples=(1,) * (rank_of(x) - len(times)) + times)
+    return apply("tile", x, multiples=(1,) * (rank_of(x) - len(counts)) + counts)
 
 
 @computes("repeat")
@@ -128,9 +128,9 @@ def _extension_indices(size: ShapeLike, low: int, high: int, mode: str) -> Tenso
 def _pad_with_value(x: Tensor, paddings: Sequence[tuple[int, int]], value: Any) -> Tensor:
     if np.ndim(value) if not holds_tensors(value) else rank_of(tensor(value)):
         return call_numpy("pad", False, x, paddings, "constant", constant_values=value)
-    inside = apply("pad", apply("ones_like", x, dtype=as_dtype(bool)), paddings=tuple(paddings))
+    is_inside = apply("pad", apply("ones_like", x, dtype=as_dtype(bool)), paddings=tuple(paddings))
     padded = apply("pad", x, paddings=tuple(paddings))
-    return apply("select", inside, padded, tensor(value, x.dtype.numpy))
+    return apply("select", is_inside, padded, tensor(value, x.dtype.numpy))
 
 
 @computes("resize")
@@ -152,11 +152,9 @@ def trim_zeros(filt: Any, trim: str = "fb", axis: AxisLike | None = None) -> Any
         refuse("is given another number of dimensions than one, or other ends")
     if x.type.shape == (0,):
         return filt[:0]
-    flags, size = cast(tensor(x, bool), np.uint8), count_of(x)
-    has_nonzero = FUNCTIONS[np.any](flags)
-    zero_counts = [(FUNCTIONS[np.argmax](flags), "f", 0), (size - FUNCTIONS[np.argmax](flip(flags)), "b", size)]
-    start, stop = (
-        apply("select", has_nonzero, tensor(position if end in trim.lower() else untrimmed_slice, np.int64), tensor(0))
-        for position, end, untrimmed_slice in zero_counts
-    )
+    is_nonzero, size = cast(tensor(x, bool), np.uint8), count_of(x)
+    has_nonzero = FUNCTIONS[np.any](is_nonzero)
+    first = FUNCTIONS[np.argmax](is_nonzero) if "f" in trim.lower() else 0
+    end = size - FUNCTIONS[np.argmax](flip(is_nonzero)) if "b" in trim.lower() else size
+    start, stop = (apply("select", has_nonzero, tensor(bound, np.int64), tensor(0)) for bound in (first, end))
     return filt[start:stop]

@@ -101,16 +101,16 @@ def _diff(
     if rank_of(x) == 0:
         raise ValueError("diff requires input that is at least one dimensional")
     axis_index = axis_of(axis, rank_of(x))
-    for value, first in ((prepend, True), (append, False)):
+    for value, is_prefix in ((prepend, True), (append, False)):
         if argument_or_default(value) is None:
             continue
-        part = tensor(value)
-        if rank_of(part) == 0:
-            vector, shape = shape_argument(tuple(1 if i == axis_index else d for i, d in enumerate(sizes_of(x))))
-            part = apply("broadcast_to", part, *vector, shape=shape)
-        dtype = common_dtype(x, part)
-        parts = [cast(part, dtype), cast(x, dtype)]
-        x = apply("concat", *(parts if first else parts[::-1]), axis=axis_index)
+        addition = tensor(value)
+        if rank_of(addition) == 0:
+            size_operands, shape = shape_argument(tuple(1 if i == axis_index else d for i, d in enumerate(sizes_of(x))))
+            addition = apply("broadcast_to", addition, *size_operands, shape=shape)
+        dtype = common_dtype(x, addition)
+        parts = [cast(addition, dtype), cast(x, dtype)]
+        x = apply("concat", *(parts if is_prefix else parts[::-1]), axis=axis_index)
     for _ in range(count):
         leading_slices = (Slice(),) * axis_index
         later = apply("get_item", x, spec=(*leading_slices, Slice(1, None, None)))

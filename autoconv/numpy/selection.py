@@ -48,9 +48,9 @@ def take_positions(x: Tensor, axis: int, positions: Any) -> Tensor:
 def _positions_by_mode(indices: TensorLike, size: Any, mode: str) -> Any:
     positions = tensor(indices)
     if not positions.dtype.is_integer:
-        kind = positions.dtype.name
+        dtype_name = positions.dtype.name
         raise TypeError(
-            f"Cannot cast array data from dtype('{kind}') to dtype('int64') according to the rule 'safe'"
+            f"Cannot cast array data from dtype('{dtype_name}') to dtype('int64') according to the rule 'safe'"
         )
     if mode == "raise":
         return positions if holds_tensors(indices) else np.asarray(indices)
@@ -108,8 +108,8 @@ def choose(a: TensorLike, choices: Any, out: OutLike | None = None, mode: str = 
     if isinstance(choices, (list, tuple)) and out is None and len(choices) <= 32:
         choice_numbers = tensor(a)
         if choice_numbers.dtype.is_floating or choice_numbers.dtype.is_complex:
-            kind = choice_numbers.dtype.numpy
-            raise TypeError(f"Cannot cast array data from {kind!r} to dtype('int64') according to the rule 'safe'")
+            dtype = choice_numbers.dtype.numpy
+            raise TypeError(f"Cannot cast array data from {dtype!r} to dtype('int64') according to the rule 'safe'")
         choice_numbers = cast(choice_numbers, np.int64)
         rows = select_operands(*choices)
         if mode == "raise":
@@ -128,10 +128,10 @@ def select(condlist: Any, choicelist: Any, default: Any = 0) -> Tensor:
         raise ValueError("list of cases must be same length as list of conditions")
     *choices, result = select_operands(*choicelist, default)
     for condition, choice in reversed(list(zip(condlist, choices, strict=True))):
-        flags = tensor(condition)
-        if not flags.dtype.is_bool:
-            raise TypeError(f"invalid entry in condlist: should be boolean ndarray, found {flags.dtype.name}")
-        result = apply("select", flags, choice, result)
+        mask = tensor(condition)
+        if not mask.dtype.is_bool:
+            raise TypeError(f"invalid entry in condlist: should be boolean ndarray, found {mask.dtype.name}")
+        result = apply("select", mask, choice, result)
     return result
 
 
@@ -298,8 +298,8 @@ def searchsorted(a: TensorLike, v: TensorLike, side: str = "left", sorter: Tenso
         x = take_positions(x, 0, sorter)
     if dtype.kind not in "iuf":
         return call_numpy("searchsorted", False, x, values, side)
-    line = apply("reshape", values, shape=(-1,))
-    result = apply("searchsorted", x, line, dtype=_INT64, side=side)
+    flat_values = apply("reshape", values, shape=(-1,))
+    result = apply("searchsorted", x, flat_values, dtype=_INT64, side=side)
     return apply("reshape_like", result, values)
 
 
@@ -350,8 +350,8 @@ def unravel_index(indices: TensorLike, shape: ShapeLike, order: str = "C") -> tu
 def sort_complex(a: TensorLike) -> Tensor:
     x = tensor(a)
     if not x.dtype.is_complex:
-        small = x.dtype.numpy.kind in "iu" and x.dtype.size < 4
-        x = cast(x, np.complex64 if small else np.complex128)
+        is_small = x.dtype.numpy.kind in "iu" and x.dtype.size < 4
+        x = cast(x, np.complex64 if is_small else np.complex128)
     return sort(x)
 
 

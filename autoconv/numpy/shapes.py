@@ -54,10 +54,10 @@ def shape_argument(shape: Any) -> tuple[tuple[Any, ...], tuple[int | None, ...] 
             sizes = (shape,)
         else:
             sizes = tuple(shape) if hasattr(shape, "__iter__") else (shape,)
-    static = tuple(_known_size(size) for size in sizes)
-    if None not in static:
-        return (), static
-    return (apply("stack", *(tensor(size, np.int64) for size in sizes), axis=0),), static
+    known_sizes = tuple(_known_size(size) for size in sizes)
+    if None not in known_sizes:
+        return (), known_sizes
+    return (apply("stack", *(tensor(size, np.int64) for size in sizes), axis=0),), known_sizes
 
 
 def _known_size(size: ShapeLike) -> int | None:
@@ -79,15 +79,15 @@ def reshape(
     a: TensorLike, /, shape: object = None, order: str = "C", *, newshape: object = None, copy: Any = None
 ) -> Tensor:
     x = tensor(a)
-    vector, static = shape_argument(shape if newshape is None else newshape)
+    size_operands, known_sizes = shape_argument(shape if newshape is None else newshape)
     if order in ("A", "K") and is_compiled() and sum(d != 1 for d in x.type.shape or (0, 0)) > 1:
         refuse(f"is given order {order!r}, and how the elements lie is not part of a graph")
     if order not in ("C", "A", "K", None):
-        if order != "F" or vector or static is None:
+        if order != "F" or size_operands or known_sizes is None:
             refuse(f"is given order {order!r}")
-        transposed = apply("reshape", apply("transpose", x), shape=static[::-1])
+        transposed = apply("reshape", apply("transpose", x), shape=known_sizes[::-1])
         return apply("transpose", transposed)
-    return apply("reshape", x, *vector, shape=static)
+    return apply("reshape", x, *size_operands, shape=known_sizes)
 
 
 @computes("ravel")
@@ -177,8 +177,8 @@ def expand_dims(a: TensorLike, axis: AxisLike) -> Tensor:
 
 @computes("broadcast_to")
 def broadcast_to(array: TensorLike, shape: ShapeLike, subok: bool = False) -> Tensor:
-    vector, static = shape_argument(shape)
-    return mark_read_only(apply("broadcast_to", tensor(array), *vector, shape=static))
+    size_operands, known_sizes = shape_argument(shape)
+    return mark_read_only(apply("broadcast_to", tensor(array), *size_operands, shape=known_sizes))
 
 
 @computes("lib.stride_tricks.sliding_window_view")
@@ -327,8 +327,8 @@ def _promotion_operand(x: TensorLike) -> Any:
     """Return x's operand in promotion; for a Python number, one of the same class. Lists describe dtypes."""
     if isinstance(x, (list, tuple)):
         return refuse("is given a list of values") if holds_tensors(x) else x
-    kind = promotion_operand(x)
-    return kind(0) if isinstance(kind, type) else kind
+    operand = promotion_operand(x)
+    return operand(0) if isinstance(operand, type) else operand
 
 
 @computes("result_type")

@@ -31,8 +31,8 @@ def numpy_implementation(name: str) -> Callable[..., Any]:
     compute = FUNCTIONS.get(find_function(name))
     if compute is None:
         return functools.partial(_raise_missing, name)
-    result = _NAMED_RESULTS.get(name)
-    return compute if result is None else lambda x: result(*compute(x))
+    result_class = _NAMED_RESULTS.get(name)
+    return compute if result_class is None else lambda x: result_class(*compute(x))
 
 
 def wrap_for_users(function: Callable[..., Any], name: str) -> Callable[..., Any]:
@@ -42,7 +42,7 @@ def wrap_for_users(function: Callable[..., Any], name: str) -> Callable[..., Any
     def run(*args: Any, **kwargs: Any) -> Any:
         region = current_region()
         trace = None if region is None else region.trace
-        arrays = trace is not None and trace.arrays
+        arrays_before = trace is not None and trace.arrays
         try:
             return _as_tensors(function(*args, **kwargs))
         except NotStaged as error:
@@ -51,7 +51,7 @@ def wrap_for_users(function: Callable[..., Any], name: str) -> Callable[..., Any
             raise refusal(f"xp.{name}", error) from None
         finally:
             if trace is not None:
-                trace.arrays = arrays  # internal tables are not arrays of the program
+                trace.arrays = arrays_before  # internal tables are not arrays of the program
 
     run.__module__ = "autoconv.xp"
     return present_errors(run)

@@ -52,18 +52,18 @@ def nan_to_num(x: TensorLike, copy: bool = True, nan: Any = 0.0, posinf: Any = N
     v = tensor(x)
     if not all(bound is None or is_weak(bound) or tensor(bound).type.shape == () for bound in (nan, posinf, neginf)):
         refuse("replaces elements by those of an array")
-    plain = all(bound is None or isinstance(bound, float) for bound in (nan, posinf, neginf))
-    if v.dtype.is_complex and not plain:
+    are_floats = all(bound is None or isinstance(bound, float) for bound in (nan, posinf, neginf))
+    if v.dtype.is_complex and not are_floats:
         refuse("replaces parts of complex numbers by values other than floats")
     if v.dtype.is_complex:
         return apply_by_parts(lambda part: nan_to_num(part, copy, nan, posinf, neginf), v)
     if not v.dtype.is_floating:
         return v
-    limits, kind = np.finfo(v.dtype.numpy), v.dtype.numpy  # type: ignore[arg-type]
+    limits, dtype = np.finfo(v.dtype.numpy), v.dtype.numpy  # type: ignore[arg-type]
     high, low = limits.max if posinf is None else posinf, limits.min if neginf is None else neginf
-    result = apply("select", apply("is_nan", v), tensor(nan, kind), v)
-    result = apply("select", apply("equal", v, tensor(np.inf, kind)), tensor(high, kind), result)
-    return apply("select", apply("equal", v, tensor(-np.inf, kind)), tensor(low, kind), result)
+    result = apply("select", apply("is_nan", v), tensor(nan, dtype), v)
+    result = apply("select", apply("equal", v, tensor(np.inf, dtype)), tensor(high, dtype), result)
+    return apply("select", apply("equal", v, tensor(-np.inf, dtype)), tensor(low, dtype), result)
 
 
 def _infinity_predicate(name: str, number: float) -> Any:
@@ -152,10 +152,11 @@ def fix(x: TensorLike, out: OutLike | None = None) -> Any:
 def sinc(x: TensorLike) -> Any:
     v = tensor(x)
     v = v if v.dtype.is_floating or v.dtype.is_complex else cast(v, np.float64)
-    tiny = np.finfo(v.dtype.numpy).eps  # type: ignore[arg-type]
-    angle_ = call_ufunc(np.multiply, np.pi, call_ufunc(np.add, v, 0.0))
-    nonzero_angle = apply("select", apply("equal", angle_, tensor(0, v.dtype)), tensor(float(tiny), v.dtype), angle_)
-    return apply("divide", apply("sin", nonzero_angle), nonzero_angle)
+    epsilon = np.finfo(v.dtype.numpy).eps  # type: ignore[arg-type]
+    angles = call_ufunc(np.multiply, np.pi, call_ufunc(np.add, v, 0.0))
+    is_zero = apply("equal", angles, tensor(0, v.dtype))
+    nonzero_angles = apply("select", is_zero, tensor(float(epsilon), v.dtype), angles)
+    return apply("divide", apply("sin", nonzero_angles), nonzero_angles)
 
 
 # ---- statistics
@@ -169,10 +170,10 @@ def cov(
     if fweights is not None or aweights is not None or dtype is not None:
         refuse("is given weights or a dtype")
     samples = [tensor(m)] if y is None else [tensor(m), tensor(y)]
-    kind = np.result_type(*(sample.dtype.numpy for sample in samples), np.float64)
-    if any(rank_of(sample) > 2 or not _has_known_sizes(sample) for sample in samples):
+    result_dtype = np.result_type(*(sample.dtype.numpy for sample in samples), np.float64)
+    if any(rank_of(sample) > 2 or not has_known_shape(sample) for sample in samples):
         return call_numpy("cov", False, samples[0], samples[1] if y is not None else None, rowvar, bias, ddof)
-    rows = [_variables_in_rows(cast(sample, kind), rowvar) for sample in samples]
+    rows = [_variables_in_rows(cast(sample, result_dtype), rowvar) for sample in samples]
     if len({known_shape(sample)[1] for sample in rows}) > 1 or 0 in known_shape(rows[0]):
         return call_numpy("cov", False, samples[0], samples[1] if y is not None else None, rowvar, bias, ddof)
     x = apply("concat", *rows, axis=0) if y is not None else rows[0]
@@ -194,7 +195,7 @@ def _variables_in_rows(x: Tensor, rowvar: bool) -> Any:
 @computes("corrcoef")
 def corrcoef(x: TensorLike, y: TensorLike | None = None, rowvar: bool = True, *, dtype: DTypeLike | None = None) -> Any:
     samples = [tensor(x)] if y is None else [tensor(x), tensor(y)]
-    if not all(map(_has_known_sizes, samples)) and dtype is None:
+    if not all(map(has_known_shape, samples)) and dtype is None:
         return call_numpy("corrcoef", False, samples[0], samples[1] if y is not None else None, rowvar)
     covariance = cov(x, y, rowvar, dtype=dtype)
     if not rank_of(covariance):
@@ -207,9 +208,6 @@ def corrcoef(x: TensorLike, y: TensorLike | None = None, rowvar: bool = True, *,
     covariance = apply("divide", covariance, apply("expand_dims", deviations, axis=0))
     return apply_by_parts(_clip_to_one, covariance) if covariance.dtype.is_complex else _clip_to_one(covariance)
 
-
-def _has_known_sizes(x: Tensor) -> bool:
-    return x.type.shape is not None and all(isinstance(d, int) for d in x.type.shape)
 
 
 def _clip_to_one(x: Tensor) -> Any:
@@ -263,12 +261,13 @@ def interp(x: TensorLike, xp: Any, fp: Any, left: Any = None, right: Any = None,
     is_constant = apply("logical_and", apply("is_nan", result), apply("equal", y0, y1))
     result = apply("select", apply("logical_or", is_constant, apply("equal", queries, x0)), y0, result)
     result = apply("select", apply("is_nan", queries), queries, result)
-    first, final = (apply("gather", values, tensor(i, np.int64), axis=0) for i in (0, count - 1))
-    below, above = (apply("gather", points, tensor(i, np.int64), axis=0) for i in (0, count - 1))
-    result = apply("select", apply("equal", queries, above), final, result)
-    result = apply("select", apply("less", queries, below), first if left is None else tensor(left, np.float64), result)
-    last_value = final if right is None else tensor(right, np.float64)
-    return apply("select", apply("greater", queries, above), last_value, result)
+    first_value, final_value = (apply("gather", values, tensor(i, np.int64), axis=0) for i in (0, count - 1))
+    first_point, last_point = (apply("gather", points, tensor(i, np.int64), axis=0) for i in (0, count - 1))
+    result = apply("select", apply("equal", queries, last_point), final_value, result)
+    value_below = first_value if left is None else tensor(left, np.float64)
+    result = apply("select", apply("less", queries, first_point), value_below, result)
+    value_above = final_value if right is None else tensor(right, np.float64)
+    return apply("select", apply("greater", queries, last_point), value_above, result)
 
 
 # ---- signals
@@ -336,8 +335,8 @@ def polyval(p: Any, x: TensorLike) -> Any:
     else:
         coefficients = list(np.asarray(p) if not isinstance(p, (list, tuple)) else p)
         if isinstance(p, (list, tuple)):
-            kind = common_dtype(*map(tensor, p))
-            coefficients = [tensor(c, kind) for c in p]
+            coefficient_dtype = common_dtype(*map(tensor, p))
+            coefficients = [tensor(c, coefficient_dtype) for c in p]
     v = tensor(x)
     result: Any = apply("zeros_like", v)
     for coefficient in coefficients:

@@ -161,16 +161,16 @@ def _real_transforms(default: object) -> tuple[Callable[..., Any], Callable[...,
 
 
 for _ending, _default in (("2", (-2, -1)), ("n", None)):
-    _forth, _backwards = _real_transforms(_default)
-    computes(f"fft.rfft{_ending}")(_forth)
-    computes(f"fft.irfft{_ending}")(_backwards)
+    _forward, _inverse = _real_transforms(_default)
+    computes(f"fft.rfft{_ending}")(_forward)
+    computes(f"fft.irfft{_ending}")(_inverse)
 
 
 def _shift_function(sign: int) -> Callable[..., Any]:
     def run(x: TensorLike, axes: AxisLike | None = None) -> Tensor:
         v = tensor(x)
-        given_axes = range(rank_of(v)) if axes is None else axes if isinstance(axes, (list, tuple)) else (axes,)
-        axis_indices = tuple(axis_of(axis, rank_of(v)) for axis in given_axes)
+        selected_axes = range(rank_of(v)) if axes is None else axes if isinstance(axes, (list, tuple)) else (axes,)
+        axis_indices = tuple(axis_of(axis, rank_of(v)) for axis in selected_axes)
         if not axis_indices:
             raise ValueError("not enough values to unpack (expected 2, got 0)")
         shifts = [known_shape(v)[axis] // 2 if sign > 0 else -(known_shape(v)[axis] // 2) for axis in axis_indices]

@@ -139,9 +139,9 @@ def accumulate(
         raise TypeError("cannot accumulate on a scalar")
     if scan is not None:
         return FUNCTIONS[scan](x, axis=axis, dtype=dtype, out=out)
-    extremes = {"maximum": "cummax", "minimum": "cummin"}.get(ufunc.__name__)
-    if extremes is not None and dtype is None and (x.dtype.is_integer or x.dtype in (float32, float64)):
-        result = apply(extremes, x, axis=integer(axis))
+    scan_op = {"maximum": "cummax", "minimum": "cummin"}.get(ufunc.__name__)
+    if scan_op is not None and dtype is None and (x.dtype.is_integer or x.dtype in (float32, float64)):
+        result = apply(scan_op, x, axis=integer(axis))
     else:
         options = {} if dtype is None else {"dtype": dtype}
         result = call_numpy(f"{ufunc.__name__}.accumulate", False, x, axis=integer(axis), **options)
@@ -283,9 +283,9 @@ def _divmod(x: Tensor, y: Tensor) -> Any:
 
 def _core_shapes_match(x: Tensor, y: Tensor) -> bool:
     """Return whether the shapes of two matrices or vectors are known to match."""
-    first, second = (tuple(v.type.shape or ()) for v in (x, y))
-    left_core, right_core = core_dimensions(first, second)
-    return left_core is not None and left_core == right_core
+    x_shape, y_shape = (tuple(v.type.shape or ()) for v in (x, y))
+    x_core, y_core = core_dimensions(x_shape, y_shape)
+    return x_core is not None and x_core == y_core
 
 
 def _multiply_matrices(x: Tensor, y: Tensor) -> Any:

@@ -55,74 +55,74 @@ class _Liveness:
     def __init__(self, graph: Graph, contract: str) -> None:
         self.nodes: set[Node] = set()
         self.values: set[Value] = set()
-        self._owners: dict[Graph, list[Node]] = {}
-        self._regions: dict[Node, Graph] = {}
+        self._owners_of_region: dict[Graph, list[Node]] = {}
+        self._region_of_node: dict[Node, Graph] = {}
         self._pending: list[Value] = []
         nodes = list(graph.walk())
         for node in nodes:
             for region in node.regions:
-                self._owners.setdefault(region, []).append(node)
-                self._regions.update((inner, region) for inner in region.nodes)
+                self._owners_of_region.setdefault(region, []).append(node)
+                self._region_of_node.update((inner, region) for inner in region.nodes)
         for node in nodes:
             if _must_run(node, contract):
-                self._run(node)
-        self._use(*graph.outputs)
+                self._mark_with_owners(node)
+        self._mark(*graph.outputs)
         while self._pending:
             self._visit(self._pending.pop())
 
-    def _run(self, node: Node) -> None:
+    def _mark_with_owners(self, node: Node) -> None:
         """Mark a node that must run as live, and the nodes whose regions contain it."""
         pending = [node]
         while pending:
             node = pending.pop()
             if node in self.nodes:
                 continue
-            self._use_node(node)
-            pending.extend(self._owners.get(self._regions.get(node), ()))  # type: ignore[arg-type]
+            self._mark_node(node)
+            pending.extend(self._owners_of_region.get(self._region_of_node.get(node), ()))  # type: ignore[arg-type]
 
-    def _use(self, *values: Value) -> None:
-        fresh = [value for value in values if value not in self.values]
-        self.values.update(fresh)
-        self._pending.extend(fresh)
+    def _mark(self, *values: Value) -> None:
+        newly_live = [value for value in values if value not in self.values]
+        self.values.update(newly_live)
+        self._pending.extend(newly_live)
 
     def _visit(self, value: Value) -> None:
         if value.node is not None:
-            self._use_node(value.node)
-            self._use_result(value.node, value.index)
+            self._mark_node(value.node)
+            self._mark_result(value.node, value.index)
             return
-        for owner in self._owners.get(value.graph, ()):
+        for owner in self._owners_of_region.get(value.graph, ()):
             if not _is_trimmed(owner):
                 continue
             position = value.graph.parameters.index(value)
             leading = int(owner.op.traits.selects)
-            self._use(owner.inputs[leading + position])
+            self._mark(owner.inputs[leading + position])
             if owner.op.traits.repeats and position < state_size(owner):
-                self._use_state(owner, position)
+                self._mark_state(owner, position)
 
-    def _use_node(self, node: Node) -> None:
+    def _mark_node(self, node: Node) -> None:
         if node in self.nodes:
             return
         self.nodes.add(node)
         if node.op.traits.selects:
-            self._use(node.inputs[0])
+            self._mark(node.inputs[0])
         elif node.op.traits.repeats:
-            self._use(*node.regions[0].outputs)
+            self._mark(*node.regions[0].outputs)
         elif not _is_trimmed(node):
-            self._use(*node.inputs)
+            self._mark(*node.inputs)
             for region in node.regions:
-                self._use(*region.parameters, *region.outputs)
+                self._mark(*region.parameters, *region.outputs)
 
-    def _use_result(self, node: Node, index: int) -> None:
+    def _mark_result(self, node: Node, index: int) -> None:
         if node.op.traits.repeats:
-            self._use_state(node, index)
+            self._mark_state(node, index)
         elif _is_trimmed(node):
-            self._use(*(region.outputs[index] for region in node.regions))
+            self._mark(*(region.outputs[index] for region in node.regions))
 
-    def _use_state(self, loop: Node, position: int) -> None:
+    def _mark_state(self, loop: Node, position: int) -> None:
         """Mark all parts of a loop's state at a position as live: initial value, parameters, body output and result."""
         _, body = loop.regions
-        self._use(loop.inputs[position], loop.results[position], body.outputs[position])
-        self._use(*(region.parameters[position] for region in loop.regions))
+        self._mark(loop.inputs[position], loop.results[position], body.outputs[position])
+        self._mark(*(region.parameters[position] for region in loop.regions))
 
     def is_fully_live(self, node: Node) -> bool:
         """Return whether a node is live, with all its results and captures."""
@@ -198,7 +198,7 @@ def _rebuild_control(
     else:
         regions = [_rebuild(region, live, results, parameters, copies) for region in node.regions]
     types: list[Type] = [node.results[position].type for position in results]
-    copied = copy.add_replacement(
+    node_copy = copy.add_replacement(
         node, node.op, [values[value] for value in inputs], attributes, regions, types,
     )  # fmt: skip
-    values.update(zip((node.results[position] for position in results), copied.results, strict=True))
+    values.update(zip((node.results[position] for position in results), node_copy.results, strict=True))

@@ -53,8 +53,8 @@ def _may_fold(node: Node, constants: Collection[Value]) -> bool:
     """Return whether all operands of a node are constants, or constants are captured by its regions."""
     if node.op.name in _NOT_FOLDED:
         return False
-    known = (value in constants for value in node.inputs)
-    return any(known) if node.regions else all(known)
+    is_constant = (value in constants for value in node.inputs)
+    return any(is_constant) if node.regions else all(is_constant)
 
 
 class _Folder(Rewriter[None]):
@@ -81,9 +81,9 @@ class _Folder(Rewriter[None]):
             return results
         if node.op.name != "constant":
             return None
-        copied = copy_node(self.copy, node, inputs).results
-        self.constants[copied[0]] = np.asarray(node.attributes["value"])
-        return copied
+        constants = copy_node(self.copy, node, inputs).results
+        self.constants[constants[0]] = np.asarray(node.attributes["value"])
+        return constants
 
 
 def _constant_parameters(
@@ -92,13 +92,13 @@ def _constant_parameters(
     """Return the constant parameters of a node's regions: captures, never the state of a loop."""
     if is_recursive(node):  # other calls pass other arguments
         return {}
-    first = {"cond": 1, "while": node.attributes.get("state", 0), "call": 0}.get(node.op.name)
-    if first is None:
+    first_capture = {"cond": 1, "while": node.attributes.get("state", 0), "call": 0}.get(node.op.name)
+    if first_capture is None:
         return {}
     leading = int(node.op.traits.selects)
     return {
         position - leading: constants[inputs[position]]
-        for position in range(first, len(inputs))
+        for position in range(first_capture, len(inputs))
         if inputs[position] in constants
     }
 

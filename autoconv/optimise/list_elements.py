@@ -32,7 +32,7 @@ def array_types(graph: Graph) -> dict[Value, TensorType]:
 def _collect_lists(graph: Graph) -> _Lists:
     lists = _Lists()
     for value in (*graph.parameters, *graph.outputs):
-        lists.spoil(value)
+        lists.exclude(value)
     lists.visit(graph)
     return lists
 
@@ -40,13 +40,13 @@ def _collect_lists(graph: Graph) -> _Lists:
 class _Lists:
     """Union-find over values that may be versions of one list; the element type is the join of all pushed types.
 
-    Conservative: a list with any other use is spoiled, and keeps its type. Elements that were never written are read
-    as zeros of the shape that the reader has as an attribute; a reader without one spoils the list.
+    Conservative: a list with any other use is excluded, and keeps its type. Elements that were never written are read
+    as zeros of the shape that the reader has as an attribute; a reader without one excludes the list.
     """
 
     def __init__(self) -> None:
         self._parent: dict[Value, Value] = {}
-        self._spoiled: set[Value] = set()
+        self._excluded: set[Value] = set()
         self._pushed: list[tuple[Value, Type]] = []
         self._lengths: list[tuple[Value, int | None]] = []  # None for those that are not known
         self._growing: list[Value] = []  # lists that grow or shrink
@@ -58,19 +58,19 @@ class _Lists:
             value = self._parent[value]
         return value
 
-    def spoil(self, value: Value) -> None:
+    def exclude(self, value: Value) -> None:
         if isinstance(value.type, ListType):
-            self._spoiled.add(self._root(value))
+            self._excluded.add(self._root(value))
 
     def _join(self, first: Value, second: Value) -> None:
         if not isinstance(first.type, ListType) or not isinstance(second.type, ListType):
-            self.spoil(first)
-            self.spoil(second)
+            self.exclude(first)
+            self.exclude(second)
             return
-        a, b = self._root(first), self._root(second)
-        self._parent[a] = b
-        if a in self._spoiled:
-            self._spoiled.add(b)
+        first_root, second_root = self._root(first), self._root(second)
+        self._parent[first_root] = second_root
+        if first_root in self._excluded:
+            self._excluded.add(second_root)
 
     def visit(self, graph: Graph) -> None:
         for node in graph.nodes:
@@ -108,7 +108,7 @@ class _Lists:
             for region in node.regions:
                 values += [*region.parameters, *region.outputs]
             for value in values:
-                self.spoil(value)
+                self.exclude(value)
 
     def _note_growth(self, value: Value) -> None:
         self._lengths.append((value, None))
@@ -117,8 +117,8 @@ class _Lists:
     def array_types(self) -> dict[Value, TensorType]:
         """Return the types of arrays for lists that keep their length, and whose elements are arrays of one size."""
         elements, lengths = self._element_types(), self._known_lengths()
-        spoiled = {self._root(value) for value in (*self._spoiled, *self._growing)}
-        created = {self._root(value) for value, _ in self._lengths} - spoiled
+        excluded = {self._root(value) for value in (*self._excluded, *self._growing)}
+        created = {self._root(value) for value, _ in self._lengths} - excluded
         result: dict[Value, TensorType] = {}
         for value in self._parent:
             root = self._root(value)
@@ -126,8 +126,8 @@ class _Lists:
             if root in created and item is not None:
                 result[value] = TensorType(item.dtype, (lengths[root], *(item.shape or ())))
             else:
-                spoiled.add(root)
-        return {value: type_ for value, type_ in result.items() if self._root(value) not in spoiled}
+                excluded.add(root)
+        return {value: type_ for value, type_ in result.items() if self._root(value) not in excluded}
 
     def _element_types(self) -> dict[Value, Type | None]:
         """Return the join of the elements of each list; None for elements without one."""
@@ -135,8 +135,8 @@ class _Lists:
         for value, type_ in self._pushed:
             root = self._root(value)
             try:
-                before = elements.get(root, type_)
-                elements[root] = None if before is None else join(before, type_)
+                type_before = elements.get(root, type_)
+                elements[root] = None if type_before is None else join(type_before, type_)
             except NoCommonType:
                 elements[root] = None
         return elements
@@ -150,24 +150,24 @@ class _Lists:
 
     def narrow(self) -> bool:
         elements = self._element_types()
-        spoiled = {self._root(value) for value in self._spoiled}
+        excluded = {self._root(value) for value in self._excluded}
         changed = False
         for value in list(self._parent):
             root = self._root(value)
             element = elements.get(root)
-            if element is None or root in spoiled or not isinstance(value.type, ListType):
+            if element is None or root in excluded or not isinstance(value.type, ListType):
                 continue
-            old = value.type.element
-            if element != old and isinstance(element, TensorType) and _is_narrower(element, old):
+            old_element = value.type.element
+            if element != old_element and isinstance(element, TensorType) and _is_narrower(element, old_element):
                 value.type = ListType(element)
                 changed = True
-        return self._narrow_stacks(spoiled) or changed
+        return self._narrow_stacks(excluded) or changed
 
-    def _narrow_stacks(self, spoiled: set[Value]) -> bool:
+    def _narrow_stacks(self, excluded: set[Value]) -> bool:
         lengths, changed = self._known_lengths(), False
         for node in self._stacks:
             root, (result,) = self._root(node.inputs[0]), node.results
-            length = None if root in spoiled else lengths.get(root)
+            length = None if root in excluded else lengths.get(root)
             if length is not None and isinstance(result.type, TensorType) and not _is_static(result.type.shape):
                 result.type = result.type.with_shape((length, *node.attributes["shape"]))
                 changed = True

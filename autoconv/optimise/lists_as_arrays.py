@@ -96,10 +96,10 @@ class _ListReplacer(Rewriter[Types]):
 
     def _add_zeros(self, node: Node, count: Value) -> Value:
         type_ = self.shared[node.results[0]]
-        length, *rest = type_.shape or ()
+        length, *element_shape = type_.shape or ()
         zero = self._add(node, "constant", value=np.zeros((), type_.dtype.numpy))
         if isinstance(length, int) and length >= 0:
-            return self._add(node, "fill", zero, shape=(length, *rest))
+            return self._add(node, "fill", zero, shape=(length, *element_shape))
         sizes = [self._add(node, "list_length_checked", count)]
-        sizes += [self._add(node, "constant", value=np.array(size, np.int64)) for size in rest]
-        return self._add(node, "fill", zero, self._add(node, "stack", *sizes, axis=0), shape=(None, *rest))
+        sizes += [self._add(node, "constant", value=np.array(size, np.int64)) for size in element_shape]
+        return self._add(node, "fill", zero, self._add(node, "stack", *sizes, axis=0), shape=(None, *element_shape))

@@ -150,15 +150,15 @@ class _MaskRewriter(Rewriter[None]):
         None where the number of masked elements is a size of the result.
         """
         mask, shape = self._masks[node.inputs[0]]
-        covered, axis = _rank(mask), node.attributes.get("axis")
-        if node.attributes.get("keepdims") and covered > 1:
+        mask_rank, axis = _rank(mask), node.attributes.get("axis")
+        if node.attributes.get("keepdims") and mask_rank > 1:
             return None
         if axis is None:
             return "all"
-        axes = normalised_axes(axis, len(shape) - covered + 1)
+        axes = normalised_axes(axis, len(shape) - mask_rank + 1)
         if 0 not in axes:
             return None
-        return tuple(sorted({*range(covered), *(a + covered - 1 for a in axes if a)}))
+        return tuple(sorted({*range(mask_rank), *(a + mask_rank - 1 for a in axes if a)}))
 
     # ---- assignments
 
@@ -179,10 +179,10 @@ class _MaskRewriter(Rewriter[None]):
             value = b.cast(value, dtype=target.dtype)
         is_in_memory = isinstance(target.type, ArrayType)
         old = b.array_load(target) if is_in_memory else target
-        choice = b.select(_expand_to_rank(b, inputs[2], _rank(target)), value, old)
+        selected = b.select(_expand_to_rank(b, inputs[2], _rank(target)), value, old)
         if not is_in_memory:
-            return [choice]
-        b.array_store(target, choice)
+            return [selected]
+        b.array_store(target, selected)
         return []
 
 
@@ -193,8 +193,8 @@ def _reduction_rule(neutral: Any) -> Callable[[_MaskRewriter, GraphBuilder, Node
     def rule(rewriter: _MaskRewriter, b: GraphBuilder, node: Node) -> Value:
         x = rewriter.whole_value(node.inputs[0])
         number = b.constant(value=np.asarray(neutral, x.dtype.numpy))
-        choice = b.select(rewriter.mask(b, node.inputs[0]), x, number)
-        return _reduce(b, node.op.name, choice, rewriter.axes(node), node)
+        selected = b.select(rewriter.mask(b, node.inputs[0]), x, number)
+        return _reduce(b, node.op.name, selected, rewriter.axes(node), node)
 
     return rule
 

@@ -110,8 +110,8 @@ class ReadOnlyArrays:
             return False
         if position >= state_size(owner):
             return outer in self.values
-        after = owner.regions[1].outputs[position]
-        if after not in self.values or owner.results[position] not in self.values:
+        next_array = owner.regions[1].outputs[position]
+        if next_array not in self.values or owner.results[position] not in self.values:
             return False
         return outer in self.values or (self._is_never_written(outer) and outer not in self._possibly_absent())
 
@@ -119,17 +119,17 @@ class ReadOnlyArrays:
         """Return the values of regions, and results of control nodes, that hold no array on some path."""
         if self._absent is None:
             targets: dict[Value, list[Value]] = {}
-            waiting: list[Value] = []
+            worklist: list[Value] = []
             for node in self._graph.walk():
-                waiting += node.results if node.op.name == "absent" else ()
+                worklist += node.results if node.op.name == "absent" else ()
                 for source, target in flow_edges(node):
                     if source is not None:
                         targets.setdefault(source, []).append(target)
             self._absent = set()
-            while waiting:
-                new_targets = [target for target in targets.get(waiting.pop(), ()) if target not in self._absent]
+            while worklist:
+                new_targets = [target for target in targets.get(worklist.pop(), ()) if target not in self._absent]
                 self._absent.update(new_targets)
-                waiting += new_targets
+                worklist += new_targets
         return self._absent
 
     def _is_never_written(self, array: Value) -> bool:
@@ -174,11 +174,12 @@ class ReadOnlyArrays:
         loop = result.node
         assert loop is not None
         test, body = loop.regions
-        after, before = body.outputs[result.index], loop.inputs[result.index]
-        is_new = after.node is not None and after.node.op.name == "array_of" and body.outputs.count(after) == 1
+        final_array, initial_array = body.outputs[result.index], loop.inputs[result.index]
+        creation = final_array.node
+        is_new = creation is not None and creation.op.name == "array_of" and body.outputs.count(final_array) == 1
         if not is_new or test.effects & ~(Effects.READ | Effects.RAISE):
             return False
-        if before in self.values and self._initial_uses[before] > 1:
+        if initial_array in self.values and self._initial_uses[initial_array] > 1:
             return False
         return self._is_never_written(result)
 

@@ -64,8 +64,8 @@ def may_run_code(node: Node) -> bool:
     """Return whether a node may need a method or property of a user's class, which a graph cannot run."""
     if node.op.name == "object_apply":
         return node.attributes["function"] in ("hasattr", "not_called")
-    first = node.inputs[0].type if node.op.name in _CODE_RUNNING_OPS else None
-    return isinstance(first, ObjectType) and first.kind not in _BUILTIN_KINDS
+    operand_type = node.inputs[0].type if node.op.name in _CODE_RUNNING_OPS else None
+    return isinstance(operand_type, ObjectType) and operand_type.kind not in _BUILTIN_KINDS
 
 
 class _ReachedNodes:

@@ -82,11 +82,12 @@ class _Promotion(Rewriter[ReadOnlyArrays]):
             return self.values[node.inputs[0]]
         if name == "array_new":
             shape, dtype, fill = (node.attributes[key] for key in ("shape", "dtype", "fill"))
-            value = copy.add(OPS["constant"], (), {"value": np.array(fill, dtype.numpy), "weak": False}, span=node.span)
-            return copy.add_replacement(node, OPS["fill"], value.results, {"shape": shape}).results[0]
+            attributes = {"value": np.array(fill, dtype.numpy), "weak": False}
+            number = copy.add(OPS["constant"], (), attributes, span=node.span).results
+            return copy.add_replacement(node, OPS["fill"], number, {"shape": shape}).results[0]
         op = OPS[node.op.traits.on_values]
-        access = copy.add_replacement(node, op, [self.values[node.inputs[0]]], node.attributes)
-        return access.results[0]
+        selected = copy.add_replacement(node, op, [self.values[node.inputs[0]]], node.attributes)
+        return selected.results[0]
 
     def _copy_node(self, copy: Graph, node: Node) -> Sequence[Value]:
         inputs = [self._convert_input(copy, node, i) for i in range(len(node.inputs))]
@@ -130,10 +131,10 @@ class _Promotion(Rewriter[ReadOnlyArrays]):
         if not self._may_be_initial(result):
             return copy.add(OPS["array_of"], [contents], _array_attributes(result.type), span=loop.span).results[0]
         assert has_iterated is not None
-        choices = [contents, self.values[loop.inputs[result.index]]]
-        arms = [_build_arm(choices, number) for number in range(2)]
+        contents_and_initial = [contents, self.values[loop.inputs[result.index]]]
+        arms = [_build_arm(contents_and_initial, number) for number in range(2)]
         return copy.add(
-            OPS["cond"], [has_iterated, *choices], regions=arms, types=[result.type], span=loop.span
+            OPS["cond"], [has_iterated, *contents_and_initial], regions=arms, types=[result.type], span=loop.span
         ).results[0]
 
 
@@ -141,8 +142,8 @@ def _append_region(copy: Graph, region: Graph, arguments: Sequence[Value]) -> Va
     """Append a region's nodes to `copy`; return its single output."""
     values = dict(zip(region.parameters, arguments, strict=False))
     for node in region.nodes:
-        inner = copy_regions(node, {}, lambda graph: clone(graph, lambda *_: None))
-        append_copy(copy, node, values, inner)
+        regions = copy_regions(node, {}, lambda graph: clone(graph, lambda *_: None))
+        append_copy(copy, node, values, regions)
     return values[region.outputs[0]]
 
 
@@ -151,13 +152,13 @@ def _array_attributes(array: Type) -> dict[str, Any]:
     return {"read_only": True} if isinstance(array, ArrayType) and array.read_only else {}
 
 
-def _build_arm(choices: Sequence[Value], number: int) -> Graph:
+def _build_arm(contents_and_initial: Sequence[Value], position: int) -> Graph:
     """Return an arm of the cond on whether the loop had an iteration: a new array of a tensor, or the initial array."""
-    arm = Graph(("iterated", "not_iterated")[number])
-    values = [arm.add_parameter(value.type, value.name) for value in choices]
-    arm.outputs = [
-        values[1] if number else arm.add(OPS["array_of"], values[:1], _array_attributes(choices[1].type)).results[0]
-    ]
+    arm = Graph(("iterated", "not_iterated")[position])
+    values = [arm.add_parameter(value.type, value.name) for value in contents_and_initial]
+    contents, initial = values
+    attributes = _array_attributes(initial.type)
+    arm.outputs = [initial if position else arm.add(OPS["array_of"], [contents], attributes).results[0]]
     return arm
 
 

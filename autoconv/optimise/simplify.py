@@ -49,9 +49,9 @@ class _Simplifier(Rewriter[str]):
         self._escaping = escaping_arrays(graph) if contract == "compile" else set()
 
     def node(self, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
-        rule, before = _RULES.get(node.op.name, _identity_of_op), len(self.copy.nodes)
+        rule, count_before = _RULES.get(node.op.name, _identity_of_op), len(self.copy.nodes)
         replacement = rule(self.copy, node, inputs) if len(node.results) == 1 else None
-        is_new = replacement is not None and replacement.node in self.copy.nodes[before:]
+        is_new = replacement is not None and replacement.node in self.copy.nodes[count_before:]
         return None if replacement is None or not (is_new or self._escaping.isdisjoint(node.results)) else [replacement]
 
 
@@ -199,23 +199,23 @@ def _cast(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None:
     """Remove a cast to the operand's dtype, or back to the dtype before a lossless cast."""
     (x,) = inputs
     result = _if_same_type(x, node) or _cast_of_select(copy, node, inputs)
-    before = _operand_of_op(x, "cast")
-    if result is not None or before is None or not isinstance(before.type, TensorType):
+    original = _operand_of_op(x, "cast")
+    if result is not None or original is None or not isinstance(original.type, TensorType):
         return result
     assert isinstance(x.type, TensorType)
-    first, middle = before.dtype, x.dtype
-    if first.is_string or middle.is_string or not _represents_all(middle, first):
+    original_dtype, middle_dtype = original.dtype, x.dtype
+    if original_dtype.is_string or middle_dtype.is_string or not _represents_all(middle_dtype, original_dtype):
         return None
-    return _if_same_type(before, node)
+    return _if_same_type(original, node)
 
 
 def _cast_of_select(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None:
     """Replace the cast of a select between constants by a select between cast constants, if that is exact."""
-    choice, type_ = inputs[0].node, node.results[0].type
-    if choice is None or choice.op.name != "select" or not isinstance(type_, TensorType) or type_.dtype.is_string:
+    select, type_ = inputs[0].node, node.results[0].type
+    if select is None or select.op.name != "select" or not isinstance(type_, TensorType) or type_.dtype.is_string:
         return None
-    arms = []
-    for operand in choice.inputs[1:]:
+    constants = []
+    for operand in select.inputs[1:]:
         number = _constant_number(operand)
         if number is None or operand.node is None:
             return None
@@ -223,9 +223,9 @@ def _cast_of_select(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value |
             element = np.asarray(number).astype(type_.dtype.numpy)
         if element.item() != number:  # excludes nan as well, whose bits may change
             return None
-        arms.append({**operand.node.attributes, "value": element, "weak": type_.weak})
-    values = [copy.add(OPS["constant"], (), attributes, span=node.span).results[0] for attributes in arms]
-    return _add_if_same_type(copy, node, "select", choice.inputs[0], *values)
+        constants.append({**operand.node.attributes, "value": element, "weak": type_.weak})
+    values = [copy.add(OPS["constant"], (), attributes, span=node.span).results[0] for attributes in constants]
+    return _add_if_same_type(copy, node, "select", select.inputs[0], *values)
 
 
 def _represents_all(wide: DType, narrow: DType) -> bool:
@@ -240,10 +240,10 @@ def _represents_all(wide: DType, narrow: DType) -> bool:
 def _reshape(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None:
     """Remove a reshape to the operand's shape; merge two reshapes."""
     result = _if_same_type(inputs[0], node)
-    before = _operand_of_op(inputs[0], node.op.name)
-    if result is not None or before is None or len(inputs) != 1:
+    original = _operand_of_op(inputs[0], node.op.name)
+    if result is not None or original is None or len(inputs) != 1:
         return result
-    return _if_same_type(before, node) or _add_if_same_type(copy, node, "reshape", before, **node.attributes)
+    return _if_same_type(original, node) or _add_if_same_type(copy, node, "reshape", original, **node.attributes)
 
 
 def _transpose(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None:
@@ -252,17 +252,17 @@ def _transpose(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None
     order = _permutation(node)
     if order is not None and order == tuple(range(len(order))):
         return _if_same_type(x, node)
-    before = _operand_of_op(x, "transpose")
-    if before is None or order is None:
+    original = _operand_of_op(x, "transpose")
+    if original is None or order is None:
         return None
     assert x.node is not None
-    inner = _permutation(x.node)
-    if inner is None:
+    inner_order = _permutation(x.node)
+    if inner_order is None:
         return None
-    combined = tuple(inner[axis] for axis in order)
-    if combined == tuple(range(len(combined))):
-        return _if_same_type(before, node)
-    return _add_if_same_type(copy, node, "transpose", before, perm=combined)
+    combined_order = tuple(inner_order[axis] for axis in order)
+    if combined_order == tuple(range(len(combined_order))):
+        return _if_same_type(original, node)
+    return _add_if_same_type(copy, node, "transpose", original, perm=combined_order)
 
 
 def _permutation(node: Node) -> tuple[int, ...] | None:

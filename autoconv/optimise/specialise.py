@@ -39,8 +39,8 @@ from autoconv.optimise.list_elements import narrow_lists
 from autoconv.optimise.symbolic.driver import has_symbols, note_sizes, result_types, without_symbols
 from autoconv.optimise.symbolic.sizes import Sizes
 
-_ROUNDS = 4  # maximum of rounds over the graph: a static size may determine another in the next round
-_WIDENINGS = 3  # maximum of iterations to a fixed point of a loop's state types; then the declared ones are taken
+_MAX_ROUNDS = 4  # a static size may determine another one in the next round over the graph
+_MAX_WIDENINGS = 3  # iterations to a fixed point of a loop's state types; after them the declared ones are taken
 
 
 class CannotSpecialise(Exception):
@@ -63,19 +63,19 @@ def generalise(graph: Graph, types: Sequence[Type]) -> tuple[Graph, list[Symbol]
     """
     graph, sizes = _specialise_repeatedly(graph, types, Sizes())
     assert sizes is not None
-    return graph, [need for need in sizes.preconditions if isinstance(need, Symbol)]
+    return graph, [precondition for precondition in sizes.preconditions if isinstance(precondition, Symbol)]
 
 
 def _specialise_repeatedly(graph: Graph, types: Sequence[Type], sizes: Sizes | None) -> tuple[Graph, Sizes | None]:
     if has_recursion(graph):
         raise CannotSpecialise
-    for _ in range(_ROUNDS):
-        before = _remaining_work(graph)
+    for _ in range(_MAX_ROUNDS):
+        work_before = _remaining_work(graph)
         sizes = None if sizes is None else Sizes()
         graph = fold_constants(_specialise_graph(graph, types, sizes))
         if narrow_lists(graph):
             continue
-        if before == _remaining_work(graph):
+        if work_before == _remaining_work(graph):
             break
     compute_effects(graph)
     return graph, sizes
@@ -156,7 +156,7 @@ def _specialise_node(copy: Graph, node: Node, inputs: list[Value], sizes: Sizes 
 
 
 def _result_types(node: Node, inputs: Sequence[Value], attributes: Any, regions: Sequence[Graph]) -> list[Type]:
-    before = [value.type for value in node.results]
+    declared_types = [value.type for value in node.results]
     types = [value.type for value in inputs]
     try:
         inferred = node.op.result_types(types, attributes, regions)
@@ -165,10 +165,10 @@ def _result_types(node: Node, inputs: Sequence[Value], attributes: Any, regions:
             return _types_without_symbols(node, types, attributes, regions)
         if _has_valid_types(node):
             raise CannotSpecialise from error
-        return before  # the type rule fails for the declared types as well
-    if len(inferred) != len(before):
-        return before
-    return [_narrow(new, old) for new, old in zip(inferred, before, strict=True)]
+        return declared_types  # the type rule fails for the declared types as well
+    if len(inferred) != len(declared_types):
+        return declared_types
+    return [_narrow(new, old) for new, old in zip(inferred, declared_types, strict=True)]
 
 
 def _types_without_symbols(node: Node, types: Sequence[Type], attributes: Any, regions: Sequence[Graph]) -> list[Type]:
@@ -272,17 +272,17 @@ def _specialise_loop(node: Node, types: Sequence[Type], inputs: Sequence[Value],
     """Return the test and body, for state types that are a fixed point of an iteration."""
     count = state_size(node)
     test, body = node.regions
-    state, captures, captured_values = list(types[:count]), types[count:], inputs[count:]
-    for _ in range(_WIDENINGS):
-        body_copy = _specialise_graph(body, [*state, *captures], sizes, captured_values)
-        state = [value.type for value in body_copy.parameters[:count]]
+    state_types, capture_types, captured_values = list(types[:count]), types[count:], inputs[count:]
+    for _ in range(_MAX_WIDENINGS):
+        body_copy = _specialise_graph(body, [*state_types, *capture_types], sizes, captured_values)
+        state_types = [value.type for value in body_copy.parameters[:count]]
         output_types = [value.type for value in body_copy.outputs]
-        if all(is_subtype(new, old) for new, old in zip(output_types, state, strict=True)):
-            return [_specialise_graph(test, [*state, *captures], sizes, captured_values), body_copy]
-        triples = zip(state, output_types, body.parameters, strict=False)
-        state = [_widen(old, new, value.type) for old, new, value in triples]
-    declared_types = [value.type for value in body.parameters[:count]]
-    return [_specialise_graph(region, [*declared_types, *captures], sizes, captured_values) for region in node.regions]
+        if all(is_subtype(new, old) for new, old in zip(output_types, state_types, strict=True)):
+            return [_specialise_graph(test, [*state_types, *capture_types], sizes, captured_values), body_copy]
+        triples = zip(state_types, output_types, body.parameters, strict=False)
+        state_types = [_widen(old, new, value.type) for old, new, value in triples]
+    types = [*(value.type for value in body.parameters[:count]), *capture_types]
+    return [_specialise_graph(region, types, sizes, captured_values) for region in node.regions]
 
 
 def _widen(first: Type, second: Type, declared: Type) -> Type:

@@ -57,9 +57,9 @@ def written_variables(graph: Graph, seen: set[Graph]) -> set[Value]:
         if node.op.name.startswith("assign_"):
             result.add(node.inputs[0])
         for region in node.regions:
-            inner = written_variables(region, seen) if region not in seen else set()
+            written_in_region = written_variables(region, seen) if region not in seen else set()
             pairs = zip(region.parameters, _trailing_inputs(node.inputs, region), strict=True)
-            result.update(value for parameter, value in pairs if parameter in inner)
+            result.update(value for parameter, value in pairs if parameter in written_in_region)
     return result
 
 
@@ -89,8 +89,8 @@ class _Variables(Rewriter[dict[Value, Type]]):
         memory, value = inputs
         update_op = {"assign_add_variable": "add", "assign_sub_variable": "subtract"}.get(name)
         if update_op is not None:
-            before = add(OPS["array_load"], (memory,), span=node.span).results[0]
-            value = add(OPS[update_op], (before, value), span=node.span).results[0]
+            old_value = add(OPS["array_load"], (memory,), span=node.span).results[0]
+            value = add(OPS[update_op], (old_value, value), span=node.span).results[0]
         add(OPS["array_store"], (memory, value), span=node.span)
         return (value,)
 

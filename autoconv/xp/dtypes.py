@@ -122,8 +122,8 @@ def result_type(*arrays_and_dtypes: Any) -> DType:
     """
     if all(type(x) in _NUMBERS for x in arrays_and_dtypes):
         raise ValueError("result_type needs an array or a dtype among its arguments")
-    kinds = [x.numpy if isinstance(x, DType) else x for x in arrays_and_dtypes]
-    numpy_dtypes = [x if isinstance(x, np.dtype) or type(x) in _NUMBERS else numpy_dtype_of(x) for x in kinds]
+    operands = [x.numpy if isinstance(x, DType) else x for x in arrays_and_dtypes]
+    numpy_dtypes = [x if isinstance(x, np.dtype) or type(x) in _NUMBERS else numpy_dtype_of(x) for x in operands]
     return as_dtype(np.result_type(*numpy_dtypes))
 
 

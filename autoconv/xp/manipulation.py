@@ -262,8 +262,8 @@ def _cumulate(name: str, x: TensorLike, axis: AxisLike, dtype: DTypeLike, includ
     if not include_initial:
         return result
     shape = tuple(1 if i == axis_index else d for i, d in enumerate(known_shape(result)))
-    first = apply("fill", tensor(name == "cumprod", result.dtype), shape=shape)
-    return apply("concat", first, result, axis=axis_index)
+    initial = apply("fill", tensor(name == "cumprod", result.dtype), shape=shape)
+    return apply("concat", initial, result, axis=axis_index)
 
 
 def diff(

@@ -50,7 +50,7 @@ def test_in_two_parts_and_with_segments(function: Any, x: Any) -> None:
         parts = split(graph, [0], recompute_every=every)
         results = programs.run(parts.forward, x)
         assert parts.parameter_positions == (0,)
-        found = programs.run(parts.backward, 1.0, *results[parts.outputs :])[0]
+        found = programs.run(parts.backward, 1.0, *results[parts.output_count :])[0]
         np.testing.assert_allclose(found, expected, rtol=1e-13)
         np.testing.assert_allclose(
             programs.run(vjp(graph, [0], recompute_every=every), x, 1.0)[0], expected, rtol=1e-13

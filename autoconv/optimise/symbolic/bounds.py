@@ -36,13 +36,13 @@ def _fold_bounds(graph: Graph, sizes: Sizes, is_native: Callable[[Node], bool]) 
     for node in graph.nodes:
         spec = _spec_with_bounds(node, sizes) if node.op.name in _OPERANDS else None
         if spec is not None:
-            before = node.inputs, node.attributes
+            original = node.inputs, node.attributes
             node.inputs = node.inputs[: _OPERANDS[node.op.name]]
             node.attributes = {**node.attributes, "spec": spec}
             if is_native(node):
                 changed = True
             else:
-                node.inputs, node.attributes = before
+                node.inputs, node.attributes = original
         if node.regions and not is_recursive(node):
             for region in node.regions:
                 captures = _captures(node)
@@ -54,27 +54,27 @@ def _fold_bounds(graph: Graph, sizes: Sizes, is_native: Callable[[Node], bool]) 
 
 def _captures(node: Node) -> Sequence[Value]:
     """Return the outer values of the regions' last parameters, which are the same in each iteration."""
-    first = {"while": node.attributes.get("state", 0), "cond": 1, "call": 0}.get(node.op.name)
-    return () if first is None else node.inputs[first:]
+    first_capture = {"while": node.attributes.get("state", 0), "cond": 1, "call": 0}.get(node.op.name)
+    return () if first_capture is None else node.inputs[first_capture:]
 
 
 def _spec_with_bounds(node: Node, sizes: Sizes) -> Spec | None:
     """Return the index spec with dimensions as bounds; None unless all are known and entries are slices and ints."""
-    count = _OPERANDS[node.op.name]
-    shapes = [value.shape if isinstance(value.type, TensorType) else None for value in node.inputs[:count]]
+    leading_count = _OPERANDS[node.op.name]
+    shapes = [value.shape if isinstance(value.type, TensorType) else None for value in node.inputs[:leading_count]]
     shape, result = shapes[0], node.results[0].type
     if any(
         operand_shape is None or None in operand_shape for operand_shape in (*shapes, getattr(result, "shape", None))
     ) or not has_symbols(result):
         return None
     assert shape is not None and isinstance(result, TensorType)
-    if result.dtype.is_string or len(node.inputs) == count:
+    if result.dtype.is_string or len(node.inputs) == leading_count:
         return None
     spec = node.attributes["spec"]
     if not all(isinstance(entry, (At, Slice, Rest, NewAxis)) for entry in spec):
         return None
     entries: list[Entry] = []
-    for entry, operands, axis, _ in align(spec, len(shape), node.inputs[count:]):
+    for entry, operands, axis, _ in align(spec, len(shape), node.inputs[leading_count:]):
         if isinstance(entry, Slice):
             bounds = entry.filled(map(sizes.numbers.get, operands))
             has_unknown = any(bound is None and part == INPUT for bound, part in zip(bounds, entry.parts, strict=True))

@@ -28,11 +28,11 @@ def result_types(sizes: Sizes, node: Node, inputs: Sequence[Value], attributes: 
     if rule is None or not inputs or not isinstance(inputs[0].type, (TensorType, ArrayType)):
         return None
     result = rule(sizes, inputs, attributes)
-    before = [value.type for value in node.results]
-    if result is None or not all(isinstance(type_, (TensorType, ArrayType)) for type_ in before):
+    declared_types = [value.type for value in node.results]
+    if result is None or not all(isinstance(type_, (TensorType, ArrayType)) for type_ in declared_types):
         return None
-    shapes = result if isinstance(result, list) else [result] * len(before)
-    return [type_.with_shape(shape) for type_, shape in zip(before, shapes, strict=True)]  # type: ignore[union-attr, arg-type]
+    shapes = result if isinstance(result, list) else [result] * len(declared_types)
+    return [type_.with_shape(shape) for type_, shape in zip(declared_types, shapes, strict=True)]  # type: ignore[union-attr, arg-type]
 
 
 def note_sizes(sizes: Sizes, node: Node) -> None:

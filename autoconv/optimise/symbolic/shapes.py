@@ -69,17 +69,17 @@ def _set_item(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, An
 
 def _concat(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> Shape | None:
     shapes = [shape_of(value) for value in inputs]
-    first = shapes[0]
-    if first is None or any(shape is None or len(shape) != len(first) for shape in shapes):
+    first_shape = shapes[0]
+    if first_shape is None or any(shape is None or len(shape) != len(first_shape) for shape in shapes):
         return None
-    axis = attributes["axis"] % len(first)
+    axis = attributes["axis"] % len(first_shape)
     total: Dimension = 0
     for shape in shapes:
         assert shape is not None
         total = plus(total, shape[axis])
-        if any(a != b for i, (a, b) in enumerate(zip(first, shape, strict=True)) if i != axis):
+        if any(a != b for i, (a, b) in enumerate(zip(first_shape, shape, strict=True)) if i != axis):
             return None
-    return (*first[:axis], total, *first[axis + 1 :])
+    return (*first_shape[:axis], total, *first_shape[axis + 1 :])
 
 
 def _pad(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> Shape | None:

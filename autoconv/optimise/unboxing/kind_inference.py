@@ -117,9 +117,9 @@ class Kinds:
         if kind is None or cell.kind == kind or cell.kind == OTHER:
             return
         self._changed = True
-        cell.kind, before = (kind, None) if cell.kind is None else (OTHER, cell.kind)
+        cell.kind, kind_before = (kind, None) if cell.kind is None else (OTHER, cell.kind)
         if cell.kind == OTHER:
-            self._ban_lists_of(cell, before)
+            self._ban_lists_of(cell, kind_before)
 
     def raise_kind_of(self, value: Value, kind: Kind) -> None:
         self.raise_kind(self.cell(value), kind)
@@ -198,10 +198,10 @@ class Kinds:
         if find_root(cell).kind == OTHER:
             self._ban_sites(list_cell)
 
-    def _ban_lists_of(self, cell: Cell, before: Kind) -> None:
+    def _ban_lists_of(self, cell: Cell, kind_before: Kind) -> None:
         """Ban the lists of a cell that rises to OTHER, and those that it traverses if it was an iterator."""
         self._ban_sites(cell)
-        if cell.content is not None and before != LIST:
+        if cell.content is not None and kind_before != LIST:
             self._ban_sites(cell.content)
 
     def _ban_sites(self, cell: Cell) -> None:
@@ -211,7 +211,7 @@ class Kinds:
 
     def _reach_fixed_point(self) -> bool:
         """Run the analysis to a fixed point; return False if another list was banned, which requires a new run."""
-        before = len(self._banned)
+        banned_before = len(self._banned)
         self._cells: dict[Value, Cell] = {}
         for value in self.graph.parameters:
             self._escape(value)
@@ -232,7 +232,7 @@ class Kinds:
         self._check_outputs()
         for check in ROUND_CHECKS:
             check(self)
-        return len(self._banned) == before
+        return len(self._banned) == banned_before
 
     def _check_outputs(self) -> None:
         """Ban lists that two results may share: each list leaves the graph as one object."""

@@ -162,9 +162,9 @@ def operator_kind(kinds: Kinds, node: Node) -> bool | None:
         return False
     if None in input_kinds:
         return None
-    kind, refused = _result_kind(kinds, node, name, input_kinds)
-    kinds.raise_kind_of(node.results[0], OTHER if refused else kind)
-    return not refused and kinds.kind(node.results[0]) != OTHER
+    kind, is_refused = _result_kind(kinds, node, name, input_kinds)
+    kinds.raise_kind_of(node.results[0], OTHER if is_refused else kind)
+    return not is_refused and kinds.kind(node.results[0]) != OTHER
 
 
 def _result_kind(kinds: Kinds, node: Node, name: str, input_kinds: list[Kind]) -> tuple[Kind, bool]:
@@ -217,9 +217,9 @@ def _extremum_kind(kinds: Kinds, node: Node) -> bool | None:
     """Rule for min and max of several numbers of one kind, and of one list."""
     input_kinds = [kinds.number_kind(value) for value in node.inputs]
     if len(input_kinds) == 1:
-        from_list = input_kinds[0]
-        if from_list != LIST:
-            return None if from_list is None else False
+        operand_kind = input_kinds[0]
+        if operand_kind != LIST:
+            return None if operand_kind is None else False
         return _reduced_kind(kinds, node)
     if node.attributes["keywords"] or any(kind is not None and not is_python_number(kind) for kind in input_kinds):
         return False

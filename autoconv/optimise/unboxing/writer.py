@@ -47,7 +47,7 @@ def write(*names: str) -> Callable[[Write], Write]:
 def rewrite_by_kinds(graph: Graph, kinds: Kinds) -> Graph:
     """Rewrite the graph by its inferred kinds; parameters and result types stay."""
     has_identified = any(node.attributes.get("how") == "identified" for node in graph.walk())
-    copy = _GraphCopier(kinds, "identified" if has_identified else "number").copy_graph(graph, outermost=True)
+    copy = _GraphCopier(kinds, "identified" if has_identified else "number").copy_graph(graph, is_outermost=True)
     compute_effects(copy)
     return copy
 
@@ -58,7 +58,7 @@ class _GraphCopier:
         self._float_boxing = float_boxing
         self._copies: dict[Graph, Graph] = {}
 
-    def copy_graph(self, graph: Graph, outermost: bool = False) -> Graph:
+    def copy_graph(self, graph: Graph, is_outermost: bool = False) -> Graph:
         copy = self._copies[graph] = Graph(graph.name)
         w = Writer(copy, self._kinds, self._float_boxing)
         for value in graph.parameters:
@@ -69,7 +69,7 @@ class _GraphCopier:
             else:
                 self._copy(w, node)
         for value in graph.outputs:
-            copy.outputs += [w.as_object(value, None)] if outermost else w.replacements(value)
+            copy.outputs += [w.as_object(value, None)] if is_outermost else w.replacements(value)
         return copy
 
     def _copy(self, w: Writer, node: Node) -> None:
@@ -91,7 +91,7 @@ class _GraphCopier:
         new_node = w.graph.add_replacement(
             node, node.op, inputs, attributes, regions=copy_regions(node, self._copies, self.copy_graph), types=types,
         )  # fmt: skip
-        w.set(node, new_node.results)
+        w.set_replacements(node, new_node.results)
 
 
 class Writer:
@@ -127,10 +127,10 @@ class Writer:
             return [INT for part in value.node.inputs if not is_none(part)]  # type: ignore[union-attr]
         return [INT] * 3 if kind == RANGE else [CURSOR_TYPE] if kind == PAIR else [value.type]
 
-    def set(self, node: Node, values: Sequence[Value]) -> None:
-        parts = iter(values)
+    def set_replacements(self, node: Node, values: Sequence[Value]) -> None:
+        remaining = iter(values)
         for value in node.results:
-            self.values[value] = tuple(next(parts) for _ in self.types(value))
+            self.values[value] = tuple(next(remaining) for _ in self.types(value))
 
     def write(self, node: Node) -> None:
         is_nested = node in self.kinds.nested_nodes and operation_key(node) not in _WRITTEN_FOR_BOTH
@@ -144,7 +144,7 @@ class Writer:
         )
         if not replacements:
             return  # an unused None, or a constant slice
-        self.set(node, replacements)
+        self.set_replacements(node, replacements)
         for value in node.results:
             (*_, last) = self.values[value]
             if isinstance(value.type, ObjectType) and self.types(value) == [value.type] and is_number(last.type):

@@ -59,8 +59,8 @@ class DifferentiableGraph:
 
         def pull(cotangents: Sequence[Any]) -> list[Any]:
             for parts in chain:
-                saved = results[parts.split.outputs : len(parts.forward.graph.outputs)]
-                if all(ct is None for ct in cotangents[parts.split.outputs :]):
+                saved = results[parts.split.output_count : len(parts.forward.graph.outputs)]
+                if all(ct is None for ct in cotangents[parts.split.output_count :]):
                     return parts.pull(cotangents, saved, results, len(inputs))
             return last._rerun_for_derivative(watched, inputs, values_before, cotangents, results)
 
@@ -120,7 +120,7 @@ class DifferentiableGraph:
             )
         parts = self.parts(watched)
         arrays = parts.forward.run([to_graph_input(value) for value in inputs])
-        saved = parts.forward._wrap_results(arrays, inputs)[parts.split.outputs :]
+        saved = parts.forward._wrap_results(arrays, inputs)[parts.split.output_count :]
         return parts.pull(cotangents, saved, results, len(inputs))
 
     def _wrap_results(self, arrays: Sequence[Any], inputs: Sequence[Any]) -> list[Any]:
