@@ -50,16 +50,16 @@ def _flat_positions(b: GraphBuilder, attributes: Any, type_: ArrayType) -> Value
     if None in type_.shape or None in type_.strides:
         raise_no_gradient("an array is viewed in another shape, and its sizes are known only at run time")
     pairs: list[Any] = list(zip(type_.shape, type_.strides, strict=True))
-    low = sum(min(0, (size - 1) * stride) for size, stride in pairs if size)
+    lowest_offset = sum(min(0, (size - 1) * stride) for size, stride in pairs if size)
     offsets = np.zeros([size for size, _ in pairs], np.int64)
     for axis, (size, stride) in enumerate(pairs):
         offsets += (np.arange(size) * stride).reshape([-1 if d == axis else 1 for d in range(len(pairs))])
-    numbers = np.full((int(offsets.max(initial=0)) - low) // type_.dtype.size + 1, -1, np.int64)
-    numbers[(offsets.reshape(-1) - low) // type_.dtype.size] = np.arange(offsets.size)
-    addresses = np.full(attributes["shape"], attributes["offset"] - low, np.int64)
+    position_at_address = np.full((int(offsets.max(initial=0)) - lowest_offset) // type_.dtype.size + 1, -1, np.int64)
+    position_at_address[(offsets.reshape(-1) - lowest_offset) // type_.dtype.size] = np.arange(offsets.size)
+    addresses = np.full(attributes["shape"], attributes["offset"] - lowest_offset, np.int64)
     for axis, (size, stride) in enumerate(zip(attributes["shape"], attributes["strides"], strict=True)):
         addresses += (np.arange(size) * stride).reshape([-1 if d == axis else 1 for d in range(addresses.ndim)])
-    return b.constant(value=numbers[addresses // type_.dtype.size], weak=False)  # type: ignore[no-any-return]
+    return b.constant(value=position_at_address[addresses // type_.dtype.size], weak=False)  # type: ignore[no-any-return]
 
 
 def raise_no_gradient(reason: str) -> Any:

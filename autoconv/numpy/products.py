@@ -151,8 +151,8 @@ def cross(a: object, b: object, axisa: object = -1, axisb: object = -1, axisc: o
     (a0, a1, a2), (b0, b1, b2) = rows
     multiply, subtract = np.multiply, np.subtract
     parts = [
-        call_ufunc(subtract, call_ufunc(multiply, p, q), call_ufunc(multiply, r, s))
-        for p, q, r, s in ((a1, b2, a2, b1), (a2, b0, a0, b2), (a0, b1, a1, b0))
+        call_ufunc(subtract, call_ufunc(multiply, *added), call_ufunc(multiply, *subtracted))
+        for added, subtracted in (((a1, b2), (a2, b1)), ((a2, b0), (a0, b2)), ((a0, b1), (a1, b0)))
     ]
     return moveaxis(apply("stack", *parts, axis=rank_of(parts[0])), -1, axisc)
 

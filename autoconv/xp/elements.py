@@ -85,7 +85,7 @@ BINARY = {
 }
 
 
-def _unary(name: str) -> Callable[..., Any]:
+def _unary_function(name: str) -> Callable[..., Any]:
     compute = numpy_implementation(name)
 
     def run(x: TensorLike, /) -> Tensor:
@@ -94,7 +94,7 @@ def _unary(name: str) -> Callable[..., Any]:
     return run
 
 
-def _rounding(name: str) -> Callable[..., Any]:
+def _rounding_function(name: str) -> Callable[..., Any]:
     compute = numpy_implementation(name)
 
     def run(x: TensorLike, /) -> Tensor:
@@ -104,7 +104,7 @@ def _rounding(name: str) -> Callable[..., Any]:
     return run
 
 
-def _binary(name: str) -> Callable[..., Any]:
+def _binary_function(name: str) -> Callable[..., Any]:
     compute = numpy_implementation(name)
 
     def run(x1: TensorLike, x2: TensorLike, /) -> Tensor:
@@ -124,7 +124,7 @@ def _with_name(name: str, function: Callable[..., Any], arguments: str, result: 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     name: _with_name(name, make(name), *example)
-    for make, table in ((_unary, UNARY), (_rounding, ROUNDING), (_binary, BINARY))
+    for make, table in ((_unary_function, UNARY), (_rounding_function, ROUNDING), (_binary_function, BINARY))
     for name, example in table.items()
 }
 

@@ -63,11 +63,11 @@ def _spec_with_bounds(node: Node, sizes: Sizes) -> Spec | None:
     leading_count = _OPERANDS[node.op.name]
     shapes = [value.shape if isinstance(value.type, TensorType) else None for value in node.inputs[:leading_count]]
     shape, result = shapes[0], node.results[0].type
-    if any(
-        operand_shape is None or None in operand_shape for operand_shape in (*shapes, getattr(result, "shape", None))
-    ) or not has_symbols(result):
+    if any(operand_shape is None or None in operand_shape for operand_shape in shapes) or not has_symbols(result):
         return None
-    assert shape is not None and isinstance(result, TensorType)
+    assert shape is not None and isinstance(result, TensorType) and result.shape is not None
+    if None in result.shape:
+        return None
     if result.dtype.is_string or len(node.inputs) == leading_count:
         return None
     spec = node.attributes["spec"]

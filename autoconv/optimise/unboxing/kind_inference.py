@@ -48,9 +48,8 @@ def _register_in(table: dict[str, Rule], names: Sequence[str]) -> Callable[[Rule
 
 def operation_key(node: Node) -> str:
     """Return the name of the op, with the function or method that it applies."""
-    applied = node.attributes.get("function") if node.op.name == "object_apply" else None
-    applied = node.attributes["name"] if node.op.name == "object_method" else applied
-    return node.op.name if applied is None else f"{node.op.name}.{applied}"
+    key_attribute = {"object_apply": "function", "object_method": "name"}.get(node.op.name)
+    return node.op.name if key_attribute is None else f"{node.op.name}.{node.attributes[key_attribute]}"
 
 
 class Cell:

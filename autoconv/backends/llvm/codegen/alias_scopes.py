@@ -9,7 +9,7 @@ from autoconv.backends.llvm.ir.module import ModuleText
 from autoconv.graph.graph import Value
 from autoconv.ops.analysis.alias import Overlaps
 
-_ARRAY_LIMIT = 24  # most base arrays of a graph with scopes: the metadata of every access names each of them
+_ARRAY_LIMIT = 24  # graphs with more base arrays get no scopes, as the metadata of each access names all of them
 
 
 class AliasScopes:

@@ -91,8 +91,8 @@ def lower_range(w: Rules, node: Node, start: Term, limit: Term, delta: Term) -> 
         if not w.has_open_sizes:
             return None
         w.fail(is_zero)
-        quotient = w.intrinsic("ceil", (limit - start) / w.select(is_zero, 1.0, delta))
-        count = w.as_size(w.select(quotient > 0.0, quotient, 0.0))
+        float_length = w.intrinsic("ceil", (limit - start) / w.select(is_zero, 1.0, delta))
+        count = w.as_size(w.select(float_length > 0.0, float_length, 0.0))
         return start + w.iota((None,), 0, start.dtype, [count]) * delta
     w.fail(is_zero)
     step = w.select(is_zero, 1, delta)
@@ -168,10 +168,10 @@ def identity(w: Rules, node: Node, x: Term) -> Term:
 @lowers("absent")
 def absent(w: Rules, node: Node) -> Term | None:
     type_ = node.results[0].type
-    static_sizes = getattr(type_, "shape", None)
-    if static_sizes is None or not all(isinstance(size, int) for size in static_sizes):
+    shape = getattr(type_, "shape", None)
+    if shape is None or not all(isinstance(size, int) for size in shape):
         return None
-    return w.expand(w.constant(0, type_.dtype), static_sizes)  # type: ignore[union-attr]
+    return w.expand(w.constant(0, type_.dtype), shape)  # type: ignore[union-attr]
 
 
 @lowers("real", "imag", "conjugate", "angle")
@@ -189,8 +189,8 @@ def complex_parts(w: Rules, node: Node, x: Term) -> Term:
 
 
 def _real_angle(w: Rules, x: Term) -> Term:
-    choice = w.select(x < 0.0, w.constant(np.pi, x.dtype), 0.0)
-    return w.select(w.is_nan(x), x, choice)
+    angle = w.select(x < 0.0, w.constant(np.pi, x.dtype), 0.0)
+    return w.select(w.is_nan(x), x, angle)
 
 
 @lowers("bitcast")
@@ -256,12 +256,12 @@ def clip(w: Rules, node: Node, x: Term, low: Term, high: Term) -> Term | None:
 
 @lowers("numpy_copy")
 def copy(w: Rules, node: Node, x: Term) -> Term | None:
-    kind = node.attributes["how"]
-    if kind == "astype":
+    how = node.attributes["how"]
+    if how == "astype":
         return w.cast(x, node.attributes["dtype"])
-    if kind == "flatten":
+    if how == "flatten":
         return w.flatten(x)
-    return x if kind == "copy" else None
+    return x if how == "copy" else None
 
 
 @lowers("python_power")

@@ -16,7 +16,7 @@ def linear_recurrence(w: Control, node: Node, coefficient: Term, addend: Term) -
     coefficient, addend = w.broadcast(coefficient, addend)
     axis, backwards = node.attributes["axis"] % addend.rank, node.attributes["reverse"]
     size = addend.shape[axis]
-    if not isinstance(size, int) or not all(isinstance(other, int) for other in addend.shape):
+    if not isinstance(size, int) or not all(isinstance(n, int) for n in addend.shape):
         return None
     if size == 0:
         return addend
@@ -30,12 +30,12 @@ def linear_recurrence(w: Control, node: Node, coefficient: Term, addend: Term) -
 
     def compute_row(state: list[Term], word: Term) -> list[Term]:
         w.error_word = word
-        step, last, result = state
+        step, row, result = state
         position = (size - 1) - step if backwards else step
-        last = take_row(coefficient, position) * last + take_row(addend, position)
+        row = take_row(coefficient, position) * row + take_row(addend, position)
         starts = [position if a == axis else w.constant(0, int64) for a in range(addend.rank)]
-        row_box = w.reshape(last, [1 if a == axis else n for a, n in enumerate(addend.shape)])
-        return [step + 1, last, w.dynamic_update(result, row_box, starts)]
+        row_box = w.reshape(row, [1 if a == axis else n for a, n in enumerate(addend.shape)])
+        return [step + 1, row, w.dynamic_update(result, row_box, starts)]
 
     first = take_row(addend, w.constant(size - 1 if backwards else 0, int64))
     state = [w.constant(1, int64), first, addend]

@@ -75,7 +75,7 @@ class _StatementWriter(StepLoops):
     def find_overlap(self) -> str:
         """Return DISJOINT or OVERLAP if that is known, else an i1 that is true if the memory may overlap."""
         out, node = self.region.out, self.node
-        overlaps: list[str] = []
+        run_time_tests: list[str] = []
         bases = {step.operands[0] for step in self.steps if step.op == BASE}
         for i, (value, operand) in enumerate(self.operands):
             if not representation.is_memory(value.type) or not isinstance(operand, Memory):
@@ -85,8 +85,8 @@ class _StatementWriter(StepLoops):
                 return OVERLAP
             is_disjoint = self.region.body.dependence.are_disjoint(node.inputs[0], value)
             if overlap not in (DISJOINT, EQUAL) and not is_disjoint:
-                overlaps.append(may_overlap(self.region, node.inputs[0], value))
-        return write_any(out, overlaps) if overlaps else DISJOINT
+                run_time_tests.append(may_overlap(self.region, node.inputs[0], value))
+        return write_any(out, run_time_tests) if run_time_tests else DISJOINT
 
     def _covers_target(self, value: Value) -> bool:
         return len(value.shape) == len(self.target.sizes)  # type: ignore[union-attr, arg-type]
