@@ -23,7 +23,7 @@ from autoconv.backends.llvm.analysis.representation import is_dense, is_scalar, 
 from autoconv.backends.llvm.analysis.symbolic_sizes import open_sizes
 from autoconv.backends.llvm.codegen import lowerings  # noqa: F401  (its import registers all lowerings)
 from autoconv.backends.llvm.codegen.control import recursion
-from autoconv.backends.llvm.codegen.object_table import Address, Calls
+from autoconv.backends.llvm.codegen.object_table import Address, ObjectTable
 from autoconv.backends.llvm.entry.eligibility import is_eligible
 from autoconv.backends.llvm.entry.wrapper import CALL, RUN, write_call, write_graph, write_run
 from autoconv.backends.llvm.ir.index_arith import Size
@@ -60,31 +60,31 @@ class NativeGraph:
         declare_shared(module)
         module.open_sizes = self.sizes = open_sizes(graph, original.needs)
         module.sizes = tuple(map(register_of, module.open_sizes.symbols))
-        calls = Calls(module, compile_region)
+        objects = ObjectTable(module, compile_region)
         if form is not None and not is_eligible(graph, form):
             form = None
         kinds = {} if form is None else output_kinds(form.result)
         transposed_outputs = take_transposed_outputs(graph) if "array" in kinds.values() else frozenset()
         donated = form.donated if form is not None else frozenset()
-        write_graph(graph, module, calls, donated)
-        write_run(graph, module, calls, donated, transposed_outputs)
+        write_graph(graph, module, objects, donated)
+        write_run(graph, module, objects, donated, transposed_outputs)
         if form is not None:
-            write_call(graph, module, calls, form, transposed_outputs)
-        module.variable("objects", f"[{len(calls.objects)} x ptr]")
+            write_call(graph, module, objects, form, transposed_outputs)
+        module.variable("objects", f"[{len(objects.items)} x ptr]")
         exports = [RUN, "objects"] if form is None else [RUN, CALL, "objects"]
         texts = module.texts()
-        prepare_object_files({**texts, **pending_texts("".join(texts), calls.objects)})
+        prepare_object_files({**texts, **pending_texts("".join(texts), objects.items)})
         code = Code(texts, exports, addresses("".join(texts)))
         self.notes = compilation_notes(texts)
-        objects = tuple(map(resolve_item, calls.objects))
-        table = (ctypes.c_void_p * len(objects)).from_address(code.address("objects"))
-        for i, item in enumerate(objects):
+        resolved_objects = tuple(map(resolve_item, objects.items))
+        table = (ctypes.c_void_p * len(resolved_objects)).from_address(code.address("objects"))
+        for i, item in enumerate(resolved_objects):
             table[i] = item.offset if isinstance(item, Address) else id(item)
-        kept_objects = code, objects, form
+        kept_objects = code, resolved_objects, form
         self._run = native_entry(code.address(RUN), graph.name, kept_objects)
         self.entry = None if form is None else native_entry(code.address(CALL), graph.name, kept_objects)
-        self.kernel_calls = calls.kernels
-        self.kernels = [name for name, _ in calls.kernels]
+        self.kernel_calls = objects.kernels
+        self.kernels = [name for name, _ in objects.kernels]
         self.holds_no_arguments = holds_no_arguments(graph)
         self._graph = original
         self._conversions = [_argument_conversion(value) for value in graph.parameters]

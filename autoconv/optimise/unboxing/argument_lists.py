@@ -21,7 +21,7 @@ from autoconv.optimise.unboxing.kind_inference import (
 )
 from autoconv.optimise.unboxing.writer import Writer, write
 
-OP_NAME = "object_numbers"
+NAME = "object_numbers"
 # Operations that change their first operand, a list.
 _MUTATIONS = frozenset(
     {"object_apply.setitem", "object_apply.delitem", "object_apply.iadd"}
@@ -43,14 +43,14 @@ def mark_number_lists(graph: Graph, facts: Mapping[int, tuple[TensorType, int]])
             return value
         element, depth = facts[position]
         attributes = {"element": element, "depth": depth}
-        return copy.add(OPS[OP_NAME], [value], attributes, types=[value.type]).results[0]
+        return copy.add(OPS[NAME], [value], attributes, types=[value.type]).results[0]
 
     return clone(graph, lambda copy, node, inputs: None, mark)
 
 
 def ban_mutated_arguments(kinds: Kinds) -> None:
     """Ban the argument lists that may be mutated."""
-    sites = {site for cell in kinds.cells() for site in cell.sites if site.op.name == OP_NAME}
+    sites = {site for cell in kinds.cells() for site in cell.sites if site.op.name == NAME}
     if not sites:
         return
     banned_sites: set[Node] = set()
@@ -90,7 +90,7 @@ def _may_mutate_argument(node: Node, new_objects: frozenset[Value]) -> bool:
     return False
 
 
-@rule(OP_NAME)
+@rule(NAME)
 def _numbers_kind(kinds: Kinds, node: Node) -> bool:
     items = kinds.make_list(node)
     for _ in range(node.attributes["depth"] - 1):
@@ -101,7 +101,7 @@ def _numbers_kind(kinds: Kinds, node: Node) -> bool:
     return True
 
 
-@write(OP_NAME)
+@write(NAME)
 def _write_numbers(w: Writer, node: Node) -> list[Value]:
     (value,) = node.inputs
     is_flat = node.attributes["depth"] == 1
@@ -114,4 +114,4 @@ def _write_numbers(w: Writer, node: Node) -> list[Value]:
 
 
 ROUND_CHECKS.append(ban_mutated_arguments)
-__all__ = ["OP_NAME", "ban_mutated_arguments", "mark_number_lists"]
+__all__ = ["NAME", "ban_mutated_arguments", "mark_number_lists"]

@@ -49,7 +49,7 @@ def _write_sizes_of(region: LoweringContext, node: Node) -> None:
     is_last_use = region.remaining_uses[x] == 1
     array = body.own_reference(region.take_reference(x, is_last_use))
     shape: Any = result.shape
-    if not body.calls.has_python:
+    if not body.objects.has_python:
         region.set(result, array)
         dimensions = out.load("ptr", out.gep("i8", array.ir, abi.DIMENSIONS))
         for axis, size in enumerate(shape):
@@ -57,7 +57,7 @@ def _write_sizes_of(region: LoweringContext, node: Node) -> None:
                 _define_size(region, size, out.load("i64", out.gep("i64", dimensions, axis)))
         return
     sizes_address = out.alloca(f"[{len(shape)} x i64]")
-    array_class, descriptor = (body.calls.object(item)(out) for item in (np.ndarray, result.dtype.numpy))
+    array_class, descriptor = (body.objects.reference(item)(out) for item in (np.ndarray, result.dtype.numpy))
 
     def load_sizes(array: str) -> str:
         for axis, size in enumerate(shape):

@@ -43,7 +43,7 @@ class KernelCalls:
             BY_OP[name](self, node)  # type: ignore[arg-type]
             return
         if name == "absent" and isinstance(node.results[0].type, ObjectType):  # never read
-            self.set(node.results[0], Object(self.body.calls.object(None)(self.out)))
+            self.set(node.results[0], Object(self.body.objects.reference(None)(self.out)))
             return
         if name == "absent" and is_memory(node.results[0].type):
             self.set(node.results[0], placeholder_memory(self, node.results[0].type))  # type: ignore[arg-type]
@@ -51,7 +51,7 @@ class KernelCalls:
         if name == "absent" and is_dense(node.results[0].type) and is_known(sizes(node.results[0].type)):
             self.set(node.results[0], self._zeroed_array(node.results[0]))
             return
-        constant = self.body.calls.constant_object(node)
+        constant = self.body.objects.constant_object(node)
         if constant is not None:
             self.set(node.results[0], Object(constant(self.out)))
             return
@@ -75,11 +75,11 @@ class KernelCalls:
             value = node.attributes["value"]
             if is_array(result.type):
                 value = np.ascontiguousarray(value)
-            self.set(result, Object(self.body.calls.object(value)(self.out)))
+            self.set(result, Object(self.body.objects.reference(value)(self.out)))
 
     def call_kernel(self, node: Node, is_rare: bool = False) -> list[Native]:
         """Call the op's kernel as a Python function; `is_rare`: only in the cases that native code does not handle."""
-        return self.call_function(node, self.body.calls.kernel(node, self.call_sites, is_rare, self._values.get))
+        return self.call_function(node, self.body.objects.kernel(node, self.call_sites, is_rare, self._values.get))
 
     def call_function(self, node: Node, function: Callable[[FunctionText], str], *numbers: Element) -> list[Native]:
         """Call a Python function that takes the node's inputs, then `numbers`, and returns the node's results.
@@ -87,7 +87,7 @@ class KernelCalls:
         In a C library the call records an error code in place of the function, without arguments.
         """
         out, body = self.out, self.body
-        if not body.calls.has_python:
+        if not body.objects.has_python:
             error = out.call("call_python", function(out), "null", 0)
             body.fail_if(out.is_null(error))
             return [self._as_native(value, body.own_reference(error)) for value in node.results]
@@ -139,8 +139,8 @@ class KernelCalls:
         zero = np.zeros((), value.dtype.numpy)
         shape = sizes(value.type)
         if is_known(shape):
-            return Object(self.body.calls.object(np.broadcast_to(zero, shape))(self.out))
-        return self._new_view(Object(self.body.calls.object(zero)(self.out)), value.dtype, shape, [0] * len(shape))
+            return Object(self.body.objects.reference(np.broadcast_to(zero, shape))(self.out))
+        return self._new_view(Object(self.body.objects.reference(zero)(self.out)), value.dtype, shape, [0] * len(shape))
 
     def _reshape(self, array: Object, type_: Type) -> Object:
         """Return a view of an array's elements with the shape of `type_`."""
@@ -159,7 +159,7 @@ class KernelCalls:
         for size in reversed(shape[len(strides) :]):
             strides.append(stride)
             stride = product(out, stride, size)
-        array_class, descriptor = (self.body.calls.object(item)(out) for item in (np.ndarray, dtype.numpy))
+        array_class, descriptor = (self.body.objects.reference(item)(out) for item in (np.ndarray, dtype.numpy))
         address = out.load("ptr", out.gep("i8", array.ir, abi.DATA))
         buffers = [self.body.store_dimensions(numbers) for numbers in (shape, strides[::-1])]
         result = out.call(
@@ -171,7 +171,7 @@ class KernelCalls:
     def box(self, element: Element) -> Object:
         """Return the number as an array of rank 0."""
         out = self.out
-        descriptor = self.body.calls.object(element.dtype.numpy)
+        descriptor = self.body.objects.reference(element.dtype.numpy)
         result = out.call("new_array", 0, "null", descriptor(out))
         self.body.fail_if(out.is_null(result))
         address = out.gep("i8", result, abi.DATA)
@@ -199,7 +199,7 @@ class KernelCalls:
         """Check that a kernel's result has the shape of its type, with the open dimensions of the arguments."""
         out, body, shape = self.out, self.body, sizes(value.type)
         dtype = value.dtype
-        array_class, descriptor = (body.calls.object(item)(out) for item in (np.ndarray, dtype.numpy))
+        array_class, descriptor = (body.objects.reference(item)(out) for item in (np.ndarray, dtype.numpy))
         dimensions = body.store_dimensions(shape)
         with out.unless(out.call("is_contiguous_array", object_.ir, array_class, descriptor, len(shape), dimensions)):
             body.call_python(_raise_size_mismatch, object_.ir)
@@ -207,7 +207,7 @@ class KernelCalls:
     def _as_native(self, value: Value, object_: Object) -> Native:
         if is_memory(value.type):
             return ndarray_memory(self, object_, value.type)  # type: ignore[arg-type]
-        if is_open(value.type) and self.body.calls.has_python:
+        if is_open(value.type) and self.body.objects.has_python:
             self._check_sizes(value, object_)
         if not is_scalar(value.type):
             return object_

@@ -11,7 +11,7 @@ from autoconv.backends.llvm.analysis.classify import LoweringClasses
 from autoconv.backends.llvm.analysis.loop_dependence import LoopDependence
 from autoconv.backends.llvm.analysis.representation import has_computed_sizes, is_dense, register_of, sizes
 from autoconv.backends.llvm.codegen.alias_scopes import AliasScopes
-from autoconv.backends.llvm.codegen.object_table import Calls
+from autoconv.backends.llvm.codegen.object_table import ObjectTable
 from autoconv.backends.llvm.codegen.stack_buffers import StackBuffers
 from autoconv.backends.llvm.codegen.values import Native, Object
 from autoconv.backends.llvm.ir.function import FunctionText
@@ -60,7 +60,7 @@ class Body:
         self,
         module: ModuleText,
         out: FunctionText,
-        calls: Calls,
+        objects: ObjectTable,
         graph: Graph,
         stacks: frozenset[Value],
         classes: LoweringClasses,
@@ -71,7 +71,7 @@ class Body:
         self.module = module
         self.out = out
         self.stack_buffers = StackBuffers(out)
-        self.calls = calls
+        self.objects = objects
         self.failure_label = "failed"
         self.loop_depth = 0  # depth of the loops around the present position
         self.is_serial = False  # True in an innermost loop that LLVM does not vectorise
@@ -152,14 +152,14 @@ class Body:
         out, shape, dtype = self.out, sizes(type_), type_.dtype  # type: ignore[union-attr]
         if not is_known(shape):
             return self._new_open_array(dtype, shape)
-        arguments = len(shape), self.calls.shape(shape), self.calls.object(dtype.numpy)(out)
+        arguments = len(shape), self.objects.shape(shape), self.objects.reference(dtype.numpy)(out)
         if SMALLEST_BYTES <= math.prod(shape) * dtype.size <= LARGEST_BYTES:
-            return out.call("new_large_array", *arguments, self.calls.object(HANDLER)(out))
+            return out.call("new_large_array", *arguments, self.objects.reference(HANDLER)(out))
         return out.call("new_array", *arguments)
 
     def _new_open_array(self, dtype: DType, shape: Sequence[Position]) -> str:
         out = self.out
-        descriptor, pool = (self.calls.object(item)(out) for item in (dtype.numpy, HANDLER))
+        descriptor, pool = (self.objects.reference(item)(out) for item in (dtype.numpy, HANDLER))
         size = element_count(out, shape)
         dimensions = self.store_dimensions(shape)
         bytes_ = product(out, size, dtype.size)
@@ -176,7 +176,7 @@ class Body:
         """Make an uninitialised array whose dimensions are numbers or registers."""
         out, rank = self.out, len(shape)
         dimensions = self.store_dimensions(shape)
-        descriptor = self.calls.object(dtype.numpy)(out)
+        descriptor = self.objects.reference(dtype.numpy)(out)
         result = out.call("new_array", rank, dimensions, descriptor)
         self.fail_if(out.is_null(result))
         return self.own_reference(result)
@@ -212,7 +212,7 @@ class Body:
     def call_python(self, function: Callable[[Any], Any], argument: str) -> str:
         """Call a Python function with one object, and return a new reference to its result."""
         out = self.out
-        callee, arguments = self.calls.object(function)(out), out.alloca("ptr")
+        callee, arguments = self.objects.reference(function)(out), out.alloca("ptr")
         out.store("ptr", argument, arguments)
         result = out.call("call_python", callee, arguments, 1)
         self.fail_if(out.is_null(result))

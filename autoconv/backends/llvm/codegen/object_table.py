@@ -26,7 +26,7 @@ class Address:
     offset: int
 
 
-class Calls:
+class ObjectTable:
     """The objects that a native function refers to, in the order of its table `@objects`.
 
     The loader fills the table.
@@ -35,19 +35,19 @@ class Calls:
     has_python = True  # whether the code runs in a Python process
 
     def __init__(self, module: ModuleText, compile_region: Compile) -> None:
-        self.objects: list[Any] = []
+        self.items: list[Any] = []
         self.kernels: list[tuple[str, Span | None]] = []  # nodes that run by kernels: op name and span
         self._positions: dict[int, int] = {}
         self._module = module
         self._compile_region = compile_region
         self._shapes: dict[tuple[int, ...], str] = {}
 
-    def object(self, value: Any) -> Reference:
+    def reference(self, value: Any) -> Reference:
         """Return a reference to an object, which is kept alive as long as the code."""
         position = self._positions.get(id(value))
         if position is None:
-            position = self._positions[id(value)] = len(self.objects)
-            self.objects.append(value)
+            position = self._positions[id(value)] = len(self.items)
+            self.items.append(value)
 
         def reference(out: FunctionText) -> str:
             address = out.gep("ptr", "@objects", position)
@@ -85,7 +85,7 @@ class Calls:
                 raise
             return convert_results(result)
 
-        return self.object(call)
+        return self.reference(call)
 
     def constant_object(self, node: Node) -> Reference | None:
         """Return a reference to the result of a node, if that is a constant object of the code; else None."""
@@ -95,7 +95,7 @@ class Calls:
         """Return the number of the first clause that catches the error, or the number of clauses if none does."""
         result = str(len(clauses))
         for number, classes in reversed(list(enumerate(clauses))):
-            matches = out.call_c("PyErr_GivenExceptionMatches", "i32", "ptr, ptr", error, self.object(classes)(out))
+            matches = out.call_c("PyErr_GivenExceptionMatches", "i32", "ptr, ptr", error, self.reference(classes)(out))
             result = out.select(out.icmp("ne", matches, 0), number, result)
         return result
 
@@ -119,7 +119,7 @@ class Calls:
                     locate(error, span)
                 raise
 
-        return self.object(call)
+        return self.reference(call)
 
     def call_locator(self, node: Node, owners: Sequence[Node]) -> Reference:
         """Return a reference to a function, as `locator` does, for an error that a called function raised."""
@@ -131,7 +131,7 @@ class Calls:
                     locate(error, span)
             raise error
 
-        return self.object(reraise)
+        return self.reference(reraise)
 
     def locator(self, node: Node, owners: Sequence[Node]) -> Reference:
         """Return a reference to a function that reraises an error with the spans of a node and of the calls around it.
@@ -145,7 +145,7 @@ class Calls:
                     locate(error, span)
             raise error
 
-        return self.object(reraise)
+        return self.reference(reraise)
 
 
 def _results_converter(results: Sequence[Value]) -> Callable[[Any], Any]:

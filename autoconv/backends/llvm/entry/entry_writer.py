@@ -21,7 +21,7 @@ from autoconv.backends.call_form import (
 )
 from autoconv.backends.llvm.analysis.representation import is_open, is_scalar, sizes
 from autoconv.backends.llvm.codegen.memory.array_view import byte_bounds, sizes_or_strides
-from autoconv.backends.llvm.codegen.object_table import Address, Calls
+from autoconv.backends.llvm.codegen.object_table import Address, ObjectTable
 from autoconv.backends.llvm.codegen.values import Memory, Object
 from autoconv.backends.llvm.entry.results import ResultWriter
 from autoconv.backends.llvm.entry.symbolic_sizes import ArgumentDimensions
@@ -42,20 +42,20 @@ class EntryWriter:
     A check that fails branches to the exit that refuses the call.
     """
 
-    def __init__(self, graph: Graph, module: ModuleText, calls: Calls, name: str, count: int) -> None:
+    def __init__(self, graph: Graph, module: ModuleText, objects: ObjectTable, name: str, count: int) -> None:
         self._graph = graph
         self._module = module
-        self._calls = calls
+        self._objects = objects
         self._memories: list[tuple[str, Any]] = []
         self.copies: list[str] = []  # slots of copies of arguments that are not C-contiguous
         self._saved: list[str] = []  # slots of copies of arrays that are restored where the graph fails
         self._restore_arguments: tuple[str, str, int] | None = None  # arguments of `restore_arrays`
         parameters = ("ptr %self", "ptr %arguments", "i64 %count")
         self.out = FunctionText(module, Signature("ptr", parameters, f"nounwind {QUICK}", name, exported=True))
-        self.result_writer = ResultWriter(self.out, calls)
+        self.result_writer = ResultWriter(self.out, objects)
         self._refusal_label = self.out.label("other")
         self._check(self.out.icmp("eq", "%count", count))
-        self.open_dimensions = ArgumentDimensions(module.open_sizes, self.out, calls, self._check)
+        self.open_dimensions = ArgumentDimensions(module.open_sizes, self.out, objects, self._check)
 
     def _check(self, test: str) -> None:
         """Write a branch to the exit that refuses the call, unless the test holds."""
@@ -74,7 +74,7 @@ class EntryWriter:
 
     def check_idle(self, form: CallForm) -> None:
         """Check that no graph is being recorded and no tape is active."""
-        cell = self._calls.object(Address(ctypes.addressof(form.busy)))(self.out)
+        cell = self._objects.reference(Address(ctypes.addressof(form.busy)))(self.out)
         busy = self.out.new(f"load atomic i64, ptr {cell} monotonic, align 8")
         self._check(self.out.icmp("eq", busy, 0))
 
@@ -88,8 +88,8 @@ class EntryWriter:
             self._check_names(guards)
         for guard in form.guards:
             if isinstance(guard, CellGuard):
-                contents = self._load_field(self._calls.object(guard.cell)(self.out), abi.CELL_CONTENTS, "ptr")
-                self._check(self.out.is_same(contents, self._calls.object(guard.value)(self.out)))
+                contents = self._load_field(self._objects.reference(guard.cell)(self.out), abi.CELL_CONTENTS, "ptr")
+                self._check(self.out.is_same(contents, self._objects.reference(guard.value)(self.out)))
             self._check_parts(guard)
 
     def _check_names(self, guards: Sequence[GlobalGuard]) -> None:
@@ -98,7 +98,7 @@ class EntryWriter:
         They are looked up again only after a change of the namespace: a variable of the module holds the version at the
         last successful check.
         """
-        namespace = self._calls.object(guards[0].namespace)(self.out)
+        namespace = self._objects.reference(guards[0].namespace)(self.out)
         offset = abi.dict_version_offset()
         if offset is None:
             self._look_up(namespace, guards)
@@ -113,19 +113,19 @@ class EntryWriter:
     def _look_up(self, namespace: str, guards: Sequence[GlobalGuard]) -> None:
         self._module.declare("PyDict_GetItemWithError", "ptr", "ptr, ptr")
         for guard in guards:
-            current = self.out.call("PyDict_GetItemWithError", namespace, self._calls.object(guard.name)(self.out))
-            value = "null" if guard.value is ABSENT else self._calls.object(guard.value)(self.out)
+            current = self.out.call("PyDict_GetItemWithError", namespace, self._objects.reference(guard.name)(self.out))
+            value = "null" if guard.value is ABSENT else self._objects.reference(guard.value)(self.out)
             self._check(self.out.is_same(current, value))
 
     def _check_parts(self, guard: Guard) -> None:
         """Check the parts of a guarded object."""
         if guard.words:
-            current = self._calls.object(guard.value)(self.out)
+            current = self._objects.reference(guard.value)(self.out)
             for offset, expected_object in guard.words:
-                expected = "null" if expected_object is None else self._calls.object(expected_object)(self.out)
+                expected = "null" if expected_object is None else self._objects.reference(expected_object)(self.out)
                 self._check(self.out.is_same(self._load_field(current, offset, "ptr"), expected))
         if guard.empty is not None:
-            container = self._calls.object(guard.empty)(self.out)
+            container = self._objects.reference(guard.empty)(self.out)
             self._check(self.out.icmp("eq", self._load_field(container, DICT_COUNT, "i64"), 0))
 
     def check_distinct(self, array: str, others: Sequence[str]) -> None:
@@ -137,7 +137,7 @@ class EntryWriter:
 
     def move_donated(self, position: int, form: CallForm, to_graph: bool) -> None:
         """Move the array out of a donated tensor; the graph gets its reference, or the reference is released."""
-        out, donation = self.out, self._calls.object(form.donation)(self.out)
+        out, donation = self.out, self._objects.reference(form.donation)(self.out)
         slot = out.gep("i8", self.load_argument(position), form.array_slot)
         out.call("retain", donation)
         if not to_graph:
@@ -146,9 +146,9 @@ class EntryWriter:
 
     def unwrap_tensor(self, tensor: str, form: CallForm, weak: bool) -> str:
         """Return the array of a tensor."""
-        tensor_class = self._calls.object(form.tensor_class)(self.out)
+        tensor_class = self._objects.reference(form.tensor_class)(self.out)
         self._check(self.out.is_same(self._load_field(tensor, abi.TYPE_OFFSET, "ptr"), tensor_class))
-        expected = self._calls.object(weak)(self.out)
+        expected = self._objects.reference(weak)(self.out)
         self._check(self.out.is_same(self._load_field(tensor, form.weak_slot, "ptr"), expected))
         return self._load_field(tensor, form.array_slot, "ptr")
 
@@ -159,8 +159,8 @@ class EntryWriter:
         if is_open(type_):
             self.open_dimensions.bind_array(array, type_)
             return array
-        array_class, descriptor = (self._calls.object(item)(self.out) for item in (np.ndarray, type_.dtype.numpy))
-        dimensions = self._calls.shape(shape) if shape else "null"
+        array_class, descriptor = (self._objects.reference(item)(self.out) for item in (np.ndarray, type_.dtype.numpy))
+        dimensions = self._objects.shape(shape) if shape else "null"
         is_plain = self.out.call("is_contiguous_array", array, array_class, descriptor, len(shape), dimensions)
         self._check(self.out.icmp("ne", is_plain, FALSE))
         return array
@@ -171,7 +171,7 @@ class EntryWriter:
         With `by_columns` it is the transposed view of an array in Fortran order, and the entry refuses other arrays.
         """
         out = self.out
-        array_class, descriptor = (self._calls.object(item)(out) for item in (np.ndarray, value.dtype.numpy))
+        array_class, descriptor = (self._objects.reference(item)(out) for item in (np.ndarray, value.dtype.numpy))
         arguments = array, array_class, descriptor, len(sizes(value.type))
         if by_columns:
             result = out.call("transposed_view", *arguments)
@@ -187,7 +187,7 @@ class EntryWriter:
         """Check that not all of the arrays are in Fortran order, since another trace is for such arguments."""
         if not arrays:
             return
-        array_class, are_by_columns = self._calls.object(np.ndarray)(self.out), ""
+        array_class, are_by_columns = self._objects.reference(np.ndarray)(self.out), ""
         for array in arrays:
             is_by_columns = self.out.call("is_column_major", array, array_class)
             are_by_columns = self.out.and_(are_by_columns, is_by_columns) if are_by_columns else is_by_columns
@@ -196,10 +196,10 @@ class EntryWriter:
     def check_memory(self, array: str, value: Value) -> str:
         """Check that an object is an ndarray with the layout in memory that its type states, and return it."""
         type_: Any = value.type
-        array_class, descriptor = (self._calls.object(item)(self.out) for item in (np.ndarray, type_.dtype.numpy))
+        array_class, descriptor = (self._objects.reference(item)(self.out) for item in (np.ndarray, type_.dtype.numpy))
         layout = (type_.shape, type_.strides)
         numbers = [[n if isinstance(n, int) else abi.ANY_NUMBER for n in dimensions] for dimensions in layout]
-        lists = [self._calls.shape(expected) if expected else "null" for expected in numbers]
+        lists = [self._objects.shape(expected) if expected else "null" for expected in numbers]
         fits = self.out.call("is_memory", array, array_class, descriptor, type_.rank, lists[0], lists[1])
         self._check(self.out.icmp("ne", fits, FALSE))
         self.open_dimensions.bind_memory(array, type_)
@@ -210,19 +210,20 @@ class EntryWriter:
         """Check by the classes of its first items that an object is a list as the parameter states, and return it."""
         out, total, item = self.out, "1", list_
         for _ in range(parameter.list_depth):
-            self._check(self.out.is_same(self._load_field(item, abi.TYPE_OFFSET, "ptr"), self._calls.object(list)(out)))
+            item_class = self._load_field(item, abi.TYPE_OFFSET, "ptr")
+            self._check(self.out.is_same(item_class, self._objects.reference(list)(out)))
             count = self._load_field(item, abi.LIST_COUNT, "i64")
             self._check(self.out.icmp("ne", count, 0))
             total = out.op("mul", total, count)
             item = self._load_field(self._load_field(item, abi.LIST_ITEMS, "ptr"), 0, "ptr")
         self._check(self.out.icmp("uge", total, parameter.min_length_product))
-        item_class = self._calls.object(parameter.item_type)(out)
+        item_class = self._objects.reference(parameter.item_type)(out)
         self._check(self.out.is_same(self._load_field(item, abi.TYPE_OFFSET, "ptr"), item_class))
         return list_
 
     def check_instance(self, instance: str, parameter: InstanceParameter) -> str:
         """Check the class of an object, and return the object."""
-        class_ = self._calls.object(parameter.kind)(self.out)
+        class_ = self._objects.reference(parameter.kind)(self.out)
         self._check(self.out.is_same(self._load_field(instance, abi.TYPE_OFFSET, "ptr"), class_))
         return instance
 
@@ -256,7 +257,7 @@ class EntryWriter:
         """Unwrap an object whose class is exactly bool, int or float, or both parts of a complex number."""
         dtype = value.dtype
         if dtype.is_complex:
-            complex_class = self._calls.object(complex)(self.out)
+            complex_class = self._objects.reference(complex)(self.out)
             self._check(self.out.is_same(self._load_field(object_, abi.TYPE_OFFSET, "ptr"), complex_class))
             real, imag = (self._load_field(object_, part, "double") for part in (abi.REAL_PART, abi.IMAGINARY_PART))
             return real, imag
@@ -265,7 +266,7 @@ class EntryWriter:
     def unwrap_scalar(self, object_: str, value: Value) -> str:
         """Unwrap a NumPy scalar of exactly the value's dtype; an array of rank 0 is refused."""
         dtype = value.dtype
-        scalar_class = self._calls.object(dtype.numpy.type)(self.out)
+        scalar_class = self._objects.reference(dtype.numpy.type)(self.out)
         self._check(self.out.is_same(self._load_field(object_, abi.TYPE_OFFSET, "ptr"), scalar_class))
         address = self.out.gep("i8", object_, abi.SCALAR_VALUE)
         return load(ElementWriter(self.out), dtype, address, 0).ir
@@ -288,11 +289,11 @@ class EntryWriter:
             self._saved.append(self.result_writer.hold(copy))
             for position, object_ in enumerate((array, copy), 1 + 2 * i):
                 out.store("ptr", object_, out.gep("ptr", arguments, position))
-        self._restore_arguments = self._calls.object(form.restore)(out), arguments, 1 + 2 * len(arrays)
+        self._restore_arguments = self._objects.reference(form.restore)(out), arguments, 1 + 2 * len(arrays)
 
     def check_constant(self, object_: str, constant: Any) -> None:
         if type(constant) not in (int, float):
-            self._check(self.out.is_same(object_, self._calls.object(constant)(self.out)))
+            self._check(self.out.is_same(object_, self._objects.reference(constant)(self.out)))
             return
         actual, expected = self._unwrap_number(object_, type(constant)), str(constant)
         if type(constant) is float:  # compare bits
@@ -302,10 +303,10 @@ class EntryWriter:
 
     def _unwrap_number(self, object_: str, class_: type) -> str:
         out = self.out
-        expected = self._calls.object(class_)(out)
+        expected = self._objects.reference(class_)(out)
         self._check(self.out.is_same(self._load_field(object_, abi.TYPE_OFFSET, "ptr"), expected))
         if class_ is bool:
-            return out.is_same(object_, self._calls.object(True)(out))
+            return out.is_same(object_, self._objects.reference(True)(out))
         if class_ is float:
             return self._load_field(object_, abi.FLOAT_VALUE, "double")
         overflow = out.alloca("i32", "0")
@@ -351,7 +352,7 @@ class EntryWriter:
         self.out.begin(self._refusal_label)
         for slot in self.copies:
             self.out.call("release", slot)
-        missing = self._calls.object(NotImplemented)(self.out)
+        missing = self._objects.reference(NotImplemented)(self.out)
         self.out.call("retain", missing)
         self.out.ret(missing, "ptr")
         self.out.finish()

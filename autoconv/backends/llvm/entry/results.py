@@ -15,7 +15,7 @@ from autoconv.backends.call_form import (
     SelectedResult,
     output_kinds,
 )
-from autoconv.backends.llvm.codegen.object_table import Calls
+from autoconv.backends.llvm.codegen.object_table import ObjectTable
 from autoconv.backends.llvm.codegen.values import Object
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.operand import NULL, Operand
@@ -42,9 +42,9 @@ class ResultWriter:
     If an allocation fails, the entry releases the objects in its slots and returns NULL.
     """
 
-    def __init__(self, out: FunctionText, calls: Calls) -> None:
+    def __init__(self, out: FunctionText, objects: ObjectTable) -> None:
         self._out = out
-        self._calls = calls
+        self._objects = objects
         self._module = out.module
         self._failure_label: str | None = None
 
@@ -120,7 +120,7 @@ class ResultWriter:
         if isinstance(form, OutputResult):
             return self._convert_output(self._outputs[form.position], form.kind)
         if isinstance(form, ConstantResult):
-            object_ = self._calls.object(form.value)(self._out)
+            object_ = self._objects.reference(form.value)(self._out)
             self._out.call("retain", object_)
             return object_
         if isinstance(form, ContainerResult):
@@ -188,7 +188,7 @@ class ResultWriter:
         """Call a Python function with the parts; the result is NULL after an error."""
         out = self._out
         arguments = self.check_not_null(self._build_container(ContainerResult(tuple, None, form.parts)))
-        function = self._calls.object(form.function)(out)
+        function = self._objects.reference(form.function)(out)
         result = out.call_c("PyObject_CallObject", "ptr", "ptr, ptr", function, arguments)
         self._release(arguments)
         return result
@@ -206,14 +206,14 @@ class ResultWriter:
         if class_ is not dict:
             out.call_c(setter, "i32", parameters, container, key, item)
             return
-        status = out.call_c(setter, "i32", parameters, container, self._calls.object(key)(out), item)
+        status = out.call_c(setter, "i32", parameters, container, self._objects.reference(key)(out), item)
         self._release(item)
         self.check_not_null(out.select(out.icmp("eq", status, 0), container, NULL))
 
     def box(self, element: Element) -> str:
         """Return a number as an array of rank 0."""
         out = self._out
-        descriptor = self._calls.object(element.dtype.numpy)(out)
+        descriptor = self._objects.reference(element.dtype.numpy)(out)
         result = self.check_not_null(out.call("new_array", 0, "null", descriptor))
         address = out.gep("i8", result, abi.DATA)
         store(ElementWriter(out), element, out.load("ptr", address), 0)
@@ -237,7 +237,7 @@ class ResultWriter:
     def _new_scalar(self, element: Element) -> str:
         """Return a number as a scalar of NumPy's."""
         out = self._out
-        cell, descriptor = out.alloca(memory(element.dtype)), self._calls.object(element.dtype.numpy)(out)
+        cell, descriptor = out.alloca(memory(element.dtype)), self._objects.reference(element.dtype.numpy)(out)
         store(ElementWriter(out), element, cell, 0)
         return out.call_c("PyArray_Scalar", "ptr", "ptr, ptr, ptr", cell, descriptor, NULL)
 
@@ -249,10 +249,10 @@ class ResultWriter:
 
     def _new_tensor(self, native: Element | Object) -> str:
         out, form = self._out, self._form
-        tensor_class = self._calls.object(form.tensor_class)(out)
+        tensor_class = self._objects.reference(form.tensor_class)(out)
         tensor = self.check_not_null(out.call_c("PyType_GenericAlloc", "ptr", "ptr, i64", tensor_class, 0))
         slot = self.hold(tensor)
-        array, weak = self._as_object(native), self._calls.object(False)(out)
+        array, weak = self._as_object(native), self._objects.reference(False)(out)
         out.call("retain", weak)
         for offset, field in ((form.array_slot, array), (form.weak_slot, weak)):
             address = out.gep("i8", tensor, offset)
@@ -272,7 +272,7 @@ class ResultWriter:
         if element.dtype.is_floating:
             return out.call_c("PyFloat_FromDouble", "ptr", "double", element.ir)
         if element.dtype.is_bool:
-            true, false = (self._calls.object(truth)(out) for truth in (True, False))
+            true, false = (self._objects.reference(truth)(out) for truth in (True, False))
             chosen = out.select(element.ir, true, false)
             out.call("retain", chosen)
             return chosen

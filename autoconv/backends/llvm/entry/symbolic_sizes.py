@@ -9,7 +9,7 @@ import numpy as np
 
 from autoconv.backends.llvm.analysis.representation import register_of
 from autoconv.backends.llvm.analysis.symbolic_sizes import SMALLEST_OPEN_SIZE, OpenSizes, define_dimension, dimension
-from autoconv.backends.llvm.codegen.object_table import Calls
+from autoconv.backends.llvm.codegen.object_table import ObjectTable
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.operand import FALSE
 from autoconv.backends.llvm.target import abi
@@ -20,10 +20,10 @@ class ArgumentDimensions:
     """A writer that loads each open dimension into its register; `check(test)` refuses the call unless the test holds.
     """
 
-    def __init__(self, open_: OpenSizes, out: FunctionText, calls: Calls, check: Callable[[str], None]) -> None:
+    def __init__(self, open_: OpenSizes, out: FunctionText, objects: ObjectTable, check: Callable[[str], None]) -> None:
         self._open = open_
         self._out = out
-        self._calls = calls
+        self._objects = objects
         self._check = check
         self._bound_sizes: set[str] = set()
 
@@ -38,7 +38,7 @@ class ArgumentDimensions:
         for i, size in enumerate(registers):
             expected = size if isinstance(size, int) or size in self._bound_sizes else -1
             out.store("i64", expected, out.gep("i64", dimensions, i))
-        array_class, descriptor = (self._calls.object(item)(out) for item in (np.ndarray, type_.dtype.numpy))
+        array_class, descriptor = (self._objects.reference(item)(out) for item in (np.ndarray, type_.dtype.numpy))
         is_expected = out.call("is_open_array", argument, array_class, descriptor, len(registers), dimensions)
         self._check(out.icmp("ne", is_expected, FALSE))
         self._bind(dimensions, registers)

@@ -16,7 +16,7 @@ from autoconv.backends.llvm.analysis.ownership import allocated_outputs
 from autoconv.backends.llvm.analysis.representation import is_dense, is_memory, is_open, is_scalar, sizes
 from autoconv.backends.llvm.codegen.frame import Body
 from autoconv.backends.llvm.codegen.memory.array_view import as_ndarray
-from autoconv.backends.llvm.codegen.object_table import Calls
+from autoconv.backends.llvm.codegen.object_table import ObjectTable
 from autoconv.backends.llvm.codegen.region import write_region
 from autoconv.backends.llvm.codegen.values import Memory, Native, Object
 from autoconv.backends.llvm.entry.eligibility import is_data
@@ -35,7 +35,7 @@ RUN, CALL = "autoconv_run", "autoconv_call"
 _FUNCTION_CLASSES, _INLINE_CLASSES = {"element", "reduce", "matmul", "join"}, {"scalar", "view", "kernel"}
 
 
-def write_graph(graph: Graph, module: ModuleText, calls: Calls, donated: Collection[int] = ()) -> None:
+def write_graph(graph: Graph, module: ModuleText, objects: ObjectTable, donated: Collection[int] = ()) -> None:
     """Write `i1 @graph(parameters, ptr %results)`, which returns true if it succeeded.
 
     Numbers are passed by value, objects by address. A result has eight bytes: a number, or a new reference. The
@@ -50,7 +50,7 @@ def write_graph(graph: Graph, module: ModuleText, calls: Calls, donated: Collect
     only_calls = lowering_classes <= _FUNCTION_CLASSES | _INLINE_CLASSES
     inlining = QUICK if lowering_classes & _FUNCTION_CLASSES and only_calls else ""
     out = FunctionText(module, Signature("i1", parameters, f"nounwind {inlining}", "graph"))
-    body = Body(module, out, calls, graph, stack_versions(graph), classes)
+    body = Body(module, out, objects, graph, stack_versions(graph), classes)
     b = ElementWriter(out)
     arguments: list[Native] = [
         b.wrap(v.dtype, n) if is_scalar(v.type) else Object(n) for v, n in zip(graph.parameters, names, strict=True)
@@ -89,13 +89,14 @@ def _parameter_type(value: Value) -> str:
 
 
 def write_run(
-    graph: Graph, module: ModuleText, calls: Calls, donated: Collection[int] = (), transposed: Collection[int] = ()
+    graph: Graph, module: ModuleText, objects: ObjectTable, donated: Collection[int] = (),
+    transposed: Collection[int] = (),
 ) -> None:
     """Write the entry that takes arrays and returns a tuple of arrays; objects of other types are passed unchanged.
 
     The outputs at the positions `transposed` are new arrays, which are transposed in place.
     """
-    entry = EntryWriter(graph, module, calls, RUN, len(graph.parameters))
+    entry = EntryWriter(graph, module, objects, RUN, len(graph.parameters))
     arguments = [entry.load_argument(i) for i in range(len(graph.parameters))]
     natives = [
         entry.graph_argument(entry.check_array(argument, value), value)
@@ -116,14 +117,14 @@ def write_run(
 
 
 def write_call(
-    graph: Graph, module: ModuleText, calls: Calls, form: CallForm, transposed: Collection[int] = ()
+    graph: Graph, module: ModuleText, objects: ObjectTable, form: CallForm, transposed: Collection[int] = ()
 ) -> None:
     """Write the entry for a user's call; `transposed` is as for `write_run`."""
     positions = [i for i, parameter in enumerate(form.parameters) if not isinstance(parameter, Captured)]
     count, constants = len(positions) + len(form.fixed_arguments), dict(form.fixed_arguments)
     variable_positions = [position for position in range(count) if position not in constants]
     argument_positions = dict(zip(positions, variable_positions, strict=True))
-    entry = EntryWriter(graph, module, calls, CALL, count)
+    entry = EntryWriter(graph, module, objects, CALL, count)
     entry.check_idle(form)
     for position, expected in constants.items():
         entry.check_constant(entry.load_argument(position), expected)
@@ -134,7 +135,7 @@ def write_call(
     natives: list[Any] = []
     for i, (parameter, value) in enumerate(zip(form.parameters, graph.parameters, strict=True)):
         if isinstance(parameter, Captured):
-            object_ = calls.object(parameter.value)(entry.out)
+            object_ = objects.reference(parameter.value)(entry.out)
             array = entry.check_array(object_, value) if is_open(value.type) else object_
             natives.append(entry.graph_argument(array, value) if is_scalar(value.type) else array)
             continue

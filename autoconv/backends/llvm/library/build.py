@@ -23,7 +23,7 @@ from autoconv.backends.llvm.library.failures import CAUGHT, ERRORS, NO_MEMORY, F
 from autoconv.backends.llvm.library.linear_algebra import LINEAR_ALGEBRA, write_linear_algebra
 from autoconv.backends.llvm.library.processors import Processor, processor
 from autoconv.backends.llvm.library.products import write_products
-from autoconv.backends.llvm.library.references import LibraryCalls, LibraryModule
+from autoconv.backends.llvm.library.references import LibraryModule, LibraryObjectTable
 from autoconv.backends.llvm.runtime import references
 from autoconv.backends.llvm.runtime.llvm_text import read
 from autoconv.backends.llvm.target import abi
@@ -80,11 +80,11 @@ def _write_graph_variant(
     module.is_shared = False
     module.open_sizes = open_sizes(legal, graph.needs)
     module.sizes = tuple(map(register_of, module.open_sizes.symbols))
-    calls = LibraryCalls(module, failures)
-    write_graph(legal, module, calls)
+    objects = LibraryObjectTable(module, failures)
+    write_graph(legal, module, objects)
     module.is_shared = True
-    write_variant(form, legal, module, calls, failures, number)
-    return f"{module.single_text()}\n{calls.text()}", module.needs_python
+    write_variant(form, legal, module, objects, failures, number)
+    return f"{module.single_text()}\n{objects.text()}", module.needs_python
 
 
 def _write_library_function(form: LibraryForm, failures: Failures, count: int, target_processor: Processor) -> str:

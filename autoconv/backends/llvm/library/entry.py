@@ -14,7 +14,7 @@ import numpy as np
 from autoconv.backends.library_form import Argument, Fields, FixedParameter, LibraryForm, Output, ResultTree
 from autoconv.backends.llvm.analysis.representation import is_scalar, register_of
 from autoconv.backends.llvm.analysis.symbolic_sizes import SMALLEST_OPEN_SIZE, define_dimension, dimension
-from autoconv.backends.llvm.codegen.object_table import Calls
+from autoconv.backends.llvm.codegen.object_table import ObjectTable
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.module import ModuleText
 from autoconv.backends.llvm.ir.operand import TRUE, Operand
@@ -35,12 +35,12 @@ _HOST_FUNCTIONS = {
 
 
 def write_variant(
-    form: LibraryForm, graph: Graph, module: ModuleText, calls: Calls, failures: Failures, number: int
+    form: LibraryForm, graph: Graph, module: ModuleText, objects: ObjectTable, failures: Failures, number: int
 ) -> None:
     """Write the function `f.number`, which runs the graph if the arguments have its sizes."""
     for name, (result, parameters) in _HOST_FUNCTIONS.items():
         module.declare(name, result, parameters)
-    _VariantWriter(form, graph, module, calls, failures, f"{form.name}.{number}").write()
+    _VariantWriter(form, graph, module, objects, failures, f"{form.name}.{number}").write()
 
 
 class _FunctionWriter:
@@ -76,12 +76,12 @@ class _FunctionWriter:
 
 class _VariantWriter(_FunctionWriter):
     def __init__(
-        self, form: LibraryForm, graph: Graph, module: ModuleText, calls: Calls, failures: Failures, name: str
+        self, form: LibraryForm, graph: Graph, module: ModuleText, objects: ObjectTable, failures: Failures, name: str
     ) -> None:
         super().__init__(form, module, name)
         self._graph = graph
         self._module = module
-        self._calls = calls
+        self._objects = objects
         self._unknown_error = failures.code("the function failed")
 
     def write(self) -> None:
@@ -90,7 +90,7 @@ class _VariantWriter(_FunctionWriter):
         natives, copies = [], []
         for i, (parameter, value) in enumerate(zip(self.form.parameters, graph.parameters, strict=True)):
             if isinstance(parameter, FixedParameter):
-                array = self._calls.object(np.asarray(parameter.value))(out)
+                array = self._objects.reference(np.asarray(parameter.value))(out)
                 natives.append(self._load_number(array, value) if is_scalar(value.type) else array)
             elif is_scalar(value.type):
                 natives.append(self._convert_number(i, parameter))
@@ -157,7 +157,7 @@ class _VariantWriter(_FunctionWriter):
     def _new_array_header(self, i: int, argument: Argument) -> str:
         """Write an array object on the stack that refers to the data of a C tensor."""
         out, header = self.out, self.out.alloca("[10 x i64]")
-        dtype = self._calls.object(argument.dtype.numpy)(out)
+        dtype = self._objects.reference(argument.dtype.numpy)(out)
         addresses = self.data_address(i, argument), *self.layout_addresses(i, argument)
         out.call("library_shell", header, *addresses, len(argument.shape), dtype)
         return header

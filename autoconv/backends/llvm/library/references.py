@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.backends.llvm.codegen.control.recursion import LIBRARY_STACK
-from autoconv.backends.llvm.codegen.object_table import Calls, Operands, Reference
+from autoconv.backends.llvm.codegen.object_table import ObjectTable, Operands, Reference
 from autoconv.backends.llvm.codegen.values import Object
 from autoconv.backends.llvm.ir.constants import bytes_constant, list_constant, struct_constant, table_constant
 from autoconv.backends.llvm.ir.function import FunctionText
@@ -61,7 +61,7 @@ class LibraryModule(ModuleText):
         self.needs_python.append((node.op.name if node is not None else name, node))
 
 
-class LibraryCalls(Calls):
+class LibraryObjectTable(ObjectTable):
     """References of a library: objects are constants, kernels that raise are error codes, others need Python."""
 
     has_python = False
@@ -132,12 +132,12 @@ class LibraryCalls(Calls):
     def object(self, value: Any) -> Reference:
         if callable(value) and not isinstance(value, type):
             self._library.note_python(getattr(value, "__name__", "function"))
-        return super().object(value)
+        return super().reference(value)
 
     def text(self) -> str:
         """Return the text of the objects and of their table."""
         parts, names = ["@none = external constant i8"], []
-        for i, item in enumerate(self.objects):
+        for i, item in enumerate(self.items):
             if isinstance(item, np.dtype):
                 parts.append(_descriptor_text(f"type{i}", item))
                 names.append(f"@type{i}")

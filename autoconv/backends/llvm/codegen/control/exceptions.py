@@ -39,7 +39,7 @@ def write_try(region: LoweringContext, node: Node) -> None:
     if slot_count:
         out.call("release_all", f"%slot{first_slot}", slot_count)
     body.release_spares()
-    limits = body.calls.object(LIMITS)(out)
+    limits = body.objects.reference(LIMITS)(out)
     error = out.call_c("catch_error", *FUNCTIONS["catch_error"], limits, handled_before)
     body.fail_if(out.is_null(error))
     body.failure_label = unhandled
@@ -69,4 +69,4 @@ def _is_exception_class(classes: Any) -> bool:
 def write_match(op: Operation) -> None:
     """Compute the number of the first clause that catches the exception, or the number of clauses if none does."""
     (error,) = op.operands()
-    op.set(op.node.results[0], op.body.calls.match(op.out, error, op.attributes["clauses"]))
+    op.set(op.node.results[0], op.body.objects.match(op.out, error, op.attributes["clauses"]))

@@ -86,7 +86,7 @@ def write_recursive_call(region: LoweringContext, node: Node) -> None:
     out.branch_if(out.icmp("ult", out.cast("ptrtoint", results, "i64"), end), deep, shallow, unlikely=True)
 
     out.begin(deep)
-    deep_call = body.calls.deep_call(node, region.call_sites)
+    deep_call = body.objects.deep_call(node, region.call_sites)
     _store_results(region, cells, region.call_function(node, deep_call, ElementWriter(out).wrap(int64, depth)))
     out.branch(done)
 
@@ -100,8 +100,8 @@ def write_recursive_call(region: LoweringContext, node: Node) -> None:
     raised, returned = out.label("raised"), out.label("fine")
     out.branch_if(succeeded, returned, raised)
     out.begin(raised)
-    if body.calls.has_python:
-        out.call_c("object_locate", "void", "ptr", body.calls.call_locator(node, region.call_sites)(out))
+    if body.objects.has_python:
+        out.call_c("object_locate", "void", "ptr", body.objects.call_locator(node, region.call_sites)(out))
     out.branch(body.failure_label)
     out.begin(returned)
     _store_results(region, cells, [_load_result(out, results, i, value) for i, value in enumerate(node.results)])
@@ -165,7 +165,7 @@ def _recursive_function(region: LoweringContext, graph: Graph) -> str:
     parameters = [*leading, "i64 %depth", "ptr %results", "ptr %state", *sizes]
     out = FunctionText(module, Signature("i1", parameters, "nounwind", name))
     classes = region.body.classes
-    body = Body(module, out, region.body.calls, graph, frozenset(), classes, arguments_are_disjoint=False)
+    body = Body(module, out, region.body.objects, graph, frozenset(), classes, arguments_are_disjoint=False)
     body.recursion = "%state", "%depth"
     body.share_poll_counter(_field_address(out, "%state", _POLL_COUNT))
     _check_depth(body)
@@ -192,7 +192,7 @@ def _recursive_function(region: LoweringContext, graph: Graph) -> str:
 
 def _check_depth(body: Body) -> None:
     """Write a check that raises RecursionError if there are more frames than Python allows."""
-    if not body.calls.has_python:
+    if not body.objects.has_python:
         return
     out = body.out
     limit_address = _field_address(out, "%state", _FRAME_LIMIT)
@@ -200,7 +200,7 @@ def _check_depth(body: Body) -> None:
         frames_left = _int_from_python(body, _frames_left)
         out.store("i64", frames_left, limit_address)
         with out.leaving(out.icmp("sgt", "%depth", frames_left)):
-            out.call("call_python", body.calls.object(_raise_recursion_error)(out), "null", 0)
+            out.call("call_python", body.objects.reference(_raise_recursion_error)(out), "null", 0)
             out.branch(body.failure_label)
 
 
@@ -217,9 +217,9 @@ def _activation_state(body: Body) -> tuple[str, str]:
     state = body.recursion_state
     limit_address = _field_address(out, state, _FRAME_LIMIT)
     with out.if_(out.icmp("eq", out.load("i64", limit_address), 0)):
-        size = _stack_size() if body.calls.has_python else LIBRARY_STACK
+        size = _stack_size() if body.objects.has_python else LIBRARY_STACK
         end = out.op("sub", out.cast("ptrtoint", Operand.of(state, "ptr"), "i64"), size)
-        if body.calls.has_python:
+        if body.objects.has_python:
             _write_first_limit(body, limit_address)
             lowest_end = out.op("add", out.call("stack_floor"), _RESERVED_BYTES)
             end = out.select(out.icmp("ugt", lowest_end, end), lowest_end, end)
@@ -250,7 +250,7 @@ def _write_first_limit(body: Body, limit_address: str) -> None:
 def _int_from_python(body: Body, function: Callable[[], int]) -> str:
     """Return the register with the int that a Python function returns."""
     out = body.out
-    result = out.call("call_python", body.calls.object(function)(out), "null", 0)
+    result = out.call("call_python", body.objects.reference(function)(out), "null", 0)
     body.fail_if(out.is_null(result))
     number = out.call_c("PyLong_AsLongLong", "i64", "ptr", result)
     slot = out.alloca("ptr")

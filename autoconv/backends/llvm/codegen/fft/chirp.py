@@ -51,7 +51,7 @@ def table_addresses(region: LoweringContext, size: int, sign: int, dtype: DType)
     convolution_size, real_dtype = chirp_size(size), dtype.real_dtype
     arrays = [_chirp(size, sign).astype(dtype.numpy), _spectrum(size, sign).astype(dtype.numpy)]
     arrays += [roots_of_unity(convolution_size, -1, real_dtype), roots_of_unity(convolution_size, 1, real_dtype)]
-    return pointers(region, *(Object(region.body.calls.object(table)(region.out)) for table in arrays))
+    return pointers(region, *(Object(region.body.objects.reference(table)(region.out)) for table in arrays))
 
 
 def write_chirped_rows(

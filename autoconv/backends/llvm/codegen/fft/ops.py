@@ -203,7 +203,7 @@ def _call_with_roots(
     region: LoweringContext, name: str, source: str, target: str, size: int, sign: int, dtype: DType
 ) -> None:
     table = roots_in_order(size, sign, dtype.real_dtype)
-    roots = region.address(Object(region.body.calls.object(table)(region.out)))
+    roots = region.address(Object(region.body.objects.reference(table)(region.out)))
     call(region, name, f"ptr {source}", f"ptr {target}", f"ptr {roots}")
 
 
@@ -357,5 +357,5 @@ def _write_block_transform(
             sources = targets
     work = _STAGE_COST * size * width * len(steps) * outer * count
     name = partitioned_routine(region, arguments, body, outer * count, work)
-    roots = region.address(Object(region.body.calls.object(table)(region.out)))
+    roots = region.address(Object(region.body.objects.reference(table)(region.out)))
     call(region, name, f"ptr {source}", f"ptr {target}", f"ptr {roots}")

@@ -28,7 +28,7 @@ def write_list_empty(region: LoweringContext, node: Node) -> None:
     initial, limit = (_element_capacity(out, byte_limit, size) for byte_limit in byte_limits)
     default = _initial_capacity(out, initial)
     capacity: Any = default
-    if region.body.calls.has_python:
+    if region.body.objects.has_python:
         learned = out.load("i64", _learned_capacity(region, node.results[0]))
         is_smaller = out.icmp("slt", learned, default)
         fits = out.icmp("sle", learned, limit)
@@ -69,7 +69,7 @@ def write_list_push(region: LoweringContext, node: Node) -> None:
         is_small = out.icmp("slt", length, max(small_length, 8) if isinstance(small_length, int) else small_length)
         half = out.op("add", out.op("lshr", length, 1), 1)
         new_capacity = out.op("add", length, out.select(is_small, half, eighth))
-        if region.body.calls.has_python:
+        if region.body.objects.has_python:
             out.store("i64", new_capacity, _learned_capacity(region, list_))
         byte_count = out.op("add", out.op("mul nuw nsw", new_capacity, size), stacks.HEADER_BYTES)
 
@@ -111,10 +111,10 @@ def write_list_pop(region: LoweringContext, node: Node) -> None:
     empty_list, nonempty = out.label("cold"), out.label("fine")
     out.branch_if(out.icmp("sgt", length, 0), nonempty, empty_list)
     out.begin(empty_list)
-    function = region.body.calls.kernel(node, region.call_sites, is_rare=True)
+    function = region.body.objects.kernel(node, region.call_sites, is_rare=True)
     arguments = out.alloca("ptr")
     element: Any = list_.type.element  # type: ignore[union-attr]
-    empty = region.body.calls.object(ListValue(dtype=element.dtype, shape=element.shape))(out)
+    empty = region.body.objects.reference(ListValue(dtype=element.dtype, shape=element.shape))(out)
     out.store("ptr", empty, arguments)
     out.call("call_python", function(out), arguments, 1)
     out.branch(region.body.failure_label)
@@ -160,8 +160,8 @@ def _new_bytes(region: LoweringContext, size: str) -> Object:
     out = region.out
     dimension = out.alloca("i64")
     out.store("i64", size, dimension)
-    descriptor = region.body.calls.object(np.dtype(np.uint8))
-    memory = region.body.calls.object(HANDLER)(out)  # pooled for the next call
+    descriptor = region.body.objects.reference(np.dtype(np.uint8))
+    memory = region.body.objects.reference(HANDLER)(out)  # pooled for the next call
     result = out.call("new_large_array", 1, dimension, descriptor(out), memory)
     region.body.fail_if(out.is_null(result))
     return region.body.own_reference(result)

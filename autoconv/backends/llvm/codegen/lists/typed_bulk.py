@@ -239,7 +239,7 @@ def _write_conversion(region: LoweringContext, node: Node) -> None:
     class_ = bool if dtype.is_bool else float if dtype.is_floating else int
     call_arguments = (
         region.object(node.inputs[0]).ir,
-        body.calls.object(class_)(out),
+        body.objects.reference(class_)(out),
         dtype.size,
         node.attributes.get("depth", 1),
     )

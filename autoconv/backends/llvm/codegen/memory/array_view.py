@@ -85,7 +85,7 @@ def new_memory(region: LoweringContext, dtype: DType, sizes: Sequence[Position])
     """Return a new C-contiguous array, whose elements are not initialised."""
     out, rank = region.out, len(sizes)
     dimensions = _store_numbers(out, sizes) if sizes else "null"
-    descriptor = region.body.calls.object(dtype.numpy)(out)
+    descriptor = region.body.objects.reference(dtype.numpy)(out)
     array = out.new(f"call ptr @new_array(i32 {rank}, ptr {dimensions}, ptr {descriptor})")
     region.body.fail_if(out.is_null(array))
     owner = region.body.own_reference(array)
@@ -144,7 +144,7 @@ def with_new_reference(region: LoweringContext, memory: Memory) -> Memory:
 
 def placeholder_memory(region: LoweringContext, type_: ArrayType) -> Memory:
     """Return a placeholder for an absent array, which is never read."""
-    owner = Object(region.body.calls.object(None)(region.out))
+    owner = Object(region.body.objects.reference(None)(region.out))
     sizes, strides = (tuple(_known_position(n) or 0 for n in numbers) for numbers in (type_.shape, type_.strides))
     return Memory(owner, "null", sizes, strides, "true")
 
@@ -169,7 +169,7 @@ def as_ndarray(region: LoweringContext, memory: Memory, type_: ArrayType) -> Obj
 def _new_view_object(region: LoweringContext, memory: Memory, type_: ArrayType) -> str:
     out, rank = region.out, type_.rank
     sizes, strides = _store_numbers(out, memory.sizes), _store_numbers(out, memory.strides)
-    array_class, descriptor = (region.body.calls.object(item)(out) for item in (np.ndarray, type_.dtype.numpy))
+    array_class, descriptor = (region.body.objects.reference(item)(out) for item in (np.ndarray, type_.dtype.numpy))
     flags = abi.READ_ONLY_FLAGS if type_.read_only else abi.WRITABLE_FLAGS
     result = out.new(
         f"call ptr @new_view(ptr {array_class}, ptr {descriptor}, i32 {rank}, ptr {sizes}, ptr {strides}, "

@@ -16,10 +16,10 @@ def _has_plain_attributes(node: Node) -> bool:
 @on_objects("object_make", fits=_has_plain_attributes)
 def write_make(op: Operation) -> None:
     """Allocate an instance and set its attributes one by one."""
-    class_, new = (op.body.calls.object(object_)(op.out) for object_ in (op.attributes["kind"], object.__new__))
+    class_, new = (op.body.objects.reference(object_)(op.out) for object_ in (op.attributes["kind"], object.__new__))
     result = op.out.call_c("PyObject_Vectorcall", "ptr", "ptr, ptr, i64, ptr", new, op.array([class_]), 1, "null")
     op.set_new_reference(result)
     for name, value in zip(op.attributes["names"], op.operands(), strict=True):
-        key = op.body.calls.object(name)(op.out)
+        key = op.body.objects.reference(name)(op.out)
         status = op.out.call_c("PyObject_SetAttr", "i32", "ptr, ptr, ptr", result, key, value)
         op.leave_if_failed(op.out.icmp("slt", status, 0))

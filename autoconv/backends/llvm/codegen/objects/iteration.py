@@ -20,7 +20,7 @@ def write_iterate(op: Operation) -> None:
 
     def write_fast_path() -> list[str]:
         op.leave_if_failed(out.is_null(iterator))
-        cursor_class, none = (op.body.calls.object(value)(out) for value in (Cursor, None))
+        cursor_class, none = (op.body.objects.reference(value)(out) for value in (Cursor, None))
         reference = op.body.own_reference(iterator)
         result = out.call_c("PyType_GenericAlloc", "ptr", "ptr, i64", cursor_class, 0)
         op.leave_if_failed(out.is_null(result))

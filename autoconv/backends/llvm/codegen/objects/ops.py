@@ -63,7 +63,7 @@ def _write_apply(op: Operation) -> None:
     elif function in _ITEM_FUNCTIONS:
         op.set_result(op.call(_ITEM_FUNCTIONS[function], *operands))
     else:
-        function_object = op.body.calls.object(objects.FUNCTIONS[function])(op.out)
+        function_object = op.body.objects.reference(objects.FUNCTIONS[function])(op.out)
         op.set_result(op.call("object_call", function_object, op.array(operands), len(operands)))
 
 
@@ -88,20 +88,20 @@ def _write_method_call(op: Operation) -> None:
     for class_ in (list, dict, set):
         if op.is_fresh(op.node.inputs[0]) or not is_logged(class_, name):
             native_classes |= mask(class_.__name__)
-    text = op.body.calls.object(name)(op.out)
+    text = op.body.objects.reference(name)(op.out)
     op.set_result(op.call("object_call_method", text, op.array(operands), len(operands), native_classes))
 
 
 @on_objects("object_get_attribute")
 def _write_get_attribute(op: Operation) -> None:
-    name = op.body.calls.object(op.attributes["name"])(op.out)
+    name = op.body.objects.reference(op.attributes["name"])(op.out)
     op.set_result(op.call("object_attribute", *op.operands(), name))
 
 
 @on_objects("object_set_attribute")
 def _write_set_attribute(op: Operation) -> None:
     owner, value = op.operands()
-    name = op.body.calls.object(op.attributes["name"])(op.out)
+    name = op.body.objects.reference(op.attributes["name"])(op.out)
     if op.is_fresh(op.node.inputs[0]):
         op.set_result(op.call("object_put_attribute", owner, name, value))
     else:
@@ -157,7 +157,7 @@ def _write_identified_box(op: Operation, number: str) -> None:
 
 def _truth_object(op: Operation, truth: str) -> str:
     """Return a new reference to True or False."""
-    true, false = (op.body.calls.object(value)(op.out) for value in (True, False))
+    true, false = (op.body.objects.reference(value)(op.out) for value in (True, False))
     result = op.out.select(truth, true, false)
     op.out.call("retain", result)
     return result
@@ -179,9 +179,9 @@ def _write_unbox(op: Operation) -> None:
         op.use_kernel_if(out.not_(fits), lambda: [out.load("i64", cell)])
         return
     class_ = out.load("ptr", op.field_address(object_, abi.TYPE_OFFSET))
-    is_other_class = out.differs(class_, op.body.calls.object(bool if dtype is bool_ else float)(out))
+    is_other_class = out.differs(class_, op.body.objects.reference(bool if dtype is bool_ else float)(out))
     if dtype is bool_:
-        truth = op.body.calls.object(True)(out)
+        truth = op.body.objects.reference(True)(out)
         op.use_kernel_if(is_other_class, lambda: [out.is_same(object_, truth)])
     else:
         op.use_kernel_if(is_other_class, lambda: [out.load("double", op.field_address(object_, abi.FLOAT_VALUE))])
@@ -224,7 +224,7 @@ def _write_index(op: Operation) -> None:
     (object_,), out = op.operands(), op.out
     cell = out.alloca("i64")
     is_int = op.call("object_whole", object_, cell)
-    truths = [out.is_same(object_, op.body.calls.object(truth)(out)) for truth in (True, False)]
+    truths = [out.is_same(object_, op.body.objects.reference(truth)(out)) for truth in (True, False)]
     is_decided = out.or_(is_int, out.or_(*truths))
 
     def write_fast_path() -> list[str]:
@@ -237,7 +237,7 @@ def _write_index(op: Operation) -> None:
 @on_objects("object_isinstance")
 def _write_isinstance(op: Operation) -> None:
     (object_,), out = op.operands(), op.out
-    kinds = op.body.calls.object(op.attributes["kinds"])(out)
+    kinds = op.body.objects.reference(op.attributes["kinds"])(out)
     result = out.call_c("PyObject_IsInstance", "i32", "ptr, ptr", object_, kinds)
     op.leave_if_failed(out.icmp("slt", result, 0))
     op.set(op.node.results[0], out.icmp("ne", result, 0))
@@ -245,4 +245,4 @@ def _write_isinstance(op: Operation) -> None:
 
 @on_objects("object_constant")
 def _write_constant(op: Operation) -> None:
-    op.region.set(op.node.results[0], Object(op.body.calls.object(op.attributes["value"])(op.out)))
+    op.region.set(op.node.results[0], Object(op.body.objects.reference(op.attributes["value"])(op.out)))

@@ -39,7 +39,7 @@ def write_method(op: Operation, owners: int) -> None:
     if name == "append" and len(operands) == 2:
         _write_with_barrier(op, lambda: op.call("object_append", *operands), length_is_settled)
         return
-    method = op.body.calls.object(name)(op.out)
+    method = op.body.objects.reference(name)(op.out)
     call_arguments = method, op.array(operands), len(operands), owners | _CONTAINERS
     _write_with_barrier(op, lambda: op.call("object_call_method", *call_arguments), owner_is_settled)
 
@@ -51,9 +51,9 @@ def _write_with_barrier(op: Operation, write: Callable[[], str], is_settled: Cal
     result = out.where(is_same_owner, write, OTHER)
 
     def update_cell() -> None:
-        verdict = out.call("call_python", op.body.calls.object(is_settled)(out), op.array([owner]), 1)
+        verdict = out.call("call_python", op.body.objects.reference(is_settled)(out), op.array([owner]), 1)
         op.body.fail_if(out.is_null(verdict))
-        is_true = out.is_same(verdict, op.body.calls.object(True)(out))
+        is_true = out.is_same(verdict, op.body.objects.reference(True)(out))
         out.store("ptr", out.select(is_true, owner, NULL), cell)
         slot = out.alloca("ptr")
         out.store("ptr", verdict, slot)

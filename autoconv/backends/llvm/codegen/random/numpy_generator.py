@@ -38,7 +38,7 @@ def _write_draw(op: Operation) -> None:
     (generator,), out = op.operands(), op.out
     interface = _interface_offset() or 0
     class_ = out.load("ptr", op.field_address(generator, abi.TYPE_OFFSET))
-    is_other_class = out.differs(class_, op.body.calls.object(np.random.Generator)(out))
+    is_other_class = out.differs(class_, op.body.objects.reference(np.random.Generator)(out))
 
     def write_number() -> str:
         offsets = interface, interface + _NEXT_DOUBLE

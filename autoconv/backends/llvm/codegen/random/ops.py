@@ -65,7 +65,7 @@ def _write_generator_state(region: LoweringContext, node: Node, blocks: Position
     result_type: Any = node.results[0].type
     stream = node.attributes.get("stream") or stream_name(node.op.name, result_type.dtype)
     seed = node.attributes.get("seed")
-    function = region.body.calls.object(lambda: GLOBAL.stream(stream, seed))
+    function = region.body.objects.reference(lambda: GLOBAL.stream(stream, seed))
     state = out.call("call_python", function(out), "null", 0)
     region.body.fail_if(out.is_null(state))
     owned_state = region.body.own_reference(state)
