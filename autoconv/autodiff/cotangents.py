@@ -108,11 +108,8 @@ def conform(b: Builder, cotangent: Value, type_: Type) -> Value:
     if own_type.dtype is not required_type.dtype or own_type.weak != required_type.weak:
         cotangent = b.python_cast(cotangent, dtype=required_type.dtype, weak=required_type.weak)
     if not is_subtype(cotangent.type, required_type):
-        shape = (
-            None
-            if required_type.shape is None
-            else tuple(d if isinstance(d, int) else None for d in required_type.shape)
-        )
+        sizes = required_type.shape
+        shape = None if sizes is None else tuple(size if isinstance(size, int) else None for size in sizes)
         cotangent = b.ensure_shape(cotangent, shape=shape)
     return cotangent
 

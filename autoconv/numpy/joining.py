@@ -69,13 +69,9 @@ def concatenate(
 
 @computes("stack")
 def stack(
-    arrays: TensorLike,
-    axis: AxisLike = 0,
-    out: OutLike | None = None,
-    *,
-    dtype: DTypeLike | None = None,
+    arrays: TensorLike, axis: AxisLike = 0, out: OutLike | None = None, *, dtype: DTypeLike | None = None,
     casting: str = "same_kind",
-) -> Any:
+) -> Any:  # fmt: skip
     parts = common_arrays(arrays, dtype, casting)
     if not all(shapes_compatible(x.type.shape, parts[0].type.shape) for x in parts):
         raise ValueError("all input arrays must have the same shape")

@@ -49,12 +49,8 @@ _ACCEPTING_AXIS_OF_SCALARS = frozenset({"sum", "prod", "max", "min", "any", "all
 def _normalize_axes(name: str, x: Tensor, axis: AxisLike, keepdims: bool) -> tuple[Any, bool]:
     """Return axis and keepdims in the form of the ops; axes out of range raise AxisError."""
     rank = rank_of(x)
-    if axis is None or (
-        not rank
-        and name in _ACCEPTING_AXIS_OF_SCALARS
-        and not isinstance(axis, (tuple, list))
-        and integer(axis) in (0, -1)
-    ):
+    accepts_axis = not rank and name in _ACCEPTING_AXIS_OF_SCALARS and not isinstance(axis, (tuple, list))
+    if axis is None or (accepts_axis and integer(axis) in (0, -1)):
         return None, keepdims and rank > 0
     axes = axes_of(axis, rank)
     return axes if isinstance(axis, (tuple, list)) else axes[0], keepdims

@@ -60,14 +60,9 @@ computes("cumprod")(_scan_function("cumprod"))
 
 def _cumulative_function(name: str) -> Callable[..., Any]:
     def run(
-        x: TensorLike,
-        /,
-        *,
-        axis: AxisLike | None = None,
-        dtype: DTypeLike | None = None,
-        out: OutLike | None = None,
+        x: TensorLike, /, *, axis: AxisLike | None = None, dtype: DTypeLike | None = None, out: OutLike | None = None,
         include_initial: bool = False,
-    ) -> Any:
+    ) -> Any:  # fmt: skip
         x = tensor(x)
         if axis is None:
             if rank_of(x) > 1:

@@ -269,11 +269,7 @@ def roll(a: TensorLike, shift: TensorLike, axis: AxisLike | None = None) -> Tens
     if axis is None:
         flat = apply("reshape", x, shape=(-1,))
         return apply("reshape_like", roll(flat, shift, 0), x)
-    axes = (
-        axes_of(axis, rank_of(x))
-        if not isinstance(axis, (tuple, list))
-        else tuple(axis_of(a, rank_of(x)) for a in axis)
-    )
+    axes = tuple(axis_of(a, rank_of(x)) for a in axis_tuple(axis))
     shifts = axis_tuple(shift) if not holds_tensors(shift) or isinstance(shift, (tuple, list)) else (shift,)
     shifts, axes = _pair_shifts_with_axes(shifts, axes)
     if holds_tensors(shifts):

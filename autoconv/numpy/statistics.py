@@ -311,12 +311,8 @@ def convolve(a: TensorLike, v: TensorLike, mode: str = "full") -> Tensor:
 def correlate(a: TensorLike, v: TensorLike, mode: str = "valid") -> Tensor:
     x, y = tensor(a), tensor(v)
     is_static = has_known_shape(x) and has_known_shape(y)
-    if (
-        rank_of(x) != 1
-        or rank_of(y) != 1
-        or (is_static and known_shape(x)[0] < known_shape(y)[0])
-        or mode not in ("full", "same", "valid")
-    ):
+    are_vectors = rank_of(x) == rank_of(y) == 1 and mode in ("full", "same", "valid")
+    if not are_vectors or (is_static and known_shape(x)[0] < known_shape(y)[0]):
         return call_numpy("correlate", False, x, y, mode)
     reversed_kernel = apply("reverse", y, axis=(0,))
     return convolve(x, apply("conjugate", reversed_kernel) if y.dtype.is_complex else reversed_kernel, mode)

@@ -125,12 +125,9 @@ def reduce(
 
 
 def accumulate(
-    ufunc: Callable[..., Any],
-    array: TensorLike,
-    axis: AxisLike = 0,
-    dtype: DTypeLike | None = None,
+    ufunc: Callable[..., Any], array: TensorLike, axis: AxisLike = 0, dtype: DTypeLike | None = None,
     out: OutLike | None = None,
-) -> Any:
+) -> Any:  # fmt: skip
     if isinstance(out, tuple):
         (out,) = out
     scan = {"add": np.cumsum, "multiply": np.cumprod}.get(ufunc.__name__)
@@ -160,13 +157,9 @@ def outer(ufunc: Callable[..., Any], x: TensorLike, y: TensorLike, **kwargs: Any
 
 
 def reduceat(
-    ufunc: Callable[..., Any],
-    array: TensorLike,
-    indices: TensorLike,
-    axis: AxisLike = 0,
-    dtype: DTypeLike | None = None,
-    out: OutLike | None = None,
-) -> Any:
+    ufunc: Callable[..., Any], array: TensorLike, indices: TensorLike, axis: AxisLike = 0,
+    dtype: DTypeLike | None = None, out: OutLike | None = None,
+) -> Any:  # fmt: skip
     options = {} if dtype is None else {"dtype": dtype}
     result = call_numpy(f"{ufunc.__name__}.reduceat", False, tensor(array), indices, axis=integer(axis), **options)
     return result if out is None else write_into(out, result)

@@ -32,21 +32,14 @@ def _type_of_contents(value: Value, is_written: bool) -> Type:
     type_ = value.type
     if not isinstance(type_, ResourceType):
         return type_
-    value_type = type_.value
-    if (
-        not isinstance(value_type, TensorType)
-        or value_type.shape is None
-        or not all(isinstance(size, int) for size in value_type.shape)
-    ):
+    contents = type_.value
+    shape = contents.shape if isinstance(contents, TensorType) else None
+    if not isinstance(contents, TensorType) or shape is None or not all(isinstance(size, int) for size in shape):
         raise UnsupportedError(
-            f"the variable {value.name} is {value_type}, which has no form in C",
+            f"the variable {value.name} is {contents}, which has no form in C",
             remedy="a variable whose shape is known",
         )
-    return (
-        ArrayType(value_type.dtype, value_type.shape, dense_strides(value_type.shape, value_type.dtype))
-        if is_written
-        else value_type
-    )
+    return ArrayType(contents.dtype, shape, dense_strides(shape, contents.dtype)) if is_written else contents
 
 
 def written_variables(graph: Graph, seen: set[Graph]) -> set[Value]:

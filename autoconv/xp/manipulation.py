@@ -267,14 +267,9 @@ def _cumulate(name: str, x: TensorLike, axis: AxisLike, dtype: DTypeLike, includ
 
 
 def diff(
-    x: TensorLike,
-    /,
-    *,
-    axis: AxisLike = -1,
-    n: IntLike = 1,
-    prepend: TensorLike | None = None,
+    x: TensorLike, /, *, axis: AxisLike = -1, n: IntLike = 1, prepend: TensorLike | None = None,
     append: TensorLike | None = None,
-) -> Tensor:
+) -> Tensor:  # fmt: skip
     """Differences of neighbours along an axis, applied n times.
 
     >>> autoconv.xp.diff([1, 4, 9]).numpy()

@@ -135,13 +135,8 @@ class Writer:
     def write(self, node: Node) -> None:
         is_nested = node in self.kinds.nested_nodes and operation_key(node) not in _WRITTEN_FOR_BOTH
         is_row = is_nested and operation_key(node) == "object_apply.getitem"
-        replacements = (
-            self._add_row(node)
-            if is_row
-            else self.copy_nested(node)
-            if is_nested
-            else _RULES[operation_key(node)](self, node)
-        )
+        rule = _RULES[operation_key(node)] if not is_nested else Writer._add_row if is_row else Writer.copy_nested
+        replacements = rule(self, node)
         if not replacements:
             return  # an unused None, or a constant slice
         self.set_replacements(node, replacements)
