@@ -1,5 +1,6 @@
 """RuntimeWarnings of NumPy: a compiled function warns where plain NumPy does, with its text, file and line."""
 
+import contextlib
 import itertools
 import sys
 import warnings
@@ -203,6 +204,45 @@ def test_a_warning_after_many_calls_without_comes_one_call_late():
 
     found = [len(results_and_warnings(inverted, np.array([1.0, last]))[1]) for last in [1.0] * 20 + [0.0] * 3]
     assert found == [0] * 21 + [1] * 2
+
+
+def test_warnings_of_calls_that_end_with_an_error_after_a_change():
+    def changed(x, n):
+        x[0] += 1
+        z = 1 / (x - 1)
+        x[1:] = z[1:]
+        return x[n]
+
+    def raising(x, n):
+        x += 1
+        if 1 / (x[1] - 2) > n - 3:
+            raise ValueError("large")
+        return x
+
+    for function in (changed, raising):
+        found = []
+        for called in (function, autoconv.compile(function)):
+            messages = []
+            for last, n in [(2.0, 1)] * 9 + [(1.0, 5)] * 4:
+                with warnings.catch_warnings(record=True) as shown, contextlib.suppress(IndexError, ValueError):
+                    warnings.simplefilter("always")
+                    called(np.array([1.0, last]), n)
+                messages.append([str(item.message) for item in shown])
+            found.append(messages)
+        del found[0][9], found[1][9]  # the first after many without
+        assert found[0] == found[1] and found[0][-1]
+
+
+def test_warnings_of_a_number_stored_into_no_elements():
+    def stored(x, n):
+        x[n:2] = x[0] / x[1]
+        x[5:] = np.sqrt(-x[2])
+        return x
+
+    compiled = autoconv.compile(stored)
+    for n in (2, 3, 0, 2):
+        expected, found = (results_and_warnings(f, np.array([1.0, 0.0, 3.0]), n) for f in (stored, compiled))
+        assert found[0].tolist() == expected[0].tolist() and found[1] == expected[1] and found[1]
 
 
 def last_of_sum(x):

@@ -115,6 +115,7 @@ class Dispatched(Generic[P, R]):
                     result = entry(*positional)
                 except Exception as error:
                     if not is_for_python(concrete, error):
+                        self._keep_undoable(concrete)
                         raise
                     failure = error
                 if failure is not None:  # after the handler, which would be the context of what the program raises
@@ -140,11 +141,15 @@ class Dispatched(Generic[P, R]):
 
     def _handle_float_flags(self, flags: int, concrete: ConcreteFunction, result: Any, args: Any, kwargs: Any) -> Any:
         if BUSY.value or not concrete.float_errors.run_again(flags):  # a tape records the results of the trace
-            if concrete.float_errors.undoable_calls:  # later calls can be undone, and do not go directly to its entries
-                self._call_directly(*(pair for pair in self._direct_traces if pair[0] is not concrete))
+            self._keep_undoable(concrete)
             return result
         self._is_time_valid = False  # the time of the call is not that of its graph
         return self.python_function(*args, **kwargs)
+
+    def _keep_undoable(self, concrete: ConcreteFunction) -> None:
+        """Call the entries of a trace not directly where its later calls can be undone."""
+        if concrete.float_errors.undoable_calls:
+            self._call_directly(*(pair for pair in self._direct_traces if pair[0] is not concrete))
 
     def _handle_flagged(self, entry: Callable[..., Any], result: Any, flags: int, *args: Any) -> Any:
         """Return the result of a call that went directly to an entry and raised flags of floating-point errors."""
@@ -165,6 +170,7 @@ class Dispatched(Generic[P, R]):
                 if first_entry is entry or entry in concrete.entries:
                     if is_for_python(concrete, error):
                         return self._rerun_plain(concrete, error, args, {})
+                    self._keep_undoable(concrete)
                     break
             raise error
         except BaseException as raised:

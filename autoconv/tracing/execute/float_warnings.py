@@ -25,6 +25,7 @@ from autoconv.backends import get_backend
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.types import ArrayType, TensorType
+from autoconv.ops.analysis.reads import read_inputs
 from autoconv.ops.python.reversibility import can_undo
 from autoconv.ops.python.revocable_run import Revoked, revocable
 from autoconv.ops.record import Op
@@ -100,9 +101,9 @@ class FloatErrors:
         return False
 
     def warns_before_error(self) -> bool:
-        """Return whether a call that ends with an error can run once more for its warnings, and may have some."""
+        """Count a call that ended with an error; return whether it runs once more, as it may have warnings."""
         flags = self.take_flags() | (_ANY_FLAG if self.has_unused_errors else 0)
-        return bool(flags) and self._has_no_effects and self._may_show_warning(flags)
+        return bool(flags) and self.run_again(flags)
 
     def run(self, run: Callable[[Sequence[Any]], Any], values: Sequence[Any]) -> Any:
         """Run a graph, as a run that can be undone while `undoable_calls` calls are left.
@@ -158,8 +159,21 @@ class FloatErrors:
 def _may_have_unused_error(graph: Graph) -> bool:
     """Return whether elements that nothing reads may have errors."""
     nodes = [node for node in graph.walk() if _may_have_error(node)]
-    read = read_values(graph) if nodes else set()
+    read = read_values(graph, _surely_read_inputs) if nodes else set()
     return any(node.results and read.isdisjoint(node.results) for node in nodes)  # a store has no results, but is used
+
+
+def _surely_read_inputs(node: Node) -> Sequence[Value]:
+    """Return the inputs whose elements a node reads in every call: a store into a part of no elements reads none."""
+    target = node.op.traits.stores_into
+    if target is None or not _may_be_empty(node.inputs[target]):
+        return read_inputs(node)
+    return [value for value in read_inputs(node) if value is node.inputs[target] or _may_be_empty(value)]
+
+
+def _may_be_empty(value: Value) -> bool:
+    shape = getattr(value.type, "shape", None)
+    return shape is None or not all(isinstance(size, int) and size for size in shape)
 
 
 def _may_have_error(node: Node) -> bool:

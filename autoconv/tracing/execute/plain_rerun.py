@@ -24,11 +24,10 @@ def is_for_python(concrete: Any, error: BaseException) -> bool:
     """
     if isinstance(error, Revoked):
         return True
-    if not (isinstance(error, RERUN_ERRORS) or (isinstance(error, Exception) and _is_incomplete(concrete))):
+    has_plain_text = not isinstance(error, RERUN_ERRORS) or (isinstance(error, OpError) and error.plain is not None)
+    if has_plain_text and not (isinstance(error, Exception) and _is_incomplete(concrete)):
         return False
-    if not concrete.contract.runs_plain or (isinstance(error, OpError) and error.plain is not None):
-        return False
-    return concrete.can_run_again or hasattr(error, "_autoconv_undone")
+    return concrete.contract.runs_plain and (concrete.can_run_again or hasattr(error, "_autoconv_undone"))
 
 
 def _is_incomplete(concrete: Any) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.ops.analysis.array_growth import MAX_UNREAD_BYTES, is_too_large, may_outgrow
@@ -28,15 +30,18 @@ def refuse_growing_arrays(graph: Graph) -> None:
             raise RunPlain(f"an array{_line_text(node)} that nothing reads may be larger than memory")
 
 
-def read_values(graph: Graph) -> set[Value]:
-    """Return the values whose elements the program may use; all outputs of regions are taken for read."""
+def read_values(graph: Graph, inputs: Callable[[Node], Sequence[Value]] = read_inputs) -> set[Value]:
+    """Return the values whose elements the program may use; all outputs of regions are taken for read.
+
+    `inputs` returns those whose elements a node reads.
+    """
     unused = set(unused_nodes(graph, "compile"))
     used = [node for node in graph.walk() if node not in unused]
     result = {*graph.outputs, *(value for node in used for region in node.regions for value in region.outputs)}
     for node in reversed(used):
         has_effect = node.effects.must_run or bool(node.effects & Effects.RAISE)
         if (has_effect and not node.op.traits.allocates) or not result.isdisjoint(node.results):
-            result.update(node.inputs if node.regions else read_inputs(node))
+            result.update(node.inputs if node.regions else inputs(node))
     return result
 
 
