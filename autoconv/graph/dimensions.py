@@ -83,9 +83,12 @@ def floor_quotient(dividend: Dimension, divisor: Dimension) -> Dimension:
 
 
 def minimum(first: Dimension, second: Dimension) -> Dimension:
-    """Return the minimum; a `Minimum` where it is not static."""
+    """Return the minimum; a `Minimum` where it is not static. Sizes of arguments, plain symbols, are not 0."""
     if first is None or second is None:
         return None
+    for number, size in ((first, second), (second, first)):
+        if number in (0, 1) and type(size) is Symbol:
+            return number
     difference = plus(first, times(second, -1))
     if isinstance(difference, int):
         return first if difference < 0 else second

@@ -117,6 +117,10 @@ def test_sizes_may_be_open_and_failures_are_error_codes(tmp_path):
         np.testing.assert_allclose(x @ solution, right, atol=1e-10)
         np.testing.assert_allclose(vectors * values @ vectors.T, x, atol=1e-12)
         np.testing.assert_allclose(singular, np.sort(abs(values))[::-1], atol=1e-12)
+    svd = Caller(ac.clibrary.build(lambda x: ac.linalg.svd(x), "float64[m,n]", to=tmp_path / "svd"))
+    for shape in ((1, 5), (5, 1), (1, 1), (3, 4)):
+        x = draw.normal(size=shape)
+        assert_svd(x, svd(x).values())
     with pytest.raises(LibraryError, match=r"test_linear_algebra\.py:\d+: solve fails"):
         call(np.zeros((6, 6)), np.ones((6, 2)))
     with pytest.raises(LibraryError, match="eigh fails"):

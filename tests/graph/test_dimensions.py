@@ -43,6 +43,7 @@ def test_minima():
     assert minimum(N, N) == N
     assert minimum(plus(N, 3), N) == N
     assert minimum(4, 7) == 4
+    assert [minimum(0, N), minimum(N, 1)] == [0, 1]
     assert minimum(N, M) == minimum(M, N)
     assert maximum(N, M) == plus(plus(N, M), times(minimum(N, M), -1))
     for n, m in ((2, 5), (5, 2), (3, 3)):
