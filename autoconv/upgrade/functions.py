@@ -22,6 +22,7 @@ _GRAPH_ONLY_NAMES = (
     "train.start_queue_runners", "train.Coordinator", "train.MonitoredTrainingSession", "train.Supervisor",
     "get_default_session", "report_uninitialized_variables", "data.make_",
 )  # fmt: skip
+_GRAPH_ONLY_METHODS = ("make_one_shot_iterator", "make_initializable_iterator")
 
 
 def rewrite_scope(
@@ -225,6 +226,9 @@ class _ScopeRewriter:
         functions: list[str] = []
         calls = self._run_calls(statement)
         runs_by_call = [(call, run_of(call, self.program, self.aliases)) for call in calls]
+        for call, run in runs_by_call:
+            if run is not None and self.program.schedules & set().union(*(names_in(f, ast.Load) for f in run.fetches)):
+                raise CannotUpgrade(call, "a scheduled learning rate among the fetches")
         if all(run is None for _, run in runs_by_call):
             if isinstance(statement.node, ast.Expr):
                 return []
@@ -338,6 +342,8 @@ class _ScopeRewriter:
         """Raise CannotUpgrade for names that need a graph."""
         for statement in self.body:
             for node in ast.walk(statement):
+                if isinstance(node, ast.Attribute) and node.attr in _GRAPH_ONLY_METHODS:
+                    raise CannotUpgrade(node, f"{node.attr}, which needs a graph")
                 name = dotted_name(node.func, self.aliases) if isinstance(node, ast.Call) else None
                 if name is not None and name.startswith(_GRAPH_ONLY_NAMES) and not name.endswith("_initializer"):
                     raise CannotUpgrade(node, f"tf.{name}, which needs a graph")

@@ -47,6 +47,7 @@ class Program:
     graph: set[str] = field(default_factory=set)
     state: set[str] = field(default_factory=set)
     variables: set[str] = field(default_factory=set)
+    schedules: set[str] = field(default_factory=set)
     configurations: set[str] = field(default_factory=set)
     summaries: list[str] = field(default_factory=list)
 
@@ -215,7 +216,10 @@ def _kind_of_call(node: ast.stmt, call: ast.Call, name: str, defines: set[str], 
     if name.startswith("train.") and (first.endswith("Optimizer") or first == "Saver"):
         return Kind.STATE
     if name.startswith("train.") and first.endswith(("_decay", "_constant")):
-        return Kind.STATE if not (program.graph & names_in(call, ast.Load)) else Kind.GRAPH
+        if program.graph & names_in(call, ast.Load):
+            return Kind.GRAPH
+        program.schedules |= defines
+        return Kind.STATE
     if name == "summary.FileWriter":
         return Kind.STATE
     if name.startswith("summary.") and isinstance(node, ast.Assign | ast.Expr):

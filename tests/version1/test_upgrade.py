@@ -84,6 +84,16 @@ def test_names_and_arguments(before, after):
         ("tf.add_to_collection('a', 1)\nwith tf.Session() as s:\n    s.run(y)", "add_to_collection"),
         ("x = tf.placeholder(tf.float32)\ny = x + 1\nwith tf.Session() as s:\n    print(s.run(y))", "does not feed it"),
         ("b = tf.constant(2)\nwith tf.Session() as s:\n    s.run([b, [b]])", "nested structures"),
+        (
+            "r = tf.train.exponential_decay(0.5, tf.train.get_or_create_global_step(), 2, 0.5)\n"
+            "with tf.Session() as s:\n    print(s.run(r))",
+            "a scheduled learning rate",
+        ),
+        (
+            "it = tf.data.Dataset.range(3).make_one_shot_iterator()\nx = it.get_next()\n"
+            "with tf.Session() as s:\n    print(s.run(x))",
+            "make_one_shot_iterator, which needs a graph",
+        ),
         ("y = tf.constant(1)\nf = make()\nwith tf.Session() as s:\n    s.run(y, feed_dict=f)", "the dict 'f'"),
     ],
 )
