@@ -152,6 +152,8 @@ def test_a_variable_of_a_known_shape_is_made_while_tracing():
 
     concrete = ac.function(Mean()).get_concrete_function(ac.TensorSpec([None, 3]))
     assert concrete.output_shapes == ac.TensorShape([None, 3]) and concrete.output_dtypes is ac.float32
+    concrete.add_to_graph()
+    concrete.add_gradient_functions_to_graph()
     assert concrete(ac.ones([2, 3])).numpy().tolist() == [[1.0] * 3] * 2
 
 

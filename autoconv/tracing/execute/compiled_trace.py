@@ -47,7 +47,7 @@ from autoconv.tracing.guards.outside_values import OutsideValues
 from autoconv.tracing.key.array_keys import ArrayKey
 from autoconv.tracing.key.cache_key import ObjectKey, SpecKey, TensorKey, VariableKey
 from autoconv.tracing.outputs.aliases import aliased_outputs
-from autoconv.tracing.views.func_graph import FuncGraph
+from autoconv.tracing.views.func_graph import FuncGraph, GraphMember
 from autoconv.tracing.views.function_type import FunctionType
 
 
@@ -59,7 +59,7 @@ class NotDifferentiable(Exception):
     """A tape cannot differentiate a call, which then runs as plain Python; `str()` is the reason."""
 
 
-class ConcreteFunction:
+class ConcreteFunction(GraphMember):
     """A function of one signature. Call it with tensors (or what converts to them), by position or name.
 
     `graph` is the recorded graph in TensorFlow's form; `recorded` is the same as a `Graph`, `optimised` the graph that

@@ -64,6 +64,16 @@ class Operation:
         return f"<autoconv.Operation {self.name!r} type={self.type}>"
 
 
+class GraphMember:
+    """A function that a graph can have as a member. Here graphs hold the functions that they call, by themselves."""
+
+    def add_to_graph(self, g: object = None, overwrite: bool = False) -> None:
+        """Make the function known to a graph, which needs nothing here."""
+
+    def add_gradient_functions_to_graph(self, g: object = None) -> None:
+        """Make the function's gradients known to a graph, which needs nothing here."""
+
+
 class FuncGraph:
     """The recorded graph of a trace. `captures` are pairs of a captured object and its placeholder."""
 
