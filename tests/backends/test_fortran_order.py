@@ -101,6 +101,14 @@ def test_an_argument_that_is_returned_or_written() -> None:
     np.testing.assert_array_equal(argument, expected)
 
 
+@pytest.mark.parametrize("as_array", [np.asarray, np.asanyarray])
+def test_row_major_arrays_of_arguments(as_array: Any) -> None:
+    for argument in (np.ones((2, 3)), np.ones((3, 2)).T, np.ones((2, 6))[:, ::2], np.ones(3)):
+        found, expected = autoconv.compile(lambda x: as_array(x, order="C"))(argument), as_array(argument, order="C")
+        assert found.strides == expected.strides
+        assert np.shares_memory(found, argument) == np.shares_memory(expected, argument)
+
+
 def test_a_gradient() -> None:
     @autoconv.compile
     def energy(x: Any, w: Any) -> Any:

@@ -194,7 +194,8 @@ def _array(value: Any, dtype: Any = None, copy: Any = True, **options: Any) -> A
     if options.get("ndmin"):
         raise StagingError("an array is created with ndmin", current_place())
     if type(value) is SymbolicArray:
-        if copy or (dtype is not None and np.dtype(dtype) != value.dtype):
+        must_copy = copy or (dtype is not None and np.dtype(dtype) != value.dtype)
+        if must_copy or (options.get("order") == "C" and not _is_contiguous(value)):
             return array_member(value, "astype")(value.dtype if dtype is None else dtype)
         return value
     if dtype is None:
@@ -222,11 +223,17 @@ def _as_one_tensor(value: object) -> Tensor:
 def _ascontiguous(value: object, dtype: DTypeLike | None = None, **options: Any) -> Any:
     if not (value.ndim if type(value) is SymbolicArray else _as_one_tensor(value).type.rank):
         return array_member(_array(value, dtype, copy=False, **options), "reshape")((1,))
-    if type(value) is SymbolicArray and not value.type.is_dense:
-        if None in value.type.shape or None in value.type.strides:
-            raise StagingError("whether an array is contiguous is known only at run time", current_place())
-        return _array(value, dtype, copy=not value.type.is_contiguous)
+    if type(value) is SymbolicArray and not _is_contiguous(value):
+        return _array(value, dtype)
     return _array(value, dtype, copy=False, **options)
+
+
+def _is_contiguous(array: SymbolicArray) -> bool:
+    if array.type.is_dense:
+        return True
+    if None in array.type.shape or None in array.type.strides:
+        raise StagingError("whether an array is contiguous is known only at run time", current_place())
+    return bool(array.type.is_contiguous)
 
 
 def _as_fortran(value: object, dtype: DTypeLike | None = None, **options: Any) -> Any:
