@@ -73,8 +73,12 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
         "the __dict__ of an object is used that is in a list, dict or",
     ): ONLY_COMPILE,
     (
-        "autoconv/runtime/objects/symbolic_objects.py",
+        "autoconv/runtime/objects/refused_values.py",
         "a … of values known only at run time becomes part of a list,",
+    ): ONLY_COMPILE,
+    (
+        "autoconv/runtime/objects/symbolic_objects.py",
+        "an array of constants is stored on several paths",
     ): ONLY_COMPILE,
     ("autoconv/runtime/objects/rebuilt_arguments.py", "a … …"): ONLY_COMPILE,
     ("autoconv/operators/values/instances.py", "…"): "no error: has a region recorded again",

@@ -188,3 +188,37 @@ def test_lists_that_grow_have_one_trace():
     items = [np.ones(2)]
     assert [push(items, np.ones(2)) for _ in range(6)] == [2, 3, 4, 5, 6, 7]
     assert push.explain().count("Object[list]") == 1
+
+
+def test_changes_before_an_error_that_a_handler_takes_stay():
+    def change(p, rows, n):
+        try:
+            p["a"] = p["a"] * 0.5
+            rows[n]["z"]
+        except KeyError:
+            pass
+        return n
+
+    compiled, found = autoconv.compile(change), []
+    for function in (change, compiled):
+        p = {"a": np.ones(3), "b": np.zeros(2)}
+        found.append([(function(p, [{}, {"z": 1}], n), p["a"].tolist(), p["b"].tolist()) for n in (0, 1, 0, 0)])
+    assert found[0] == found[1]
+    assert compiled.experimental_get_tracing_count() > 0
+
+
+def test_an_array_computed_from_outer_arrays_is_a_new_one_in_each_call():
+    outer, stored = {"a": np.ones(4)}, []
+
+    def store(p, x):
+        p["a"] = outer["a"] * 2
+        p["b"] = p["a"]
+        return x + 1
+
+    compiled, p = autoconv.compile(store), dict(BOTH)
+    for _ in range(4):
+        compiled(p, np.ones(3))
+        assert p["a"] is p["b"] and p["a"].tolist() == [2.0] * 4
+        p["a"][0] = 7.0
+        stored.append(p["a"])
+    assert len(set(map(id, stored))) == 4 and compiled.experimental_get_tracing_count() > 0

@@ -5,8 +5,10 @@ from __future__ import annotations
 import functools
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from types import FunctionType, GeneratorType
+from types import FunctionType
 from typing import Any, NoReturn
+
+import numpy as np
 
 from autoconv.errors import StagingError
 from autoconv.graph.graph import Value
@@ -15,6 +17,7 @@ from autoconv.graph.types import ObjectType
 from autoconv.ops.python.objects import NotAssigned
 from autoconv.runtime.objects.method_names import DATA_DUNDERS, is_method_name
 from autoconv.runtime.objects.rebuilt_arguments import refuse_rebuilt
+from autoconv.runtime.objects.refused_values import refuse_container, refuse_graph_value_or_iterator
 from autoconv.runtime.objects.staged_exceptions import StagedException, holds_graph_values
 from autoconv.runtime.objects.symbol_search import (
     RunTimeObject,
@@ -22,7 +25,6 @@ from autoconv.runtime.objects.symbol_search import (
     holds_created_objects,
     holds_functions_that_vary,
     holds_symbols,
-    holds_symbols_inside,
     is_symbolic_slice,
     varies_by_call,
 )
@@ -246,7 +248,7 @@ def box(value: Any) -> SymbolicObject:
         return build_object("tuple", value)
     if isinstance(value, BaseException) and holds_graph_values(value):
         return _box_exception(value)
-    _refuse_container(value)
+    refuse_container(value)
     if region.trace.created_objects is not None and id(value) in region.trace.created_objects:
         if hides_symbols(type(value)):
             raise StagingError(
@@ -254,35 +256,28 @@ def box(value: Any) -> SymbolicObject:
                 current_place(), "a class outside of the function",
             )  # fmt: skip
         return _make(value)
-    _refuse_graph_value_or_iterator(value)
+    refuse_graph_value_or_iterator(value)
     if type(value).__name__ == "Undefined":
         value = NotAssigned(value.name)
-    result = constant_object(value)
+    computed = _computed_array(value, region)
+    result = constant_object(value) if computed is None else computed
     if region.contract.keeps_identity and varies_by_call(value):
         region.trace.function_constants[result.value_in_graph] = hides_symbols(value)
     return result
 
 
-def _refuse_container(value: Any) -> None:
-    """Raise StagingError for an instance of a container's subclass that holds values of the graph."""
-    if isinstance(value, tuple) and holds_symbols(value):
-        raise StagingError("a named tuple of values known only at run time cannot be part of a list or dict")
-    if isinstance(value, (tuple, list, set, dict)) and (holds_symbols_inside(value) or holds_created_objects(value)):
-        raise StagingError(
-            f"a {type(value).__name__} of values known only at run time becomes part of a list, dict or text",
-            current_place(), "a list or dict of Python's own",
-        )  # fmt: skip
-
-
-def _refuse_graph_value_or_iterator(value: Any) -> None:
-    if hasattr(type(value), "__autoconv_graph_value__"):
-        raise StagingError(f"a {type(value).__name__} cannot be part of a list or dict of the graph", current_place())
-    if isinstance(value, Iterator):  # made once, while tracing: the second call would find it exhausted
-        what = "a generator" if value.__class__ is GeneratorType else "an iterator"
-        raise StagingError(
-            f"{what} of Python's own becomes part of a value known only at run time", current_place(),
-            "a list of its items",
-        )  # fmt: skip
+def _computed_array(array: Any, region: Region) -> SymbolicObject | None:
+    """Return a new array for each run, if the trace computed the array from constants; one for all its uses."""
+    if type(array) is not np.ndarray or not region.contract.keeps_identity or region.contract.is_outside(array):
+        return None
+    _, copy, home = region.trace.computed_arrays.get(id(array), (None, None, None))
+    if home is None:
+        copy = record_object("object_method", [constant_object(array)], name="copy", keywords=())
+        region.trace.computed_arrays[id(array)] = array, copy, region
+    elif not region.is_inside(home):
+        raise StagingError("an array of constants is stored on several paths", current_place(), "a copy of it")
+    assert isinstance(copy, SymbolicObject)
+    return copy
 
 
 def _box_exception(error: BaseException) -> SymbolicObject:

@@ -62,6 +62,7 @@ class Trace:
     tuple_arguments: name of the argument that each tuple in arguments belongs to, by the tuple's identity
     tuples_in_graph: objects of the graph that stand for such tuples, and the name of the argument
     argument_containers: written lists and dicts of arguments -> (the traced container, the caller's own)
+    computed_arrays: by identity, arrays that the trace computed from constants -> (array, object, region that made it)
     reassembled: dataclass objects put together from a region's results or for the outputs, by identity
     leaf_positions: the arguments that are numbers
     sources: the arrays from which constants were made
@@ -116,6 +117,7 @@ class Trace:
     tuple_arguments: dict[int, str] = field(default_factory=dict)
     tuples_in_graph: dict[Value, str] = field(default_factory=dict)
     argument_containers: dict[int, tuple[Any, Any]] = field(default_factory=dict)
+    computed_arrays: dict[int, tuple[Any, Any, Region]] = field(default_factory=dict)
     reassembled: dict[int, Any] = field(default_factory=dict)
     leaf_positions: dict[Value, int] | None = None
     refusal: BaseException | None = None

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from autoconv.runtime.objects.containers import container_location, is_known
-from autoconv.runtime.objects.symbolic_objects import apply_object, build_object, record_object
+from autoconv.runtime.objects.symbolic_objects import apply_object, record_object
 from autoconv.runtime.recording.deferred_stores import UNKNOWN
 from autoconv.runtime.recording.journal import Location
 from autoconv.runtime.recording.regions import Trace, current_region
@@ -44,6 +44,7 @@ class ContainerStores:
     def record_store(self, location: Location, contents: tuple[Any, ...], before: Any) -> None:
         """Record the operations that turn the contents `before`, or unknown ones, into `contents`."""
         container, target = self._trace.argument_containers[id(location.owner)]
+        self._check_no_handler(container)
         if not isinstance(container, dict):
             self._check_length(container, len(contents))
             contents = tuple(enumerate(contents))
@@ -63,11 +64,19 @@ class ContainerStores:
             for position, (key, value) in enumerate(contents)
             if position >= unchanged_count or old_items.get(key, UNKNOWN) is not value
         ]
-        if isinstance(container, dict) and len(changed) > 1:  # one node, as each is recorded for the undo of the call
-            record_object("object_method", [target, build_object("dict", changed)], name="update", keywords=())
-            return
         for key, value in changed:
             apply_object("setitem", target, key, value)
+
+    def _check_no_handler(self, container: Any) -> None:
+        """Restart the trace with the container as an object of the graph if a handler follows the changes.
+
+        The handler would have the contents from before the `try`.
+        """
+        region = outer = current_region()
+        while outer is not None:
+            if region is not None and outer.graph.name.startswith("try_body"):
+                region.contract.before_write(container, "an argument is changed in a try")
+            outer = outer.parent
 
     def _check_length(self, container: Any, length: int) -> None:
         """Restart the trace with the list as an object of the graph if its length changes: it may have any length."""

@@ -78,6 +78,7 @@ class Body:
         # Set in recursive functions and around the first call of one (see control/recursion.py).
         self.recursion: tuple[str, str] | None = None
         self.recursion_state: str | None = None
+        self.settled_cells: dict[str, str] = {}  # by register, the cell of a settled object (see write_barrier.py)
         self._poll_counter: str | None = None
         self.ranges: dict[str, tuple[int, int]] = {}  # known ranges of integers in registers
         # Dimensions that registers hold: open sizes, and what the program computes from them.

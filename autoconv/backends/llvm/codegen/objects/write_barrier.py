@@ -1,7 +1,8 @@
 """Lower writes to objects that are older than the run, and whose changes the undo log records.
 
 Kernels record writes to an object until its state is *settled*: all that further writes change has been recorded. From
-then on native code writes. Each write in the program has a cell for an object that is settled, initially null.
+then on native code writes. Each write in the program has a cell for an object that is settled, initially null. Writes
+to items of one object share a cell.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ def write_method(op: Operation, owners: int) -> None:
 
 def _write_with_barrier(op: Operation, write: Callable[[], str], is_settled: Callable[[Any], bool]) -> None:
     out, owner = op.out, op.operands()[0]
-    cell = _new_site_cell(op.body)
+    cell = _cell_of_items(op.body, owner) if is_settled is items_are_settled else _new_site_cell(op.body)
     is_same_owner = out.is_same(owner, out.load("ptr", cell))
     result = out.where(is_same_owner, write, OTHER)
 
@@ -60,6 +61,15 @@ def _write_with_barrier(op: Operation, write: Callable[[], str], is_settled: Cal
         op.body.release(slot)
 
     op.set_result(result, update_cell)
+
+
+def _cell_of_items(body: Body, owner: str) -> str:
+    """Return the address of the cell that all writes to items of the register `owner` share."""
+    if body.recursion is not None:
+        return _new_site_cell(body)
+    if owner not in body.settled_cells:
+        body.settled_cells[owner] = _new_site_cell(body)
+    return body.settled_cells[owner]
 
 
 def _new_site_cell(body: Body) -> str:
