@@ -330,3 +330,15 @@ def test_complex_numbers() -> None:
         return tape.gradient(y, z)
 
     assert tf.function(body)(z).numpy() == pytest.approx(np.conj(3 * (1 + 2j) ** 2))
+
+
+def test_variables_that_are_arguments_of_functions_inside_of_a_function():
+    weight, square = tf.Variable(2.0), tf.function(lambda a: a * a)
+
+    @tf.function
+    def slope():
+        with tf.GradientTape() as tape:
+            result = square(weight)
+        return tape.gradient(result, weight)
+
+    assert slope().numpy() == 4.0

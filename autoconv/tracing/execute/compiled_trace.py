@@ -360,15 +360,15 @@ class ConcreteFunction(GraphMember):
             if isinstance(key, (TensorKey, VariableKey, SpecKey))
         ]
         inputs += [region.lift(graph_value(region, captured)) for captured in self.captures]
-        is_stateful = bool(self.recorded.effects)
+        for value in (*leaves, *self.captures):
+            variable = value.variable() if isinstance(value, Storage) else value
+            if isinstance(variable, Variable):
+                tape_recorders.watch_used_variable(variable)
         node = region.record(
-            "call",
-            inputs,
-            {"name": self._name},
-            regions=[self.optimised],
+            "call", inputs, {"name": self._name}, regions=[self.optimised],
             types=[value.type for value in self.optimised.outputs],
-            node_name="StatefulPartitionedCall" if is_stateful else "PartitionedCall",
-        )
+            node_name="StatefulPartitionedCall" if self.recorded.effects else "PartitionedCall",
+        )  # fmt: skip
         return rebuild(self.layout, iter(node.results))
 
     def _leaf_names(self) -> list[str]:
