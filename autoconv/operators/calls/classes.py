@@ -33,7 +33,7 @@ def class_statement(*parts: Any) -> None:
         )
 
 
-def _runs_code(part: Any) -> bool:
+def _runs_code(part: object) -> bool:
     if not isinstance(part, type):
         return is_user_code(part if isinstance(part, types.FunctionType) else type(part))
     user_bases = [base for base in part.__mro__ if is_user_code(base)]

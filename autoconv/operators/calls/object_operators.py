@@ -272,7 +272,7 @@ def _may_have_effects(trace: Any, kind: type, name: str) -> bool:
     return False
 
 
-def _is_user_iterable(operand: Any) -> bool:
+def _is_user_iterable(operand: object) -> bool:
     """Return whether the operand is known to be an instance of a user-defined iterable class."""
     return graph_object(operand) is not None and is_user_defined(getattr(type(operand), "__iter__", None))
 

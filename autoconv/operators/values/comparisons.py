@@ -181,7 +181,7 @@ def _compare_parts(name: str, x: Any, y: Any) -> Any:
     return NotImplemented
 
 
-def _is_compared_by_identity(x: Any) -> bool:
+def _is_compared_by_identity(x: object) -> bool:
     """Return whether a value is an object of the graph whose class has Python's own comparison."""
     return graph_object(x) is not None and type(x).__eq__ is object.__eq__
 
