@@ -7,10 +7,11 @@ functions do not cover raises StagingError, so that the call runs as plain Pytho
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, DTypeLike
 
 from autoconv.errors import StagingError
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
@@ -39,13 +40,14 @@ def may_be_scalar(value: object) -> bool:
     return isinstance(value, np.generic) or (tensor is not None and not tensor.type.weak and not tensor.type.shape)
 
 
-def call_vectorized(vectorized: Any, *args: Any, **kwargs: Any) -> Any:
+def call_vectorized(vectorized: np.vectorize, *args: object, **kwargs: object) -> np.ndarray:
     """Implement a call of a numpy.vectorize object of numbers and arrays.
 
     NumPy calls the function with the first elements, as NumPy scalars, to find the dtype of the result. Then it calls
     it with all elements as Python numbers.
     """
     function, types = vectorized.pyfunc, vectorized.otypes
+    dtype: DTypeLike
     if kwargs or vectorized.excluded or vectorized.signature is not None or vectorized.cache or not args:
         refuse("numpy.vectorize is given options, keyword arguments or no arguments")
     for value in args:
@@ -77,7 +79,9 @@ def call_vectorized(vectorized: Any, *args: Any, **kwargs: Any) -> Any:
     return ordered
 
 
-def apply_along_axis(func1d: Any, axis: Any, arr: Any, *args: Any, **kwargs: Any) -> Any:
+def apply_along_axis(
+    func1d: Callable[..., ArrayLike], axis: int, arr: ArrayLike, *args: object, **kwargs: object
+) -> np.ndarray:
     """Implement numpy.apply_along_axis for the rows or columns of a matrix."""
     rows = np.asarray(arr)
     if rows.ndim != 2:
@@ -99,11 +103,13 @@ def apply_along_axis(func1d: Any, axis: Any, arr: Any, *args: Any, **kwargs: Any
     return result.T if axis % 2 == 0 else result
 
 
-def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> Any:
+def piecewise(
+    x: ArrayLike, condlist: Sequence[np.ndarray] | np.ndarray, funclist: Sequence[object], *args: object, **kw: object
+) -> np.ndarray:
     """Implement numpy.piecewise for conditions that have the shape of `x`."""
     x = np.asarray(x)
     if not isinstance(condlist, (list, tuple)):
-        condlist = [condlist]
+        condlist = [np.asarray(condlist)]
     conditions = [np.asarray(condition, dtype=bool) for condition in condlist]
     for condition in conditions:
         if condition.shape != x.shape:
