@@ -19,7 +19,7 @@ from autoconv.errors import ConversionError, StagingError
 from autoconv.operators.calls import object_operators as _by_class  # noqa: F401 - registers the operators of objects
 from autoconv.operators.calls.dataclass_fields import call_factories, trace_defaults
 from autoconv.operators.calls.iterable_consumers import wrap_extend
-from autoconv.operators.calls.known_containers import copy_function
+from autoconv.operators.calls.known_containers import find_copy_function
 from autoconv.operators.calls.methods_by_name import refuse_graph_values, refuse_special
 from autoconv.operators.calls.object_calls import graph_call, is_in_graph, on_objects
 from autoconv.operators.calls.operator_functions import AS_STATEMENTS
@@ -80,7 +80,7 @@ def convert_callee(function: Any, region: Any = None) -> Any:
         return function
     if type(function) is SymbolicTensor and function.weak and region is not None and region.contract.python_numbers:
         return lambda *args, **kwargs: refuse_number(function, "{!r} object is not callable")
-    equivalent = None if has_user_equality(function) else _graph_equivalent(function, region)
+    equivalent = None if has_user_equality(function) else _find_graph_equivalent(function, region)
     if equivalent is not None:
         return equivalent
     contract = EAGER if region is None else region.contract
@@ -92,7 +92,7 @@ def convert_callee(function: Any, region: Any = None) -> Any:
     if type(function) is functools.partial:
         return functools.partial(convert_callee(function.func, region), *function.args, **function.keywords)
     if isinstance(function, type):
-        return _class_constructor(function, contract)
+        return _make_class_constructor(function, contract)
     if isinstance(function, (types.BuiltinFunctionType, types.BuiltinMethodType, types.MethodWrapperType)):
         return _wrap_builtin(function, contract, region)
     if hasattr(type(function), "__autoconv_function__") or hasattr(type(function), "__autoconv_tensor__"):
@@ -113,7 +113,7 @@ def has_user_equality(value: object) -> bool:
     return isinstance(kind.__hash__, types.FunctionType) or isinstance(kind.__eq__, types.FunctionType)
 
 
-def _graph_equivalent(function: Callable[..., Any], region: Any) -> Any:
+def _find_graph_equivalent(function: Callable[..., Any], region: Any) -> Any:
     """Return the graph equivalent of a function; None if there is none."""
     compiles = region is not None and region.contract.objects_in_graph
     if region is not None and region.trace.memory and (array_form := array_function(function)) is not None:
@@ -122,7 +122,7 @@ def _graph_equivalent(function: Callable[..., Any], region: Any) -> Any:
     if override is not None:
         form = on_objects(function, override) if compiles else _distribute_over_arms(function, override)
         return require_fitting_arguments(function, form)
-    copy_form = copy_function(function, region.contract.before_call) if compiles else None
+    copy_form = find_copy_function(function, region.contract.before_call) if compiles else None
     callback_form = convert_callback_function(function, _convert_source) if compiles else None
     return copy_form or callback_form or (warn if function is WARN else numpy_call(function, region))
 
@@ -138,7 +138,7 @@ def _convert_method(method: types.MethodType, contract: Contract, region: Any) -
         if method.__name__ in ("__iter__", "__reversed__"):
             return lambda *args, **kwargs: bind_iterator(method(*args, **kwargs))
         if method.__name__ == "sort":
-            return _sort_method(method)
+            return _wrap_sort(method)
         return wrap_extend(method) if method.__name__ == "extend" else method
     if region is not None:
         _convert_members_of(region, owner)
@@ -147,7 +147,7 @@ def _convert_method(method: types.MethodType, contract: Contract, region: Any) -
     return functools.partial(convert_callee(inner, region), owner)  # e.g. np.random.rand
 
 
-def _sort_method(method: types.MethodType) -> Callable[..., Any]:
+def _wrap_sort(method: types.MethodType) -> Callable[..., Any]:
     """Return the method `sort` of a tracked list; it converts the key function."""
 
     def sort(*args: Any, **options: Any) -> Any:
@@ -216,8 +216,8 @@ def _is_package_function(function: types.FunctionType) -> bool:
 
 def _convert_function(function: types.FunctionType, contract: Contract) -> Callable[..., Any]:
     plain = _convert_plain_function(function, contract)
-    wraps = is_generator_function(plain, current_region())
-    return wrap_generator_function(plain, _convert_to_generator) if wraps else plain
+    is_generator = is_generator_function(plain, current_region())
+    return wrap_generator_function(plain, _convert_to_generator) if is_generator else plain
 
 
 def _convert_to_generator(function: types.FunctionType) -> Any:
@@ -235,8 +235,8 @@ def _convert_plain_function(function: types.FunctionType, contract: Contract) ->
         return function
     region = current_region()
     logs_passes = "passes" in SETTINGS.logs  # a log of the passes needs them to run
-    calls_too = region is not None and not region.contract.objects_in_graph
-    if region is not None and not logs_passes and is_unchanged(function, with_calls=calls_too):
+    with_calls = region is not None and not region.contract.objects_in_graph
+    if region is not None and not logs_passes and is_unchanged(function, with_calls=with_calls):
         note_unconverted(function)
         converted_function = function
     else:
@@ -262,7 +262,7 @@ def _log_calls(function: types.FunctionType, converted_function: Callable[..., A
 _ITERATING_MODULES = frozenset({"builtins", "array", "collections", "itertools"})
 
 
-def _class_constructor(cls: type, contract: Contract) -> Any:
+def _make_class_constructor(cls: type, contract: Contract) -> Any:
     """Return the constructor of a class; a user-defined `__init__` is converted."""
     init: Any = getattr(cls, "__init__", None)
     is_plain = type(cls) is type and cls.__new__ is object.__new__ and not issubclass(cls, BaseException)
@@ -277,7 +277,7 @@ def _class_constructor(cls: type, contract: Contract) -> Any:
     is_exception = is_exception and not is_user_defined(cls.__new__)
     if is_exception or (is_plain and (has_user_init or (init is object.__init__ and is_user_code(cls)))):
         make = cls.__new__ if is_exception else lambda cls, *args, **kwargs: object.__new__(cls)
-        return _constructor(cls, make, init if has_user_init else None, contract if has_written_init else None)
+        return _make_constructor(cls, make, init if has_user_init else None, contract if has_written_init else None)
     return _unconverted_class(cls, contract)
 
 
@@ -293,13 +293,13 @@ def _unconverted_class(cls: type, contract: Contract) -> Any:
     return cls
 
 
-def _constructor(cls: Any, make: Callable[..., Any], init: Any, contract: Contract | None) -> Callable[..., Any]:
+def _make_constructor(cls: Any, make: Callable[..., Any], init: Any, contract: Contract | None) -> Callable[..., Any]:
     """Return the constructor of a class of the trace; without a contract, `dataclasses` generated `init`, if given."""
     is_generated = init is not None and contract is None
 
     def construct(*args: Any, **kwargs: Any) -> Any:
         result: Any = make(cls, *args, **kwargs)
-        _register(result)
+        _register_created_object(result)
         if is_generated:
             kwargs = {**call_factories(cls, args, kwargs, call), **kwargs}
         if init is not None:
@@ -312,13 +312,13 @@ def _constructor(cls: Any, make: Callable[..., Any], init: Any, contract: Contra
     return construct
 
 
-def _register(object_: Any) -> None:
+def _register_created_object(created_object: Any) -> None:
     """Record that the trace created the object; writes to it are therefore not visible outside."""
     region = current_region()
-    owned = region.trace.created_objects if region is not None else None
-    if region is not None and owned is not None:
-        owned[id(object_)] = object_, region
-        convert_members(region, type(object_), False)
+    created_objects = region.trace.created_objects if region is not None else None
+    if region is not None and created_objects is not None:
+        created_objects[id(created_object)] = created_object, region
+        convert_members(region, type(created_object), False)
 
 
 def _convert_members_of(region: Any, value: object) -> None:

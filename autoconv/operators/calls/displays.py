@@ -99,18 +99,18 @@ def new(container: Any) -> Any:
 
 def _join_parts(parts: Any) -> Any:
     """Build a graph list out of items and Spreads."""
-    heap: Any = None
-    run: list[Any] = []
+    joined: Any = None
+    pending_items: list[Any] = []
     for part in (*parts, None):
-        if type(part) is Spread or (part is None and run):
-            built = build_object("list", run)
-            heap = built if heap is None else apply_object("iadd", heap, built)
-            run = []
+        if type(part) is Spread or (part is None and pending_items):
+            built = build_object("list", pending_items)
+            joined = built if joined is None else apply_object("iadd", joined, built)
+            pending_items = []
         if type(part) is Spread:
-            heap = apply_object("iadd", heap, part.items)
+            joined = apply_object("iadd", joined, part.items)
         else:
-            run.append(part)
-    return heap
+            pending_items.append(part)
+    return joined
 
 
 def _concatenate(parts: Any) -> Any:
@@ -126,7 +126,7 @@ def new_set(*parts: Any) -> Any:
     region = current_region()
     if region is not None:
         if any(type(part) is _Elements for part in parts):
-            return _unite(parts)
+            return _build_set(parts)
         if any(type(part) is Spread for part in parts):
             is_compiled = region.contract.objects_in_graph
             return apply_object("set", _join_parts(parts)) if is_compiled else set(_concatenate(parts))
@@ -135,7 +135,7 @@ def new_set(*parts: Any) -> Any:
     return items.new(set(parts))
 
 
-def _unite(parts: tuple[Any, ...]) -> Any:
+def _build_set(parts: tuple[Any, ...]) -> Any:
     """Return a set filled as Python fills it: item by item, and by whole sets and dicts."""
     result = items.new(set())
     for part in parts:
@@ -151,7 +151,8 @@ def new_dict(*parts: Any) -> Any:
     keys, values = parts[::2], parts[1::2]
     if current_region() is None:
         return dict(zip(keys, values, strict=True)) if not any(key is SPREAD for key in keys) else _merge(keys, values)
-    variant_position = next((n for n, key in enumerate(keys) if key is SPREAD and type(values[n]) is Variant), None)
+    spreads = (position for position, key in enumerate(keys) if key is SPREAD)
+    variant_position = next((position for position in spreads if type(values[position]) is Variant), None)
     if variant_position is not None:
         before, after = parts[: 2 * variant_position + 1], parts[2 * variant_position + 2 :]
         return distribute(lambda mapping: new_dict(*before, mapping, *after), values[variant_position])

@@ -37,7 +37,7 @@ class EnumerateLoop:
     def __init__(self, generator: GeneratorExpression, start: object) -> None:
         self.generator, self.start = generator, start
 
-    def loop(self, body: LoopBody) -> tuple[LoopBody, tuple[Any, ...]]:
+    def extend_body(self, body: LoopBody) -> tuple[LoopBody, tuple[Any, ...]]:
         """Return the body of the loop over `generator`, and the initial values of its additional variables."""
 
         def step(item: object, position: int, *values: Any) -> Any:
@@ -64,7 +64,7 @@ class ZipLoop:
     def __init__(self, before: Sequence[Any], generator: GeneratorExpression, after: Sequence[Any]) -> None:
         self.before, self.generator, self.after = before, generator, after
 
-    def loop(self, body: LoopBody) -> tuple[LoopBody, tuple[Any, ...]]:
+    def extend_body(self, body: LoopBody) -> tuple[LoopBody, tuple[Any, ...]]:
         """Return the body of the loop over `generator`, and the initial values of its additional variables."""
         state_names = ("position of the loop", "end of the zip", *body.names)
 

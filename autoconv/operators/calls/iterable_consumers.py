@@ -66,14 +66,14 @@ def _is_compiled() -> bool:
 
 def _consumer(function: Callable[..., Any]) -> Callable[[Any], Any]:
     """Register the version of a builtin for a single positional argument that is deferred."""
-    otherwise = OVERRIDES.get(function, function)
+    previous_override = OVERRIDES.get(function, function)
 
     def register(graph_form: Callable[..., Any]) -> Any:
         def consume(*args: Any, **kwargs: Any) -> Any:
             if not args or not _is_deferred_for(function, args[0]) or (len(args) > 1 and function is not builtins.sum):
                 if current_region() is None:
-                    return otherwise(*args, **kwargs)
-                return traced_result(otherwise(*args, **kwargs))
+                    return previous_override(*args, **kwargs)
+                return traced_result(previous_override(*args, **kwargs))
             if type(args[0]) is StagedRange and _is_compiled() and function in _RANGE_FUNCTIONS and len(args) == 1:
                 return _apply_to_range(function, args[0], kwargs)
             return graph_form(*args, **kwargs)
@@ -196,7 +196,7 @@ def _next(iterator: object, *default: Any) -> Any:
     names = ("next", "its end")
     result, code = for_source(iterator, lambda item, *_: (item, BREAK), (default_value, NORMAL), names, exit="its end")
     if not default:
-        if_stmt(code == NORMAL, _stop)
+        if_stmt(code == NORMAL, _raise_stop_iteration)
     return ld(result)
 
 
@@ -206,26 +206,26 @@ _TENSOR_DECIDES = object()  # result of `_next_in_python` if a tensor decides co
 def _next_in_python(iterator: GeneratorExpression, default: tuple[Any, ...]) -> Any:
     """Advance a generator function in Python; give up if a tensor decides control flow before its next value."""
     is_first_step = iterator.is_unstarted
-    trial = Attempt()
-    refusal_before = trial.region.trace.refusal
+    attempt = Attempt()
+    refusal_before = attempt.region.trace.refusal
     try:
         result = builtins.next(iterator, *default)
     except StagingError:
         if not is_first_step:
-            trial.keep()
+            attempt.keep()
             raise
-        trial.undo()
-        trial.region.trace.refusal = refusal_before
+        attempt.undo()
+        attempt.region.trace.refusal = refusal_before
         iterator.reset()
         return _TENSOR_DECIDES
     except BaseException:
-        trial.keep()
+        attempt.keep()
         raise
-    trial.keep()
+    attempt.keep()
     return result
 
 
-def _stop() -> NoReturn:
+def _raise_stop_iteration() -> NoReturn:
     raise StopIteration
 
 

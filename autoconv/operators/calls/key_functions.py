@@ -21,8 +21,8 @@ def sort_by_key(iterable: object, *, key: Callable[[Any], Any], reverse: Any = F
     rows = _add_keys(iterable, key, reverse)
     if heap_of(rows) is None and not holds_symbols((rows, reverse)):
         return trace_container([row[2] for row in builtins.sorted(list.__iter__(rows), reverse=reverse)])
-    ordered = apply_object("sorted", rows, reverse, keywords=("reverse",))
-    return apply_object("last_of_each", ordered)
+    sorted_rows = apply_object("sorted", rows, reverse, keywords=("reverse",))
+    return apply_object("last_of_each", sorted_rows)
 
 
 def _add_keys(iterable: object, key: Callable[[Any], Any], backwards: Any) -> Any:

@@ -58,7 +58,7 @@ def _is_pair(item: object) -> bool:
     return type(item) is tuple and len(item) == 2 and isinstance(item[0], _KEYS)
 
 
-def copy_function(function: Callable[..., Any], refuse: Callable[[Any], None]) -> Callable[..., Any] | None:
+def find_copy_function(function: Callable[..., Any], refuse: Callable[[Any], None]) -> Callable[..., Any] | None:
     """Return the form of `copy.copy` or `copy.deepcopy` under trace; None for another function.
 
     It calls `refuse` for what it does not copy: objects of the program, and containers that only the graph has.
@@ -66,7 +66,7 @@ def copy_function(function: Callable[..., Any], refuse: Callable[[Any], None]) -
     if function is not copy.copy and function is not copy.deepcopy:
         return None
 
-    def copied(*args: Any, **kwargs: Any) -> Any:
+    def copy_value(*args: Any, **kwargs: Any) -> Any:
         try:
             if len(args) != 1 or kwargs:
                 raise _UnknownPartError
@@ -75,7 +75,7 @@ def copy_function(function: Callable[..., Any], refuse: Callable[[Any], None]) -
             refuse(function)
             return function(*args, **kwargs)
 
-    return copied
+    return copy_value
 
 
 class _UnknownPartError(Exception):
@@ -151,4 +151,4 @@ def _copy_leaf(value: Any) -> Any:
 
 _ARRAYS = (SymbolicTensor, SymbolicArray)
 
-__all__ = ["construct_known", "copy_function"]
+__all__ = ["construct_known", "find_copy_function"]

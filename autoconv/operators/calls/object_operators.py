@@ -183,36 +183,37 @@ def _call_by_class(function: Any, arguments: Sequence[Any], keywords: dict[str, 
 
 def _apply_operator(function: str, operands: Sequence[Any], attributes: dict[str, Any]) -> Any:
     """Apply an operator: the first operand's method, then the second's, then Python's own operation."""
-    plain = lambda: record_without_hook("object_apply", operands, **attributes)
+    record_operation = lambda: record_without_hook("object_apply", operands, **attributes)
 
-    mirrored = _REFLECTED_METHODS.get(function)
+    reflected_method = _REFLECTED_METHODS.get(function)
 
     def apply_reflected() -> Any:
-        if mirrored is None or len(operands) < 2:
-            return plain()
+        if reflected_method is None or len(operands) < 2:
+            return record_operation()
 
         def call_reflected(instance: Any) -> Any:
-            return _call_first_method(instance, (mirrored,), (operands[0],), function, plain)
+            return _call_first_method(instance, (reflected_method,), (operands[0],), function, record_operation)
 
-        return _operate_by_class(operands[1], (mirrored,), call_reflected, plain)
+        return _operate_by_class(operands[1], (reflected_method,), call_reflected, record_operation)
 
     def apply_to_first(instance: Any) -> Any:
         methods = _FORWARD_METHODS[function]
         forward = lambda: _call_first_method(instance, methods, operands[1:], function, apply_reflected)
-        if mirrored is None or len(operands) < 2:
+        if reflected_method is None or len(operands) < 2:
             return forward()
         # The second operand's method goes first if its class is a subclass of the first's and overrides that method.
         overriding_classes = [
             kind
-            for kind in kinds_of(operands[1], (mirrored,))
+            for kind in kinds_of(operands[1], (reflected_method,))
             if kind is not type(instance) and issubclass(kind, type(instance))
-            and getattr(kind, mirrored) is not getattr(type(instance), mirrored, None)
+            and getattr(kind, reflected_method) is not getattr(type(instance), reflected_method, None)
         ]  # fmt: skip
-        call_override = lambda other: _call_first_method(other, (mirrored,), (instance,), function, forward)
+        call_override = lambda other: _call_first_method(other, (reflected_method,), (instance,), function, forward)
         return dispatch_on_class(operands[1], overriding_classes, call_override, forward)
 
     first_has_method = bool(kinds_of(operands[0], _FORWARD_METHODS[function]))
-    if not first_has_method and (mirrored is None or len(operands) < 2 or not kinds_of(operands[1], (mirrored,))):
+    is_reflected = reflected_method is not None and len(operands) > 1 and kinds_of(operands[1], (reflected_method,))
+    if not first_has_method and not is_reflected:
         return NotImplemented
     return _operate_by_class(operands[0], _FORWARD_METHODS[function], apply_to_first, apply_reflected)
 
@@ -324,6 +325,6 @@ def _may_hold(operand: object) -> bool:
     return isinstance(operand, (list, tuple, dict, set))
 
 
-symbolic_objects.register_operation(operation_by_class)
+symbolic_objects.register_operation_hook(operation_by_class)
 
 __all__ = ["ITEMWISE", "operation_by_class", "second_operand"]

@@ -25,7 +25,7 @@ from autoconv.runtime.support.spans import current_place
 # Methods that Python calls for an expression or a statement, or when a dataclass is created. Methods that create, copy
 # or describe other objects are left alone.
 _NAMES = "pos divmod rdivmod getitem setitem delitem contains len bool round call post_init get set delete"
-_CALLED = frozenset(
+_SYNTAX_METHODS = frozenset(
     {f"__{name}__" for name in _NAMES.split()}
     | {entry.method for entry in (*BINARY, *COMPARISONS, *UNARY)}
     | {method for entry in BINARY for method in (entry.reflected, f"__{entry.in_place}__")}
@@ -34,7 +34,7 @@ _CALLED = frozenset(
 _NAMES_NEEDED = "str repr format hash index int float complex bytes trunc floor ceil next getattr iter"
 _NEEDED_AT_TRACE_TIME = frozenset(f"__{name}__" for name in _NAMES_NEEDED.split())
 # Methods whose exceptions their callers may handle as a result.
-_RAISING = frozenset({"__next__", "__getattr__"})
+_METHODS_THAT_RAISE = frozenset({"__next__", "__getattr__"})
 # Methods called when objects are created and classes defined, and those that other modules handle.
 _NAMES_ELSEWHERE = "init new del init_subclass set_name prepare getattribute setattr delattr enter exit aenter aexit"
 _HANDLED_ELSEWHERE = frozenset(f"__{name}__" for name in _NAMES_ELSEWHERE.split())
@@ -50,7 +50,7 @@ def convert_special_methods(
             continue
         replaced_values: dict[str, Any] = {}
         for name, value in list(vars(base).items()):
-            replacement = _convert(name, value, convert)
+            replacement = _convert_class_attribute(name, value, convert)
             if replacement is not value:
                 replaced_values[name] = value
                 type.__setattr__(base, name, replacement)
@@ -93,13 +93,13 @@ def _convert_special_method(name: str, method: types.FunctionType, convert: Call
         region = current_region()
         if region is None:
             return method(self, *args, **kwargs)
-        mark = region.graph.mark()
-        before, region.trace.called_by_python = region.trace.called_by_python, True
+        position = region.graph.mark()
+        outer_value, region.trace.called_by_python = region.trace.called_by_python, True
         try:
             result = converted()(self, *args, **kwargs)
         finally:
-            region.trace.called_by_python = before
-        raises = name in _RAISING and any(map(is_catchable, region.graph.since(mark)))
+            region.trace.called_by_python = outer_value
+        raises = name in _METHODS_THAT_RAISE and any(map(is_catchable, region.graph.since(position)))
         if raises or (name in _NEEDED_AT_TRACE_TIME and is_staged(result)):
             error = StagingError(
                 f"the result of {type(self).__name__}.{name} depends on a tensor, and Python itself calls it",
@@ -184,8 +184,8 @@ def restore_special_methods(trace: Trace) -> None:
     for (cls, name), value in trace.stand_ins.items():
         _restore_attribute(cls, name, value)
     trace.stand_ins.clear()
-    for base, before in trace.patched.items():
-        for name, value in before.items():
+    for base, replaced_values in trace.patched.items():
+        for name, value in replaced_values.items():
             _restore_attribute(base, name, value)
     trace.patched.clear()
 
@@ -197,10 +197,10 @@ def _restore_attribute(cls: type, name: str, value: object) -> None:
         type.__setattr__(cls, name, value)
 
 
-def _convert(name: str, value: Any, convert: Callable[[Any], Any]) -> Any:
+def _convert_class_attribute(name: str, value: Any, convert: Callable[[Any], Any]) -> Any:
     if name == "__iter__" and isinstance(value, types.FunctionType) and writes(value):
         return _refuse_iteration(value, convert)
-    if isinstance(value, types.FunctionType) and name in _CALLED and is_user_defined(value):
+    if isinstance(value, types.FunctionType) and name in _SYNTAX_METHODS and is_user_defined(value):
         return wrap_undecided(name, value, _convert_lazily(value, convert), second_operand)
     if isinstance(value, types.FunctionType) and _is_called_by_python(name) and is_user_defined(value):
         is_trivial = name == "__iter__" and only_returns_iter(value)

@@ -134,7 +134,7 @@ def if_exp(test: object, body: Thunk, orelse: Thunk) -> Any:
 
 
 def and_(first: object, *operands: Thunk) -> Any:
-    """`first and rest[0]() and …`: each operand is evaluated only if all before it are true."""
+    """`first and operands[0]() and …`: each operand is evaluated only if all before it are true."""
     value = first
     for position, thunk in enumerate(operands):
         condition = condition_value(value)
@@ -147,7 +147,7 @@ def and_(first: object, *operands: Thunk) -> Any:
 
 
 def or_(first: object, *operands: Thunk) -> Any:
-    """`first or rest[0]() or …`: each operand is evaluated only if none before it is true."""
+    """`first or operands[0]() or …`: each operand is evaluated only if none before it is true."""
     value = first
     for position, thunk in enumerate(operands):
         condition = condition_value(value)

@@ -16,21 +16,24 @@ from autoconv.runtime.support.spans import current_place
 
 def split_group(error: Any, kinds: Any) -> tuple[Any, Any]:
     """Split an exception into (the part of those kinds, the rest); None for a part that is empty."""
-    if not _is_late(error):
+    if not _is_deferred(error):
         return split_now(error, kinds)
     first, rest = record_object("object_unpack", [apply_object("split_group", error, kinds)], count=2)
     return first, rest
 
 
 def left_of_group(error: Any, rest: Any, raised: Any, parts: Any) -> Any:
-    """Return the exception to raise after the clauses: the rest, and what they raised; None if there is none."""
-    if any(map(_is_late, (error, rest, raised, parts))) or any(map(_is_late, (*raised, *parts))):
+    """Return the exception to raise after the clauses: of the uncaught part and the exceptions of the clauses, or None.
+
+    `rest` is the uncaught part, `raised` are the exceptions of the clauses, and `parts` the caught parts.
+    """
+    if any(map(_is_deferred, (error, rest, raised, parts))) or any(map(_is_deferred, (*raised, *parts))):
         refuse_values_in_parts(error, current_place())  # in the graph, the parts of a copy would be other exceptions
         return apply_object("left_of_group", error, rest, raised, parts)
     return left_now(error, rest, raised, parts)
 
 
-def _is_late(value: object) -> bool:
+def _is_deferred(value: object) -> bool:
     """Return whether an exception, or the contents of a list of exceptions, are known only at run time."""
     return is_object(value) or heap_of(value) is not None or type(value) in (StagedException, Variant)
 

@@ -11,7 +11,7 @@ from autoconv.errors import StagingError
 from autoconv.operators.control.conditionals import is_staged
 from autoconv.operators.control.loop_body import LoopBody
 from autoconv.operators.regions.raised_errors import is_about_program
-from autoconv.operators.support.generator_expressions import Generated, GeneratorExpression
+from autoconv.operators.support.generator_expressions import GeneratorCall, GeneratorExpression
 from autoconv.operators.support.protected_names import BREAK
 from autoconv.runtime.recording.deferred_stores import is_catchable
 from autoconv.runtime.recording.journal import Location
@@ -33,14 +33,14 @@ def wrap_generator_function(function: Callable[..., Any], convert: Callable[[Any
     """Return the replacement of a generator function; `convert` makes the function that passes values to a consumer."""
 
     def start(*args: Any, **kwargs: Any) -> Any:
-        source = Generated(function, convert(function), args, kwargs)
+        source = GeneratorCall(function, convert(function), args, kwargs)
         function(*args, **kwargs)  # raises TypeError for arguments that do not fit; starts nothing
-        return GeneratorExpression(source, Generated.values)  # type: ignore[arg-type]
+        return GeneratorExpression(source, GeneratorCall.values)  # type: ignore[arg-type]
 
     return start
 
 
-def for_generated(source: Generated, body: LoopBody, state: tuple[Any, ...]) -> tuple[Any, ...]:
+def for_generated(source: GeneratorCall, body: LoopBody, state: tuple[Any, ...]) -> tuple[Any, ...]:
     """Loop over a generator."""
     consumer = Consumer(body, state, source.is_held)
     source.pass_values(consumer, *source.args, **source.kwargs)

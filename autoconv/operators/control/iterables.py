@@ -11,7 +11,7 @@ import numpy as np
 from autoconv.errors import StagingError
 from autoconv.graph.dtypes import int64
 from autoconv.graph.types import TensorType
-from autoconv.operators.control.variants import payload, raise_if
+from autoconv.operators.control.variants import only_value, raise_if
 from autoconv.operators.regions.layout import Variant
 from autoconv.operators.support.signature_check import mark_program_error, raise_from_python
 from autoconv.runtime.annotations import TensorLike
@@ -303,7 +303,7 @@ def as_staged(iterable: object) -> Staged | None:
     if items_of(iterable) is not None:
         return StagedList(iterable)
     if isinstance(iterable, Variant):
-        return as_staged(payload(iterable, "iteration"))
+        return as_staged(only_value(iterable, "iteration"))
     if type(iterable) is SymbolicArray:
         return StagedArray(iterable)
     tensor = as_tensor(iterable)
@@ -347,11 +347,7 @@ def leading_dimension(tensor: Any) -> Any:
     if shape and isinstance(shape[0], int):
         return shape[0]
     size = dispatch.apply("dimension", tensor, axis=0)
-    return dispatch.apply("python_cast", size, dtype=_int64(), weak=True)
-
-
-def _int64() -> Any:
-    return int64
+    return dispatch.apply("python_cast", size, dtype=int64, weak=True)
 
 
 class StagedIterator(Staged):

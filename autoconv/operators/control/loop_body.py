@@ -24,24 +24,25 @@ class LoopBody:
     names: tuple[str, ...] = ()
     exit: str = ""
     cells: Cells | None = None
-    code: int = field(init=False)  # the position of the exit code in the state; -1 without one
+    exit_position: int = field(init=False)  # the position of the exit code in the state; -1 without one
 
     def __post_init__(self) -> None:
-        self.code = self.names.index(self.exit) if self.exit else -1
+        self.exit_position = self.names.index(self.exit) if self.exit else -1
 
     def step(self, item: object, state: tuple[Any, ...]) -> tuple[Any, ...]:
         return self.run(item, *state) or ()
 
     def exit_code(self, state: tuple[Any, ...]) -> Any:
-        return NORMAL if self.code < 0 else state[self.code]
+        return NORMAL if self.exit_position < 0 else state[self.exit_position]
 
     def has_left(self, state: tuple[Any, ...]) -> bool:
         """Return whether an iteration has left the loop; False while a tensor decides."""
-        return self.code >= 0 and not is_staged(state[self.code]) and bool(state[self.code] >= BREAK)
+        code = self.exit_code(state)
+        return not is_staged(code) and bool(code >= BREAK)
 
     def continues_if(self, state: tuple[Any, ...], has_next: Callable[[], Any]) -> Any:
         """Return the condition of the next iteration: no early exit, and then `has_next()`."""
-        return has_next() if self.code < 0 else and_(state[self.code] < BREAK, has_next)
+        return has_next() if self.exit_position < 0 else and_(state[self.exit_position] < BREAK, has_next)
 
     def with_run(self, run: Callable[..., Any]) -> LoopBody:
         """Return this body with other code for the same state."""

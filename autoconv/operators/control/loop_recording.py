@@ -41,7 +41,7 @@ class LoopRecording:
 
     The state is that of the variables `names`, and behind it the contents of `locations`. Of the last recording:
     `recorded_test` and `recorded_body` are its parts; `shared` are the places of the state that may hold one list;
-    `initial` and `after` are the state before the loop and at the end of an iteration. `new` are the locations that
+    `initial` and `after` are the state before the loop and at the end of an iteration. `new_locations` are those that
     this recording was the first to write, `deferred_output` its prints.
     """
 
@@ -50,7 +50,7 @@ class LoopRecording:
     deferred_output: list[Callable[[], None]]
     initial: list[Any]
     after: list[Any]
-    new: dict[tuple[Any, ...], Location]
+    new_locations: dict[tuple[Any, ...], Location]
 
     def __init__(
         self,
@@ -65,7 +65,7 @@ class LoopRecording:
         move_shared(parent, None, state)
         self.parent, self.test, self.body, self.state = parent, test, body, state
         self.names, self.locations = names, locations
-        self.count = len(names)
+        self.variable_count = len(names)
         self.layouts: list[Layout] = [state_layout(value, parent) for value in state]
         self.shared = SharedLists()
         self._frozen_before = dict(parent.trace.frozen)
@@ -76,7 +76,7 @@ class LoopRecording:
         parent.trace.frozen = dict(self._frozen_before)  # this recording freezes objects anew
         locations, known_count = list(self.locations.values()), len(self.layouts)
         self.initial = [*self.state, *(location.read() for location in locations)]
-        new_contents = zip(locations[known_count - self.count :], self.initial[known_count:], strict=True)
+        new_contents = zip(locations[known_count - self.variable_count :], self.initial[known_count:], strict=True)
         self.layouts += [contents_layout(location.owner, value, parent) for location, value in new_contents]
         for position, value in enumerate(self.state):
             # The list has moved into the graph since.
@@ -85,23 +85,23 @@ class LoopRecording:
         with refuse_unrecorded_changes(self.body, self.state, current_place()):
             self._record_iteration()
         written = {**self.recorded_test.locations, **self.recorded_body.locations}
-        self.new = {key: location for key, location in written.items() if key not in self.locations}
+        self.new_locations = {key: location for key, location in written.items() if key not in self.locations}
         self.after = [*self.recorded_body.results, *map(self.recorded_body.value_of, self.locations.values())]
 
     def _record_iteration(self) -> None:
         trace = self.parent.trace
         outer_output, trace.pending_output = trace.pending_output, []
         try:
-            bound: dict[Any, Any] = {}
-            evaluate = lambda region: [self._evaluate_test(region, bound)]
+            contents_before: dict[Any, Any] = {}
+            evaluate = lambda region: [self._evaluate_test(region, contents_before)]
             recorded_test = record_body(self.parent, "while_cond", evaluate, 1)
             recorded_test.changes_state = any(
-                key not in bound or not _have_same_contents(recorded_test.written[key], bound[key])
+                key not in contents_before or not _have_same_contents(recorded_test.written[key], contents_before[key])
                 for key in recorded_test.locations
             )
             steps = lambda region: as_tuple(self.body(*self._bind(region)))
             self.recorded_test = recorded_test
-            self.recorded_body = record_body(self.parent, "while_body", steps, self.count)
+            self.recorded_body = record_body(self.parent, "while_body", steps, self.variable_count)
         finally:
             deferred_output, trace.pending_output = trace.pending_output, outer_output
         self.deferred_output = deferred_output or []
@@ -111,17 +111,17 @@ class LoopRecording:
         name = f"{region.trace.scope}Placeholder"
         parameters = [region.graph.add_parameter(type_, name) for type_ in self.shared.types(self.layouts)]
         values = self.shared.rebuild(self.layouts, parameters, region)
-        for location, value in zip(self.locations.values(), values[self.count :], strict=True):
+        for location, value in zip(self.locations.values(), values[self.variable_count :], strict=True):
             write_location(location, value)
-        return values[: self.count]
+        return values[: self.variable_count]
 
-    def _evaluate_test(self, region: Region, bound: dict[Any, Any]) -> Any:
-        """Evaluate the test for state of the layouts; `bound` receives the contents of its locations before."""
+    def _evaluate_test(self, region: Region, contents_before: dict[Any, Any]) -> Any:
+        """Evaluate the test on parameters of the layouts; `contents_before` receives the contents of locations."""
         values = self._bind(region)
-        bound.update((key, location.read()) for key, location in self.locations.items())
+        contents_before.update((key, location.read()) for key, location in self.locations.items())
         attributes = [(part, dict(vars(part))) for part in _objects_in(values)]
         condition = truth(self.test(*values), "while loop")
-        if any(not _are_same(vars(part), before) for part, before in attributes):
+        if any(not _have_same_attributes(vars(part), before) for part, before in attributes):
             raise StagingError(
                 "the test of a loop changes an object, and which one depends on a tensor", current_place()
             )
@@ -130,9 +130,9 @@ class LoopRecording:
     def widen_layouts(self) -> list[Layout]:
         """Return layouts that hold the state both before the loop and after the recorded iteration."""
         joined = self._join_variables()
-        result = [joined[position] for position in range(self.count)]
-        contents = zip(self.locations.values(), self.layouts[self.count :], strict=True)
-        for position, (location, layout) in enumerate(contents, self.count):
+        result = [joined[position] for position in range(self.variable_count)]
+        contents = zip(self.locations.values(), self.layouts[self.variable_count :], strict=True)
+        for position, (location, layout) in enumerate(contents, self.variable_count):
             if position in joined:
                 result.append(joined[position])
                 continue
@@ -147,45 +147,48 @@ class LoopRecording:
     def _join_variables(self) -> dict[int, Layout]:
         """Return the joined layouts of variables, and under `compile` of attributes and cells, by position."""
         locations = [*self.locations.values()]
-        positions = [*range(self.count)]
+        positions = [*range(self.variable_count)]
         if not self.parent.contract.keeps_identity:
-            numbered = enumerate(locations, self.count)
+            numbered = enumerate(locations, self.variable_count)
             positions += [position for position, location in numbered if location.kind in ("cell", "attribute")]
-        titles = [*self.names, *(location.name for location in locations)]
-        layouts, first, last, names = (
-            [column[n] for n in positions] for column in (self.layouts, self.initial, self.after, titles)
+        all_names = [*self.names, *(location.name for location in locations)]
+        layouts, initial_values, final_values, names = (
+            [column[n] for n in positions] for column in (self.layouts, self.initial, self.after, all_names)
         )
-        state = join_state(self.parent, self.recorded_body.region, layouts, first, last, names, self.locations)
+        region = self.recorded_body.region
+        state = join_state(self.parent, region, layouts, initial_values, final_values, names, self.locations)
         return dict(zip(positions, state, strict=True))
 
     def settle(self, widened: list[Layout], has_moved: bool) -> bool:
-        """Return whether the recorded iteration preserves its layouts; otherwise the next one uses the wider ones.
+        """Return whether the recorded iteration preserves its layouts; if not, set the wider ones for the next one.
 
         `has_moved`: a container has moved into the graph since the recording.
         """
-        count, parent = self.count, self.parent
+        count, parent = self.variable_count, self.parent
         widened = freeze_shared(widened, [[value] for value in self.after], [self.recorded_body.region])
         columns = [[*pair] for pair in zip(self.initial[:count], self.after[:count], strict=True)]
         columns += [[value] for value in self.initial[count:]]
         has_moved |= move_into_graph(parent, columns, widened, list(self.locations.values()), count)
-        has_moved |= move_new_into_graph(parent, self.recorded_body, list(self.new.values()))
+        has_moved |= move_new_into_graph(parent, self.recorded_body, list(self.new_locations.values()))
         if has_moved:
-            self.locations = {key: location for key, location in self.locations.items() if not is_moved(location.owner)}
-            self.new = {key: location for key, location in self.new.items() if not is_moved(location.owner)}
+            self.locations, self.new_locations = (
+                {key: location for key, location in locations.items() if not is_moved(location.owner)}
+                for locations in (self.locations, self.new_locations)
+            )
             widened = widened[:count]
-        refuse_changed_copies(parent, [*self.locations.values(), *self.new.values()])
+        refuse_changed_copies(parent, [*self.locations.values(), *self.new_locations.values()])
         shared = self.shared.widen(find_shared_lists([[x] for x in self.after], widened, [self.recorded_body.region]))
-        if not self.new and not has_moved and widened == self.layouts and shared == self.shared:
+        if not self.new_locations and not has_moved and widened == self.layouts and shared == self.shared:
             return True
         self.layouts, self.shared = widened, shared
-        self.locations.update(self.new)
+        self.locations.update(self.new_locations)
         return False
 
     def move(self, container: Any) -> None:
         """Move a container into the graph, where the next recording finds it."""
         box(container)
         self.locations = {key: location for key, location in self.locations.items() if location.owner is not container}
-        self.layouts = self.layouts[: self.count]
+        self.layouts = self.layouts[: self.variable_count]
 
     def finish(self) -> tuple[Any, ...]:
         """Record the `while` node for the settled layouts; write the locations, and return the final variables."""
@@ -207,9 +210,9 @@ class LoopRecording:
             node_name="while",
         )
         rebuilt = self.shared.rebuild(self.layouts, node.results, self.parent)
-        for location, value in zip(self.locations.values(), rebuilt[self.count :], strict=True):
+        for location, value in zip(self.locations.values(), rebuilt[self.variable_count :], strict=True):
             write_location(location, value)
-        return tuple(rebuilt[: self.count])
+        return tuple(rebuilt[: self.variable_count])
 
 
 def _widen_contents(location: Location, layout: Layout, value: object, region: Region) -> Layout:
@@ -246,7 +249,7 @@ def _objects_in(values: Sequence[Any]) -> list[Any]:
     return [arm for arm in arms if has_code(arm) and dict_of(arm) is not None]
 
 
-def _are_same(now: dict[str, Any], before: dict[str, Any]) -> bool:
+def _have_same_attributes(now: dict[str, Any], before: dict[str, Any]) -> bool:
     return now.keys() == before.keys() and all(now[name] is before[name] for name in now)
 
 

@@ -28,7 +28,7 @@ from autoconv.operators.control.unrolling import unroll
 from autoconv.operators.control.variants import has_one_length, require_defined
 from autoconv.operators.regions.layout import Variant
 from autoconv.operators.support.dataset_protocol import is_stream
-from autoconv.operators.support.generator_expressions import Generated, GeneratorExpression, Source
+from autoconv.operators.support.generator_expressions import GeneratorCall, GeneratorExpression, Source
 from autoconv.operators.support.held_iterators import HeldIterator
 from autoconv.operators.support.protected_names import BREAK
 from autoconv.operators.support.speculation import attempt
@@ -117,7 +117,7 @@ def for_stmt(
     cells: Cells | None = None,
 ) -> tuple[Any, ...]:
     """Run `for item in iterable: state = body(item, *state)`, with early exits as in `while_stmt`."""
-    return _for(iterable, LoopBody(body, names, exit, cells), state)
+    return _loop_over(iterable, LoopBody(body, names, exit, cells), state)
 
 
 def for_source(
@@ -129,27 +129,27 @@ def for_source(
     cells: Cells | None = None,
 ) -> tuple[Any, ...]:
     """Loop over a comprehension's source or a generator expression; early exits are those of a for statement."""
-    return _for_source(source, LoopBody(body, names, exit, cells), state)
+    return _loop_over_source(source, LoopBody(body, names, exit, cells), state)
 
 
-def _for(iterable: Any, body: LoopBody, state: tuple[Any, ...]) -> tuple[Any, ...]:
+def _loop_over(iterable: Any, body: LoopBody, state: tuple[Any, ...]) -> tuple[Any, ...]:
     if current_region() is None:
-        run, code = body.run, body.code
+        run, position = body.run, body.exit_position
         for item in iterable:
             state = run(item, *state) or ()
-            if code >= 0 and state[code] >= BREAK:
+            if position >= 0 and state[position] >= BREAK:
                 break
         return state
     if type(iterable) is Variant:
-        return _for_variant(iterable, body, state)
+        return _loop_over_variant(iterable, body, state)
     iterates = getattr(getattr(type(iterable), "__iter__", None), "__autoconv_iterates__", None)
     if iterates is not None:  # a user-defined iterable
         iterable = iterates()(iterable)
     if type(iterable) is GeneratorExpression:
-        return _for_source(iterable, body, state)
+        return _loop_over_source(iterable, body, state)
     counted = iterable.take() if type(iterable) is HeldIterator else None
     if counted is not None:
-        return _for_counted(iterable, counted, body, state)
+        return _loop_over_counted(iterable, counted, body, state)
     if type(iterable) is SymbolicObject or heap_of(iterable) is not None:
         return stage_for_object(iterable, body, state)
     if is_stream(iterable):
@@ -173,29 +173,29 @@ def _is_long(iterable: object) -> bool:
     return len(iterable) > (_UNROLL_LIMIT if region.trace.memory else _MAX_PEELED)
 
 
-def _for_variant(iterable: Variant, body: LoopBody, state: tuple[Any, ...]) -> tuple[Any, ...]:
+def _loop_over_variant(iterable: Variant, body: LoopBody, state: tuple[Any, ...]) -> tuple[Any, ...]:
     """Loop over a variant: one loop for each alternative."""
     defined = require_defined(iterable)
     if type(defined) is not Variant:
-        return _for(defined, body, state)
+        return _loop_over(defined, body, state)
 
     def loop_over(value: object) -> Callable[..., Any]:
-        return with_cells(lambda *values: _for(value, body, values), body.cells)
+        return with_cells(lambda *values: _loop_over(value, body, values), body.cells)
 
     return stage_arms(defined.tag, [loop_over(value) for value in defined.values], state, body.names)
 
 
-def _for_source(source: Any, body: LoopBody, state: tuple[Any, ...]) -> tuple[Any, ...]:
+def _loop_over_source(source: Any, body: LoopBody, state: tuple[Any, ...]) -> tuple[Any, ...]:
     if type(source) is GeneratorExpression:
-        final = _for_source(source.take(), body, state)
+        final = _loop_over_source(source.take(), body, state)
         code = body.exit_code(final)
         if not is_staged(code):
             source.leave(is_exhausted=code < BREAK)
         return final
-    if type(source) is Generated:
+    if type(source) is GeneratorCall:
         return for_generated(source, body.with_journal(), state)
     if type(source) is not Source:
-        return _for(source, body, state)
+        return _loop_over(source, body, state)
 
     def run(item: object, *values: Any) -> Any:
         return _run_if_conditions_hold(source, source.conditions, source.unpack(item), body, values)
@@ -203,29 +203,31 @@ def _for_source(source: Any, body: LoopBody, state: tuple[Any, ...]) -> tuple[An
     step = body.with_run(run)
     if type(source.iterable) in (range, _RANGE_ITERATOR):
         return _loop_over_range(iter(source.iterable), step, state)
-    return _for(_as_python_items(source.iterable), step, state)
+    return _loop_over(_as_python_items(source.iterable), step, state)
 
 
 def _loop_over_range(numbers: Any, body: LoopBody, state: tuple[Any, ...]) -> tuple[Any, ...]:
     """Loop over a comprehension's range: a graph loop after some peeled iterations, if those record ops."""
     region = current_region()
     if region is None or not region.contract.stages_long_loops or operator.length_hint(numbers) <= 2 * _MAX_PEELED:
-        return _for(numbers, body, state)
+        return _loop_over(numbers, body, state)
     nodes, recorded = len(region.graph.nodes), region.trace.recorded_nodes
     for _ in range(_MAX_PEELED):
-        state = _for(itertools.islice(numbers, 1), body, state)
+        state = _loop_over(itertools.islice(numbers, 1), body, state)
         if body.has_left(state):
             return state
         if is_staged(body.exit_code(state)) or region.trace.recorded_nodes - recorded > _MAX_PEELED_NODES:
             break
     if is_staged(body.exit_code(state)) or len(region.graph.nodes) == nodes:
-        return _for(numbers, body, state)
+        return _loop_over(numbers, body, state)
     _, (full_range,), *position = numbers.__reduce__()
     numbers.__setstate__(sys.maxsize)  # exhaust the iterator
-    return _for(full_range[position[0] or 0 :], body, state)
+    return _loop_over(full_range[position[0] or 0 :], body, state)
 
 
-def _for_counted(iterator: HeldIterator, counted_loop: Any, body: LoopBody, state: tuple[Any, ...]) -> tuple[Any, ...]:
+def _loop_over_counted(
+    iterator: HeldIterator, counted_loop: Any, body: LoopBody, state: tuple[Any, ...]
+) -> tuple[Any, ...]:
     """Loop over `enumerate` or `zip` of a generator expression."""
     is_over = counted_loop.is_over()
     if is_staged(is_over) and counted_loop.generator.is_generated:
@@ -235,8 +237,8 @@ def _for_counted(iterator: HeldIterator, counted_loop: Any, body: LoopBody, stat
         )  # fmt: skip
     if not is_staged(is_over) and is_over:
         return tuple(state)
-    loop, initial_state = counted_loop.loop(body)
-    final = _for_source(counted_loop.generator, loop, (*initial_state, *state))
+    loop, initial_state = counted_loop.extend_body(body)
+    final = _loop_over_source(counted_loop.generator, loop, (*initial_state, *state))
     code = loop.exit_code(final)
     if is_staged(code) or (code >= BREAK and is_staged(final[0])):
         iterator.leave()
@@ -264,7 +266,7 @@ def _run_if_conditions_hold(
     element = source.element(*parts)
     if type(element) is Source:
         source.is_nested = True
-        return _for_source(element, body, state)
+        return _loop_over_source(element, body, state)
     return body.step(element, state)
 
 

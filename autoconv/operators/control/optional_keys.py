@@ -20,12 +20,12 @@ _METHODS: dict[str, Callable[..., Any]] = {}
 _NONE: Any = object()  # marker for a missing key
 
 
-def call_method(self: TracedDict, name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+def call_method(owner: TracedDict, name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     """Call a method of a dict with optional keys; raise StagingError if its result depends on which are present."""
     method = _METHODS.get(name)
     if method is None:
         _refuse(name)
-    return method(self, *args, **kwargs)
+    return method(owner, *args, **kwargs)
 
 
 def count_keys(owner: TracedDict) -> Any:

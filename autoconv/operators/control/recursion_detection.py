@@ -13,7 +13,7 @@ from types import FunctionType
 from typing import Any
 
 from autoconv.errors import StagingError
-from autoconv.operators.control.recursive_graphs import Call, Recursion
+from autoconv.operators.control.recursive_graphs import Call, RecursiveFunction
 from autoconv.operators.regions.layout import Layout, Static
 from autoconv.operators.regions.recursive_signature import bound_arguments, is_plain, join_arguments
 from autoconv.operators.regions.tracing_signals import swallowed_signal_error
@@ -70,17 +70,17 @@ def _record_call(function: FunctionType, target: Any, args: Any, kwargs: Any, re
         except TypeError:  # the arguments do not fit: the function raises for that
             return target(*args, **kwargs)
         decision = _decide_recording(call, enclosing_calls, layouts)
-        if isinstance(decision, Recursion):
+        if isinstance(decision, RecursiveFunction):
             return decision.call(bound_arguments(function, args, kwargs), region)
         if decision is not None:
             wider_layouts = decision.layouts
             if decision.call.may_restart:
                 region.trace.refusal = swallowed_signal_error()
                 raise decision
-            return Recursion(call, wider_layouts).record()
+            return RecursiveFunction(call, wider_layouts).record()
     recursion = region.trace.recursions.get(call.identity)
     if recursion is not None and not active_calls and call.is_like(recursion):
-        return Recursion(call, recursion.layouts()).record()
+        return RecursiveFunction(call, recursion.layouts()).record()
     call.may_restart = may_call_itself(function, args)
     return _record_inline(call, running)
 
@@ -108,16 +108,21 @@ def _record_inline(call: Call, running: list[Any]) -> Any:
         return result
     finally:
         running.remove(call)
-    return Recursion(call, wider_layouts).record()
+    return RecursiveFunction(call, wider_layouts).record()
 
 
-def _decide_recording(call: Call, enclosing_calls: Sequence[Call], layouts: list[Layout]) -> Recursion | Restart | None:
+def _decide_recording(
+    call: Call, enclosing_calls: Sequence[Call], layouts: list[Layout]
+) -> RecursiveFunction | Restart | None:
     """Decide how to record a recursive call inside an arm or loop body of one of `enclosing_calls`.
 
     Returns the recursive function to call, a Restart to create one, or None to record the call inline.
     """
     for recursion in reversed(enclosing_calls):
-        if isinstance(recursion, Recursion) and _join_arguments(recursion, layouts, call) == recursion.layouts():
+        if (
+            isinstance(recursion, RecursiveFunction)
+            and _join_arguments(recursion, layouts, call) == recursion.layouts()
+        ):
             return recursion
     inline_count = enclosing_calls[0].inline_count = enclosing_calls[0].inline_count + 1
     for recursion in enclosing_calls:
@@ -129,7 +134,7 @@ def _decide_recording(call: Call, enclosing_calls: Sequence[Call], layouts: list
         changed = [new for old, new in zip(recursion.layouts(), layouts, strict=True) if old != new]
         changes_static = any(type(layout) is Static for layout in changed)
         if not changes_static or inline_count > _INLINE_LIMITS[call.region.contract.name]:
-            if isinstance(recursion, Recursion):
+            if isinstance(recursion, RecursiveFunction):
                 return recursion.widen(wider_layouts)
             return Restart(recursion, wider_layouts)
     return None

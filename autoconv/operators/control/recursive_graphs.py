@@ -1,8 +1,8 @@
 """Record functions whose recursion a tensor ends as recursive graphs.
 
-Inside such a graph (`Recursion`), recursive calls are `call` nodes. An arm that needs a result of unknown layout is
-suspended (`Suspended`); the other arms provide a first layout. The body is then recorded again until the layouts of
-its result, arguments and written state reach a fixed point. `recursion_detection.py` detects the recursive calls.
+Inside such a graph (`RecursiveFunction`), recursive calls are `call` nodes. An arm that needs a result of unknown
+layout is suspended (`Suspended`); the other arms provide a first layout. The body is then recorded again until the
+layouts of its result, arguments and written state reach a fixed point. `recursion_detection.py` detects the calls.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class Call:
             return False
 
 
-class Recursion(Call):
+class RecursiveFunction(Call):
     """A function recorded as a graph that calls itself.
 
     Its parameters are the leaves of the arguments, those of the `locations` that it writes, and its captures. Its
@@ -94,7 +94,7 @@ class Recursion(Call):
         self.name = call.region.trace.root.graph.unique_name(f"recursive_{call.function.__name__}")
         self.result_layout: Layout = NEVER
         self.never_returns = False
-        self.suspends = False
+        self.has_suspended_arms = False
         self.locations: dict[Any, Location] = {}
         self.location_layouts: list[Layout] = []
         self.next_location_layouts: list[Layout] = []
@@ -111,7 +111,7 @@ class Recursion(Call):
     def layouts(self) -> list[Layout]:
         return self.argument_layouts
 
-    def _start_from(self, recursion: Recursion) -> None:
+    def _start_from(self, recursion: RecursiveFunction) -> None:
         """Start from the layouts of an earlier recording; the rounds check whether they hold here."""
         self.result_layout, self.is_handled = recursion.result_layout, recursion.is_handled
         for (key, location), layout in zip(recursion.locations.items(), recursion.location_layouts, strict=True):
@@ -123,7 +123,7 @@ class Recursion(Call):
             self.location_layouts.append(join_layouts(layout, present_layout, location.name, self.region.contract))
         self.next_location_layouts = list(self.location_layouts)
 
-    def widen(self, layouts: Sequence[Layout]) -> Recursion:
+    def widen(self, layouts: Sequence[Layout]) -> RecursiveFunction:
         """Widen the argument layouts of the next round."""
         pairs = zip(self.next_argument_layouts, layouts, strict=True)
         self.next_argument_layouts = [join_arguments(a, b, "", self.region.contract) for a, b in pairs]
@@ -132,7 +132,7 @@ class Recursion(Call):
     def call(self, values: Sequence[Any], region: Region) -> Any:
         """Record a recursive call inside the function."""
         if isinstance(self.result_layout, Never) and not self.never_returns:
-            self.suspends = True
+            self.has_suspended_arms = True
             raise Suspended(region)
         for position, location in enumerate(self.locations.values()):
             present_layout = layout_or_never(location.read(), region)
@@ -151,7 +151,7 @@ class Recursion(Call):
         trace = parent.trace
         keys_met: set[Any] = set()
         is_confirming = False
-        for turn in range(_ROUNDS):
+        for round_number in range(_ROUNDS):
             if self.is_handled and self.frame is None:
                 self.frame = record_object("object_build", [], kind="dict")
             outer_output, trace.pending_output = trace.pending_output, []
@@ -159,28 +159,28 @@ class Recursion(Call):
                 recorded = trace_recursion(self)
             finally:
                 deferred_output, trace.pending_output = trace.pending_output, outer_output
-            new = {key: location for key, location in recorded.locations.items() if key not in self.locations}
+            new_locations = {key: location for key, location in recorded.locations.items() if key not in self.locations}
             # Objects created by the body differ in every round: a location met twice belongs to an object from before.
-            adopted = {key: location for key, location in new.items() if key in keys_met}
-            settled = self._settle(recorded, turn, adopted)
-            if settled and (is_confirming or not new):
+            adopted = {key: location for key, location in new_locations.items() if key in keys_met}
+            is_settled = self._settle(recorded, round_number, adopted)
+            if is_settled and (is_confirming or not new_locations):
                 for show in deferred_output or ():
                     emit_output(parent, show)
                 compute_effects(self.graph)
                 trace.recursions[self.identity] = self
                 return self._record_call(self.values, parent)
-            keys_met, is_confirming = new.keys() - adopted.keys(), settled
+            keys_met, is_confirming = new_locations.keys() - adopted.keys(), is_settled
         raise StagingError(
             f"the argument and result types of the recursive function {self.function.__name__} do not converge",
             current_place(),
             "arguments and results of one type at every call",
         )
 
-    def _settle(self, recorded: Recorded, turn: int, adopted: dict[Any, Location]) -> bool:
+    def _settle(self, recorded: Recorded, round_number: int, adopted: dict[Any, Location]) -> bool:
         """Return whether the round confirmed its assumptions; if not, set those of the next round to its findings."""
         parent, inner = self.region, recorded.region
         contract = parent.contract
-        before = self._state()
+        state_before = self._state()
         (value,) = recorded.results
         results = [NEVER if value is NEVER else argument_layout(value, inner, is_result=True)]
         results += [layout_or_never(recorded.value_of(location), inner) for location in self.locations.values()]
@@ -188,7 +188,7 @@ class Recursion(Call):
         titles = [f"what {self.function.__name__} gives", *(location.name for location in self.locations.values())]
         joined = [join_layouts(a, b, title, contract) for a, b, title in zip(layouts, results, titles, strict=True)]
         argument_layouts = self.next_argument_layouts
-        if contract.objects_in_graph and turn >= _GENERALISE_AFTER:
+        if contract.objects_in_graph and round_number >= _GENERALISE_AFTER:
             joined = [a if a == b else join_objects(a, b) for a, b in zip(layouts, joined, strict=True)]
             pairs = zip(self.argument_layouts, argument_layouts, strict=True)
             argument_layouts = [a if a == b else join_objects(a, b) for a, b in pairs]
@@ -197,10 +197,10 @@ class Recursion(Call):
         contents_layouts = [
             join_layouts(layout_or_never(a, inner), layout_or_never(b, parent), "", contract) for a, b in columns
         ]
-        moved = move_into_graph(parent, columns, contents_layouts, [*self.locations.values(), *adopted.values()], 0)
+        has_moved = move_into_graph(parent, columns, contents_layouts, [*self.locations.values(), *adopted.values()], 0)
         self.argument_layouts = self.next_argument_layouts = list(argument_layouts)
         self.result_layout, self.location_layouts = joined[0], joined[1:]
-        self.never_returns = isinstance(self.result_layout, Never) and (self.suspends or self.never_returns)
+        self.never_returns = isinstance(self.result_layout, Never) and (self.has_suspended_arms or self.never_returns)
         outputs = [value, *(recorded.value_of(location) for location in self.locations.values())]
         with_layouts = list(zip(outputs, joined, strict=True))
         self._set_outputs(recorded, with_layouts)
@@ -209,7 +209,7 @@ class Recursion(Call):
             present_layout = layout_or_never(location.read(), parent)
             later_layout = layout_or_never(recorded.value_of(location), inner)
             self.location_layouts.append(join_layouts(present_layout, later_layout, location.name, contract))
-        if moved:
+        if has_moved:
             moved_keys = [key for key, location in self.locations.items() if is_moved(location.owner)]
             keys = list(self.locations)
             pairs = zip(keys, self.location_layouts, strict=True)
@@ -218,7 +218,8 @@ class Recursion(Call):
                 del self.locations[key]
         self.next_location_layouts = list(self.location_layouts)
         refuse_changed_copies(parent, self.locations.values())
-        return before == self._state() and not adopted and not moved and self.is_handled == (self.frame is not None)
+        is_unchanged = state_before == self._state() and not adopted and not has_moved
+        return is_unchanged and self.is_handled == (self.frame is not None)
 
     def _state(self) -> tuple[Any, ...]:
         layouts = self.argument_layouts, self.result_layout, [*self.location_layouts], dict(self.stored_layouts)
@@ -233,7 +234,7 @@ class Recursion(Call):
 
     def run(self, inner: Region) -> list[Any]:
         """Run the body with parameters of the assumed layouts."""
-        self.graph, self.suspends = inner.graph, False
+        self.graph, self.has_suspended_arms = inner.graph, False
         values = []
         for layout in (*self.argument_layouts, *self.location_layouts):
             leaves = [inner.graph.add_parameter(leaf, "argument") for leaf in layout.types()]
@@ -314,14 +315,14 @@ def locations_written_by_calls(region: Region) -> list[tuple[Location, Any]]:
     """Return the locations that the active recursive functions write, with their values where a call raised."""
     locations: dict[Any, tuple[Location, Any]] = {}
     for recursion in region.trace.calls:
-        if isinstance(recursion, Recursion):
+        if isinstance(recursion, RecursiveFunction):
             for key, location in recursion.locations.items():
                 if key not in locations:
                     locations[key] = location, recursion.read_written(location)
     return list(locations.values())
 
 
-def trace_recursion(recursion: Recursion) -> Recorded:
+def trace_recursion(recursion: RecursiveFunction) -> Recorded:
     """Record one round; its callers are excluded from the spans of the graph (see `spans`)."""
     with refuse_unrecorded_changes(recursion.target, recursion.values, current_place()):
         return record_body(recursion.region, recursion.name, recursion.run, 1)

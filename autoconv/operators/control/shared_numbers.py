@@ -55,10 +55,10 @@ def compare_numbers(compare: Callable[[Any, Any], Any], x: Any, y: Any) -> Any:
     The result is Python's bool where both operands are Python's numbers, and NumPy's bool otherwise.
     """
     numbers = [shared_number(value) if type(value) is Variant else value for value in (x, y)]
-    shared = next(number for number, value in zip(numbers, (x, y), strict=True) if type(value) is Variant)
-    if shared is None or shared.type.dtype.is_complex:  # errors name the classes
+    shared_value = next(number for number, value in zip(numbers, (x, y), strict=True) if type(value) is Variant)
+    if shared_value is None or shared_value.type.dtype.is_complex:  # errors name the classes
         return NotImplemented
-    if not all(_is_of_dtype(number, shared.type.dtype) for number in numbers):
+    if not all(_is_of_dtype(number, shared_value.type.dtype) for number in numbers):
         return NotImplemented
     result = compare(*numbers)
     if not isinstance(result, SymbolicTensor):

@@ -43,7 +43,7 @@ def stage_loop(
     """
     loop = LoopRecording(test, body, state, names, dict(locations or {}))
     contract = loop.parent.contract
-    for turn in range(_ROUNDS):
+    for round_number in range(_ROUNDS):
         loop.record()
         limit = loop.recorded_body.region.most_iterations
         if limit is not None and not is_limited:
@@ -53,10 +53,10 @@ def stage_loop(
             return _record_with_test_in_body(test, body, state, names)
         moved = move_shared(loop.parent, loop.recorded_body, loop.after)
         widened = loop.widen_layouts()
-        may_peel = peel and contract.python_numbers and not loop.new
-        if may_peel and any(map(_changes_kind, loop.layouts[: loop.count], widened)):
+        may_peel = peel and contract.python_numbers and not loop.new_locations
+        if may_peel and any(map(_changes_kind, loop.layouts[: loop.variable_count], widened)):
             return _peel(test, body, state, names, loop.locations)
-        if contract.objects_in_graph and turn >= _GENERALISE_AFTER:
+        if contract.objects_in_graph and round_number >= _GENERALISE_AFTER:
             widened = [
                 layout if layout == wider else join_objects(layout, wider)
                 for layout, wider in zip(loop.layouts, widened, strict=True)
@@ -84,13 +84,13 @@ def _changes_kind(before: Layout, after: Layout) -> bool:
 
 
 def _peel(test: Any, body: Body, state: Sequence[Any], names: Sequence[str], locations: Any) -> tuple[Any, ...]:
-    def first_and_rest(*values: Any) -> tuple[Any, ...]:
+    def run_first_and_loop(*values: Any) -> tuple[Any, ...]:
         return stage_loop(test, body, as_tuple(body(*values)), names, locations, peel=False)
 
-    first = test(*state)
-    if not is_staged(first):
-        return first_and_rest(*state) if first else tuple(state)
-    return stage_arms(truth(first), [first_and_rest, lambda *values: values], state, names)
+    initial_truth = test(*state)
+    if not is_staged(initial_truth):
+        return run_first_and_loop(*state) if initial_truth else tuple(state)
+    return stage_arms(truth(initial_truth), [run_first_and_loop, lambda *values: values], state, names)
 
 
 def _hoist_limit(limit: Any, region: Region) -> Any:
@@ -149,8 +149,8 @@ def _record_with_test_in_body(test: Any, body: Body, state: Sequence[Any], names
         after = as_tuple(body(*values[:-1]))
         return (*after, truth(test(*after), "while loop"))
 
-    first = truth(test(*state), "while loop")
-    return stage_loop(lambda *values: values[-1], step, (*state, first), (*names, "the test of the loop"))[:-1]
+    initial_truth = truth(test(*state), "while loop")
+    return stage_loop(lambda *values: values[-1], step, (*state, initial_truth), (*names, "the test of the loop"))[:-1]
 
 
 __all__ = ["stage_loop"]

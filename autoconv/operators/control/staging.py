@@ -53,37 +53,37 @@ def stage_arms(
     parent = current_region()
     assert parent is not None
     frozen = dict(parent.trace.frozen)
-    settled = None
-    while settled is None:
+    joined_arms = None
+    while joined_arms is None:
         parent.trace.frozen = dict(frozen)  # this recording freezes objects anew
-        settled = _emit_arm_outputs(parent, index, arms, inputs, names)
-    regions = [arm.region for arm in settled.recorded]
+        joined_arms = _emit_arm_outputs(parent, index, arms, inputs, names)
+    regions = [arm.region for arm in joined_arms.recorded]
     captures = unify_captures(regions)
     node = parent.record(
         "cond",
         [index.value_in_graph, *captures],
         {},
         regions=[region.graph for region in regions],
-        types=settled.shared.types(settled.layouts),
+        types=joined_arms.shared.types(joined_arms.layouts),
         node_name="cond",
     )
-    if all(arm.diverges for arm in settled.recorded) and any(arm.is_suspended for arm in settled.recorded):
+    if all(arm.diverges for arm in joined_arms.recorded) and any(arm.is_suspended for arm in joined_arms.recorded):
         raise Suspended(parent)
     record_result_classes(node, regions)
-    rebuilt = settled.shared.rebuild(settled.layouts, node.results, parent)
-    for position, first in settled.earlier_positions.items():
-        rebuilt[position] = rebuilt[first]
+    rebuilt = joined_arms.shared.rebuild(joined_arms.layouts, node.results, parent)
+    for position, earlier_position in joined_arms.earlier_positions.items():
+        rebuilt[position] = rebuilt[earlier_position]
     count = len(names)
-    for position, (location, value) in enumerate(zip(settled.locations, rebuilt[count:], strict=True), count):
+    for position, (location, value) in enumerate(zip(joined_arms.locations, rebuilt[count:], strict=True), count):
         if (
-            settled.layouts[position] is not NEVER or position in settled.earlier_positions
+            joined_arms.layouts[position] is not NEVER or position in joined_arms.earlier_positions
         ):  # else the code that follows is unreachable
             write_location(location, value)
     return tuple(rebuilt[:count])
 
 
 @dataclass(slots=True)
-class _Settled:
+class _JoinedArms:
     """The recorded arms of a condition, whose results and `locations` have layouts that hold those of every arm.
 
     `earlier_positions` maps the position of a result to an earlier one that is the same object in every arm. `shared`
@@ -100,7 +100,7 @@ class _Settled:
 
 def _emit_arm_outputs(
     parent: Region, index: SymbolicTensor, arms: Sequence[Body], inputs: Sequence[Any], names: Sequence[str]
-) -> _Settled | None:
+) -> _JoinedArms | None:
     """Record the arms and emit their outputs; None if a container has moved into the graph meanwhile."""
     count = len(names)
     recorded = _record_arms(parent, index, arms, inputs, count)
@@ -136,7 +136,7 @@ def _emit_arm_outputs(
     except UnmovedError as unmoved:
         box(unmoved.container)
         return None
-    return _Settled(recorded, locations, unshared_columns, layouts, earlier_positions, shared)
+    return _JoinedArms(recorded, locations, unshared_columns, layouts, earlier_positions, shared)
 
 
 def emit_outputs(
@@ -167,11 +167,11 @@ def _record_arms(
     return recorded
 
 
-def _with_implied_classes(test: SymbolicTensor, holds: bool, body: Body) -> Body:
+def _with_implied_classes(test: SymbolicTensor, is_true: bool, body: Body) -> Body:
     """Wrap the body of an arm with the classes that the test implies."""
 
     def run(region: Region) -> Any:
-        record_implied_class(region, test, holds)
+        record_implied_class(region, test, is_true)
         return body(region)
 
     return run

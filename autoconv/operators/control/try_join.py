@@ -32,19 +32,19 @@ from autoconv.runtime.recording.regions import recording, subregion
 from autoconv.runtime.support.spans import current_span
 
 
-def join_ends(trial: Any, start: Node | None, written: Journal) -> bool:
+def join_ends(recorder: Any, start: Node | None, written: Journal) -> bool:
     """Record the try node; return False if the rounds have to be repeated."""
-    assert trial.normal is not None
-    parent = trial.parent
-    before = parent.journal
-    arms = [trial.normal, *trial.ends]
-    locations, columns = _columns(trial, arms)
-    titles = [location.name for location in (*trial.cells, *locations)]
+    assert recorder.normal is not None
+    parent = recorder.parent
+    outer_journal = parent.journal
+    arms = [recorder.normal, *recorder.ends]
+    locations, columns = _collect_columns(recorder, arms)
+    titles = [location.name for location in (*recorder.cells, *locations)]
     with recording(parent):
-        if _move_before_statement(trial, start, arms, columns, titles, locations, written):
+        if _move_before_statement(recorder, start, arms, columns, titles, locations, written):
             return False
         layouts = [_join_column(column, arms, title) for column, title in zip(columns, titles, strict=True)]
-        written.merge_into(before)
+        written.merge_into(outer_journal)
         regions_of_arms = [arm.region for arm in arms]
         earlier_positions = find_shared_identities(columns, regions_of_arms)
         absent = [NEVER] * len(arms)
@@ -54,34 +54,34 @@ def join_ends(trial: Any, start: Node | None, written: Journal) -> bool:
         try:
             shared = emit_outputs(arms, unshared_columns, layouts)
         except UnmovedError as unmoved:
-            undo_rounds(trial, start, written)
+            undo_rounds(recorder, start, written)
             box(unmoved.container)
             return False
         types = shared.types(layouts)
         if parent.contract.python_exceptions:
-            _record_tracebacks(trial)
-        if trial.handlers:
-            _join_handlers(trial, types)
-        trial.handler.journal = None
-        leading = [0, len(trial.body.region.graph.outputs), 1]
-        regions = [trial.body.region, trial.normal.region, trial.handler]
+            _record_tracebacks(recorder)
+        if recorder.handlers:
+            _join_handlers(recorder, types)
+        recorder.handler.journal = None
+        leading = [0, len(recorder.body.region.graph.outputs), 1]
+        regions = [recorder.body.region, recorder.normal.region, recorder.handler]
         captures = unify_captures(regions, leading)
         graphs: list[Graph] = [region.graph for region in regions]
         parent.trace.catches_errors = True
         node = parent.record("try", captures, {}, regions=graphs, types=types, node_name="try")
         values = shared.rebuild(layouts, node.results, parent)
         firsts = [earlier_positions.get(position, position) for position in range(len(titles))]
-        _write_results(trial.cells, locations, [values[i] for i in firsts], [layouts[i] for i in firsts])
+        _write_results(recorder.cells, locations, [values[i] for i in firsts], [layouts[i] for i in firsts])
         if all(arm.diverges for arm in arms):  # the code that follows is unreachable
             raise Suspended(parent)
     return True
 
 
-def _columns(trial: Any, arms: Sequence[Any]) -> tuple[list[Location], list[list[Any]]]:
+def _collect_columns(recorder: Any, arms: Sequence[Any]) -> tuple[list[Location], list[list[Any]]]:
     """Return the locations other than variables that arms change, and the values of variables and locations by arm."""
-    keys = {cell.key for cell in trial.cells}
-    locations = [location for location in trial.locations.values() if location.key not in keys]
-    columns = [[_as_undefined(arm.results[i], cell.name) for arm in arms] for i, cell in enumerate(trial.cells)]
+    keys = {cell.key for cell in recorder.cells}
+    locations = [location for location in recorder.locations.values() if location.key not in keys]
+    columns = [[_as_undefined(arm.results[i], cell.name) for arm in arms] for i, cell in enumerate(recorder.cells)]
     return locations, columns + [[arm.value_of(location) for arm in arms] for location in locations]
 
 
@@ -102,76 +102,74 @@ def _write_results(
 
 
 def _move_before_statement(
-    trial: Any, start: Node | None, arms: Any, columns: Any, titles: Any, locations: Any, written: Journal
+    recorder: Any, start: Node | None, arms: Any, columns: Any, titles: Any, locations: Any, written: Journal
 ) -> bool:
     """Move containers whose state a tensor decides into the graph, before the statement."""
-    before, trial.parent.journal = trial.parent.journal, Journal()
+    outer_journal, recorder.parent.journal = recorder.parent.journal, Journal()
     try:
-        moved = _move_containers(trial, arms, columns, titles, locations)
+        moved = _move_containers(recorder, arms, columns, titles, locations)
     finally:
-        journal, trial.parent.journal = trial.parent.journal, before
+        journal, recorder.parent.journal = recorder.parent.journal, outer_journal
     if not moved:
-        journal.merge_into(before)
+        journal.merge_into(outer_journal)
         return False
     # Graph objects created here may hold objects of the rounds, so they are created again after those are undone.
     journal.roll_back()
-    undo_rounds(trial, start, written)
+    undo_rounds(recorder, start, written)
     for location in journal.locations.values():
         box(location.owner)
     return True
 
 
-def _move_containers(trial: Any, arms: Any, columns: Any, titles: Any, locations: Any) -> bool:
+def _move_containers(recorder: Any, arms: Any, columns: Any, titles: Any, locations: Any) -> bool:
     """Move containers after the rounds, and return whether there were any."""
     values = list(zip(*columns, strict=True))
-    shared = (
-        [move_shared(trial.parent, arm, contents) for arm, contents in zip(arms, values, strict=True)] if values else []
-    )
+    shared = [move_shared(recorder.parent, arm, contents) for arm, contents in zip(arms, values, strict=bool(values))]
     layouts = [_join_column(column, arms, title) for column, title in zip(columns, titles, strict=True)]
-    refuse_changed_copies(trial.parent, locations)
-    shared.append(move_raised(trial.parent, [trial.body, *arms]))
-    shared.append(move_parts(trial.parent, dict(zip(titles, columns[: len(trial.cells)], strict=False))))
-    moved = any(shared) or move_into_graph(trial.parent, columns, layouts, locations, len(trial.cells))
-    for location in locations if trial.parent.contract.keeps_identity else ():
+    refuse_changed_copies(recorder.parent, locations)
+    shared.append(move_raised(recorder.parent, [recorder.body, *arms]))
+    shared.append(move_parts(recorder.parent, dict(zip(titles, columns[: len(recorder.cells)], strict=False))))
+    moved = any(shared) or move_into_graph(recorder.parent, columns, layouts, locations, len(recorder.cells))
+    for location in locations if recorder.parent.contract.keeps_identity else ():
         # A body that always raises has no end that would carry its change of a list, which the handlers observe.
-        if _changed_before_raising(trial, location) and not is_moved(location.owner):
+        if _has_changed_before_raising(recorder, location) and not is_moved(location.owner):
             materialise(location.owner)
             moved = True
     return moved
 
 
-def undo_rounds(trial: Any, start: Node | None, written: Journal) -> None:
+def undo_rounds(recorder: Any, start: Node | None, written: Journal) -> None:
     """Undo all effects of the rounds."""
-    trial.parent.graph.truncate(trial.parent.graph.position(start))
+    recorder.parent.graph.truncate(recorder.parent.graph.position(start))
     written.roll_back()
 
 
-def _changed_before_raising(trial: Any, location: Location) -> bool:
-    assert trial.body is not None
-    return trial.body.diverges and type(location.owner) in PLAIN_OF and location.key in trial.body.written
+def _has_changed_before_raising(recorder: Any, location: Location) -> bool:
+    assert recorder.body is not None
+    return recorder.body.diverges and type(location.owner) in PLAIN_OF and location.key in recorder.body.written
 
 
-def _join_handlers(trial: Any, types: Sequence[Any]) -> None:
+def _join_handlers(recorder: Any, types: Sequence[Any]) -> None:
     """Record the handlers as arms of a cond on the first matching clause; the last arm reraises the exception."""
-    handler = trial.handler
+    handler = recorder.handler
     reraise_region = subregion(handler, "not_caught")
     reraise_region.journal = Journal(reraise_region)
     with recording(reraise_region):
         # An outer handler must find the variables as the body left them.
         stored = (location for stores in reraise_region.trace.stores for location in stores.locations(reraise_region))
-        trial.restore({location.key for location in stored})
-        reraise_region.record("object_raise", [reraise_region.lift(trial.error.value_in_graph)], {"again": True})
+        recorder.restore({location.key for location in stored})
+        reraise_region.record("object_raise", [reraise_region.lift(recorder.error.value_in_graph)], {"again": True})
         placeholders = [reraise_region.record("absent", [], {"type": leaf}) for leaf in types]
         reraise_region.graph.outputs = [node.results[0] for node in placeholders]
     reraise_region.journal.roll_back()
     reraise_region.journal = None
-    for location, value in trial.entry:
+    for location, value in recorder.entry:
         if location.read() is not value:
             location.write(value)
-    regions = [*(end.region for end in trial.ends), reraise_region]
+    regions = [*(end.region for end in recorder.ends), reraise_region]
     with recording(handler):
-        clauses = tuple(trial.clauses.get(number, ()) for number in range(trial.handlers))
-        index = record_object("object_match", [trial.error], clauses=clauses)
+        clauses = tuple(recorder.clauses.get(number, ()) for number in range(recorder.handlers))
+        index = record_object("object_match", [recorder.error], clauses=clauses)
         captures = unify_captures(regions)
         node = handler.record(
             "cond", [index.value_in_graph, *captures], {}, regions=[r.graph for r in regions], types=list(types),
@@ -180,11 +178,11 @@ def _join_handlers(trial: Any, types: Sequence[Any]) -> None:
     handler.graph.outputs = list(node.results)
 
 
-def _record_tracebacks(trial: Any) -> None:
+def _record_tracebacks(recorder: Any) -> None:
     """Record the traceback of the exception at the start of each handler from which it escapes."""
-    for end in trial.ends:
+    for end in recorder.ends:
         region = end.region
-        value = region.captures.get(trial.error.value_in_graph, trial.error.value_in_graph)
+        value = region.captures.get(recorder.error.value_in_graph, recorder.error.value_in_graph)
         if escapes(region.graph, value):
             with recording(region):
                 span = current_span()

@@ -54,11 +54,11 @@ class TryRecorder:
         self.handlers = handlers
         self.cells = cell_locations(read, names, parent.trace.cells) if read is not None else []
         others = sorted(set(read.__code__.co_freevars) - set(names)) if read is not None else []
-        self.others = cell_locations(read, tuple(others), parent.trace.cells) if others else []
+        self.statement_cells = cell_locations(read, tuple(others), parent.trace.cells) if others else []
         self.clauses: dict[int, Any] = {}
         self.entered_value: Any = None
         self.outer_exception = sys.exc_info()[1]  # the exception being handled around the statement
-        self.moving: set[Any] = set()  # locations whose objects move into the graph before the body changes them
+        self.keys_to_move: set[Any] = set()  # locations whose objects move into the graph before the body changes them
         self._reset()
 
     def _reset(self) -> None:
@@ -83,7 +83,7 @@ class TryRecorder:
             outer, self.parent.journal = self.parent.journal, Journal()
             self._reset()
             is_completed = False
-            self.entry = [(location, location.read()) for location in (*self.cells, *self.others)]
+            self.entry = [(location, location.read()) for location in (*self.cells, *self.statement_cells)]
             try:
                 yield self
                 self._end_first_round()
@@ -268,9 +268,9 @@ class TryRecorder:
             for location, parts in self.contents_before
             if any(is_changed(part, before) for part, before in parts)
         }
-        new = keys - self.moving if self.parent.contract.objects_in_graph else set()
-        self.moving |= new
-        return bool(new or self.outer_parts)
+        new_keys = keys - self.keys_to_move if self.parent.contract.objects_in_graph else set()
+        self.keys_to_move |= new_keys
+        return bool(new_keys or self.outer_parts)
 
     def _handler_rounds(self) -> Iterator[TryRecorder]:
         self.handler = subregion(self.parent, "try_handler")
@@ -312,25 +312,25 @@ class TryRecorder:
 
     def _locations_to_store(self, region: Region) -> Iterator[Location]:
         yield from self.cells
-        inside: Region | None = region
+        enclosing_region: Region | None = region
         keys = {location.key for location in self.cells}
-        while inside is not None and inside is not self.parent:
-            for key, location in inside.journal.all_locations() if inside.journal is not None else ():
-                inside_body = location.home is not None and location.home.is_inside(self.region)
-                if key not in keys and type(location.owner) not in PLAIN_OF and not inside_body:
+        while enclosing_region is not None and enclosing_region is not self.parent:
+            for key, location in () if (journal := enclosing_region.journal) is None else journal.all_locations():
+                is_of_body = location.home is not None and location.home.is_inside(self.region)
+                if key not in keys and type(location.owner) not in PLAIN_OF and not is_of_body:
                     keys.add(key)
                     yield location
-            inside = inside.parent
+            enclosing_region = enclosing_region.parent
 
     def _store(self, location: Location, value: object, _before: object) -> None:
         region = current_region()
         assert region is not None
-        for part, _ in container_contents(value, self.region) if location.key in self.moving else ():
+        for part, _ in container_contents(value, self.region) if location.key in self.keys_to_move else ():
             box(part)
-        if region.contract.objects_in_graph and self._is_made_here(value, region):
+        if region.contract.objects_in_graph and self._is_created_in_body(value, region):
             box(value)  # it would stay a Python object local to an arm or loop of the body, out of the handler's reach
         if region.contract.keeps_identity and isinstance(value, tuple):
-            self.outer_parts += [part for part in mutable_parts(value) if self._is_made_before(part)]
+            self.outer_parts += [part for part in mutable_parts(value) if self._is_created_before_statement(part)]
         layouts = self.layouts_by_key.setdefault(location.key, [])
         self.locations.setdefault(location.key, location)
         position = list(self.layouts_by_key).index(location.key)
@@ -346,15 +346,15 @@ class TryRecorder:
         store_handler_value(self.frame, position, value, location.name)
 
     def _stored_layout(self, value: object, region: Region) -> Layout:
-        if graph_object(value) is not None and self._is_made_here(value, region):
+        if graph_object(value) is not None and self._is_created_in_body(value, region):
             return Leaf(ObjectType(), as_object)  # the stand-in is local to the body
         return stored_layout(value, region)
 
-    def _is_made_here(self, value: object, region: Region) -> bool:
+    def _is_created_in_body(self, value: object, region: Region) -> bool:
         home = home_of(value, region)
         return home is not None and home.is_inside(self.region)
 
-    def _is_made_before(self, part: Any) -> bool:
+    def _is_created_before_statement(self, part: Any) -> bool:
         """Return whether a container was created before the statement and is not in the graph."""
         return type(part) in PLAIN_OF and heap_of(part) is None and self.parent.is_inside(part._home)
 

@@ -154,7 +154,7 @@ def _iterate(self: Variant) -> Any:
     """Iterate over the items of lists or tuples of one length, each decided in the graph."""
     if has_one_length(self):
         return iter(distribute(tuple, self))
-    return _forward("__iter__")(self)
+    return _make_method("__iter__")(self)
 
 
 def _stack(self: Variant) -> Any:
@@ -246,7 +246,7 @@ def box_variant(variant: Variant) -> Any:
     return result
 
 
-def payload(variant: Variant, operation: str) -> Any:
+def only_value(variant: Variant, operation: str) -> Any:
     """Return the one arm of the variant that is a value; the others raise Python's own errors."""
 
     def error(value: object) -> Exception:
@@ -269,7 +269,7 @@ def _kind(value: object) -> str:
     return "tensor" if isinstance(value, Tensor) else type(value).__name__
 
 
-def _forward(name: str) -> Any:
+def _make_method(name: str) -> Any:
     function: Any = _FUNCTIONS.get(name)
     in_place: Any = getattr(operator, f"__i{name[2:]}", None)
 
@@ -279,7 +279,7 @@ def _forward(name: str) -> Any:
         if function is not None:
             result = _apply_to_number(name, function, self, *arguments)
             return distribute(function, self, *arguments) if result is NotImplemented else result
-        return getattr(payload(self, name), name)(*arguments)
+        return getattr(only_value(self, name), name)(*arguments)
 
     return method
 
@@ -329,9 +329,9 @@ def is_arm(variant: Variant, constant: Any) -> Any:
 
 for _name, _method in vars(TensorMethods).items():
     if _name.startswith("__") and callable(_method) and _name not in ("__init__", "__slots__"):
-        setattr(Variant, _name, _forward(_name))
+        setattr(Variant, _name, _make_method(_name))
 for _name in ("__len__", "__call__", "__index__", "__float__", "__int__"):
-    setattr(Variant, _name, _forward(_name))
+    setattr(Variant, _name, _make_method(_name))
 Variant.__array_ufunc__ = None  # type: ignore[attr-defined]  # the operators of NumPy's numbers leave it to the variant's
 Variant.__iter__ = _iterate  # type: ignore[attr-defined]
 Variant.__autoconv_stack__ = _stack  # type: ignore[attr-defined]

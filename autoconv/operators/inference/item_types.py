@@ -36,7 +36,7 @@ def array_type(region: Region, value: Value) -> TensorType | None:
     if not flow.is_known(value):
         # A region recorded earlier and about to be recorded again, e.g. a loop's body, shows the items it will store.
         all_regions = [region.trace.root, *region.trace.regions]
-        nodes = (node for each in all_regions for node in each.graph.nodes)
+        nodes = (node for other_region in all_regions for node in other_region.graph.nodes)
         flow = Flow(region.trace, all_regions, nodes)
     return _array_type(flow, value)
 

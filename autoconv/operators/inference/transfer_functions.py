@@ -104,7 +104,7 @@ def _apply(flow: Flow, node: Node) -> None:
 
 
 def _pair(flow: Flow, result: Contents, contents: Sequence[Contents], is_counted: bool) -> None:
-    """Put the items of several lists, after a count where there is operand, into the tuples that the result yields."""
+    """Add the tuples that `zip` of the lists yields; with `is_counted`, those that `enumerate` yields."""
     pair = flow.items_of(result, None)
     counts = [flow.part(pair, 0)] if is_counted else []
     for count_contents in counts:

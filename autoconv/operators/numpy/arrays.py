@@ -96,7 +96,7 @@ def _as_numpy_number(value: object) -> Any:
 # ---- new arrays
 
 
-def _dtype(dtype: Any) -> DType:
+def _number_dtype(dtype: Any) -> DType:
     numpy_dtype = np.dtype(dtype)
     if numpy_dtype.kind not in "biufc" or not numpy_dtype.isnative:
         raise StagingError(f"an array of {numpy_dtype} is created", current_place())
@@ -108,12 +108,12 @@ def _require_plain_options(options: dict[str, Any]) -> None:
         raise StagingError("an array is created in a memory order other than 'C'", current_place())
 
 
-def _filled_creator(fill: Any) -> Callable[..., Any]:
+def _make_filled_creator(fill: Any) -> Callable[..., Any]:
     def make(shape: Any, dtype: Any = float, order: str = "C", **options: Any) -> Any:
         if order not in ("C", None):
             raise StagingError("an array is created in a memory order other than 'C'", current_place())
         _require_plain_options(options)
-        return new_array(shape, _dtype(dtype), fill)
+        return new_array(shape, _number_dtype(dtype), fill)
 
     return make
 
@@ -123,7 +123,7 @@ def _ndarray(
 ) -> Any:
     if buffer is not None or strides is not None:
         raise StagingError("an array is created on memory that the program passes", current_place())
-    return _filled_creator(None)(shape, dtype, order or "C")
+    return _make_filled_creator(None)(shape, dtype, order or "C")
 
 
 def _full(
@@ -135,7 +135,7 @@ def _full(
     tensor = as_tensor(fill_value)
     if tensor is not None and dtype is None:
         dtype = tensor.type.dtype.numpy
-    element_dtype = _dtype(np.asarray(fill_value).dtype if dtype is None else dtype)
+    element_dtype = _number_dtype(np.asarray(fill_value).dtype if dtype is None else dtype)
     if isinstance(fill_value, int):
         convert_numbers(fill_value, element_dtype)  # raises NumPy's own error
     if isinstance(fill_value, (bool, int, float)):
@@ -168,18 +168,18 @@ def _without_leading_ones(tensor: Any, rank: int) -> Any:
     return dispatch.apply("reshape", tensor, shape=shape[extra:])
 
 
-def _creator_like(fill: Any) -> Callable[..., Any]:
+def _make_creator_like(fill: Any) -> Callable[..., Any]:
     def make(a: object, dtype: Any = None, shape: ShapeLike | None = None, subok: bool = True, **options: Any) -> Any:
         _require_plain_options(options)
         own_dtype = a.dtype if type(a) is SymbolicArray else _as_tensor(a).type.dtype.numpy
         sizes = (a.shape if type(a) is SymbolicArray else _as_tensor(a).type.shape) if shape is None else shape
-        return new_array(sizes, _dtype(own_dtype if dtype is None else dtype), fill)
+        return new_array(sizes, _number_dtype(own_dtype if dtype is None else dtype), fill)
 
     return make
 
 
 def _full_like(a: Any, fill_value: object, dtype: object = None, **options: Any) -> Any:
-    array = _creator_like(None)(a, dtype, **options)
+    array = _make_creator_like(None)(a, dtype, **options)
     _fill(array, fill_value)
     return array
 
@@ -200,7 +200,7 @@ def _array(value: Any, dtype: Any = None, copy: Any = True, **options: Any) -> A
         return value
     if dtype is None:
         return wrap_new_arrays(_as_one_tensor(value), scalars=True)
-    element_dtype = _dtype(dtype)
+    element_dtype = _number_dtype(dtype)
     array = cast_to(convert_elements(value, element_dtype), element_dtype)
     return wrap_new_arrays(array, scalars=True)
 
@@ -216,7 +216,7 @@ def _as_one_tensor(value: object) -> Tensor:
             return stack_items(items)  # type: ignore[no-any-return]
         return EagerTensor(np.array([item.numpy() for item in items]))  # type: ignore[attr-defined]
     array = np.array(value)
-    _dtype(array.dtype)
+    _number_dtype(array.dtype)
     return EagerTensor(array)
 
 
@@ -275,10 +275,10 @@ def _arange(*bounds: Any, dtype: Any = None, **options: Any) -> Any:
     if not all(tensor.type.dtype.is_integer for tensor in tensors):
         raise StagingError("numpy.arange is given floats known only at run time", current_place())
     result = dispatch.apply("range", *map(_as_numpy_number, tensors))
-    return wrap_new_arrays(result if dtype is None else dispatch.apply("cast", result, dtype=_dtype(dtype)))
+    return wrap_new_arrays(result if dtype is None else dispatch.apply("cast", result, dtype=_number_dtype(dtype)))
 
 
-def _constant_creator(function: Callable[..., Any]) -> Callable[..., Any]:
+def _make_constant_creator(function: Callable[..., Any]) -> Callable[..., Any]:
     """Wrap a function that creates an array; from plain values, the same elements in a new array on every call."""
 
     def make(*args: Any, **kwargs: Any) -> Any:
@@ -295,13 +295,13 @@ def _constant_creator(function: Callable[..., Any]) -> Callable[..., Any]:
 
 _CREATORS: dict[Any, Callable[..., Any]] = {
     np.ndarray: _ndarray,
-    np.zeros: _filled_creator(0), np.ones: _filled_creator(1), np.empty: _filled_creator(None), np.full: _full,
-    np.zeros_like: _creator_like(0),
-    np.ones_like: _creator_like(1), np.empty_like: _creator_like(None), np.full_like: _full_like, np.array: _array,
+    np.zeros: _make_filled_creator(0), np.ones: _make_filled_creator(1), np.empty: _make_filled_creator(None),
+    np.full: _full, np.zeros_like: _make_creator_like(0), np.ones_like: _make_creator_like(1),
+    np.empty_like: _make_creator_like(None), np.full_like: _full_like, np.array: _array,
     np.asarray: _asarray, np.asanyarray: _asarray, np.ascontiguousarray: _ascontiguous,
     np.asfortranarray: _as_fortran, np.copy: _copy, np.arange: _arange, np.histogram: _histogram,
-    np.eye: _constant_creator(np.eye),
-    np.identity: _constant_creator(np.identity), np.linspace: _constant_creator(np.linspace),
+    np.eye: _make_constant_creator(np.eye),
+    np.identity: _make_constant_creator(np.identity), np.linspace: _make_constant_creator(np.linspace),
 }  # fmt: skip
 
 # Functions whose results may share memory with their first argument.

@@ -116,7 +116,7 @@ def _call_computing(
     """Call `compute`; with a contract, each call makes new arrays, which belong to the program."""
     if any(type(x) is Variant for x in (*args, *kwargs.values())):
         return distribute_call(functools.partial(_call_computing, function, compute, contract), *args, **kwargs)
-    kinds = _kinds((*args, *kwargs.values()))
+    kinds = _collect_kinds((*args, *kwargs.values()))
     if object in kinds:  # functions that NumPy calls back are converted
         args = tuple(map(_convert_callback, args))
         kwargs = {name: _convert_callback(value) for name, value in kwargs.items()}
@@ -125,7 +125,7 @@ def _call_computing(
         result = join_list(function, args, kwargs)
         if result is not None:
             return result
-        kinds = _kinds((*args, *kwargs.values()))
+        kinds = _collect_kinds((*args, *kwargs.values()))
     if SymbolicObject in kinds:
         if contract is not None:
             is_ufunc = isinstance(function, np.ufunc)
@@ -138,8 +138,8 @@ def _call_computing(
     if object in kinds:
         contract.before_call(UnknownArgument(function, _CALLBACK_OBJECT))
     result = function(*args, **kwargs)
-    own_result = _convert_created(result)
-    return result if own_result is None else _as_zero_dimensional(function, own_result, args, contract)
+    converted_result = _convert_created(result)
+    return result if converted_result is None else _as_zero_dimensional(function, converted_result, args, contract)
 
 
 def _as_zero_dimensional(function: Any, result: Any, args: Any, contract: Contract | None, options: Any = None) -> Any:
@@ -196,14 +196,14 @@ def _convert_created(result: Any) -> Any:
     return None
 
 
-def _kinds(values: Any) -> set[Any]:
+def _collect_kinds(values: Any) -> set[Any]:
     """Return the kinds among the values, at any depth of lists and tuples: tensors, arrays, graph objects, others."""
     result: set[Any] = set()
     for value in values:
         if items_of(value) is not None or heap_of(value) is not None:
             result.add(SymbolicObject)
         elif isinstance(value, (list, tuple)):
-            result |= _kinds(value)
+            result |= _collect_kinds(value)
         elif type(value) is SymbolicObject:
             result.add(SymbolicObject)
         elif isinstance(value, np.ndarray):

@@ -51,20 +51,20 @@ def move_into_graph(
     """
     if not parent.contract.keeps_identity:
         return False
-    moving = []
+    moving_containers = []
     for column, layout in zip(columns, layouts, strict=True):
         if is_object_layout(layout):  # it outlives the region, and each region would create an object of its own
             containers = [part for value in column for part in _containers(value)]
-            moving += [part for part in containers if parent.is_inside(_home(part, parent))]
+            moving_containers += [part for part in containers if parent.is_inside(_home(part, parent))]
     for location, column, layout in zip(locations, columns[count:], layouts[count:], strict=True):
         if location.kind == "instance" or (type(location.owner) in PLAIN_OF and not _keeps_shape(column, layout)):
-            moving.append(location.owner)
-    result = False
-    for container in moving:
+            moving_containers.append(location.owner)
+    has_moved = False
+    for container in moving_containers:
         if not is_moved(container):
             box(container)
-            result = True
-    return result
+            has_moved = True
+    return has_moved
 
 
 def _containers(value: object) -> Iterator[Any]:
@@ -97,7 +97,7 @@ def move_shared(parent: Region, arm: Recorded | None, values: Sequence[Any], pas
     if not parent.contract.keeps_identity:
         return False
     seen: set[int] = set()
-    result = False
+    has_moved_older = False
     for part in [part for value in values for part in mutable_parts(value)]:
         if id(part) in seen and type(part) in PLAIN_OF and heap_of(part) is None:
             is_older = arm is None or parent.is_inside(part._home)
@@ -105,9 +105,9 @@ def move_shared(parent: Region, arm: Recorded | None, values: Sequence[Any], pas
                 continue
             with recording(parent if arm is None or is_older else arm.region):
                 materialise(part)
-            result |= is_older
+            has_moved_older |= is_older
         seen.add(id(part))
-    return result
+    return has_moved_older
 
 
 def is_alias_of_outer(column: Sequence[Any], parent: Region | None) -> bool:
@@ -118,10 +118,10 @@ def is_alias_of_outer(column: Sequence[Any], parent: Region | None) -> bool:
     # Under `compile`, a container known at trace time with symbolic items would be rebuilt as a copy.
     first = outer_containers[0]
     is_copied = first._home.contract.keeps_identity and heap_of(first) is None and holds_symbols(first)
-    return any(v is not first for v in column if not (v is NEVER or (_is_nothing(v) and not is_copied)))
+    return any(v is not first for v in column if not (v is NEVER or (_is_none_or_undefined(v) and not is_copied)))
 
 
-def _is_nothing(value: object) -> bool:
+def _is_none_or_undefined(value: object) -> bool:
     return value is None or isinstance(value, Undefined)
 
 
@@ -132,7 +132,7 @@ def move_parts(parent: Region, columns: Mapping[str, Sequence[Any]]) -> bool:
     """
     if not parent.contract.keeps_identity:
         return False
-    result = False
+    has_moved = False
     for name, column in columns.items():
         values = [value for value in column if value is not NEVER]
         if name.startswith("retval_") or all(value is values[0] for value in values):
@@ -140,8 +140,8 @@ def move_parts(parent: Region, columns: Mapping[str, Sequence[Any]]) -> bool:
         for part in [part for value in values if isinstance(value, tuple) for part in mutable_parts(value)]:
             if type(part) in PLAIN_OF and heap_of(part) is None and parent.is_inside(part._home):
                 materialise(part)
-                result = True
-    return result
+                has_moved = True
+    return has_moved
 
 
 def move_raised(parent: Region, arms: Iterable[Recorded]) -> bool:
@@ -151,22 +151,22 @@ def move_raised(parent: Region, arms: Iterable[Recorded]) -> bool:
     """
     if not parent.contract.keeps_identity:
         return False
-    result = False
+    has_moved = False
     for arm in arms:
         for key, location in arm.locations.items() if arm.diverges else ():
             is_kept = type(location.owner) in PLAIN_OF or location.kind == "instance"
             if is_kept and type(arm.written.get(key)) is SymbolicObject and not is_moved(location.owner):
                 box(location.owner)
-                result = True
-    return result
+                has_moved = True
+    return has_moved
 
 
-def move_new_into_graph(parent: Region, stepped: Recorded, locations: Sequence[Location]) -> bool:
+def move_new_into_graph(parent: Region, recorded_body: Recorded, locations: Sequence[Location]) -> bool:
     """`move_into_graph` for locations that a loop's body writes for the first time."""
     columns, layouts = [], []
     for location in locations:
-        before, after = location.read(), stepped.value_of(location)
-        later = NEVER if after is NEVER else layout_of(after, stepped.region)
+        before, after = location.read(), recorded_body.value_of(location)
+        later = NEVER if after is NEVER else layout_of(after, recorded_body.region)
         columns.append([before, after])
         earlier = contents_layout(location.owner, before, parent)
         layouts.append(join_layouts(earlier, later, location.name, parent.contract))

@@ -70,7 +70,7 @@ def _join_variants(first: Layout, second: Layout, name: str, contract: Contract)
     """Join layouts that stay apart: those with arms, and numbers that Python distinguishes."""
     needs_variant = isinstance(first, Arms) or isinstance(second, Arms)
     if not needs_variant and contract.python_numbers:
-        needs_variant = number_kind(first) != number_kind(second) or is_number_of_class(first)
+        needs_variant = number_kind(first) != number_kind(second) or is_known_subclass_number(first)
     if not needs_variant and is_number_layout(first) and is_number_layout(second):
         needs_variant = _is_bool_or_number(first, second)
     return _join_arms(first, second, name, contract) if needs_variant else None
@@ -79,7 +79,7 @@ def _join_variants(first: Layout, second: Layout, name: str, contract: Contract)
 def _join_numbers(first: Layout, second: Layout, name: str, contract: Contract) -> Layout | None:
     if not is_number_layout(first) or not is_number_layout(second):
         return None
-    a, b = _leaf(first), _leaf(second)
+    a, b = _to_leaf(first), _to_leaf(second)
     try:
         return Leaf(join(a.type, b.type), a.wrap)
     except NoCommonType:
@@ -150,13 +150,13 @@ def _join_part(first: Layout, second: Layout, name: str, contract: Contract) -> 
     """Join parts of a structure. Under `function`, a container from before the region is an arm, with its identity."""
     if contract.keeps_identity or first == second or NEVER in (first, second):
         return join_layouts(first, second, name, contract)
-    first, second = (open_layout(x) if is_container(x) and not _is_from_before(x) else x for x in (first, second))
+    first, second = (open_layout(x) if is_container(x) and not _is_preexisting(x) else x for x in (first, second))
     if is_container(first) or is_container(second):
         return _join_arms(first, second, name, contract)
     return join_layouts(first, second, name, contract)
 
 
-def _is_from_before(layout: Layout) -> bool:
+def _is_preexisting(layout: Layout) -> bool:
     """Return whether a layout is a container that was made before the regions whose results are joined."""
     region = current_region()
     return is_container(layout) and region is not None and region.is_inside(layout.value._home)
@@ -186,7 +186,7 @@ def join_lists(lists: Sequence[Layout], name: str, contract: Contract) -> Layout
     return Grown(element)
 
 
-def settle_lists(layout: Layout, name: str, contract: Contract) -> Layout:
+def widen_lists(layout: Layout, name: str, contract: Contract) -> Layout:
     """Widen the layout of a loop variable: lists of several lengths become a list of run-time length."""
     if not isinstance(layout, Arms):
         return layout
@@ -214,9 +214,9 @@ def _element_layouts(layout: Layout) -> Sequence[Layout]:
         return layout.parts
     assert isinstance(layout, Static)
     items = items_of(layout.value)
-    whole = open_layout(layout) if items is None else layout
-    if isinstance(whole, Parts):
-        return whole.parts
+    opened_layout = open_layout(layout) if items is None else layout
+    if isinstance(opened_layout, Parts):
+        return opened_layout.parts
     return [Static(part) for part in layout.value] if items is None else (items.element,)
 
 
@@ -266,19 +266,19 @@ def number_kind(layout: Layout) -> Any:
     """
     if not is_number_layout(layout):
         return None
-    type_ = _leaf(layout).type
+    type_ = _to_leaf(layout).type
     assert isinstance(type_, TensorType)
-    return (type_.dtype, type_.weak, layout) if is_number_of_class(layout) else (type_.dtype, type_.weak)
+    return (type_.dtype, type_.weak, layout) if is_known_subclass_number(layout) else (type_.dtype, type_.weak)
 
 
-def is_number_of_class(layout: Layout) -> bool:
+def is_known_subclass_number(layout: Layout) -> bool:
     """Return whether a layout is a known number of a subclass of Python's classes of numbers."""
     return isinstance(layout, Static) and is_number_subclass(layout.value)
 
 
 def _is_bool_or_number(first: Layout, second: Layout) -> bool:
     """Return whether one is a bool tensor and the other a Python number: `x > 0 and 3` results in either."""
-    for a, b in ((_leaf(first).type, _leaf(second).type), (_leaf(second).type, _leaf(first).type)):
+    for a, b in ((_to_leaf(first).type, _to_leaf(second).type), (_to_leaf(second).type, _to_leaf(first).type)):
         assert isinstance(a, TensorType) and isinstance(b, TensorType)
         if a.dtype.is_bool and not a.weak and b.weak and not b.dtype.is_bool:
             return True
@@ -324,7 +324,7 @@ def is_same_arm(a: Layout, b: Layout) -> bool:
     return isinstance(a, Parts) and isinstance(b, Parts) and _common_kind(a, b) is not None
 
 
-def _leaf(layout: Layout) -> Leaf:
+def _to_leaf(layout: Layout) -> Leaf:
     if isinstance(layout, Leaf):
         return layout
     assert isinstance(layout, Static)
@@ -354,7 +354,7 @@ def _common_kind(a: Parts, b: Parts) -> Any:
 
 
 def _describe(layout: Layout) -> str:
-    leaf = _leaf(layout)
+    leaf = _to_leaf(layout)
     if isinstance(layout, Static) and isinstance(layout.value, (bool, int, float)):
         return f"the Python {type(layout.value).__name__} {layout.value!r}"
     return str(leaf.type)

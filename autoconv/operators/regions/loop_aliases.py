@@ -16,7 +16,7 @@ from typing import Any
 from autoconv.errors import StagingError
 from autoconv.graph.types import ObjectType
 from autoconv.operators.regions.layout import NEVER, Arms, Layout, Leaf, Static, Variant, is_container
-from autoconv.operators.regions.layout_join import join_layouts, settle_lists
+from autoconv.operators.regions.layout_join import join_layouts, widen_lists
 from autoconv.operators.regions.shared_lists import containers_in
 from autoconv.operators.regions.unsharing import copied_objects
 from autoconv.operators.regions.value_layout import layout_of
@@ -50,7 +50,7 @@ def join_state(
     joined = []
     for layout, before, value, name in zip(layouts, initial, after, names, strict=True):
         later = NEVER if value is NEVER else layout_of(value, region)
-        joined_layout = _settled_layout(join_layouts(layout, later, name, region.contract), name, region)
+        joined_layout = _widen_lists(join_layouts(layout, later, name, region.contract), name, region)
         parts = [part for part in _containers(value, joined_layout, region) if parent.is_inside(part._home)]
         copies = [*_containers(before, joined_layout), *parts]
         is_aliased = any(id(part) in shared or _has_other_reference(part, names, attributes) for part in copies)
@@ -63,8 +63,8 @@ def _container_finder(region: Region) -> Callable[[object], Iterator[Any]]:
     return mutable_parts if region.contract.keeps_identity else containers_in
 
 
-def _settled_layout(layout: Layout, name: str, region: Region) -> Layout:
-    return layout if region.contract.objects_in_graph else settle_lists(layout, name, region.contract)
+def _widen_lists(layout: Layout, name: str, region: Region) -> Layout:
+    return layout if region.contract.objects_in_graph else widen_lists(layout, name, region.contract)
 
 
 def _identity_layout(layout: Layout, later: Layout, values: Sequence[Any], name: str, region: Region) -> Layout:
@@ -82,7 +82,7 @@ def _identity_layout(layout: Layout, later: Layout, values: Sequence[Any], name:
     for arm in arms:
         if not is_container(arm):
             joined_rest = join_layouts(joined_rest, arm, name, region.contract)
-    joined_rest = _settled_layout(joined_rest, name, region)
+    joined_rest = _widen_lists(joined_rest, name, region)
     others = () if joined_rest is NEVER else joined_rest.alternatives
     return Arms((*containers, *others))
 

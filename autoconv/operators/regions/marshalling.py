@@ -161,7 +161,7 @@ def _emit_arms(value: object, layout: Arms, region: Region) -> list[Value]:
         layout_of_value = layout_of(value, region)
         assert isinstance(layout_of_value, Arms)
         arms = zip(value.values, layout_of_value.arms, strict=True)
-        positions = [arm_index(layout, _known_arm(part, layout) or known) for part, known in arms]
+        positions = [arm_index(layout, _known_arm(part, layout) or known_arm) for part, known_arm in arms]
         tag = value.tag
         if positions != list(range(len(positions))):
             tag = renumber_arms(tag, positions)
@@ -170,10 +170,10 @@ def _emit_arms(value: object, layout: Arms, region: Region) -> list[Value]:
             values = {p: _select_mapped(value, positions, p, layout.arms[p]) for p in values}
         tag_value = region.lift(tag.value_in_graph)
     else:
-        known = _known_arm(value, layout) or layout_of(value, region)
-        if isinstance(known, Static) and known not in layout.arms:
+        known_arm = _known_arm(value, layout) or layout_of(value, region)
+        if isinstance(known_arm, Static) and known_arm not in layout.arms:
             require_identity(value)  # an object known at trace time, beside one of its class that is in the graph
-        index = arm_index(layout, known)
+        index = arm_index(layout, known_arm)
         values = {index: value}
         tag_value = weak_constant(region, index).value_in_graph
     result = [tag_value]
@@ -246,13 +246,13 @@ def _select_mapped(variant: Variant, positions: Sequence[int], target_position: 
     return _select_in_arms(variant, [position == target_position for position in positions], layout)
 
 
-def _select_in_arms(variant: Variant, is_wanted: Sequence[bool], layout: Layout) -> Any:
+def _select_in_arms(variant: Variant, is_selected: Sequence[bool], layout: Layout) -> Any:
     """Return the variant's value in `layout` if its tag selects a wanted arm; else any value."""
 
     def make_arm(value: object, wanted: bool) -> Any:
         return lambda: (_copy_in_layout(value, layout) if wanted else NEVER,)
 
-    (result,) = STAGE_ARMS(variant.tag, list(map(make_arm, variant.values, is_wanted)), [], ("value",))
+    (result,) = STAGE_ARMS(variant.tag, list(map(make_arm, variant.values, is_selected)), [], ("value",))
     return result
 
 
@@ -280,17 +280,18 @@ def arm_index(layout: Arms, target: Layout) -> int:
         if is_same_arm(arm, target) or (is_container(target) and is_same_arm(arm, open_layout(target))):
             return index
     raise StagingError(
-        f"{_kinds(target)} is not an arm of {_kinds(layout)}", current_place(), "values of one kind on all paths"
+        f"{_describe_layout(target)} is not an arm of {_describe_layout(layout)}", current_place(),
+        "values of one kind on all paths",
     )
 
 
-def _kinds(layout: Layout) -> str:
+def _describe_layout(layout: Layout) -> str:
     """Describe a layout without its values: formatting them would be recorded as a use."""
     if isinstance(layout, Static):
         return f"the {type(layout.value).__name__}"
     if isinstance(layout, Leaf):
         return str(layout.type)
-    return f"{type(layout).__name__}({', '.join(map(_kinds, layout.children))})"
+    return f"{type(layout).__name__}({', '.join(map(_describe_layout, layout.children))})"
 
 
 def rebuild(layout: Layout, values: Iterator[Any]) -> Any:

@@ -88,15 +88,17 @@ def is_raised_by_program(error: BaseException) -> bool:
     """
     if isinstance(error, (Exception, SystemExit)) and not isinstance(error, MemoryError):
         return True
-    last = error.__traceback__
-    if last is None or isinstance(error, (AbandonTrace, Suspended)):
+    innermost_frame = error.__traceback__
+    if innermost_frame is None or isinstance(error, (AbandonTrace, Suspended)):
         return False
     signal_handler_codes = {getattr(signal.getsignal(number), "__code__", None) for number in signal.valid_signals()}
-    while last.tb_next is not None:
-        last = last.tb_next
-    code = last.tb_frame.f_code
+    while innermost_frame.tb_next is not None:
+        innermost_frame = innermost_frame.tb_next
+    code = innermost_frame.tb_frame.f_code
     return (
-        code.co_code[last.tb_lasti] == _RAISE and not is_own_file(code.co_filename) and code not in signal_handler_codes
+        code.co_code[innermost_frame.tb_lasti] == _RAISE
+        and not is_own_file(code.co_filename)
+        and code not in signal_handler_codes
     )
 
 
@@ -164,8 +166,8 @@ def _refuse_values_out_of_reach(
 ) -> None:
     """Raise StagingError where values of the graph are in attributes of the exception, or in parts of a group."""
     place = place_of(span) if span is not None else None
-    is_made_by_own = isinstance(type(error).__init__, FunctionType) and not isinstance(error, AutoconvError)
-    if has_hidden_values or (has_values and is_made_by_own):
+    has_own_constructor = isinstance(type(error).__init__, FunctionType) and not isinstance(error, AutoconvError)
+    if has_hidden_values or (has_values and has_own_constructor):
         raise StagingError(
             f"{type(error).__name__} has its own constructor, and the values it is raised with are known only when "
             "the graph runs",
@@ -230,7 +232,7 @@ def _record_linked(region: Region, error: BaseException, link_kind: str, link: A
     error.__cause__ = error.__context__ = None
     error.__suppress_context__ = suppresses  # which the assignment of a cause sets
     with recording(region):
-        arguments = [_argument(entry, data) for entry in template or ()]
+        arguments = [_build_argument(entry, data) for entry in template or ()]
         result = record_object("object_exception", arguments, kind=error if template is None else type(error))
         if cause is not None:
             record_object("object_set_attribute", [result, cause], name="__cause__")
@@ -238,7 +240,7 @@ def _record_linked(region: Region, error: BaseException, link_kind: str, link: A
         region.record("object_raise", inputs, {"linked": link_kind}, span=span)
 
 
-def _argument(entry: Any, data: Sequence[Any]) -> Any:
+def _build_argument(entry: Any, data: Sequence[Any]) -> Any:
     """Build one argument of an exception from its template (see `deferred_messages.template_of`)."""
     if isinstance(entry, int):
         return data[entry]

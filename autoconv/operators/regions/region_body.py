@@ -14,7 +14,7 @@ from autoconv.errors import (
 )
 from autoconv.graph.graph import Value
 from autoconv.operators.regions.layout import NEVER, Static, Variant
-from autoconv.operators.regions.left_outside import record_outside_write
+from autoconv.operators.regions.outside_writes import record_outside_write
 from autoconv.operators.regions.raised_errors import _ABOUT_THE_PROGRAM, is_about_program, record_raise
 from autoconv.operators.regions.tracing_signals import Suspended
 from autoconv.operators.regions.value_layout import has_leaves
@@ -69,7 +69,7 @@ def record_body(parent: Region, name: str, body: Callable[[Region], Sequence[Any
     """
     region = subregion(parent, name)
     region.journal = Journal(region)
-    diverges = suspends = False
+    diverges = is_suspended = False
     with recording(region), _prefix_names(parent, name.partition("_")[0]):
         try:
             results = body(region)
@@ -78,7 +78,7 @@ def record_body(parent: Region, name: str, body: Callable[[Region], Sequence[Any
             raise
         except Suspended as suspended:
             suspended.mark_caught()
-            results, diverges, suspends = [NEVER] * count, True, True
+            results, diverges, is_suspended = [NEVER] * count, True, True
         except RecursionError:
             region.journal.roll_back()
             raise StagingError(
@@ -97,25 +97,24 @@ def record_body(parent: Region, name: str, body: Callable[[Region], Sequence[Any
                 raise refusal from None  # without a context: the user's error has not been raised yet
             results, diverges = [NEVER] * count, True
         locations = dict(region.journal.locations)
-        changed = {id(location.owner) for location in locations.values()}
-        end_values = [_copy_if_changed(value, changed) for value in results]
+        changed_ids = {id(location.owner) for location in locations.values()}
+        end_values = [_copy_if_changed(value, changed_ids) for value in results]
         written = region.journal.roll_back()
         results = [
             end_value if end_value is not value and has_leaves(value, parent) else value
             for value, end_value in zip(results, end_values, strict=True)
         ]
     region.journal = None
-    return Recorded(region, results, written, locations, diverges, suspends)
+    return Recorded(region, results, written, locations, diverges, is_suspended)
 
 
-def _copy_if_changed(value: object, changed: set[int]) -> Any:
+def _copy_if_changed(value: object, changed_ids: set[int]) -> Any:
     """Copy an untracked list or dict that the body wrote to, before the rollback.
 
     A structure of tensors is state by its contents, not by its identity.
     """
-    if id(value) in changed and isinstance(value, (list, dict)) and type(value) not in PLAIN_OF and is_structure(value):
-        return copy.copy(value)
-    return value
+    is_untracked = isinstance(value, (list, dict)) and type(value) not in PLAIN_OF
+    return copy.copy(value) if id(value) in changed_ids and is_untracked and is_structure(value) else value
 
 
 @contextmanager

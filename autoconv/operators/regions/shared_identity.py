@@ -90,8 +90,8 @@ def check_identity(a: object, b: object) -> None:
     region = current_region()
     if region is None or a is b or type(a) is not type(b):
         return
-    frozen, owned = region.trace.frozen, region.trace.created_objects or {}
-    if (id(a) in frozen or id(b) in frozen) and id(a) in owned and id(b) in owned:
+    frozen, created_objects = region.trace.frozen, region.trace.created_objects or {}
+    if (id(a) in frozen or id(b) in frozen) and id(a) in created_objects and id(b) in created_objects:
         require_identity(a)
         raise StagingError(
             "an object is compared by identity, and which one it is depends on a tensor", current_place(),

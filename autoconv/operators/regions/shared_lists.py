@@ -56,34 +56,34 @@ class Place:
 class SharedLists:
     """Places that may hold one new container.
 
-    `earlier`: place -> earlier places that hold the same container on some path. `constant`: place -> the position
-    among these, from 1, of the one that holds it on all paths. `frozen`: results with shared containers in other
-    places, which must not change.
+    `earlier`: place -> earlier places that hold the same container on some path. `constant_index`: place -> the
+    position among these, from 1, of the one that holds it on all paths. `frozen`: results with shared containers in
+    other places, which must not change.
     """
 
     earlier: dict[Place, tuple[Place, ...]] = field(default_factory=dict)
-    constant: dict[Place, int] = field(default_factory=dict)
+    constant_index: dict[Place, int] = field(default_factory=dict)
     frozen: set[int] = field(default_factory=set)
 
     def widen(self, other: SharedLists) -> SharedLists:
         """Return the aliases of both, for a loop whose state has to hold either; each has an alias index."""
-        places = sorted({*self.earlier, *other.earlier}, key=_order)
+        places = sorted({*self.earlier, *other.earlier}, key=_place_order)
         earlier = {place: {*self.earlier.get(place, ()), *other.earlier.get(place, ())} for place in places}
-        ordered = {place: tuple(sorted(several, key=_order)) for place, several in earlier.items()}
+        ordered = {place: tuple(sorted(earlier_places, key=_place_order)) for place, earlier_places in earlier.items()}
         return SharedLists(ordered, {}, self.frozen | other.frozen)
 
     def types(self, layouts: Sequence[Layout]) -> list[Type]:
         """Return the types of a region's outputs in these layouts: those of its results, then the alias indices."""
-        indices = [_INDEX.type for place in self.earlier if place not in self.constant]
+        indices = [_INDEX.type for place in self.earlier if place not in self.constant_index]
         return [*(leaf for layout in layouts for leaf in layout.types()), *indices]
 
     def emit(self, values: Sequence[Any], layouts: Sequence[Layout], region: Region) -> list[Value]:
         """Return the outputs of the region, which is being recorded, for its results in these layouts."""
         outputs = [x for value, layout in zip(values, layouts, strict=True) for x in emit(value, layout, region)]
         for place, earlier in self.earlier.items():
-            if place not in self.constant:
-                held = [_alternatives_at(one, values, layouts, region) for one in (place, *earlier)]
-                outputs += emit(_alias_index(held, region), _INDEX, region)
+            if place not in self.constant_index:
+                alternatives = [_alternatives_at(p, values, layouts, region) for p in (place, *earlier)]
+                outputs += emit(_alias_index(alternatives, region), _INDEX, region)
         return outputs
 
     def rebuild(self, layouts: Sequence[Layout], outputs: Iterable[Any], region: Region) -> list[Any]:
@@ -92,14 +92,14 @@ class SharedLists:
         rebuilt = [rebuild(layout, leaves) for layout in layouts]
         mentioned = _mentioned_places(self.earlier)
         values_by_place = {place: _rebuilt_value_at(place, rebuilt, layouts) for place in mentioned}
-        tagged = [place for place in self.earlier if place not in self.constant]
+        tagged = [place for place in self.earlier if place not in self.constant_index]
         indices = {place: SymbolicTensor(next(leaves)) for place in tagged}
         for place, earlier in reversed(self.earlier.items()):  # places in a container before the container itself
             if place in indices:
                 candidates = [values_by_place[other] for other in (place, *earlier)]
                 value = _select_candidate(indices[place], candidates)
             else:
-                value = values_by_place[earlier[self.constant[place] - 1]]
+                value = values_by_place[earlier[self.constant_index[place] - 1]]
             rebuilt[place.column] = _replace_part(rebuilt[place.column], place.path, value)
         for column in self.frozen:
             _freeze_copies(region, rebuilt[column], layouts[column])
@@ -118,21 +118,21 @@ def find_shared_lists(
         return result
     containers_by_place: dict[Place, list[dict[int, Any]]] = {}
     for number, (column, layout) in enumerate(zip(columns, layouts, strict=True)):
-        for place, values in _places(layout, [*map(_conditional, column)], Place(number), regions):
+        for place, values in _places(layout, [*map(_alternatives_with_tests, column)], Place(number), regions):
             containers = [{id(part): part for _, part in value if id(part) in shared} for value in values]
             if any(containers):
                 containers_by_place[place] = containers
     for place, containers in containers_by_place.items():
         earlier = tuple(
-            other for other in containers_by_place if _order(other) < _order(place)
-            and any(one.keys() & two.keys() for one, two in zip(containers, containers_by_place[other], strict=True))
+            other for other in containers_by_place if _place_order(other) < _place_order(place)
+            and any(a.keys() & b.keys() for a, b in zip(containers, containers_by_place[other], strict=True))
         )  # fmt: skip
         if earlier:
             result.earlier[place] = earlier
-    result.constant = _constant_positions(result.earlier, columns, layouts, regions)
+    result.constant_index = _constant_positions(result.earlier, columns, layouts, regions)
     for number, column in enumerate(columns):
-        placed = [keys for place, keys in containers_by_place.items() if place.column == number]
-        in_places = {key for containers in placed for keys in containers for key in keys}
+        containers_in_column = [keys for place, keys in containers_by_place.items() if place.column == number]
+        in_places = {key for containers in containers_in_column for keys in containers for key in keys}
         in_column = {id(part) for part in _references(column)} & shared
         if not in_column <= in_places:
             result.frozen.add(number)
@@ -160,15 +160,16 @@ def _constant_positions(
         for number, region in enumerate(regions):
             if columns[place.column][number] is not NEVER:
                 values = [column[number] for column in columns]
-                held, *known = (_alternatives_at(one, values, layouts, region) for one in (place, *others))
-                known = known if len(held) == 1 and held[0][0] == () and _is_new(held[0][1], region) else []
-                positions.add(next((position for position, other in enumerate(known, 1) if _are_one(held, other)), 0))
+                first, *known = (_alternatives_at(p, values, layouts, region) for p in (place, *others))
+                known = known if len(first) == 1 and first[0][0] == () and _is_new(first[0][1], region) else []
+                same = (position for position, other in enumerate(known, 1) if _are_same_object(first, other))
+                positions.add(next(same, 0))
         if len(positions) == 1 and (position := positions.pop()):
             result[place] = position
     return result
 
 
-def _are_one(first: Alternatives, second: Alternatives) -> bool:
+def _are_same_object(first: Alternatives, second: Alternatives) -> bool:
     """Return whether each of two values has one alternative, which is the same object."""
     return len(first) == len(second) == 1 and second[0][0] == () and first[0][1] is second[0][1]
 
@@ -211,7 +212,7 @@ def _is_new(part: object, region: Region) -> bool:
     return type(part) in PLAIN_OF and part._home.is_inside(region)  # type: ignore[attr-defined]
 
 
-def _order(place: Place) -> tuple[int, tuple[int, ...]]:
+def _place_order(place: Place) -> tuple[int, tuple[int, ...]]:
     return place.column, place.path
 
 
@@ -233,7 +234,8 @@ def _inner_places(
 ) -> Iterator[tuple[Place, Sequence[Alternatives]]]:
     inside = _inner_places if isinstance(layout, Arms) else _places  # the arms are values of the place itself
     for number, part in enumerate(_parts(layout)):
-        inner = [_part(value, layout, number, region) for value, region in zip(values, regions, strict=True)]
+        pairs = zip(values, regions, strict=True)
+        inner = [_select_alternatives(value, layout, number, region) for value, region in pairs]
         yield from inside(part, inner, Place(place.column, (*place.path, number)), regions)
 
 
@@ -247,7 +249,7 @@ def _rebuilds_container(layout: Layout) -> bool:
     return isinstance(layout, Grown) or (isinstance(layout, Parts) and layout.kind in TRACED_CLASSES)
 
 
-def _conditional(value: Any) -> Alternatives:
+def _alternatives_with_tests(value: Any) -> Alternatives:
     """Return the alternatives of a value, each with the tests of tags that select it."""
     if value is NEVER:
         return ()
@@ -255,11 +257,11 @@ def _conditional(value: Any) -> Alternatives:
         return (((), value),)
     return tuple(
         (((value.tag, number), *tests), part)
-        for number, arm in enumerate(value.values) for tests, part in _conditional(arm)
+        for number, arm in enumerate(value.values) for tests, part in _alternatives_with_tests(arm)
     )  # fmt: skip
 
 
-def _part(values: Alternatives, layout: Layout, number: int, region: Region) -> Alternatives:
+def _select_alternatives(values: Alternatives, layout: Layout, number: int, region: Region) -> Alternatives:
     """Return those of a region's alternatives that an arm of the layout holds, or a part of each alternative.
 
     Their own arms may be others than those of the layout.
@@ -267,11 +269,11 @@ def _part(values: Alternatives, layout: Layout, number: int, region: Region) -> 
     if isinstance(layout, Arms):
         return tuple((tests, value) for tests, value in values if _arm_of(value, layout, region) == number)
     count = len(_parts(layout))
-    taken = [(tests, take_apart(value)[1]) for tests, value in values if is_structure(value)]
+    parts_by_tests = [(tests, take_apart(value)[1]) for tests, value in values if is_structure(value)]
     return tuple(
         ((*tests, *inner_tests), part)
-        for tests, parts in taken if len(parts) == count
-        for inner_tests, part in _conditional(parts[number])
+        for tests, parts in parts_by_tests if len(parts) == count
+        for inner_tests, part in _alternatives_with_tests(parts[number])
     )  # fmt: skip
 
 
@@ -288,10 +290,10 @@ def _alternatives_at(
     place: Place, values: Sequence[Any], layouts: Sequence[Layout], region: Region
 ) -> Alternatives:
     """Return the alternatives at a place of the results of a region."""
-    held, layout = _conditional(values[place.column]), layouts[place.column]
+    alternatives, layout = _alternatives_with_tests(values[place.column]), layouts[place.column]
     for number in place.path:
-        held, layout = _part(held, layout, number, region), _parts(layout)[number]
-    return held
+        alternatives, layout = _select_alternatives(alternatives, layout, number, region), _parts(layout)[number]
+    return alternatives
 
 
 def _rebuilt_value_at(place: Place, values: Sequence[Any], layouts: Sequence[Layout]) -> Any:
@@ -316,14 +318,14 @@ def _replace_part(value: Any, path: Sequence[int], part: Any) -> Any:
         arms = [_replace_part(arm, rest, part) if n == number else arm for n, arm in enumerate(value.values)]
         return Variant(value.tag, value.layouts, arms)
     keys, parts = take_apart(value)
-    new = _replace_part(parts[number], rest, part)
+    new_part = _replace_part(parts[number], rest, part)
     if isinstance(value, tuple):
-        return tuple(new if n == number else item for n, item in enumerate(value))
+        return tuple(new_part if n == number else item for n, item in enumerate(value))
     if isinstance(value, dict):
         assert keys is not None
-        dict.__setitem__(value, keys[number], new)
+        dict.__setitem__(value, keys[number], new_part)
     else:
-        list.__setitem__(value, number, new)
+        list.__setitem__(value, number, new_part)
     return value
 
 
@@ -331,11 +333,11 @@ def _alternatives(value: Any) -> tuple[Any, ...]:
     return value.values if type(value) is Variant else (value,)
 
 
-def _alias_index(held: Sequence[Alternatives], region: Region) -> Any:
-    """Return the position of the first value after `held[0]` that is the same container; 0 if none is."""
+def _alias_index(alternatives: Sequence[Alternatives], region: Region) -> Any:
+    """Return the position of the first value after `alternatives[0]` that is the same container; 0 if none is."""
     index: Any = 0
-    for position in range(len(held) - 1, 0, -1):
-        same = _is_same(held[0], held[position], region)
+    for position in range(len(alternatives) - 1, 0, -1):
+        same = _alias_test(alternatives[0], alternatives[position], region)
         if isinstance(same, bool):
             index = position if same else index
         else:
@@ -343,7 +345,7 @@ def _alias_index(held: Sequence[Alternatives], region: Region) -> Any:
     return index
 
 
-def _is_same(first: Alternatives, second: Alternatives, region: Region) -> Any:
+def _alias_test(first: Alternatives, second: Alternatives, region: Region) -> Any:
     """Return whether two values are one new container of the region, as a bool or a tensor."""
     result: Any = False
     for first_tests, part in first:

@@ -31,11 +31,11 @@ class Suspended(BaseException):
     def __init__(self, region: Region) -> None:
         super().__init__()
         self.trace = region.trace
-        self.before = region.trace.refusal
+        self.previous_refusal = region.trace.refusal
         region.trace.refusal = swallowed_signal_error()
 
     def mark_caught(self) -> None:
-        self.trace.refusal = self.before
+        self.trace.refusal = self.previous_refusal
 
 
 def swallowed_signal_error() -> StagingError:

@@ -94,7 +94,7 @@ def _variant_layout(variant: Variant, region: Region, keeps_identity: Callable[[
 
 def _is_indivisible(value: object, region: Region) -> bool:
     """Return whether a structure is one object to a region, because taking it apart would lose something."""
-    return region.contract.keeps_identity and (loses_state(value) or _is_one_object(value, region))
+    return region.contract.keeps_identity and (loses_state(value) or _is_object_of_program(value, region))
 
 
 def _is_outer(container: Any, region: Region) -> bool:
@@ -104,8 +104,8 @@ def _is_outer(container: Any, region: Region) -> bool:
 
 def home_of(value: object, region: Region) -> Region | None:
     """Return the region in which traced code created an object; None for others."""
-    owned = region.trace.created_objects
-    owner = owned.get(id(value)) if owned else None
+    created_objects = region.trace.created_objects
+    owner = created_objects.get(id(value)) if created_objects else None
     return owner[1] if owner is not None and owner[0] is value else None
 
 
@@ -143,7 +143,7 @@ def state_layout(value: object, region: Region) -> Layout:
         return Static(value)
     if isinstance(value, (EagerTensor, np.ndarray, np.generic)):
         return Leaf(value_type(value))
-    if is_structure(value) and not isinstance(value, (list, dict)) and not _is_one_object(value, region):
+    if is_structure(value) and not isinstance(value, (list, dict)) and not _is_object_of_program(value, region):
         keys, parts = take_apart(value)
         return Parts(structure_form(value), keys, tuple(state_layout(part, region) for part in parts))
     if isinstance(value, Variant) and not region.contract.keeps_identity:
@@ -171,10 +171,10 @@ def open_layout(layout: Layout, region: Region | None = None) -> Layout:
 def _keeps_identity(value: object, region: Region | None) -> bool:
     """Return whether a structure is an object of the program, of a dataclass or a container from outside."""
     is_outer = region is not None and region.contract.keeps_identity and isinstance(value, (list, dict))
-    return is_outer or _is_one_object(value, region)
+    return is_outer or _is_object_of_program(value, region)
 
 
-def _is_one_object(value: object, region: Region | None) -> bool:
+def _is_object_of_program(value: object, region: Region | None) -> bool:
     """Return whether a structure is a dataclass object of the program, which keeps its identity."""
     if region is None or not region.contract.keeps_identity or not dataclasses.is_dataclass(value):
         return False

@@ -40,17 +40,17 @@ def _never(function: types.FunctionType) -> bool:
 
 
 def _reaches(
-    start: types.FunctionType, classes: set[type], is_wanted: Callable[[types.FunctionType], bool],
+    start: types.FunctionType, classes: set[type], is_target: Callable[[types.FunctionType], bool],
     is_end: Callable[[types.FunctionType], bool] = _never,
 ) -> bool:  # fmt: skip
     pending, seen = [start], {start.__code__}
     while pending:
         function = pending.pop()
-        for value in _named_values(function, _names(function.__code__), classes):
+        for value in _values_of_names(function, _names(function.__code__), classes):
             other = _unwrap(value)
             if other is None:
                 continue
-            if is_wanted(other):
+            if is_target(other):
                 return True
             if other.__code__ not in seen:
                 seen.add(other.__code__)
@@ -61,7 +61,7 @@ def _reaches(
     return False
 
 
-def _named_values(function: types.FunctionType, names: frozenset[str], classes: set[type]) -> Iterator[Any]:
+def _values_of_names(function: types.FunctionType, names: frozenset[str], classes: set[type]) -> Iterator[Any]:
     globals = function.__globals__
     for name in globals.keys() & names:
         value = globals[name]

@@ -1,4 +1,4 @@
-"""Marker of converted modules on disk, with the source that they were converted from."""
+"""The marker in converted modules on disk, which refers to the source of their conversion."""
 
 from __future__ import annotations
 

@@ -37,10 +37,10 @@ class Source:
         self.element = element
         self.conditions = conditions
         self.is_nested = False  # whether some element is itself a Source
-        self.unpack = _unpacking_function(into) if into else _one_tuple
+        self.unpack = _unpacking_function(into) if into else _to_tuple
 
 
-class Generated:
+class GeneratorCall:
     """The result of a call of a generator function.
 
     In Python it is `function(*args, **kwargs)`. `pass_values(take, *args, **kwargs)`, which may be None, passes the
@@ -73,7 +73,7 @@ class Generated:
         return result
 
 
-def _one_tuple(item: object) -> tuple[Any]:
+def _to_tuple(item: object) -> tuple[Any]:
     return (item,)
 
 
@@ -116,16 +116,16 @@ class GeneratorExpression:
         self._check_region()
         if self._iterator is not None:
             return self._iterator
-        if type(self._source) is Generated and self._source.pass_values is None:
+        if type(self._source) is GeneratorCall and self._source.pass_values is None:
             return self._python_iterator()
         self._iterator = _exhausted_generator()
-        if type(self._source) is Generated:
+        if type(self._source) is GeneratorCall:
             self._source.stand_in = self
         return self._source
 
     @property
     def is_generated(self) -> bool:
-        return type(self._source) is Generated
+        return type(self._source) is GeneratorCall
 
     @property
     def is_unstarted(self) -> bool:

@@ -62,7 +62,7 @@ def users_names(names: object) -> Any:
 
 
 def let(function: Callable[..., Any], *values: Any) -> Any:
-    """`function(*values)`, for an expression with local names."""
+    """Return `function(*values)`: an expression whose local names are the function's parameters."""
     return function(*values)
 
 

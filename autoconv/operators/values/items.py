@@ -15,7 +15,7 @@ from autoconv.errors import AutoconvError, StagingError
 from autoconv.graph.dtypes import as_dtype, int64
 from autoconv.graph.types import TensorType
 from autoconv.operators.control.conditionals import if_exp, record_cells
-from autoconv.operators.control.variants import as_array_element, as_index, distribute, is_absent, payload, raise_if
+from autoconv.operators.control.variants import as_array_element, as_index, distribute, is_absent, only_value, raise_if
 from autoconv.operators.regions.layout import Variant
 from autoconv.operators.values.attributes import set_attr
 from autoconv.operators.values.builtins import convert_callback
@@ -205,7 +205,7 @@ def set_item(x: Any, path: tuple[Any, ...], value: Any) -> Any:
         if sum(not is_absent(value) for value in x.values) > 1:
             distribute(lambda v: set_item(v, path, value), x)
             return x
-        x = payload(x, "item assignment")
+        x = only_value(x, "item assignment")
     if type(x) is SymbolicArray:
         if type(value) is Variant:
             number = as_array_element(value, as_dtype(x.dtype))

@@ -13,7 +13,7 @@ import numpy as np
 
 from autoconv.errors import StagingError
 from autoconv.graph.dtypes import DType, bool_, complex128, float64, int64
-from autoconv.operators.control.variants import payload
+from autoconv.operators.control.variants import only_value
 from autoconv.operators.regions.layout import Variant
 from autoconv.operators.support.overrides import overrides
 from autoconv.operators.support.signature_check import raise_from_python
@@ -48,7 +48,7 @@ def math_override(function: Callable[..., Any]) -> Callable[..., Any] | None:
 def value_of(x: object) -> Any:
     """Reduce a variant to the one arm that is a value."""
     if type(x) is Variant:
-        return payload(x, "call")
+        return only_value(x, "call")
     return x
 
 

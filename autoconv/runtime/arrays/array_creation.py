@@ -18,7 +18,7 @@ from autoconv.runtime.arrays.assigned_values import (
     is_beyond_memory,
 )
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray, record_array_op, value_of
-from autoconv.runtime.arrays.views import view_layouts
+from autoconv.runtime.arrays.views import compute_view_layouts
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors.conversion import as_tensor
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
@@ -54,7 +54,7 @@ def _check_size(size: SymbolicTensor) -> None:
 
 def trace_strided(array: SymbolicArray, make_views: Callable[[np.ndarray], Any]) -> Any:
     """Return the views that `make_views` makes of the array; NotImplemented if it copies or the layout is unknown."""
-    layouts = view_layouts(array.type, make_views)
+    layouts = compute_view_layouts(array.type, make_views)
     if layouts is NotImplemented:
         return NotImplemented
     return [array if layout is None else _strided_view(array, *layout) for layout in layouts]

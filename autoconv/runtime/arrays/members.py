@@ -252,7 +252,7 @@ def is_same_array(a: SymbolicArray, b: SymbolicArray) -> bool:
 def _is_unique_object(value: Value, region: Region) -> bool:
     """True if the value is an argument that overlaps no other, or its defining node creates a new array object."""
     if value.node is None:
-        return value.graph is region.trace.root.graph and region.trace.memory == "apart"
+        return value.graph is region.trace.root.graph and region.trace.memory == "disjoint"
     return value.node.op.name in ("array_new", "array_of", "array_view", "array_strided")
 
 

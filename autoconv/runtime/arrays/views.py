@@ -12,12 +12,11 @@ from autoconv.graph.types import ArrayType
 View = tuple[int, tuple[int, ...], tuple[int, ...]]
 
 
-def view_layouts(type_: ArrayType, make_views: Callable[[np.ndarray], Any]) -> Any:
-    """Return (offset in bytes, shape, strides) of each array that `make_views` makes; None stands for the operand
-    itself.
+def compute_view_layouts(type_: ArrayType, make_views: Callable[[np.ndarray], Any]) -> Any:
+    """Return the layout of each view that `make_views` returns: (offset in bytes, shape, strides), or None.
 
-    All of them share the operand's memory and are writeable. NotImplemented where one does not or is not, or where
-    sizes or strides are unknown.
+    None stands for the operand itself. Return NotImplemented where a result is no writeable view of the operand, or
+    where sizes or strides are unknown.
     """
     if None in type_.shape or None in type_.strides:
         return NotImplemented
@@ -51,4 +50,4 @@ def _address(array: np.ndarray) -> int:
     return result
 
 
-__all__ = ["view_layouts"]
+__all__ = ["compute_view_layouts"]

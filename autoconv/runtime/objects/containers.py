@@ -56,7 +56,7 @@ class GraphItems:
         raise NotImplementedError
 
 
-class Traced:
+class TracedContainer:
     """Base of the traced containers.
 
     `_heap` is the object of the graph, `_items` the graph's items of a list under `function`, and `_home` the region
@@ -79,7 +79,7 @@ class Traced:
         return as_object
 
 
-class TracedList(list, Traced):  # type: ignore[type-arg]
+class TracedList(list, TracedContainer):  # type: ignore[type-arg]
     __slots__ = ("_heap", "_home", "_is_argument", "_items")
     move_to_graph: ClassVar[Callable[[TracedList], GraphItems]]  # moves a list into the graph under `function`
     search: ClassVar[Callable[..., Any]]  # the methods that compare symbolic items, under `function`
@@ -100,7 +100,7 @@ class TracedList(list, Traced):  # type: ignore[type-arg]
         return None if self._items is None else self._items.stack()
 
 
-class TracedDict(dict, Traced):  # type: ignore[type-arg]
+class TracedDict(dict, TracedContainer):  # type: ignore[type-arg]
     __slots__ = ("_heap", "_home", "_is_argument")
     call_with_optional_keys: ClassVar[Callable[..., Any]]  # the methods of a dict with optional keys
     iterate_static: ClassVar[Callable[..., Any]]  # guards one of Python's own iterators while the contents are static
@@ -112,7 +112,7 @@ class TracedDict(dict, Traced):  # type: ignore[type-arg]
         self._is_argument = False
 
 
-class TracedSet(set, Traced):  # type: ignore[type-arg]
+class TracedSet(set, TracedContainer):  # type: ignore[type-arg]
     __slots__ = ("_heap", "_home", "_is_argument", "_source")
 
     def __init__(self, items: Any = ()) -> None:
@@ -123,9 +123,9 @@ class TracedSet(set, Traced):  # type: ignore[type-arg]
         self._is_argument = False
 
     def ordered_source(self) -> Any:
-        """Return elements from which an equal set with the same iteration order is made.
+        """Return elements from which an equal set with the same iteration order can be made.
 
-        The result is kept: the set has to stay as it is after the first call.
+        The result is cached: the set must not change after the first call.
         """
         if self._source is None:
             self._source = _ordered_source(self)
@@ -138,7 +138,7 @@ def _ordered_source(elements: set[Any], **preferred: bool) -> Any:
 
 
 def _source_of(elements: Iterator[Any], order: Any) -> Any:
-    """Return the order, if there is one; else refuse where the graph makes such a set, or return the elements."""
+    """Return the order, if there is one; else raise StagingError where the graph makes the set, or return elements."""
     region = current_region()
     if order is None and region is not None and region.contract.objects_in_graph:
         raise StagingError(
@@ -364,7 +364,7 @@ def record_container_change(container: object) -> None:
 
 __all__ = [
     "PLAIN_OF",
-    "Traced",
+    "TracedContainer",
     "container_location",
     "contents",
     "heap_of",

@@ -42,9 +42,9 @@ def refuse_identity(a: object, b: object) -> None:
     region = current_region()
     if region is None or not region.trace.rebuilt:
         return
-    rebuilt, owned = region.trace.rebuilt, region.trace.created_objects or {}
+    rebuilt, created_objects = region.trace.rebuilt, region.trace.created_objects or {}
     for first, second in ((a, b), (b, a)):
-        if id(first) not in rebuilt or type(first) is not type(second) or id(second) in owned:
+        if id(first) not in rebuilt or type(first) is not type(second) or id(second) in created_objects:
             continue
         # Two rebuilt objects, not tuples, are two of the caller's as well.
         if id(second) not in rebuilt or isinstance(first, tuple):
@@ -56,7 +56,7 @@ def find_rebuilt(values: Iterable[Any]) -> Iterator[Any]:
     region = current_region()
     if region is None or not region.trace.rebuilt:
         return
-    rebuilt, owned = region.trace.rebuilt, region.trace.created_objects or {}
+    rebuilt, created_objects = region.trace.rebuilt, region.trace.created_objects or {}
     seen: set[int] = set()
     pending = list(values)
     while pending:
@@ -73,7 +73,7 @@ def find_rebuilt(values: Iterable[Any]) -> Iterator[Any]:
         elif is_structure(part):
             pending += structure_parts(part)
             pending += dict.keys(part) if isinstance(part, dict) else ()
-        if id(part) in owned:
+        if id(part) in created_objects:
             pending += attributes_of(part).values()
 
 

@@ -65,10 +65,10 @@ def _belongs_to_trace(value: object) -> bool:
     if isinstance(value, (SymbolicTensor, RunTimeObject)) or hasattr(type(value), "__autoconv_box__"):
         return True
     region = current_region()
-    owned = region.trace.created_objects if region is not None else None
+    created_objects = region.trace.created_objects if region is not None else None
     if is_in_graph(value) or is_rebuilt(value):
         return True
-    return bool(owned) and id(value) in owned  # type: ignore[operator]
+    return bool(created_objects) and id(value) in created_objects  # type: ignore[operator]
 
 
 def is_symbolic_slice(value: object) -> bool:
@@ -79,8 +79,8 @@ def is_symbolic_slice(value: object) -> bool:
 def holds_created_objects(value: Any) -> bool:
     """Return whether a value is, or a container holds, a user's object made by the traced code."""
     region = current_region()
-    owned = region.trace.created_objects if region is not None else None
-    if not owned or id(value) in owned:
-        return bool(owned)
+    created_objects = region.trace.created_objects if region is not None else None
+    if not created_objects or id(value) in created_objects:
+        return bool(created_objects)
     items = [*value.keys(), *value.values()] if isinstance(value, dict) else value
     return isinstance(value, (tuple, list, set, dict)) and any(map(holds_created_objects, items))

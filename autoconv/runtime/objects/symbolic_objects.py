@@ -52,22 +52,22 @@ def register_object_hooks(make: Callable[[Any], Any], user_attribute: Callable[[
     `make(value)` moves such an object into the graph; `user_attribute(object, name)` looks up its methods and
     properties.
     """
-    global _make, _user_attribute
-    _make, _user_attribute = make, user_attribute
+    global _move_hook, _attribute_hook
+    _move_hook, _attribute_hook = make, user_attribute
 
 
-def register_operation(operation: Callable[[str, list[Any], dict[str, Any]], Any]) -> None:
+def register_operation_hook(operation: Callable[[str, list[Any], dict[str, Any]], Any]) -> None:
     """Register `operation(op, operands, attributes)`, called before a node over objects is recorded.
 
     A result other than NotImplemented replaces the node.
     """
-    global _operation
-    _operation = operation
+    global _operation_hook
+    _operation_hook = operation
 
 
-_operation: Callable[[str, list[Any], dict[str, Any]], Any] = lambda op, operands, attributes: NotImplemented
-_make: Callable[[Any], Any] = lambda value: constant_object(value)
-_user_attribute: Callable[[Any, str], Any] = lambda value, name: NotImplemented
+_operation_hook: Callable[[str, list[Any], dict[str, Any]], Any] = lambda op, operands, attributes: NotImplemented
+_move_hook: Callable[[Any], Any] = lambda value: constant_object(value)
+_attribute_hook: Callable[[Any, str], Any] = lambda value, name: NotImplemented
 
 
 class SymbolicObject(RunTimeObject):
@@ -97,7 +97,7 @@ class SymbolicObject(RunTimeObject):
             raise AttributeError(name)
         if name == "keys" and merges_mapping(sys._getframe(1)):
             _refuse("unpacked by `**`")
-        result = _user_attribute(self, name)
+        result = _attribute_hook(self, name)
         if result is not NotImplemented:
             return result
         if is_method_name(name):
@@ -151,7 +151,7 @@ class SymbolicObject(RunTimeObject):
         _refuse("converted to text by Python itself")
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
-        result = _operation("object_call", [self, *args], kwargs)
+        result = _operation_hook("object_call", [self, *args], kwargs)
         return result if result is not NotImplemented else _refuse("called")
 
     def __repr__(self) -> str:
@@ -197,14 +197,14 @@ def record_object(op: str, operands: Sequence[Any], **attributes: Any) -> Any:
     if region is None:
         raise StagingError("a value that belongs to a graph is used after the graph was recorded", current_place())
     operands = list(operands)
-    result = _operation(op, operands, attributes)
+    result = _operation_hook(op, operands, attributes)
     return record_without_hook(op, operands, **attributes) if result is NotImplemented else result
 
 
 def box_with_name(value: object) -> SymbolicObject:
     """Box a value of any class under a name that is kept from one region to the next."""
     result = box(value)
-    _operation("name", [result], {})
+    _operation_hook("name", [result], {})
     return result
 
 
@@ -255,7 +255,7 @@ def box(value: Any) -> SymbolicObject:
                 "an object whose class holds values of the call becomes part of a value known only at run time",
                 current_place(), "a class outside of the function",
             )  # fmt: skip
-        return _make(value)
+        return _move_hook(value)
     refuse_graph_value_or_iterator(value)
     if type(value).__name__ == "Undefined":
         value = NotAssigned(value.name)
@@ -314,9 +314,9 @@ def _box_tensor(value: object, region: Region) -> SymbolicObject:
     if isinstance(tensor, EagerTensor) and tensor.weak:
         return constant_object(tensor.numpy().item())
     if tensor.weak:
-        how = "number"
+        kind = "number"
     elif region.contract.numpy_arrays and tensor.type.shape == ():
-        how = "array"
+        kind = "array"
     elif region.contract.numpy_arrays:
         reason = "an array becomes part of a list, dict or name known only at run time"
         region.contract.before_write(tensor, reason)  # retraces with the arrays as objects, or leaves the trace
@@ -327,7 +327,7 @@ def _box_tensor(value: object, region: Region) -> SymbolicObject:
             "an autoconv.TensorArray, or values of one type on all paths",
         )  # fmt: skip
     return SymbolicObject(
-        region.record("object_box", [region.lift(dispatch.graph_value(region, tensor))], {"how": how}).results[0]
+        region.record("object_box", [region.lift(dispatch.graph_value(region, tensor))], {"how": kind}).results[0]
     )
 
 
@@ -335,8 +335,8 @@ def _wrap(value: Value) -> Any:
     return SymbolicObject(value) if isinstance(value.type, ObjectType) else SymbolicTensor(value)
 
 
-def _refuse(how: str) -> NoReturn:
-    raise StagingError(f"a value known only at run time is {how}", current_place())
+def _refuse(use: str) -> NoReturn:
+    raise StagingError(f"a value known only at run time is {use}", current_place())
 
 
 def _binary_method(function: str) -> Callable[[Any, Any], Any]:

@@ -68,7 +68,7 @@ class Contract:
         return False
 
     def record_print(self, values: Sequence[Any], sep: object, end: object, file: Any, flush: bool) -> bool:
-        """Record a print in Python's words, and return True; False where tensors are printed as such."""
+        """Record a print of values in Python's format, and return True; False where tensors are printed as such."""
         return False
 
     def concretise(self, tensor: Any, reason: str) -> Any:

@@ -33,10 +33,10 @@ class StoreListener(Protocol):
     is_suspended: bool  # its own nodes are being recorded: nothing is stored meanwhile
 
     def before_node(self, region: Region, op: str, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> None:
-        """Store what changed before a node that may raise."""
+        """Store changed values before a node that may raise."""
 
     def after_call(self, region: Region) -> None:
-        """Store what a call may have changed."""
+        """Invalidate the stored values after a call of a function being recorded."""
 
     def locations(self, region: Region) -> Iterable[Location]:
         """Return the locations that are stored."""
@@ -46,15 +46,15 @@ class StoreListener(Protocol):
 class Trace:
     """One tracing of one function.
 
-    contract: what the trace may assume and has to preserve (see `contracts.py`)
+    contract: the assumptions of the trace, and the properties that it has to preserve (see `contracts.py`)
     captures: identity of a captured object -> (the object kept alive, its parameter of the root graph)
     pending_output: prints of a region that may be recorded again
     stores: notified before a node with side effects is recorded, and after a call of a function being recorded
     calls: the user's functions now running
     recursions: the functions recorded as graphs that call themselves
     arrays: True if NumPy arrays, which are mutable, are among the inputs
-    memory: "apart" if arrays are traced as memory (see `symbolic_arrays.py`), "shared" if some inputs overlap, else ""
-    complex_events: what was done to complex arrays: "written", "taken" apart into real numbers
+    memory: "disjoint" if arrays are traced as memory (see `symbolic_arrays.py`), "shared" if some may overlap, else ""
+    complex_events: operations on complex arrays so far: "written", or "taken" apart into real numbers
     created_objects: objects made by the traced code, with their regions
     cells: local names shared with inner functions, with the regions in which their functions were called
     frozen: objects that must not change any more, because a path copied them
@@ -80,7 +80,7 @@ class Trace:
     regions: all regions recorded, including those recorded again
     appended: lists with static items, and the values appended to them
     function_constants: functions among the constants -> whether they capture the trace's values (see `escape_check.py`)
-    left_outside: locations from before the trace to which it may leave a value of several kinds, with the value before
+    outside_writes: locations from before the trace where it may leave a value of several kinds, with the value before
     compares_identity: True if the graph compares objects by identity (see `support/identity.py`)
     read_only: values that NumPy returns read-only
     inherited: name of a written attribute -> (classes written, owners that get it in place of the class's attribute)
@@ -93,8 +93,7 @@ class Trace:
     converts: True if the traced code is converted
     warns_of_constants: True if NumPy warns of a floating-point error in a computation on plain values
     recorded_nodes: the number of nodes recorded so far, those of regions that were recorded again included
-    raises_in_handlers: True if operations in handlers may raise: what they raise has to have the handled exception as
-        its context
+    raises_in_handlers: True if operations in handlers may raise: their exceptions have the handled one as context
     catches_errors: True if the graph catches exceptions
     inlines_handlers: True if code of handlers was recorded that runs in each call, after an exception of the trace
     stages_handlers: True if the graph raises such exceptions, so that errors of the handlers have them as context
@@ -142,7 +141,7 @@ class Trace:
     regions: list[Region] = field(default_factory=list)
     appended: list[tuple[Any, Any]] = field(default_factory=list)
     function_constants: dict[Value, bool] = field(default_factory=dict)
-    left_outside: dict[Any, tuple[Location, Any, Any]] = field(default_factory=dict)
+    outside_writes: dict[Any, tuple[Location, Any, Any]] = field(default_factory=dict)
     compares_identity: bool = False
     read_only: set[Value] = field(default_factory=set)
     inherited: dict[str, tuple[list[Any], list[Any]]] = field(default_factory=dict)

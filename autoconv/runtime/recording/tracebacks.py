@@ -16,7 +16,7 @@ from autoconv.graph.graph import Span
 from autoconv.ops.python.exceptions import set_traceback_provider
 from autoconv.runtime.recording.api_dispatch import handler_of
 from autoconv.runtime.recording.regions import current_region
-from autoconv.runtime.support.spans import is_own_file, is_region, place_of, span_of, user_frames
+from autoconv.runtime.support.spans import are_user_frames, is_own_file, is_region, place_of, span_of
 
 Class = TypeVar("Class", bound=type)
 
@@ -198,7 +198,8 @@ def _user_entries(trace: TracebackType | None) -> list[TracebackType]:
         all_entries.append(trace)
         trace = trace.tb_next
     entries: list[TracebackType] = []
-    for entry, is_users in zip(all_entries, user_frames([entry.tb_frame.f_code for entry in all_entries]), strict=True):
+    are_users = are_user_frames([entry.tb_frame.f_code for entry in all_entries])
+    for entry, is_users in zip(all_entries, are_users, strict=True):
         if is_users:
             code = entry.tb_frame.f_code
             if is_region(code) and entries and entries[-1].tb_frame.f_code.co_name == code.co_name:

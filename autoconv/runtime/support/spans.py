@@ -43,7 +43,7 @@ Position = tuple[CodeType, int]
 # Spans by (id of code, instruction, id of the caller's span); code and caller are kept alive, so ids stay unique.
 _spans: dict[tuple[int, int, int], tuple[CodeType, Span | None, Span]] = {}
 _plain_spans: dict[int, tuple[Span, Span]] = {}  # `as_plain` by the id of the span
-_user_flags: dict[tuple[int, ...], tuple[list[CodeType], list[bool]]] = {}  # `user_frames` by the ids of the codes
+_user_flags: dict[tuple[int, ...], tuple[list[CodeType], list[bool]]] = {}  # `are_user_frames` by the ids of the codes
 
 
 def current_span(plain: bool = False) -> Span | None:
@@ -83,8 +83,8 @@ def span_of(positions: Iterable[Position]) -> Span | None:
 def span_of_error(error: BaseException) -> Span | None:
     """Return the span where the user's code raised an error that was caught here, with its callers."""
     entries = list(_walk_traceback(error.__traceback__))
-    users = user_frames([entry.tb_frame.f_code for entry in entries])
-    raised = [(e.tb_frame.f_code, e.tb_lasti) for e, is_users in zip(entries, users, strict=True) if is_users]
+    are_users = are_user_frames([entry.tb_frame.f_code for entry in entries])
+    raised = [(e.tb_frame.f_code, e.tb_lasti) for e, is_users in zip(entries, are_users, strict=True) if is_users]
     # A function whose handler is running is in the traceback already.
     frames_in_traceback = {id(entry.tb_frame) for entry in entries}
     return span_of((*reversed(raised), *_positions(sys._getframe(1), frames_in_traceback)))
@@ -104,9 +104,9 @@ def depth_of_level(level: int) -> int:
     while frame is not None:
         frames.append(frame)
         frame = frame.f_back
-    users = reversed(user_frames([frame.f_code for frame in reversed(frames)]))
+    are_users = reversed(are_user_frames([frame.f_code for frame in reversed(frames)]))
     level_reached, inside = 0, False
-    for depth, (frame, is_users) in enumerate(zip(frames, users, strict=True), 1):
+    for depth, (frame, is_users) in enumerate(zip(frames, are_users, strict=True), 1):
         if not is_users:
             continue
         if not inside:
@@ -135,7 +135,7 @@ def is_own_file(filename: str) -> bool:
     return filename.startswith(PACKAGE)
 
 
-def user_frames(codes: Sequence[CodeType]) -> list[bool]:
+def are_user_frames(codes: Sequence[CodeType]) -> list[bool]:
     """Return which frames, outermost first, are the user's: not of this package, nor of a library called by it."""
     result: list[bool] = []
     is_hidden, caller_file = False, ""
@@ -199,7 +199,7 @@ def _positions(frame: FrameType | None, skipped: Collection[int] = ()) -> list[P
         if len(_user_flags) > _MAX_STACKS:
             _user_flags.clear()
         codes = [position[0] for position in positions]
-        entry = _user_flags[frames] = codes, user_frames(codes[::-1])[::-1]
+        entry = _user_flags[frames] = codes, are_user_frames(codes[::-1])[::-1]
     return list(itertools.compress(positions, entry[1]))
 
 

@@ -57,7 +57,7 @@ def apply(op_name: str, *operands: Any, name: str | None = None, **attributes: A
     if op_name in _PYTHON_OPS and _are_python_numbers(values):
         op = OPS[_PYTHON_OPS[op_name]]
         if op_name in _ARITHMETIC_OPS:
-            values = _large_ints_to_floats(values)
+            values = _convert_large_ints(values)
     else:
         values = _unify_dtypes(op, values, region)
     if region is None:
@@ -208,7 +208,7 @@ def _are_python_numbers(values: Sequence[Any]) -> bool:
     )
 
 
-def _large_ints_to_floats(values: list[Any]) -> list[Any]:
+def _convert_large_ints(values: list[Any]) -> list[Any]:
     """Convert ints beyond 64 bits to float as Python does, where another operand is a float or complex."""
     are_large = list(map(_is_large_int, values))
     if not any(are_large):

@@ -33,20 +33,20 @@ def is_numpy_behaviour_enabled() -> bool:
     return _is_enabled
 
 
-def call_with_followed(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Call a function; arrays among the arguments that a tape follows become the tensors that stand for them."""
-    arguments = _replace_followed((args, kwargs)) if active() else None
+def call_with_tape_tensors(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Call a function with tensors in place of those arrays among the arguments that a tape follows."""
+    arguments = _replace_followed_arrays((args, kwargs)) if active() else None
     return function(*args, **kwargs) if arguments is None else function(*arguments[0], **arguments[1])
 
 
-def _replace_followed(value: Any) -> Any:
+def _replace_followed_arrays(value: Any) -> Any:
     """Return the value with tensors in place of followed arrays in tuples, lists and dicts; None if it has none."""
     if isinstance(value, np.ndarray):
         return tensor_for(value)
     if type(value) not in (tuple, list, dict):
         return None
     parts = list(value.values()) if isinstance(value, dict) else list(value)
-    replacements = list(map(_replace_followed, parts))
+    replacements = list(map(_replace_followed_arrays, parts))
     if all(replacement is None for replacement in replacements):
         return None
     parts = [
@@ -113,4 +113,4 @@ def _call_implementation(function: Callable[..., Any], *args: Any, **kwargs: Any
     return compute(*args, **kwargs)
 
 
-__all__ = ["call_with_followed", "enable_numpy_behaviour", "is_numpy_behaviour_enabled"]
+__all__ = ["call_with_tape_tensors", "enable_numpy_behaviour", "is_numpy_behaviour_enabled"]

@@ -15,7 +15,7 @@ from autoconv.config import DETOUR, SETTINGS
 from autoconv.ops.python.revocable_run import Revoked
 from autoconv.runtime.recording.activity import BUSY
 from autoconv.runtime.recording.tracebacks import present
-from autoconv.runtime.tensors.numpy_behaviour import call_with_followed
+from autoconv.runtime.tensors.numpy_behaviour import call_with_tape_tensors
 from autoconv.tracing.execute.compiled_trace import ConcreteFunction
 from autoconv.tracing.execute.native_dispatch import make_native_slot, native_entries
 from autoconv.tracing.execute.plain_rerun import is_for_python
@@ -107,7 +107,7 @@ class Dispatched(Generic[P, R]):
                 if positional is None:
                     break
                 if concrete.checks_guards_in_python and (
-                    concrete.guards.changed() or concrete.overlap_with_outside(positional)
+                    concrete.guards.find_change() or concrete.overlap_with_outside(positional)
                 ):
                     continue
                 failure: Exception | None = None
@@ -140,7 +140,7 @@ class Dispatched(Generic[P, R]):
         return self._handle_float_flags(flags, concrete, result, args, kwargs) if flags else result
 
     def _handle_float_flags(self, flags: int, concrete: ConcreteFunction, result: Any, args: Any, kwargs: Any) -> Any:
-        if BUSY.value or not concrete.float_errors.run_again(flags):  # a tape records the results of the trace
+        if BUSY.value or not concrete.float_errors.must_rerun(flags):  # a tape records the results of the trace
             self._keep_undoable(concrete)
             return result
         self._is_time_valid = False  # the time of the call is not that of its graph
@@ -256,7 +256,7 @@ class Dispatched(Generic[P, R]):
         exact_kind = exact_kind_of(args, kwargs)  # before the call changes them
         start = clock()
         try:
-            return call_with_followed(self.python_function, args, kwargs)
+            return call_with_tape_tensors(self.python_function, args, kwargs)
         finally:
             presumption.record_deferred_call(kind, exact_kind, clock() - start)
             self._is_time_valid = False  # the time of the call is not that of its graph

@@ -19,7 +19,7 @@ from autoconv.runtime.recording.regions import Region, current_region
 from autoconv.runtime.recording.tracebacks import find_place, place_at_definition, present, present_errors
 from autoconv.runtime.support.logs import log
 from autoconv.runtime.support.spans import current_place
-from autoconv.runtime.tensors.numpy_behaviour import call_with_followed
+from autoconv.runtime.tensors.numpy_behaviour import call_with_tape_tensors
 from autoconv.tracing.api.bound_methods import Bindable, TransientMethod
 from autoconv.tracing.api.call_paths import Dispatched, P, R
 from autoconv.tracing.api.function_options import DEFAULTS, FunctionOptions
@@ -138,7 +138,7 @@ class Function(Bindable, Dispatched[P, R], TraceMaker, FunctionIntrospection, Pi
         """
         region = current_region()
         if SETTINGS.run_eagerly and region is None:
-            return call_with_followed(self.python_function, args, kwargs)
+            return call_with_tape_tensors(self.python_function, args, kwargs)
         if region is not None and (self._contract.effects_each_call or self._is_part_of(region)):
             return self._inline_call(region, args, kwargs)
         if not self._definition.still_describes(self.python_function):  # the program has replaced parts of it
@@ -146,7 +146,7 @@ class Function(Bindable, Dispatched[P, R], TraceMaker, FunctionIntrospection, Pi
         self._signature.check_arity()
         self._retracing.calls += 1
         if self._bailout.take_skipped_call(args, kwargs):
-            return call_with_followed(self.python_function, args, kwargs)
+            return call_with_tape_tensors(self.python_function, args, kwargs)
         hook = find_hook_reason(self.python_function, args, kwargs) if self._contract.runs_plain else ""
         if hook:
             return self._run_plain_unexamined(hook, args, kwargs)
@@ -186,7 +186,7 @@ class Function(Bindable, Dispatched[P, R], TraceMaker, FunctionIntrospection, Pi
         """Run a call as plain Python whose arguments would run code of the program if they were examined."""
         self._explain_once(reason)
         self._bailout.record_plain_call(args)
-        return call_with_followed(self.python_function, args, kwargs)
+        return call_with_tape_tensors(self.python_function, args, kwargs)
 
     def _handle_unbindable(self, error: CannotFlatten) -> None:
         if not self._contract.runs_plain:
@@ -203,10 +203,10 @@ class Function(Bindable, Dispatched[P, R], TraceMaker, FunctionIntrospection, Pi
             self._bailout.record_plain_call(args)
             if call is not None and call.fault is not None:
                 return self._run_after_fault(call.fault, args, kwargs)
-            return call_with_followed(self.python_function, args, kwargs)
+            return call_with_tape_tensors(self.python_function, args, kwargs)
         start = time.perf_counter()
         try:
-            return call_with_followed(self.python_function, args, kwargs)
+            return call_with_tape_tensors(self.python_function, args, kwargs)
         finally:
             if self._bailout.record_doubtful_call(call, time.perf_counter() - start):
                 self._explain_once(_NEW_OBJECTS_REASON)
@@ -232,7 +232,7 @@ class Function(Bindable, Dispatched[P, R], TraceMaker, FunctionIntrospection, Pi
     def _run_after_fault(self, fault: Exception, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run as plain Python, to find out whether the program itself raises the error that its trace met."""
         try:
-            result = call_with_followed(self.python_function, args, kwargs)
+            result = call_with_tape_tensors(self.python_function, args, kwargs)
         except Exception as raised:
             if not is_program_error(fault, raised):
                 count_fault(self._explanation, fault)
@@ -267,7 +267,7 @@ class Function(Bindable, Dispatched[P, R], TraceMaker, FunctionIntrospection, Pi
             return self._check_float_flags(concrete, result, args, kwargs)
         if failure is not None:  # after the handler, which would be the context of what the program raises
             return self._rerun_plain(concrete, failure, args, kwargs)
-        return call_with_followed(self.python_function, args, kwargs)
+        return call_with_tape_tensors(self.python_function, args, kwargs)
 
     def _rerun_plain(self, concrete: ConcreteFunction, error: BaseException, args: Any, kwargs: Any) -> Any:
         """Rerun a call plain after a value that its graph cannot represent, or an error whose text is not NumPy's."""

@@ -195,7 +195,7 @@ class TraceMaker:
         Under the contract `function` such a change happens once per trace, and belongs to it.
         """
         traces = [] if self._contract.effects_each_call else self._cache.traces
-        unchanged = [concrete for concrete in traces if not concrete.guards.changed()]
+        unchanged = [concrete for concrete in traces if not concrete.guards.find_change()]
         try:
             yield
         finally:

@@ -89,7 +89,7 @@ class FloatErrors:
             return 0
         return get_backend().take_float_errors() | (_ANY_FLAG if self.is_certain else 0)
 
-    def run_again(self, flags: int) -> bool:
+    def must_rerun(self, flags: int) -> bool:
         """Count a call that set these flags; return whether it runs once more.
 
         A call with side effects does not run again, but later calls can be undone.
@@ -103,7 +103,7 @@ class FloatErrors:
     def warns_before_error(self) -> bool:
         """Count a call that ended with an error; return whether it runs once more, as it may have warnings."""
         flags = self.take_flags() | (_ANY_FLAG if self.has_unused_errors else 0)
-        return bool(flags) and self.run_again(flags)
+        return bool(flags) and self.must_rerun(flags)
 
     def run(self, run: Callable[[Sequence[Any]], Any], values: Sequence[Any]) -> Any:
         """Run a graph, as a run that can be undone while `undoable_calls` calls are left.

@@ -22,7 +22,7 @@ from autoconv.errors import (
 )
 from autoconv.operators.regions.raised_errors import is_about_program
 from autoconv.paths import PACKAGE
-from autoconv.runtime.support.spans import is_own_file, user_frames
+from autoconv.runtime.support.spans import are_user_frames, is_own_file
 
 _REFUSAL_CLASSES = (
     AutoconvError, InaccessibleTensorError, IntegerLimitError, ItemAssignmentError, OperatorNotAllowedInGraphError,
@@ -108,7 +108,7 @@ def _raising_instruction(error: BaseException) -> tuple[Any, int] | None:
         entries.append((trace.tb_frame.f_code, trace.tb_lasti))
         trace = trace.tb_next
     result = None
-    for (code, offset), is_user_code in zip(entries, user_frames([code for code, _ in entries]), strict=True):
+    for (code, offset), is_user_code in zip(entries, are_user_frames([code for code, _ in entries]), strict=True):
         if is_user_code:
             result = None
         elif is_own_file(code.co_filename):

@@ -322,7 +322,7 @@ class Guards:
             with contextlib.suppress(Unguardable):  # if it cannot be guarded, it counts as changed
                 self.checks[position] = name, read, self._fingerprints().of(read()), place
 
-    def changed(self) -> str:
+    def find_change(self) -> str:
         """Return the name of the first value that changed, "" if none did."""
         if self.check_numerics is not SETTINGS.check_numerics:
             return "debugging.enable_check_numerics"

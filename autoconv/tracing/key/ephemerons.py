@@ -25,7 +25,7 @@ class Ephemerons(Generic[Value]):
     def __init__(self, name: str) -> None:
         self._name = f"__autoconv_{name}_{id(self)}"  # of the attribute during a collection
         self.entries: dict[int, tuple[weakref.ref[Any], Value]] = {}
-        self._lent: dict[int, weakref.ref[Any]] = {}
+        self._lent_owners: dict[int, weakref.ref[Any]] = {}
         _MAPPINGS.add(self)
 
     def get(self, owner: object) -> Value | None:
@@ -49,17 +49,17 @@ class Ephemerons(Generic[Value]):
             attributes = _attributes(reference())
             if attributes is not None:
                 attributes[self._name] = value
-                self._lent[key] = reference
+                self._lent_owners[key] = reference
             del self.entries[key]
 
     def take_back_from_owners(self) -> None:
         """Take the values back from the objects that are still alive."""
-        for key, reference in list(self._lent.items()):
+        for key, reference in list(self._lent_owners.items()):
             attributes = _attributes(reference())
             if attributes is not None and self._name in attributes:
                 self.entries.setdefault(key, (reference, attributes[self._name]))
                 del attributes[self._name]
-            del self._lent[key]
+            del self._lent_owners[key]
 
 
 def _has_attributes(owner: object) -> bool:

@@ -78,7 +78,7 @@ class CompileContract(SessionContract):
         key = call.key
         trace.arrays = key.memory or any(isinstance(leaf, TensorKey) and leaf.is_of_array for leaf in key.leaves)
         if key.memory:
-            trace.memory = "shared" if key.overlaps else "apart"
+            trace.memory = "shared" if key.overlaps else "disjoint"
         trace.stages_handlers = _STAGES_HANDLERS in call.facts
         trace.complex_events = {"written"} if PARTS_ARE_VIEWS in call.facts else set()
         trace.holding_attributes = {name for how, name in call.facts if how == "holder"}

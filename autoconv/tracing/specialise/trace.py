@@ -16,7 +16,7 @@ from autoconv.graph.graph import Graph
 from autoconv.operators.calls.call import convert_callee, convert_members
 from autoconv.operators.calls.special_methods import restore_special_methods
 from autoconv.operators.regions.layout import Layout
-from autoconv.operators.regions.left_outside import settle_outside_writes
+from autoconv.operators.regions.outside_writes import check_outside_writes
 from autoconv.operators.regions.raised_errors import record_raise
 from autoconv.operators.regions.tracing_signals import AbandonTrace, Suspended
 from autoconv.operators.values.instances import expect_class_in_graph
@@ -64,7 +64,7 @@ BEFORE_CONVERSION.append(_prepare_backend_once)
 
 
 @dataclass(slots=True)
-class Traced:
+class TraceResult:
     """The result of a trace, and the variables created while tracing."""
 
     concrete: ConcreteFunction
@@ -82,7 +82,7 @@ class Traceable:
     converts: bool = True
 
 
-def trace_function(subject: Traceable, call: Call, on_create: Callable[[Any], None] | None = None) -> Traced:
+def trace_function(subject: Traceable, call: Call, on_create: Callable[[Any], None] | None = None) -> TraceResult:
     """Trace a function for a call. `on_create` is called for variables that it creates; without it, they are listed."""
     return TraceSession(subject, call, on_create).run()
 
@@ -105,7 +105,7 @@ class TraceSession:
         self.contract = self.trace.contract = subject.contract(self.trace, call, on_create or self.created.append)
         self.guards = self.contract.guards
 
-    def run(self) -> Traced:
+    def run(self) -> TraceResult:
         """Make the trace; raises the function's errors, with the user's lines, and AbandonTrace if it cannot go on."""
         undo, state = functools.partial(self.contract.restore_arrays, self.trace), recording_state()
         with undo_in_children(undo):
@@ -122,7 +122,7 @@ class TraceSession:
                 restore_recording(state)
                 undo()
                 self.contract.close(self.trace)
-        return Traced(concrete, self.created)
+        return TraceResult(concrete, self.created)
 
     @contextlib.contextmanager
     def _close_generators_on_error(self) -> Iterator[None]:
@@ -228,7 +228,7 @@ class TraceSession:
         restore_special_methods(trace)  # guards compare the user's own methods
         if trace.function_constants:
             refuse_escapes(trace.root.graph, trace.function_constants)
-        settle_outside_writes(trace)
+        check_outside_writes(trace)
         self.guards.take_fingerprints()
         self.contract.check_recorded(self._copies)
 
@@ -270,4 +270,4 @@ class TraceSession:
         return concrete
 
 
-__all__ = ["TraceSession", "Traceable", "Traced", "trace_function"]
+__all__ = ["TraceSession", "TraceResult", "Traceable", "trace_function"]

@@ -29,12 +29,12 @@ class TraceCache:
     def find(self, key: Key) -> ConcreteFunction | None:
         """Return a trace for that key, or a wider one, whose guards hold."""
         for concrete in self.by_key.get(key, ()):
-            if not concrete.guards.changed():
+            if not concrete.guards.find_change():
                 return self.mark_used(concrete)
         for other, entries in list(self.by_key.items()):
             if other != key and accepts(other, key):
                 for concrete in entries:
-                    if not concrete.guards.changed():
+                    if not concrete.guards.find_change():
                         return self.mark_used(concrete)
         return None
 

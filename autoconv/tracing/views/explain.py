@@ -119,7 +119,7 @@ class Explanation:
     def why(self, call: Any, cache: Mapping[Any, Any]) -> str:
         """Return the reason for the trace that is about to be made for this call."""
         if call.key in cache:
-            changed = {c.guards.changed() for c in cache[call.key]} - {""}
+            changed = {c.guards.find_change() for c in cache[call.key]} - {""}
             return f"{', '.join(sorted(changed))} changed"
         if not cache:
             return "first call"

@@ -18,16 +18,16 @@ from autoconv.runtime.tensors.symbolic import SymbolicTensor
 def record_outside_write(region: Region, location: Location, value: object) -> None:
     """Record a write of the outermost region to a location from before the trace, if it may leave such a value."""
     if region.parent is None and location.home is None and not region.contract.keeps_identity and _choices(value):
-        region.trace.left_outside.setdefault(location.key, (location, location.read(), current_place()))
+        region.trace.outside_writes.setdefault(location.key, (location, location.read(), current_place()))
 
 
-def settle_outside_writes(trace: Trace) -> None:
-    """Leave a tensor of the trace where one of the values is one; raise StagingError for values that are none.
+def check_outside_writes(trace: Trace) -> None:
+    """Reduce each such value to the tensor among its alternatives; raise StagingError where none is a tensor.
 
     A later use of such a tensor is refused with its name.
     """
-    recorded_writes = list(trace.left_outside.values())
-    trace.left_outside.clear()
+    recorded_writes = list(trace.outside_writes.values())
+    trace.outside_writes.clear()
     for location, before, place in recorded_writes:
         present_value = location.read()
         if not _choices(present_value):
@@ -57,4 +57,4 @@ def _tensor_of(variant: Variant) -> Any:
     return next((value for value in variant.values if isinstance(value, SymbolicTensor)), None)
 
 
-__all__ = ["record_outside_write", "settle_outside_writes"]
+__all__ = ["check_outside_writes", "record_outside_write"]
