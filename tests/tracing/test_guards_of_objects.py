@@ -338,3 +338,34 @@ def test_len_is_called_as_often_as_in_plain_python():
     expected = calls(program)
     BOX[:], HOLDER.part = [Counting(), Counting([np.zeros(2)])], Counting()
     assert calls(autoconv.compile(program)) == expected
+
+
+class Net:
+    def __init__(self):
+        self.rows, self.others = [np.ones(3), np.zeros(3)], [np.full(3, 5.0), np.ones(3)]
+        self.steps, self.state = 0, {}
+
+
+def test_another_list_in_the_place_of_one_whose_items_are_inputs():
+    def outcomes(compiles):
+        net = Net()
+
+        def program(n):
+            net.steps += 1
+            net.state["c"] = net.rows[0] / net.steps
+            return n
+
+        function = autoconv.compile(program) if compiles else program
+        found = []
+        for call in range(9):
+            if call == 4:
+                net.rows = net.others
+            elif call == 6:
+                net.rows.append(np.ones(3))
+            elif call == 7:
+                net.rows = [np.full(3, 7.0), np.ones(3)]
+            function(2)
+            found.append(repr(vars(net)))
+        return found
+
+    assert outcomes(True) == outcomes(False)

@@ -128,6 +128,8 @@ class Fingerprints:
                 None if (id(value), i) in self.skip else self.of(item, f"{name}[{i}]", depth)
                 for i, item in enumerate(iterate_plainly(value))
             )
+            if self.skip and any((id(value), i) in self.skip for i in range(len(parts))):
+                parts += id(value), _live_reference(value)  # inputs of the trace are read from this very object
             if kind in (list, tuple):
                 return kind, parts
             return kind, parts, "and", self._attributes_and_class(value, name, depth)

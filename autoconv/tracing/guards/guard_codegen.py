@@ -166,6 +166,8 @@ class _CheckWriter:
             count = "len" if is_plain else self.writer.constant(base.__len__)
             self.writer.require(f"{count}({variable}) == {len(keys)}")
         item = "" if is_plain else self.writer.constant(base.__getitem__)
+        if base is not dict and any((id(value), key) in self._skip for key in keys):
+            self.writer.require_same(value, variable)  # inputs of the trace are read from this very object
         for key in keys:
             if base is dict or (id(value), key) not in self._skip:
                 item_expression = f"{variable}[{key!r}]" if is_plain else f"{item}({variable}, {key!r})"
