@@ -116,7 +116,7 @@ METHODS = {
     "of a partial": types.MethodType(functools.partial(random.Random.random), random.Random(0)),
     "partial of a draw": functools.partial(np.random.rand, 3), "cached": functools.lru_cache(_plain),
     "methodcaller": operator.methodcaller("random"), "generator's method": np.random.default_rng(0).shuffle,
-    "made by frompyfunc": np.frompyfunc(_plain, 0, 1), "vectorized": np.vectorize(_plain),
+    "made by frompyfunc": np.frompyfunc(_plain, 0, 1),
     "slot": object.__setattr__, "unbound": list.append, "bound slot": [].__setitem__, "file": io.StringIO().read,
     "next of a stream": itertools.count().__next__, "array in place": np.zeros(2).sort, "sub-partial": type(
         "Partial", (functools.partial,), {})(_plain),
@@ -128,6 +128,8 @@ def test_bound_methods_partials_and_instances(name):
     assert _classify(METHODS[name]) == "checked"
 
 
-@pytest.mark.parametrize("function", [Called(), Hashed(), _plain, functools.partial(_plain), Called().__call__])
+@pytest.mark.parametrize(
+    "function", [Called(), Hashed(), _plain, functools.partial(_plain), Called().__call__, np.vectorize(_plain)]
+)
 def test_functions_of_the_program_are_converted_without_a_check(function):
     assert _classify(function) == "known"
