@@ -124,15 +124,7 @@ class Fingerprints:
             if count > _MAX_ITEMS:
                 return self._fingerprint_by_identity(value, name, f"a {kind.__name__} of {count:,} items")
         if isinstance(value, (list, tuple)):
-            parts = tuple(
-                None if (id(value), i) in self.skip else self.of(item, f"{name}[{i}]", depth)
-                for i, item in enumerate(iterate_plainly(value))
-            )
-            if self.skip and any((id(value), i) in self.skip for i in range(len(parts))):
-                parts += id(value), _live_reference(value)  # inputs of the trace are read from this very object
-            if kind in (list, tuple):
-                return kind, parts
-            return kind, parts, "and", self._attributes_and_class(value, name, depth)
+            return self._sequence(value, kind, name, depth)
         if isinstance(value, dict):
             pairs = list(iterate_plainly(value))  # at once, as other threads may change it meanwhile
             items = tuple((self.of(k, name, depth), self.of(v, f"{name}[{_key_text(k)}]", depth)) for k, v in pairs)
@@ -156,6 +148,17 @@ class Fingerprints:
             return self._fingerprint_by_identity(value, name, f"a {kind.__name__}")
         self.outside_kinds.add(kind)
         return id(value), self._own_attributes(value, name, depth), self._class_values(kind, name)
+
+    def _sequence(self, value: Any, kind: type, name: str, depth: int) -> Any:
+        parts = tuple(
+            None if (id(value), i) in self.skip else self.of(item, f"{name}[{i}]", depth)
+            for i, item in enumerate(iterate_plainly(value))
+        )
+        if self.skip and any((id(value), i) in self.skip for i in range(len(parts))):
+            parts += id(value), _live_reference(value)  # inputs of the trace are read from this very object
+        if kind in (list, tuple):
+            return kind, parts
+        return kind, parts, "and", self._attributes_and_class(value, name, depth)
 
     def _own_attributes(self, value: Any, name: str, depth: int) -> tuple[Any, ...]:
         """Return the fingerprint of an object's own attributes; if all are compared, so is their order."""
