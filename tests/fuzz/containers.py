@@ -199,9 +199,9 @@ def _change(state: dict[str, Any], owner: Any, call: int, draw: random.Random) -
 
 
 def _describe(value: Any, numbers: dict[int, int]) -> Any:
-    """Describe a value; an object that occurred before is described by its number."""
+    """Describe a value; an object that occurred before is described by its number, but for tuples."""
     has_attributes = hasattr(value, "__dict__")
-    if has_attributes or isinstance(value, (dict, list, tuple, np.ndarray)):
+    if has_attributes or isinstance(value, (dict, list, np.ndarray)):
         if id(value) in numbers:
             return numbers[id(value)]
         numbers[id(value)] = len(numbers)
