@@ -34,7 +34,7 @@ from autoconv.graph.types import ArrayType, ObjectType, TensorType
 from autoconv.operators.calls.call import is_user_code
 from autoconv.operators.regions.layout import Arms, Instance, Layout, Leaf, Parts, Static, scalar_dtype
 from autoconv.operators.regions.marshalling import rebuild
-from autoconv.runtime.objects.containers import untraced_copy
+from autoconv.runtime.objects.containers import PLAIN_OF, untraced_copy
 from autoconv.runtime.recording.activity import BUSY
 from autoconv.runtime.recording.contracts import Contract
 from autoconv.runtime.recording.journal import MISSING
@@ -218,8 +218,7 @@ def _result_form(
 ) -> ResultForm | None:
     """Return the form of a call's result, or None if native code cannot build it. `positions` are the outputs'."""
     if isinstance(layout, Static):
-        value = layout.value
-        return ConstantResult(value) if _is_immutable(value) else CalledResult(partial(untraced_copy, value), ())
+        return _static_form(layout.value)
     if isinstance(layout, Leaf):
         if not isinstance(layout.type, (TensorType, ArrayType, ObjectType)):
             return None
@@ -237,6 +236,17 @@ def _result_form(
     if isinstance(layout, Parts) and layout.kind is not dict:
         return CalledResult(partial(_pack_level, Template(layout.kind, layout.keys, (None,) * len(parts))), parts)
     return CalledResult(partial(_rebuild_level, layout.with_children(lambda part: _ANY_LEAF)), parts)
+
+
+def _static_form(value: Any) -> ResultForm:
+    """Return the form of a value that is the same on every call: containers are new ones, other objects are shared."""
+    kind: Any = PLAIN_OF.get(type(value), type(value))
+    if kind not in (tuple, list, dict, set) or _is_immutable(value):
+        return ConstantResult(value)
+    if kind is set:
+        return CalledResult(partial(untraced_copy, value), ())
+    items = tuple(dict.values(value) if kind is dict else kind.__iter__(value))
+    return ContainerResult(kind, tuple(dict.keys(value)) if kind is dict else None, tuple(map(_static_form, items)))
 
 
 def _is_immutable(value: Any) -> bool:
