@@ -2,6 +2,7 @@
 
 Applied to its own result it gives second derivatives, and so on: gradients are ops with gradients, and so are the
 stacks of stored values. All control flow is supported: arms, loops of any number of iterations, calls, tries.
+A level is a graph or region that is being differentiated.
 """
 
 from __future__ import annotations
@@ -55,8 +56,8 @@ class Split:
 
     `forward` returns the outputs of the graph, followed by the stored values. `backward` takes the cotangents of the
     outputs at the positions `output_positions` and then the stored values; it returns the cotangents of the parameters
-    at the positions `parameter_positions`; the others have none. `has_lost_outputs` is true if an output is a Python
-    object that may hold a value that depends on a parameter, as it has no cotangent.
+    at the positions `parameter_positions`; the others have none. `has_lost_outputs` is true if an output without
+    a cotangent, such as a Python object, may depend on a parameter: the gradient through it is lost.
     """
 
     forward: Graph

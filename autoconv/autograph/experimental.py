@@ -1,4 +1,4 @@
-"""Names that TensorFlow has there: features, `do_not_convert`, options of loops."""
+"""Names of `tf.autograph.experimental`: features, `do_not_convert`, options of loops."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ def set_loop_options(
     maximum_iterations: Any = None,
     shape_invariants: Any = None,
 ) -> None:
-    """Options of the loop whose body calls this first. Shapes widen without being told.
+    """Set options of a loop; call it at the start of the loop's body.
 
-    `maximum_iterations`, an integer or integer scalar, ends a loop that is part of a graph under `function`; a loop
-    of Python's goes on.
+    `shape_invariants` is not needed, since shapes widen by themselves. `maximum_iterations`, an integer or integer
+    scalar, ends a loop that is part of a graph under `function`; a loop of Python's goes on.
 
     >>> @autoconv.function
     ... def count(n):
@@ -56,6 +56,7 @@ def set_loop_options(
     np.int32(3)
     """
     region = current_region()
+    # Numbers stay Python's under `compile`, not under `function`.
     if maximum_iterations is not None and region is not None and not region.contract.python_numbers:
         region.most_iterations = maximum_iterations
 

@@ -72,8 +72,8 @@ class SymbolicCode(Protocol):
     def has_kernels_with_symbolic_attributes(self, graph: Graph) -> bool:
         """Return whether dimensions occur in attributes of a node that runs by its kernel."""
 
-    def kernels(self, graph: Graph, library: bool = True) -> list[str]:
-        """Return the ops that would run by kernels; unless `library`, without those that call libraries either way."""
+    def kernels(self, graph: Graph, all_kernels: bool = True) -> list[str]:
+        """Return the ops that would run by kernels; without `all_kernels`, not those that call libraries anyway."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,7 +15,7 @@ from autoconv.graph.attribute_text import attribute_class
 from autoconv.graph.dtypes import DType, float32, int64
 from autoconv.train.example import message_classes
 
-_LISTS = {"float_list": "float", "int64_list": "int64", "bytes_list": "string"}
+_KIND_OF_FIELD = {"float_list": "float", "int64_list": "int64", "bytes_list": "string"}
 
 
 @attribute_class
@@ -23,8 +23,8 @@ _LISTS = {"float_list": "float", "int64_list": "int64", "bytes_list": "string"}
 class FeatureSpec:
     """A feature to read: its key, and the dtype and shape of its values.
 
-    `shape` comes after a dimension of any size where the feature `varies`. `default` has the values of a missing
-    feature, one for all or all of them, and the one for padding; it is empty for zeros and empty text.
+    `shape` comes after a dimension of any size where the feature `varies`. `default` has what a missing feature gets:
+    one value for all elements, or one for each; a single one also pads. It is empty for 0 and empty text.
     """
 
     key: str
@@ -36,7 +36,7 @@ class FeatureSpec:
 
     @property
     def kind(self) -> str:
-        """The name of the dtype in messages, which is that of the field of the record."""
+        """The name of the dtype in error messages, as protobuf names it."""
         return "float" if self.dtype is float32 else "int64" if self.dtype is int64 else "string"
 
     def array(self, shape: Sequence[int]) -> np.ndarray:
@@ -100,10 +100,10 @@ class DecodeSequences:
         results = [_join_feature(spec, contexts, locations, shape) for spec in self.context_specs]
         lengths = []
         for spec in self.steps:
-            lists = [message.feature_lists.feature_list for message in messages]
+            list_maps = [message.feature_lists.feature_list for message in messages]
             rows = [
-                _read_steps(spec, feature_list, location) for feature_list, location in zip(
-                    lists, locations, strict=True
+                _read_steps(spec, list_map, location) for list_map, location in zip(
+                    list_maps, locations, strict=True
                 )
             ]
             results.append(_pad(spec, rows, shape))
@@ -150,9 +150,12 @@ def _parse(kind: str, record: bytes, location: str) -> Any:
     return message
 
 
-def _join_feature(spec: FeatureSpec, features: list[Any], locations: list[str], shape: tuple[int, ...]) -> np.ndarray:
+def _join_feature(
+    spec: FeatureSpec, feature_maps: list[Any], locations: list[str], shape: tuple[int, ...]
+) -> np.ndarray:
     """Return the values of one feature of all records."""
-    rows = [_read_feature(spec, result, location) for result, location in zip(features, locations, strict=True)]
+    pairs = zip(feature_maps, locations, strict=True)
+    rows = [_read_feature(spec, feature_map, location) for feature_map, location in pairs]
     if spec.varies:
         return _pad(spec, rows, shape)
     result = spec.array((*shape, *spec.shape))
@@ -200,18 +203,17 @@ def _shape_values(spec: FeatureSpec, values: np.ndarray, location: str) -> np.nd
     return values.reshape(spec.shape)
 
 
-def _read_steps(spec: FeatureSpec, lists: Any, location: str) -> np.ndarray:
-    if spec.key not in lists:
+def _read_steps(spec: FeatureSpec, feature_lists: Any, location: str) -> np.ndarray:
+    if spec.key not in feature_lists:
         if not spec.optional:
             raise InvalidArgumentError(
                 f"{_location_prefix(location)}Feature list '{spec.key}' is required but could not be found.  "
-                "Write instead: "
-                f"FixedLenSequenceFeature(…, allow_missing=True), for none of its steps."
+                "FixedLenSequenceFeature(…, allow_missing=True) reads such a record as one without steps."
             )
         return spec.array((0, *spec.shape))
     step_spec = FeatureSpec(spec.key, spec.dtype, spec.shape, False, False, ())
     rows = []
-    for number, feature in enumerate(lists[spec.key].feature):
+    for number, feature in enumerate(feature_lists[spec.key].feature):
         step_location = f"{_location_prefix(location)}Step: {number}"
         values = _feature_values(step_spec, feature, step_location)
         if values is None:
@@ -227,15 +229,15 @@ def _read_steps(spec: FeatureSpec, lists: Any, location: str) -> np.ndarray:
 
 def _feature_values(spec: FeatureSpec, feature: Any, location: str) -> np.ndarray | None:
     """Return the values of a feature as a vector; None where it has none of any kind."""
-    kind = feature.WhichOneof("kind")
-    if kind is None:
+    field = feature.WhichOneof("kind")
+    if field is None:
         return None
-    if _LISTS[kind] != spec.kind:
+    if _KIND_OF_FIELD[field] != spec.kind:
         raise InvalidArgumentError(
-            f"{_key_prefix(spec, location)}  Data types don't match. Data type: {_LISTS[kind]} "
+            f"{_key_prefix(spec, location)}  Data types don't match. Data type: {_KIND_OF_FIELD[field]} "
             f"but expected type: {spec.kind}"
         )
-    values = getattr(feature, kind).value
+    values = getattr(feature, field).value
     if not spec.dtype.is_string:
         return np.array(values, spec.dtype.numpy)
     result = np.empty(len(values), object)

@@ -55,7 +55,7 @@ class SparseFeature(
 ):
     """Values under one key, whose positions are under another one, or under several; they give a sparse tensor.
 
-    `size` is the number of positions, or one for each key of them.
+    `size` is the size of the dimension that the positions index, or a list with one for each index key.
 
     >>> autoconv.io.SparseFeature("at", "values", autoconv.float32, size=10).index_key
     'at'

@@ -9,7 +9,7 @@ from autoconv.graph.types import Shape, TensorType
 from autoconv.ops.record import Builder
 
 
-def flat(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> tuple[None, ...]:
+def no_cotangents(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> tuple[None, ...]:
     """Gradient rule of an op that is constant almost everywhere: no cotangents."""
     return (None,) * len(inputs)
 

@@ -65,7 +65,10 @@ class Comprehensions(FunctionPass):
         return build.place(build.operate(operator, part.iter, *functions, **keywords), part.iter)
 
     def _parameters(self, target: Any) -> tuple[list[str], str]:
-        """Return the names that a target binds, one for each position in it, and the target as text."""
+        """Return the names that a target binds, one for each position in it, and the target as text.
+
+        Of a repeated name (`_, _`) only the last occurrence keeps it, as the parameters of a lambda must differ.
+        """
         bound_names = [node.id for node in _target_names(target)]
         last_positions = {name: position for position, name in enumerate(bound_names)}
         names = [
@@ -87,10 +90,10 @@ class Comprehensions(FunctionPass):
     def visit_Call(self, node: Any) -> Any:
         """Leave a comprehension whose form an earlier run of the pass kept."""
         if build.is_operation(node, "new") and isinstance(node.args[0], COMPREHENSIONS):
-            iterable = self.visit(node.args[0])
-            return (
-                iterable if build.is_operation(iterable, "new") else build.place(build.operate("new", iterable), node)
-            )
+            comprehension = self.visit(node.args[0])
+            if build.is_operation(comprehension, "new"):
+                return comprehension
+            return build.place(build.operate("new", comprehension), node)
         return self.visit_children(node)
 
     def _reason_to_keep(self, node: Any) -> str:

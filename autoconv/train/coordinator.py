@@ -33,7 +33,7 @@ class Coordinator:
         return self._stopped
 
     def request_stop(self, ex: BaseException | None = None) -> None:
-        """Request that all threads stop; `join` raises the error `ex`, unless it marks the end of a sequence."""
+        """Request that all threads stop; `join` raises the error `ex`, except for `clean_stop_exception_types`."""
         if ex is not None and not isinstance(ex, self._clean_types) and self._error is None:
             self._error = ex
         with self._stop_condition:

@@ -90,21 +90,21 @@ class SetOperation:
 
     def __call__(self, *arrays: Any) -> Any:
         parts = list(arrays)
-        (first, sizes), (second, other_sizes) = (
+        (first, group_shape), (second, other_shape) = (
             _sparse_groups(parts.pop(0), parts.pop(0), parts.pop(0)) if sparse else _dense_groups(parts.pop(0))
             for sparse in (self.first_is_sparse, self.second_is_sparse)
         )
-        if sizes != other_sizes:
-            raise InvalidArgumentError(f"Mismatched group shapes: {list(sizes)} vs {list(other_sizes)}")
-        rows = []
+        if group_shape != other_shape:
+            raise InvalidArgumentError(f"Mismatched group shapes: {list(group_shape)} vs {list(other_shape)}")
+        entries = []
         for group in sorted({*first, *second}):
             elements: set[Any] = getattr(first.get(group, set()), self.kind)(second.get(group, set()))
-            rows += [(group, position, element) for position, element in enumerate(sorted(elements))]
-        indices = np.array([(*group, position) for group, position, _ in rows], np.int64)
+            entries += [(group, position, element) for position, element in enumerate(sorted(elements))]
+        indices = np.array([(*group, position) for group, position, _ in entries], np.int64)
         dtype = arrays[1 if self.first_is_sparse else 0].dtype
-        values = np.array([element for _, _, element in rows], dtype)
-        max_size = 1 + max((position for _, position, _ in rows), default=-1)
-        return indices.reshape(-1, len(sizes) + 1), values, np.array([*sizes, max_size], np.int64)
+        values = np.array([element for _, _, element in entries], dtype)
+        max_size = 1 + max((position for _, position, _ in entries), default=-1)
+        return indices.reshape(-1, len(group_shape) + 1), values, np.array([*group_shape, max_size], np.int64)
 
 
 @attribute_class
@@ -115,8 +115,8 @@ class SetSizes:
     graphdef: ClassVar = "SetSize"
 
     def __call__(self, indices: Any, values: Any, shape: Any) -> Any:
-        groups, sizes = _sparse_groups(indices, values, shape)
-        counts = np.zeros(sizes, np.int32)
+        groups, group_shape = _sparse_groups(indices, values, shape)
+        counts = np.zeros(group_shape, np.int32)
         for group, elements in groups.items():
             counts[group] = len(elements)
         return counts
@@ -132,5 +132,5 @@ def _sparse_groups(indices: Any, values: Any, shape: Any) -> tuple[Groups, tuple
 def _dense_groups(array: Any) -> tuple[Groups, tuple[int, ...]]:
     if array.ndim < 2:
         raise InvalidArgumentError(f"Input set needs at least two dimensions, found shape {list(array.shape)}")
-    sizes = array.shape[:-1]
-    return {group: set(array[group].tolist()) for group in np.ndindex(*sizes)}, sizes
+    group_shape = array.shape[:-1]
+    return {group: set(array[group].tolist()) for group in np.ndindex(*group_shape)}, group_shape

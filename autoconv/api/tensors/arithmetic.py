@@ -170,7 +170,10 @@ def squared_difference(x: TensorLike, y: TensorLike, name: str | None = None) ->
 
 
 def _convert_lists(x: TensorLike, y: TensorLike) -> tuple[Any, Any]:
-    """Return both operands; a list is converted to the dtype of the other operand if that is a tensor."""
+    """Return both operands; a list is converted to the dtype of the other operand if that is a tensor.
+
+    If neither is a tensor, both are converted, the second to the first's dtype if possible.
+    """
     tensors = [as_tensor(x), as_tensor(y)]
     if tensors[0] is None and tensors[1] is None:
         first = convert_to_tensor(x)

@@ -141,9 +141,9 @@ def _has_native_work(graph: Graph) -> bool:
 
     Code that accepts users' calls pays in any case: Python would take ten times as long to bind their arguments.
     """
-    free_ops = ("constant", "identity", "call")
+    uncounted_ops = ("constant", "identity", "call")
     return any(
-        node.op.name not in free_ops
+        node.op.name not in uncounted_ops
         and (lowering_class(node) != "kernel" or is_composite(node) or is_split(node) or has_nameable_sizes(node))
         for node in graph.walk()
     )

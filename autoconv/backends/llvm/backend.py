@@ -38,8 +38,8 @@ class NativeCodeForAnySize:
     def has_kernels_with_symbolic_attributes(self, graph: Graph) -> bool:
         return describe.has_kernels_with_symbolic_attributes(graph)
 
-    def kernels(self, graph: Graph, library: bool = True) -> list[str]:
-        return describe.kernels(graph, library)
+    def kernels(self, graph: Graph, all_kernels: bool = True) -> list[str]:
+        return describe.kernels(graph, all_kernels)
 
 
 class NativeBackend:

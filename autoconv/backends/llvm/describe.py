@@ -34,34 +34,37 @@ def describe(graph: Graph) -> list[str]:
     Composite ops (a softmax, for example) are listed by the ops that they expand to.
     """
     legalized = legalize_graph(graph)
-    counts = _Counts(stack_versions(legalized))
-    lines = list(_describe_items(legalized, counts))
+    counts = _Counts()
+    lines = list(_describe_items(legalized, stack_versions(legalized), counts))
     kernels = ", ".join(sorted(set(counts.kernels))) or "nothing"
     loops = f"{counts.loops} loop{'' if counts.loops == 1 else 's'} of {counts.ops} op{'' if counts.ops == 1 else 's'}"
     return [*lines, f"{loops}; by kernels: {kernels}"]
 
 
-def kernels(graph: Graph, library: bool = True) -> list[str]:
+def kernels(graph: Graph, all_kernels: bool = True) -> list[str]:
     """Return the names of the ops of a graph that would run by their kernels.
 
-    Without `library`, two kinds are left out: ops whose kernels are library routines that native code would call as
+    Without `all_kernels`, two kinds are left out: ops whose kernels are library routines that native code would call as
     well, and ops that end the run.
     """
     legalized = legalize_graph(graph)
     native_stacks = stack_versions(legalized)
-    free_ops = ("constant", "absent", "identity", *(() if library else ("raise",)))
+    uncounted_ops = ("constant", "absent", "identity", *(() if all_kernels else ("raise",)))
     return [
         node.op.name
         for node in legalized.walk()
-        if node.op.name not in free_ops
-        and (library or node.op.name not in LIBRARY_OPS)
+        if node.op.name not in uncounted_ops
+        and (all_kernels or node.op.name not in LIBRARY_OPS)
         and lowering_class(node) == "kernel"
         and not any(value in native_stacks for value in node.results)
     ]
 
 
 def accepts_symbolic_attributes(node: Node) -> bool:
-    """Return whether a node has a native form, legalized or in parts, so that its attributes may contain dimensions."""
+    """Return whether a node has a native form, its own or that of its real and imaginary parts.
+
+    Its attributes may then contain dimensions.
+    """
     return lowering_class(node) != "kernel" or is_split(node)
 
 
@@ -73,26 +76,25 @@ def has_kernels_with_symbolic_attributes(graph: Graph) -> bool:
     try:
         indexed = [node for node in legalize_graph(graph).walk() if "spec" in node.attributes]
         by_kernels = [node for node in indexed if lowering_class(node) == "kernel"]
-    except TypeError:
+    except TypeError:  # a decomposition computed with a symbol
         return True
     entries = (entry for node in by_kernels for entry in node.attributes["spec"])
     return any(isinstance(bound, Symbol) for entry in entries for bound in entry.parts)
 
 
 class _Counts:
-    def __init__(self, native_stacks: frozenset[Value]) -> None:
-        self.stacks = native_stacks
+    def __init__(self) -> None:
         self.loops = 0
         self.ops = 0
         self.kernels: list[str] = []
 
 
-def _describe_items(graph: Graph, counts: _Counts) -> Iterator[str]:
+def _describe_items(graph: Graph, native_stacks: frozenset[Value], counts: _Counts) -> Iterator[str]:
     plan = schedule(graph)
-    row_names: list[str] = []
-    row_class = ""
+    pending_names: list[str] = []
+    pending_class = ""
     steps: list[Item] = []
-    # By step: line on the items that run block by block, or concurrently, from that step on.
+    # The line that announces a group of items, which run block by block or concurrently, by its first step's position.
     block_lines: dict[int, str] = {}
     for item in plan.items:
         if item.members:
@@ -102,32 +104,32 @@ def _describe_items(graph: Graph, counts: _Counts) -> Iterator[str]:
         steps += item.members or [item]
     for number, item in enumerate(steps):
         if number in block_lines:
-            if row_names:
-                yield f"{_CLASS_WORDS[row_class]}: {', '.join(row_names)}"
-                row_names = []
+            if pending_names:
+                yield f"{_CLASS_WORDS[pending_class]}: {', '.join(pending_names)}"
+                pending_names = []
             yield block_lines[number]
         node = item.nodes[0]
         item_class = "loop" if item.shape is not None else plan.classes[node]
-        if node.results and node.results[0] in counts.stacks and item_class == "kernel":
+        if node.results and node.results[0] in native_stacks and item_class == "kernel":
             item_class = "stack"
-        if row_names and (item_class != row_class or item_class in ("loop", "control", "kernel")):
-            yield f"{_CLASS_WORDS[row_class]}: {', '.join(row_names)}"
-            row_names = []
-        row_class = item_class
+        if pending_names and (item_class != pending_class or item_class in ("loop", "control", "kernel")):
+            yield f"{_CLASS_WORDS[pending_class]}: {', '.join(pending_names)}"
+            pending_names = []
+        pending_class = item_class
         if item_class == "loop":
             counts.loops += 1
             counts.ops += len(item.nodes)
             yield _describe_loop(item)
         elif item_class == "control":
-            yield from _describe_control(node, counts)
+            yield from _describe_control(node, native_stacks, counts)
         elif item_class == "kernel" and node.op.name == "constant":
             continue
         else:
-            row_names.append(node.op.name)
+            pending_names.append(node.op.name)
             if item_class == "kernel":
                 counts.kernels.append(node.op.name)
-    if row_names:
-        yield f"{_CLASS_WORDS[row_class]}: {', '.join(row_names)}"
+    if pending_names:
+        yield f"{_CLASS_WORDS[pending_class]}: {', '.join(pending_names)}"
     yield f"result: {', '.join(map(reference, graph.outputs)) or 'none'}"
 
 
@@ -145,7 +147,7 @@ def _describe_loop(item: Item) -> str:
     )
 
 
-def _describe_control(node: Node, counts: _Counts) -> Iterator[str]:
+def _describe_control(node: Node, native_stacks: frozenset[Value], counts: _Counts) -> Iterator[str]:
     for region in node.regions:
         yield f"{node.op.name}, {region.name}:"
-        yield from (f"  {line}" for line in _describe_items(region, counts))
+        yield from (f"  {line}" for line in _describe_items(region, native_stacks, counts))

@@ -163,7 +163,7 @@ class _ShapeByShape:
     def has_kernels_with_symbolic_attributes(self, graph: Graph) -> bool:
         return False
 
-    def kernels(self, graph: Graph, library: bool = True) -> list[str]:
+    def kernels(self, graph: Graph, all_kernels: bool = True) -> list[str]:
         return []
 
 

@@ -26,7 +26,7 @@ _CALLABLE_BY_NAME = frozenset({"__iter__", "__reversed__", "__next__", "__len__"
 def refuse_special(function: types.MethodType, region: Region | None) -> None:
     """Raise StagingError for a special method of a number, list, dict, set or object of the trace."""
     owner = function.__self__
-    if region is None or not region.contract.runs_plain or not _stands_for_python(owner):
+    if region is None or not region.contract.runs_plain or not _stands_for_python_value(owner):
         return
     code = getattr(function.__func__, "__code__", None)
     if code is None or not is_own_file(code.co_filename):
@@ -47,12 +47,12 @@ def refuse_graph_values(function: types.WrapperDescriptorType) -> Callable[..., 
     The method would return NotImplemented for their placeholders.
     """
     kind, name = function.__objclass__, function.__name__
-    if kind in (object, type) or (kind in _MUTABLE_TYPES and name not in _BINARY):
+    if kind in (object, type) or (kind in _CONTAINER_TYPES and name not in _CONTAINER_OPERATOR_METHODS):
         return function
 
     @functools.wraps(function)
     def run(*args: Any, **kwargs: Any) -> Any:
-        if any(map(_stands_for_python, args)):
+        if any(map(_stands_for_python_value, args)):
             raise StagingError(
                 f"the special method {name!r} of {kind.__name__} is called by its name with a value of the graph",
                 current_place(), "the operator, or the builtin function",
@@ -62,15 +62,16 @@ def refuse_graph_values(function: types.WrapperDescriptorType) -> Callable[..., 
     return run
 
 
-_MUTABLE_TYPES = (list, dict, set, bytearray)
+# Containers may hold values of the graph; only their operators need the plain value of the operand.
+_CONTAINER_TYPES = (list, dict, set, bytearray)
 _CONTAINER_OPERATORS = [BY_NAME[name] for name in ("add", "mul", "or", "and", "sub", "xor")]
-_BINARY = frozenset(
+_CONTAINER_OPERATOR_METHODS = frozenset(
     {entry.method for entry in (*COMPARISONS, *_CONTAINER_OPERATORS)}
     | {entry.reflected for entry in _CONTAINER_OPERATORS}
 )
 
 
-def _stands_for_python(owner: object) -> bool:
+def _stands_for_python_value(owner: object) -> bool:
     return type(owner) is SymbolicObject or type(owner) in PLAIN_OF or (type(owner) is SymbolicTensor and owner.weak)
 
 

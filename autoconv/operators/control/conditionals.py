@@ -309,7 +309,7 @@ def truth(value: object, construct: str = "if statement") -> Any:
         else "; to use as boolean Tensor, use `autoconv.cast`; to check for None, use `is not None`"
     )
     error = ValueError(f"condition of {construct} expected to be `autoconv.bool` scalar, got {value}{remedy}")
-    error._autoconv_about_program = True  # type: ignore[attr-defined]
+    error._autoconv_uncatchable_in_trace = True  # type: ignore[attr-defined]
     raise error
 
 

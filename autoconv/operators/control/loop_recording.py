@@ -25,7 +25,7 @@ from autoconv.operators.regions.layout_join import join_layouts, join_lists
 from autoconv.operators.regions.loop_aliases import join_state
 from autoconv.operators.regions.marshalling import emit
 from autoconv.operators.regions.region_body import Body, Recorded, as_tuple, record_body, unify_captures, write_location
-from autoconv.operators.regions.shared_identity import freeze_shared
+from autoconv.operators.regions.shared_identity import mark_shared
 from autoconv.operators.regions.shared_lists import SharedLists, find_shared_lists
 from autoconv.operators.regions.value_layout import layout_of, state_layout
 from autoconv.runtime.objects.containers import TracedList, heap_of
@@ -165,7 +165,7 @@ class LoopRecording:
         `has_moved`: a container has moved into the graph since the recording.
         """
         count, parent = self.variable_count, self.parent
-        widened = freeze_shared(widened, [[value] for value in self.after], [self.recorded_body.region])
+        widened = mark_shared(widened, [[value] for value in self.after], [self.recorded_body.region])
         columns = [[*pair] for pair in zip(self.initial[:count], self.after[:count], strict=True)]
         columns += [[value] for value in self.initial[count:]]
         has_moved |= move_into_graph(parent, columns, widened, list(self.locations.values()), count)

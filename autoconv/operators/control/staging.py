@@ -29,7 +29,7 @@ from autoconv.operators.regions.region_body import (
     unify_captures,
     write_location,
 )
-from autoconv.operators.regions.shared_identity import find_shared_identities, freeze_shared
+from autoconv.operators.regions.shared_identity import find_shared_identities, mark_shared
 from autoconv.operators.regions.shared_lists import SharedLists, find_shared_lists
 from autoconv.operators.regions.tracing_signals import Suspended
 from autoconv.operators.regions.unsharing import changed_copies, layout_at_end
@@ -123,7 +123,7 @@ def _emit_arm_outputs(
         column if position not in earlier_positions else [NEVER] * len(column)
         for position, column in enumerate(columns)
     ]
-    layouts = freeze_shared(layouts, unshared_columns, regions)
+    layouts = mark_shared(layouts, unshared_columns, regions)
     refuse_changed_copies(parent, locations, changed_ids - before)
     if move_into_graph(parent, [*columns], layouts, locations, count):
         return None

@@ -21,7 +21,7 @@ from autoconv.operators.regions.container_promotion import (
 from autoconv.operators.regions.layout import NEVER, Layout, Leaf, Never
 from autoconv.operators.regions.layout_join import join_layouts
 from autoconv.operators.regions.region_body import Recorded, refuse_missing, unify_captures, write_location
-from autoconv.operators.regions.shared_identity import find_shared_identities, freeze_shared
+from autoconv.operators.regions.shared_identity import find_shared_identities, mark_shared
 from autoconv.operators.regions.tracing_signals import Suspended
 from autoconv.operators.regions.value_layout import layout_of
 from autoconv.operators.support.protected_names import Undefined
@@ -50,7 +50,7 @@ def join_ends(recorder: Any, start: Node | None, written: Journal) -> bool:
         absent = [NEVER] * len(arms)
         unshared_columns = [absent if n in earlier_positions else column for n, column in enumerate(columns)]
         layouts = [NEVER if n in earlier_positions else layout for n, layout in enumerate(layouts)]
-        layouts = freeze_shared(layouts, unshared_columns, regions_of_arms)
+        layouts = mark_shared(layouts, unshared_columns, regions_of_arms)
         try:
             shared = emit_outputs(arms, unshared_columns, layouts)
         except UnmovedError as unmoved:

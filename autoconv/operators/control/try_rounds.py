@@ -31,7 +31,7 @@ from autoconv.operators.regions.container_promotion import is_moved, move_shared
 from autoconv.operators.regions.layout import NEVER, Layout, Leaf, Static
 from autoconv.operators.regions.raised_errors import passes_handlers, record_raise
 from autoconv.operators.regions.region_body import Recorded, refuse_missing, write_location
-from autoconv.operators.regions.shared_identity import find_shared_identities, freeze_shared, require_identity
+from autoconv.operators.regions.shared_identity import find_shared_identities, mark_shared, require_identity
 from autoconv.operators.regions.tracing_signals import AbandonTrace, Suspended
 from autoconv.operators.regions.value_layout import home_of, layout_of
 from autoconv.runtime.objects.containers import PLAIN_OF, heap_of
@@ -212,7 +212,7 @@ class TryRecorder:
         earlier_positions = find_shared_identities([[value] for value in values], [body.region])
         unshared_columns = [[NEVER if n in earlier_positions else value] for n, value in enumerate(values)]
         layouts = [NEVER if n in earlier_positions else layout for n, layout in enumerate(layouts)]
-        layouts = freeze_shared(layouts, unshared_columns, [body.region])
+        layouts = mark_shared(layouts, unshared_columns, [body.region])
         shared = emit_outputs([body], unshared_columns, layouts)
         parameters = [self.region.graph.add_parameter(type_, "try") for type_ in shared.types(layouts)]
         values = shared.rebuild(layouts, parameters, self.region)

@@ -199,10 +199,10 @@ def _array(value: Any, dtype: Any = None, copy: Any = True, **options: Any) -> A
             return array_member(value, "astype")(value.dtype if dtype is None else dtype)
         return value
     if dtype is None:
-        return wrap_new_arrays(_as_one_tensor(value), scalars=True)
+        return wrap_new_arrays(_as_one_tensor(value), wrap_scalars=True)
     element_dtype = _number_dtype(dtype)
     array = cast_to(convert_elements(value, element_dtype), element_dtype)
-    return wrap_new_arrays(array, scalars=True)
+    return wrap_new_arrays(array, wrap_scalars=True)
 
 
 def _as_one_tensor(value: object) -> Tensor:

@@ -56,7 +56,7 @@ def cannot_be_caught(error: BaseException) -> bool:
         return False
     if isinstance(error, _ABOUT_THE_PROGRAM) or not is_raised_by_program(error) or _is_too_deep(error):
         return True
-    return getattr(error, "_autoconv_about_program", False) or _mentions_placeholder(error)
+    return getattr(error, "_autoconv_uncatchable_in_trace", False) or _mentions_placeholder(error)
 
 
 def _is_too_deep(error: BaseException) -> bool:

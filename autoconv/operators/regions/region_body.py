@@ -18,7 +18,7 @@ from autoconv.operators.regions.outside_writes import record_outside_write
 from autoconv.operators.regions.raised_errors import _ABOUT_THE_PROGRAM, is_about_program, record_raise
 from autoconv.operators.regions.tracing_signals import Suspended
 from autoconv.operators.regions.value_layout import has_leaves
-from autoconv.operators.support.optional_attributes import expect_missing, may_be_missing
+from autoconv.operators.support.optional_attributes import check_presence_on_read, may_be_missing
 from autoconv.operators.support.protected_names import Undefined
 from autoconv.runtime.objects.containers import PLAIN_OF
 from autoconv.runtime.recording.journal import MISSING, Journal, Location
@@ -192,7 +192,7 @@ def _as_location_value(location: Location, value: Variant) -> Variant:
     """Convert a possibly missing value to the form that reads of its location expect."""
     region = current_region()
     if location.kind == "attribute" and region is not None:
-        expect_missing(region, location.owner, location.key[1])
+        check_presence_on_read(region, location.owner, location.key[1])
         return value
     arms = [Undefined(location.name) if arm is MISSING else arm for arm in value.values]
     return Variant(value.tag, [Static(arm) if isinstance(arm, Undefined) else layout

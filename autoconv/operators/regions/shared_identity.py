@@ -23,7 +23,10 @@ from autoconv.runtime.support.structure import is_structure, structure_parts
 
 
 def find_shared_identities(columns: Sequence[Sequence[Any]], regions: Sequence[Region]) -> dict[int, int]:
-    """Return {column: earlier column} for columns that hold, in every region, the same object as an earlier one."""
+    """Return {position: earlier position} for names that refer, in every region, to the same object as an earlier one.
+
+    `columns[i][j]` is the value of name i at the end of region j.
+    """
     result: dict[int, int] = {}
     firsts: dict[tuple[int, ...], int] = {}
     for position, column in enumerate(columns):
@@ -35,10 +38,13 @@ def find_shared_identities(columns: Sequence[Sequence[Any]], regions: Sequence[R
     return result
 
 
-def freeze_shared(
+def mark_shared(
     layouts: Sequence[Layout], columns: Sequence[Sequence[Any]], regions: Sequence[Region]
 ) -> list[Layout]:
-    """Return the layouts of the columns, frozen for those with an object that another column holds on some path."""
+    """Return the columns' layouts; mark objects as shared in those with an object that another column holds on a path.
+
+    Changes of the rebuilt objects are then refused.
+    """
     shared: set[int] = set()
     for number, region in enumerate(regions):
         counts = Counter(id(object_) for column in columns for object_ in _created_objects(column[number], region))
@@ -54,7 +60,7 @@ def freeze_shared(
         for column in columns
     ]
     pairs = zip(layouts, have_shared_objects, strict=True)
-    return [_freeze(layout) if is_shared else layout for layout, is_shared in pairs]
+    return [_as_shared(layout) if is_shared else layout for layout, is_shared in pairs]
 
 
 def class_name(kind: type) -> str:
@@ -102,7 +108,7 @@ def check_identity(a: object, b: object) -> None:
 def keep_identities(values: Iterable[Any]) -> None:
     """Restart the trace if its results hold an object twice, since each occurrence is rebuilt separately.
 
-    It also restarts if they hold an object that a path has copied, beside another of its class that may be the same.
+    It also restarts if they hold two objects of one class, one of them rebuilt after a branch: they may be one object.
     """
     region = current_region()
     assert region is not None
@@ -115,7 +121,7 @@ def keep_identities(values: Iterable[Any]) -> None:
 
 
 def _created_outside_graph(values: Iterable[Any], seen: set[int]) -> Iterator[Any]:
-    """Yield the objects in the values that traced code created and that are not in the graph, once for each path."""
+    """Yield the values' objects that traced code created and that are not in the graph, once for each reference."""
     region = current_region()
     assert region is not None
     for value in values:
@@ -139,7 +145,7 @@ def _is_created(value: object, region: Region) -> bool:
 
 
 def _created_objects(value: object, region: Region, ancestors: tuple[Any, ...] = ()) -> Iterator[Any]:
-    """Yield the objects in a value that the region created, once for each path to them."""
+    """Yield the objects in a value that the region created, once for each way to reach them."""
     if value is NEVER:
         return
     if _is_created(value, region):
@@ -152,6 +158,6 @@ def _created_objects(value: object, region: Region, ancestors: tuple[Any, ...] =
             yield from _created_objects(part, region, ancestors)
 
 
-def _freeze(layout: Layout) -> Layout:
-    layout = layout.with_children(_freeze)
+def _as_shared(layout: Layout) -> Layout:
+    layout = layout.with_children(_as_shared)
     return replace(layout, shared=True) if isinstance(layout, Instance) else layout

@@ -44,7 +44,7 @@ def _view_of_each(function: Callable[..., Any]) -> Callable[..., Any]:
         return (
             view_of(x, function)
             if type(x) is SymbolicArray
-            else wrap_new_arrays(_compute_on_memory(function, x), scalars=True)
+            else wrap_new_arrays(_compute_on_memory(function, x), wrap_scalars=True)
         )
 
     def views(*arrays: Any) -> Any:

@@ -75,7 +75,7 @@ def optional_value(owner: object, name: str) -> Any:
     return value if may_be_missing(value) else None
 
 
-def expect_missing(region: Region, owner: object, name: str) -> None:
+def check_presence_on_read(region: Region, owner: object, name: str) -> None:
     """Make reads of the attribute check its presence until the trace ends."""
     cls = type(owner)
     class_attribute = vars(cls).get(name, MISSING)
@@ -146,7 +146,7 @@ def redirect_attributes(region: Region, cls: type) -> None:
     _install_stand_in(region, cls, "__delattr__", _delete_attribute)
 
 
-STAND_INS = frozenset({_set_attribute, _delete_attribute})
+REDIRECTING_METHODS = frozenset({_set_attribute, _delete_attribute})
 
 
 def _install_stand_in(region: Region, cls: type, name: str, value: object) -> None:
@@ -171,4 +171,7 @@ def has_attribute(x: object, name: str) -> Any:
     return record_object("object_truth", [apply_object("hasattr", heap, name)])
 
 
-__all__ = ["STAND_INS", "expect_missing", "has_attribute", "may_be_missing", "optional_value", "redirect_attributes"]
+__all__ = [
+    "REDIRECTING_METHODS", "check_presence_on_read", "has_attribute", "may_be_missing", "optional_value",
+    "redirect_attributes",
+]

@@ -8,7 +8,7 @@ from autoconv.operators.control.variants import distribute
 from autoconv.operators.regions.layout import Variant
 from autoconv.operators.regions.shared_identity import refuse_change
 from autoconv.operators.support.class_attributes import register_inherited_write
-from autoconv.operators.support.optional_attributes import expect_missing
+from autoconv.operators.support.optional_attributes import check_presence_on_read
 from autoconv.operators.values.instances import has_user_descriptor, refuse_hook
 from autoconv.runtime.arrays.members import refuse_attribute_assignment
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
@@ -43,7 +43,7 @@ def set_attr(owner: object, attribute: str, value: object) -> None:
         return
     heap = graph_object(owner)
     if heap is not None:
-        expect_missing(region, owner, attribute)
+        check_presence_on_read(region, owner, attribute)
         record_object("object_set_attribute", [heap, value], name=attribute)
         return
     record_attribute_change(owner, attribute)

@@ -9,7 +9,7 @@ import numpy as np
 
 from autoconv.graph.dtypes import DType, float32
 from autoconv.graph.types import ListType, TensorType, Type, leaves
-from autoconv.ops.gradients import flat
+from autoconv.ops.gradients import no_cotangents
 from autoconv.ops.record import define, no_gradient, sample
 from autoconv.ops.values.list_value import ListValue
 
@@ -37,14 +37,14 @@ def _custom(*inputs: Any, arguments: int, results: int, **_: Any) -> tuple[Any, 
 
 
 outline = define(
-    name="outline", graphdef="ZerosLike", result=lambda x: x, kernel=_outline, gradient=flat, shape_only=(0,),
+    name="outline", graphdef="ZerosLike", result=lambda x: x, kernel=_outline, gradient=no_cotangents, shape_only=(0,),
     samples=(sample(np.array([[1.5, 2.0]])),),
 )  # fmt: skip
 """An array of the operand's shape without memory for elements; it reads as zeros."""
 
 list_empty_of = define(
     name="list_empty_of", graphdef="EmptyTensorList", result=lambda *, element: ListType(element),
-    kernel=_list_empty_of, gradient=flat,
+    kernel=_list_empty_of, gradient=no_cotangents,
     samples=(sample(element=ListType(TensorType(float32, ()))),),
 )  # fmt: skip
 """An empty list with elements of any type, lists included."""

@@ -9,7 +9,7 @@ import numpy as np
 from autoconv.errors import AssertionFailedError, InvalidArgumentError, OtherKindError
 from autoconv.graph.effects import Effects
 from autoconv.graph.types import TensorType, Type
-from autoconv.ops.gradients import flat
+from autoconv.ops.gradients import no_cotangents
 from autoconv.ops.record import define, sample
 from autoconv.ops.text.printing import element_text, fill_template
 
@@ -65,7 +65,7 @@ def summary(array: Any, entries: int = 3) -> str:
 
 
 assert_true = define(
-    name="assert_true", graphdef="Assert", result=_assert_type, kernel=_assert_true, gradient=flat,
+    name="assert_true", graphdef="Assert", result=_assert_type, kernel=_assert_true, gradient=no_cotangents,
     # A failing assertion is a side effect of the program: like output, it stays even if unused.
     effects=Effects.RAISE | Effects.OUTPUT,
     samples=(sample(np.array(True), np.array([1.5, 2.0]), message="positive"),),

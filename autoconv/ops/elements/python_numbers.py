@@ -184,9 +184,9 @@ def range_length(b: Elements, start: Any, stop: Any, step: Any) -> Any:
         return None
     up = step > 0
     low, high = b.select(up, start, stop), b.select(up, stop, start)
-    size = b.cast(b.select(up, step, -step), uint64)
-    size = b.select(size.same(0), 1, size)
-    count = b.cast((b.cast(high, uint64) - b.cast(low, uint64) - 1) / size, int64) + 1
+    step_size = b.cast(b.select(up, step, -step), uint64)
+    step_size = b.select(step_size.same(0), 1, step_size)
+    count = b.cast((b.cast(high, uint64) - b.cast(low, uint64) - 1) / step_size, int64) + 1
     return b.select(high > low, b.select(count > 0, count, int64.max), 0)
 
 
@@ -238,10 +238,10 @@ def power(b: Elements, x: Any, y: Any) -> Any:
         return _integer_power(b, *_to_common_kind(b, x, y))
     x, y = _float(b, x), _float(b, y)
     result = b.libm("pow", x, y)
-    infinite = b.intrinsic("fabs", result).same(float("inf"))  # of finite numbers: a quotient by 0, or an overflow
+    infinite_of_finite = b.intrinsic("fabs", result).same(float("inf"))  # a quotient by 0, or an overflow
     for operand in (x, y):
-        infinite = infinite & b.compare("lt", b.intrinsic("fabs", operand), float("inf"))
-    b.fail(infinite | (b.is_nan(result) & ~b.is_nan(x) & ~b.is_nan(y)))
+        infinite_of_finite = infinite_of_finite & b.compare("lt", b.intrinsic("fabs", operand), float("inf"))
+    b.fail(infinite_of_finite | (b.is_nan(result) & ~b.is_nan(x) & ~b.is_nan(y)))
     return result
 
 

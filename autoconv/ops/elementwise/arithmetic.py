@@ -12,7 +12,7 @@ import numpy as np
 from autoconv.errors import InvalidArgumentError, OpError
 from autoconv.graph.dtypes import int8
 from autoconv.graph.types import TensorType
-from autoconv.ops.gradients import conjugate, flat, unbroadcast
+from autoconv.ops.gradients import conjugate, no_cotangents, unbroadcast
 from autoconv.ops.record import Builder, Op, define, sample
 from autoconv.ops.rules import broadcast, same_type
 
@@ -20,7 +20,8 @@ _X = np.array([[0.5, -1.25, 2.0], [3.5, -0.75, 1.5]])
 _Y = np.array([1.5, -2.0, 0.25])
 _I = np.array([7, -7, 5], np.int64)
 _J = np.array([2, 3, -4], np.int64)
-_ROUNDED = (sample(_X + 0.1, _Y), sample(_I, _J), sample(_I > 0, _J > 0))  # no quotient is near an integer
+# For ops that round: no quotient of floats is near an integer.
+_QUOTIENT_SAMPLES = (sample(_X + 0.1, _Y), sample(_I, _J), sample(_I > 0, _J > 0))
 
 
 def _binary(name: str, graphdef: str, kernel: Callable[..., Any], gradient: Any, **facts: Any) -> Op:
@@ -34,7 +35,7 @@ def _binary(name: str, graphdef: str, kernel: Callable[..., Any], gradient: Any,
 def quiet(kernel: Callable[..., Any]) -> Callable[..., Any]:
     """Return the kernel without NumPy's warnings about overflow, division by zero and invalid values.
 
-    Errors for which NumPy would issue a warning set a flag of the processor, as in native code.
+    Where NumPy would issue a warning, an error flag of the processor is set, as in native code.
 
     Shapes that do not broadcast at run time raise InvalidArgumentError. The kernel itself is `__wrapped__`.
     """
@@ -66,7 +67,7 @@ def note_error(*_: object) -> None:
 
 
 def _raise_flag() -> None:
-    """Set the processor's flag of a division by zero; done last, since NumPy's functions clear flags first."""
+    """Set an error flag of the processor, one for all errors; done last, as NumPy's functions clear flags first."""
     _THREADS_WITH_ERRORS.discard(get_ident())
     with np.errstate(all="ignore"):
         np.divide(1.0, 0.0)
@@ -119,13 +120,15 @@ def _negative_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, a
 add = _binary("add", "AddV2", _concatenate_strings_or_add, _add_gradient, commutative=True, identity=0)
 subtract = _binary("subtract", "Sub", np.subtract, _subtract_gradient)
 multiply = _binary("multiply", "Mul", np.multiply, _multiply_gradient, commutative=True, identity=1)
-floor_divide = _binary("floor_divide", "FloorDiv", np.floor_divide, flat, samples=_ROUNDED, result=_quotient_type)
-modulo = _binary("modulo", "FloorMod", np.mod, _modulo_gradient, samples=_ROUNDED, result=_quotient_type)
+floor_divide = _binary(
+    "floor_divide", "FloorDiv", np.floor_divide, no_cotangents, samples=_QUOTIENT_SAMPLES, result=_quotient_type
+)
+modulo = _binary("modulo", "FloorMod", np.mod, _modulo_gradient, samples=_QUOTIENT_SAMPLES, result=_quotient_type)
 
 
 def _divide_type(x: TensorType, y: TensorType, **_: Any) -> TensorType:
     if not (x.dtype.is_floating or x.dtype.is_complex):
-        raise TypeError(f"divide takes floating tensors, found {x.dtype.name}; cast first")
+        raise TypeError(f"divide takes floating or complex tensors, found {x.dtype.name}; cast first")
     return broadcast(x, y)
 
 

@@ -11,7 +11,7 @@ from autoconv.graph.dtypes import DType, float32, float64, int32, int64, uint8
 from autoconv.graph.effects import Effects
 from autoconv.graph.types import TensorType
 from autoconv.ops.elementwise.arithmetic import quiet
-from autoconv.ops.gradients import dtype_of, flat
+from autoconv.ops.gradients import dtype_of, no_cotangents
 from autoconv.ops.record import Builder, define, no_gradient, sample
 from autoconv.ops.rules import same_type
 
@@ -171,7 +171,7 @@ identity = define(
     view=True,
 )  # fmt: skip
 stop_gradient = define(
-    name="stop_gradient", graphdef="StopGradient", result=same_type, kernel=lambda x: x, gradient=flat,
+    name="stop_gradient", graphdef="StopGradient", result=same_type, kernel=lambda x: x, gradient=no_cotangents,
     elementwise=True, samples=(sample(_X, differentiable=()),),
     may_alias=True,
 )  # fmt: skip

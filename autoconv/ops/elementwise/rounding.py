@@ -10,7 +10,7 @@ import numpy as np
 from autoconv.graph.dtypes import bool_
 from autoconv.graph.types import TensorType
 from autoconv.ops.elementwise.arithmetic import quiet
-from autoconv.ops.gradients import flat
+from autoconv.ops.gradients import no_cotangents
 from autoconv.ops.record import Op, define, no_gradient, sample
 
 _X = np.array([[0.5, -1.25, 2.5], [3.75, -0.75, -2.25]])
@@ -28,8 +28,8 @@ def _rounding(name: str, graphdef: str, kernel: Callable[..., Any]) -> Op:
         return x if x.dtype.kind in "iu" else kernel(x)
 
     return define(
-        name=name, graphdef=graphdef, result=result, kernel=quiet(run), gradient=flat, elementwise=True, may_alias=True,
-        samples=(sample(_X + 0.125), sample(_I)),
+        name=name, graphdef=graphdef, result=result, kernel=quiet(run), gradient=no_cotangents, elementwise=True,
+        may_alias=True, samples=(sample(_X + 0.125), sample(_I)),
     )  # fmt: skip
 
 

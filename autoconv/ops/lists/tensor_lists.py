@@ -14,7 +14,7 @@ from autoconv.errors import InvalidArgumentError
 from autoconv.graph.dtypes import DType, float64, int32
 from autoconv.graph.effects import Effects
 from autoconv.graph.types import ListType, Shape, TensorType, Type, join, shapes_compatible
-from autoconv.ops.gradients import dtype_of, flat
+from autoconv.ops.gradients import dtype_of, no_cotangents
 from autoconv.ops.lists.positions import checked_length
 from autoconv.ops.record import Builder, define, no_gradient, sample
 from autoconv.ops.values.list_value import ListValue
@@ -77,12 +77,12 @@ def _list_reserve(num: Any, *, dtype: DType, shape: Shape = None) -> Any:
 
 
 list_empty = define(
-    name="list_empty", graphdef="EmptyTensorList", result=_list_empty_type, kernel=_list_empty, gradient=flat,
+    name="list_empty", graphdef="EmptyTensorList", result=_list_empty_type, kernel=_list_empty, gradient=no_cotangents,
     samples=(sample(dtype=float64, shape=(2,)),),
 )  # fmt: skip
 list_reserve = define(
     name="list_reserve", graphdef="TensorListReserve", result=_list_reserve_type, kernel=_list_reserve,
-    gradient=flat,
+    gradient=no_cotangents,
     samples=(sample(np.array(3, np.int32), dtype=float64, shape=(2,)),),
 )  # fmt: skip
 
@@ -294,7 +294,7 @@ list_resize = define(
     samples=(sample(ROWS, np.array(2)), sample(ROWS, np.array(5))),
 )  # fmt: skip
 list_zeros_like = define(
-    name="list_zeros_like", graphdef="ZerosLike", result=same_list, kernel=_list_zeros_like, gradient=flat,
+    name="list_zeros_like", graphdef="ZerosLike", result=same_list, kernel=_list_zeros_like, gradient=no_cotangents,
     shape_only=(0,),
     samples=(sample(ROWS),),
 )  # fmt: skip

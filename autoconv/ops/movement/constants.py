@@ -10,7 +10,7 @@ from autoconv.errors import InvalidArgumentError
 from autoconv.graph.dtypes import DType, as_dtype, float32, float64
 from autoconv.graph.types import Dimension, TensorType, shapes_compatible
 from autoconv.ops.elementwise.arithmetic import quiet
-from autoconv.ops.gradients import flat
+from autoconv.ops.gradients import no_cotangents
 from autoconv.ops.record import Builder, define, no_gradient, sample
 from autoconv.ops.rules import broadcast_shapes
 from autoconv.ops.traits import SizeOperand
@@ -67,17 +67,17 @@ def _ones_like(x: Any, *, dtype: DType | None = None) -> Any:
 
 constant = define(
     name="constant", graphdef="Const", result=_constant_type,
-    kernel=lambda *, value, weak=False: value, gradient=flat,
+    kernel=lambda *, value, weak=False: value, gradient=no_cotangents,
     samples=(sample(value=np.array([1.5, 2.0])), sample(value=np.array(b"a", object))),
 )  # fmt: skip
 zeros_like = define(
-    name="zeros_like", graphdef="ZerosLike", result=_like_type, kernel=_zeros_like, gradient=flat,
+    name="zeros_like", graphdef="ZerosLike", result=_like_type, kernel=_zeros_like, gradient=no_cotangents,
     shape_only=(0,),
     samples=(sample(np.array([1.5, 2.0])), sample(np.array([[1, 2]]), dtype=float32)),
     generates=True,
 )  # fmt: skip
 ones_like = define(
-    name="ones_like", graphdef="OnesLike", result=_like_type, kernel=_ones_like, gradient=flat,
+    name="ones_like", graphdef="OnesLike", result=_like_type, kernel=_ones_like, gradient=no_cotangents,
     shape_only=(0,),
     samples=(sample(np.array([1.5, 2.0])), sample(np.array([[1, 2]]), dtype=float32)),
     generates=True,
@@ -163,7 +163,7 @@ def _eye(sizes: Any = None, *, num_rows: Any, num_columns: Any, dtype: DType) ->
 
 
 eye = define(
-    name="eye", graphdef="Eye", result=_eye_type, kernel=_eye, gradient=flat,
+    name="eye", graphdef="Eye", result=_eye_type, kernel=_eye, gradient=no_cotangents,
     samples=(
         sample(num_rows=2, num_columns=3, dtype=float32),
         sample(np.array([2, 2]), num_rows=None, num_columns=2, dtype=float64),

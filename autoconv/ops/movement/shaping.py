@@ -10,7 +10,7 @@ from autoconv.errors import InvalidArgumentError
 from autoconv.graph.dtypes import DType, int32, int64
 from autoconv.graph.effects import Effects
 from autoconv.graph.types import Dimension, Shape, TensorType, shape_text, shapes_compatible
-from autoconv.ops.gradients import flat
+from autoconv.ops.gradients import no_cotangents
 from autoconv.ops.movement.constants import static_shape
 from autoconv.ops.record import Builder, define, sample
 from autoconv.ops.rules import element_count, normalised_axes, normalised_axis
@@ -46,21 +46,21 @@ def _dimension(x: Any, *, axis: int, dtype: DType = int32) -> Any:
 
 shape = define(
     name="shape", graphdef="Shape", result=_shape_type,
-    kernel=lambda x, *, dtype=int32: np.array(np.shape(x), dtype.numpy), gradient=flat, shape_only=(0,),
+    kernel=lambda x, *, dtype=int32: np.array(np.shape(x), dtype.numpy), gradient=no_cotangents, shape_only=(0,),
     samples=(sample(_X), sample(_X, dtype=int64)),
 )  # fmt: skip
 size = define(
     name="size", graphdef="Size", result=_scalar_type,
-    kernel=lambda x, *, dtype=int32: dtype.numpy.type(np.size(x)), gradient=flat, shape_only=(0,),
+    kernel=lambda x, *, dtype=int32: dtype.numpy.type(np.size(x)), gradient=no_cotangents, shape_only=(0,),
     samples=(sample(_X),),
 )  # fmt: skip
 rank = define(
     name="rank", graphdef="Rank", result=_scalar_type,
-    kernel=lambda x, *, dtype=int32: dtype.numpy.type(np.ndim(x)), gradient=flat, shape_only=(0,),
+    kernel=lambda x, *, dtype=int32: dtype.numpy.type(np.ndim(x)), gradient=no_cotangents, shape_only=(0,),
     samples=(sample(_X),),
 )  # fmt: skip
 dimension = define(
-    name="dimension", graphdef="Shape", result=_dimension_type, kernel=_dimension, gradient=flat,
+    name="dimension", graphdef="Shape", result=_dimension_type, kernel=_dimension, gradient=no_cotangents,
     shape_only=(0,),
     samples=(sample(_X, axis=1), sample(_X, axis=-2, dtype=int64)),
 )  # fmt: skip
@@ -83,7 +83,8 @@ def _broadcast_shape(x: Any, y: Any) -> Any:
 
 broadcast_shape = define(
     name="broadcast_shape", graphdef="BroadcastArgs", result=_broadcast_shape_type, kernel=_broadcast_shape,
-    gradient=flat, effects=Effects.RAISE, unify="all", samples=(sample(np.array([2, 1, 3]), np.array([4, 1])),),
+    gradient=no_cotangents, effects=Effects.RAISE, unify="all",
+    samples=(sample(np.array([2, 1, 3]), np.array([4, 1])),),
 )  # fmt: skip
 
 

@@ -14,7 +14,7 @@ from autoconv.graph.dtypes import DType, as_dtype
 from autoconv.graph.effects import Effects
 from autoconv.graph.types import ObjectType, Shape, TensorType
 from autoconv.ops.elementwise.arithmetic import quiet
-from autoconv.ops.gradients import dtype_of, flat, restore_reduced_axes
+from autoconv.ops.gradients import dtype_of, no_cotangents, restore_reduced_axes
 from autoconv.ops.record import OPS, Builder, define, no_gradient, sample
 from autoconv.ops.rules import broadcast, element_count, normalised_axes, reduced_shape, same_type
 
@@ -171,7 +171,7 @@ define(
 define(
     name="numpy_round", graphdef="NumpyRound",
     result=lambda x, *, decimals=0: x.with_dtype(_numpy_dtype("round", x, decimals=decimals)),
-    kernel=_method_kernel("round"), gradient=flat, elementwise=True,
+    kernel=_method_kernel("round"), gradient=no_cotangents, elementwise=True,
     samples=(sample(_X + 0.125), sample(_X + 0.03125, decimals=1), sample(_I, decimals=-1)),
 )  # fmt: skip
 

@@ -11,7 +11,7 @@ import numpy as np
 from autoconv.graph.dtypes import as_dtype
 from autoconv.graph.effects import Effects
 from autoconv.graph.types import Type
-from autoconv.ops.gradients import flat
+from autoconv.ops.gradients import no_cotangents
 from autoconv.ops.record import define, sample
 
 Piece = str | int | tuple[Any, ...]
@@ -134,7 +134,7 @@ def _print(
 
 
 print_ = define(
-    name="print", graphdef="PrintV2", result=_print_type, kernel=_print, gradient=flat,
+    name="print", graphdef="PrintV2", result=_print_type, kernel=_print, gradient=no_cotangents,
     effects=Effects.OUTPUT,
     samples=(sample(np.array([1.5, 2.0]), template=("x:", 0)), sample(template=("done",), stream="stdout")),
     irreversible=True,

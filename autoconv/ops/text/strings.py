@@ -12,7 +12,7 @@ from autoconv.errors import InvalidArgumentError
 from autoconv.graph.dtypes import DType, bool_, float32, float64, int32, int64, string
 from autoconv.graph.effects import Effects
 from autoconv.graph.types import TensorType
-from autoconv.ops.gradients import flat
+from autoconv.ops.gradients import no_cotangents
 from autoconv.ops.record import define, no_gradient, sample
 from autoconv.ops.rules import broadcast_shapes, reduced_shape
 from autoconv.ops.text.fingerprint import fingerprint
@@ -342,6 +342,6 @@ def _format(*inputs: Any, template: tuple[Any, ...], summarize: int = 3, style: 
 
 string_format = define(
     name="string_format", graphdef="StringFormat", result=lambda *inputs, **_: TensorType(string, ()),
-    kernel=_format, gradient=flat,
+    kernel=_format, gradient=no_cotangents,
     samples=(sample(np.array([1.5, 2.0]), template=("x is ", 0)), sample(template=("nothing",))),
 )  # fmt: skip

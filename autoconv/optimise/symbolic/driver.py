@@ -6,8 +6,8 @@
     after    %part is float32[n-1,3]
 
 Type rules propagate symbols. Shapes that need arithmetic are derived in `shapes.py`, and integers computed from
-dimensions in `numbers.py`. A precondition is kept as a dimension that must not be negative: `x[:5]` has length 5
-if n - 5 is not negative.
+dimensions in `numbers.py`. A precondition of a derivation is recorded as an expression that must not be
+negative: `x[:5]` has length 5 if n - 5 is not negative.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def result_types(sizes: Sizes, node: Node, inputs: Sequence[Value], attributes: 
 
 
 def note_sizes(sizes: Sizes, node: Node) -> None:
-    """Derive the dimensions that a node's result holds as numbers."""
+    """Derive integers that a node computes from dimensions, as expressions of symbols."""
     if len(node.results) != 1 or not isinstance(node.results[0].type, TensorType):
         return
     type_ = node.results[0].type

@@ -17,7 +17,7 @@ from autoconv.runtime.arrays.assigned_values import (
     check_sizes,
     is_beyond_memory,
 )
-from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray, record_array_op, value_of
+from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray, elements_value, record_array_op
 from autoconv.runtime.arrays.views import compute_view_layouts
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors.conversion import as_tensor
@@ -35,7 +35,7 @@ def new_array(shape: ShapeLike, dtype: DType, fill: TensorLike | None = None) ->
         if isinstance(tensor, SymbolicTensor):
             _check_size(tensor)
             parts.append(INPUT)
-            operands.append(value_of(tensor))
+            operands.append(elements_value(tensor))
         else:
             parts.append(operator.index(size))
     if any(size != INPUT and size < 0 for size in parts):

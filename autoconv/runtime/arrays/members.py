@@ -184,7 +184,7 @@ def _load(value: object) -> Any:
 def _copy(array: SymbolicArray, order: str = "C") -> Any:
     if order not in ("C", "K", "A"):
         raise StagingError(f"an array is copied in the order {order!r}", current_place())
-    return wrap_new_arrays(array.load(), scalars=True)
+    return wrap_new_arrays(array.load(), wrap_scalars=True)
 
 
 def _astype(array: SymbolicArray, dtype: Any, copy: bool = True) -> Any:
@@ -195,8 +195,8 @@ def _astype(array: SymbolicArray, dtype: Any, copy: bool = True) -> Any:
         raise StagingError("complex elements lose their imaginary parts", current_place())
     target = as_dtype(numpy_dtype)
     if target is array.type.dtype:
-        return wrap_new_arrays(array.load(), scalars=True) if copy else array
-    return wrap_new_arrays(dispatch.apply("cast", array.load(), dtype=target), scalars=True)
+        return wrap_new_arrays(array.load(), wrap_scalars=True) if copy else array
+    return wrap_new_arrays(dispatch.apply("cast", array.load(), dtype=target), wrap_scalars=True)
 
 
 def _flatten(array: SymbolicArray, order: str = "C") -> Any:

@@ -50,10 +50,10 @@ from autoconv.runtime.tensors import binary_dispatch, dispatch
 from autoconv.runtime.tensors.conversion import as_tensor, convert_to_tensor
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import Tensor
-from autoconv.runtime.tensors.tensor_methods import TensorMethods, refuse_as_dtype
+from autoconv.runtime.tensors.tensor_methods import TensorMethods, refuse_dtype_comparison_by_numpy
 
-_BINARY = {binary.in_place: binary.typed for binary in BINARY}
-_REFLECTED = {binary.typed: binary.reflected for binary in BINARY}
+_OP_OF_IN_PLACE = {binary.in_place: binary.typed for binary in BINARY}
+_REFLECTED_METHOD_OF_OP = {binary.typed: binary.reflected for binary in BINARY}
 
 
 class SymbolicArray(TensorMethods):
@@ -87,7 +87,7 @@ class SymbolicArray(TensorMethods):
         """Apply a binary operator; the result is a new array."""
         check_broadcast(op, operands)
         result = binary_dispatch.elementwise(op, *operands)
-        name = _REFLECTED.get(op) if result is NotImplemented else None
+        name = _REFLECTED_METHOD_OF_OP.get(op) if result is NotImplemented else None
         if name is not None and not any(has_method(operand, name) for operand in _foreign_operands(operands)):
             _refuse_foreign(operands)
         return result if result is NotImplemented else wrap_new_arrays(result)
@@ -116,7 +116,7 @@ class SymbolicArray(TensorMethods):
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        refuse_as_dtype(sys._getframe(1))
+        refuse_dtype_comparison_by_numpy(sys._getframe(1))
         return self.type.dtype.numpy
 
     @property
@@ -154,7 +154,7 @@ class SymbolicArray(TensorMethods):
             raise as_program_error(TypeError("len() of unsized object"))
         size = self.known_shape[0]
         if size is None:
-            current_contract().specialise(self)
+            current_contract().specialise(self)  # restarts the trace with known sizes, where the contract can
             raise StagingError("the length of an array is known only at run time", current_place())
         return size
 
@@ -209,7 +209,7 @@ class SymbolicArray(TensorMethods):
             source_text, target_text = numpy_shape_text(tensor.type.shape), numpy_shape_text(target)
             message = f"could not broadcast input array from shape {source_text} into shape {target_text}"
             raise as_program_error(ValueError(message))
-        record_array_op("array_store", [self._value, value_of(tensor)])
+        record_array_op("array_store", [self._value, elements_value(tensor)])
 
     def __getitem__(self, index: object) -> Any:
         spec, operands = self._parse_index(index)
@@ -235,14 +235,14 @@ class SymbolicArray(TensorMethods):
         if spec == (Mask(),) and tensor.type.shape == () and is_static_mask(operands[0], self.known_shape):
             self.store(dispatch.apply("select", operands[0], cast_to(tensor, self.type.dtype), self.load()))
             return
-        record_array_op("array_set", [self._value, value_of(tensor), *map(value_of, operands)], spec=spec)
+        record_array_op("array_set", [self._value, elements_value(tensor), *map(elements_value, operands)], spec=spec)
 
     def _check_writeable(self, subject: str) -> None:
         if self.type.read_only:
             raise as_program_error(ValueError(f"{subject} is read-only"))
 
     def _parse_index(self, index: object) -> tuple[Spec, list[Any]]:
-        check_rank(int(isinstance(index, slice)), self.ndim)  # before bounds of a slice are looked at, as in NumPy
+        check_rank(1 if isinstance(index, slice) else 0, self.ndim)  # before its bounds are evaluated, as in NumPy
         spec, operands = binary_dispatch.parse_program_index(_indices(index))
         operands = [convert_to_tensor(o) if isinstance(o, (list, tuple)) else o for o in operands]
         covered = covered_dimensions(align(spec, self.ndim, operands, lambda mask: mask.ndim or 0))
@@ -252,7 +252,7 @@ class SymbolicArray(TensorMethods):
     def _view(self, spec: Spec, operands: Sequence[Any]) -> SymbolicArray:
         if is_basic(spec):
             self._check_static(spec)
-        values = [value_of(operand) for operand in operands]
+        values = [elements_value(operand) for operand in operands]
         node = record_array_op("array_view", [self._value, *values], spec=spec)
         return SymbolicArray(node.results[0], (self, spec, tuple(values)))
 
@@ -269,19 +269,19 @@ class SymbolicArray(TensorMethods):
     def _is_view_of(self, source: tuple[Any, Spec, tuple[Value, ...]], spec: Spec, operands: Sequence[Any]) -> bool:
         base, source_spec, values = source
         are_same = base is self and source_spec == spec and len(values) == len(operands)
-        return are_same and all(value is value_of(operand) for value, operand in zip(values, operands, strict=True))
+        return are_same and all(x is y for x, y in zip(values, map(elements_value, operands), strict=True))
 
     # ---- operators
 
     def update_in_place(self, name: str, other: object) -> SymbolicArray:
         """Apply an in-place operator such as `self += other`, with NumPy's "same_kind" cast of the result."""
-        op, other = _BINARY[name], as_sequence_tensor(_load(other))
+        op, other = _OP_OF_IN_PLACE[name], as_sequence_tensor(_load(other))
         self._check_writeable("output array")
         check_broadcast(op, (self.load(), other), self.known_shape, self.dtype)
         operand = as_tensor(other)
         if op != "matmul" and operand is not None and not is_sure_to_fit(self.known_shape, operand.type.shape):
             check_types(op, (self.load(), other), self.dtype)
-            record_array_op("numpy_shapes", [self._value, value_of(operand)], how=UPDATE)
+            record_array_op("numpy_shapes", [self._value, elements_value(operand)], how=UPDATE)
         result = binary_dispatch.binary(op, self.load(), other)
         if result is NotImplemented:
             _refuse_foreign((other,))
@@ -325,7 +325,7 @@ def _no_members(array: SymbolicArray, name: str) -> Any:
 
 _get_member: Callable[[SymbolicArray, str], Any] = _no_members
 
-for _name in _BINARY:
+for _name in _OP_OF_IN_PLACE:
     setattr(SymbolicArray, f"__{_name}__", lambda self, other, _name=_name: self.update_in_place(_name, other))
 
 
@@ -347,7 +347,8 @@ def record_array_op(op: str, inputs: Sequence[Value], **attributes: Any) -> Any:
     return region.record(op, list(inputs), attributes)
 
 
-def value_of(value: object) -> Value:
+def elements_value(value: object) -> Value:
+    """Return the graph value of an operand; the elements of an array are read."""
     region = current_region()
     assert isinstance(region, Region)
     if type(value) is SymbolicArray:
@@ -372,28 +373,28 @@ def _foreign_operands(operands: Sequence[Any]) -> list[Any]:
 
 
 def _refuse_foreign(operands: Sequence[Any]) -> NoReturn:
-    kinds = [type(operand).__name__ for operand in _foreign_operands(operands)]
-    _refuse(f"computed with {', '.join(kinds) or 'text'}, which NumPy converts to an array")
+    kinds = ", ".join(type(operand).__name__ for operand in _foreign_operands(operands))
+    _refuse(f"computed with {kinds or 'text'}, which NumPy converts to an array")  # a tensor of text has no operators
 
 
-def wrap_new_arrays(value: Any, scalars: bool = False) -> Any:
+def wrap_new_arrays(value: Any, wrap_scalars: bool = False) -> Any:
     """Wrap computed tensors with dimensions as new arrays, inside tuples and lists too.
 
-    Results without dimensions stay NumPy scalars, unless `scalars`. What is being differentiated stays a tensor.
+    Results without dimensions stay NumPy scalars, unless `wrap_scalars`. What is being differentiated stays a tensor.
     """
     if type(value) in (tuple, list):
-        return type(value)(wrap_new_arrays(item, scalars) for item in value)
+        return type(value)(wrap_new_arrays(item, wrap_scalars) for item in value)
     if isinstance(value, tuple) and hasattr(value, "_make"):  # such as the factors of a decomposition
-        return value._make(wrap_new_arrays(item, scalars) for item in value)
-    if not isinstance(value, Tensor) or value.type.weak or (value.type.shape == () and not scalars):
+        return value._make(wrap_new_arrays(item, wrap_scalars) for item in value)
+    if not isinstance(value, Tensor) or value.type.weak or (value.type.shape == () and not wrap_scalars):
         return value
     region = current_region()
-    if region is None or not region.trace.memory or is_differentiated(value_of(value), region):
+    if region is None or not region.trace.memory or is_differentiated(elements_value(value), region):
         return value
     if value.type.shape is None:
         raise StagingError("how many dimensions an array has is known only at run time", current_place())
-    access = {"read_only": True} if is_read_only(value_of(value), region.trace) else {}
-    return SymbolicArray(record_array_op("array_of", [value_of(value)], **access).results[0])
+    access = {"read_only": True} if is_read_only(elements_value(value), region.trace) else {}
+    return SymbolicArray(record_array_op("array_of", [elements_value(value)], **access).results[0])
 
 
 __all__ = ["SymbolicArray", "as_array", "wrap_new_arrays", "is_array"]

@@ -76,7 +76,7 @@ class Variable(TensorMethods, VariableUpdates, metaclass=VariableType):
     def __hash__(self) -> int:
         """Raise TypeError: `==` compares elements, so that a variable is no key."""
         error = TypeError(f"Variable is unhashable. Instead, use variable.ref() as the key. (Variable: {self!r})")
-        error._autoconv_about_program = True  # type: ignore[attr-defined]
+        error._autoconv_uncatchable_in_trace = True  # type: ignore[attr-defined]
         raise error
 
     def __init__(

@@ -256,7 +256,7 @@ def weak_constant(region: Region, value: bool | int | float | complex, name: str
     try:
         array = to_python_array(value, complex_too=True)
     except IntegerLimitError as error:
-        error._autoconv_about_program = True  # type: ignore[attr-defined]
+        error._autoconv_uncatchable_in_trace = True  # type: ignore[attr-defined]
         raise
     return record_constant(region, array, weak=True, name=name)
 

@@ -27,9 +27,9 @@ from autoconv.runtime.tensors.tensor import (
     Tensor,
     array_attribute,
     standalone_dtype,
-    variable_method,
+    variable_method_or_raise,
 )
-from autoconv.runtime.tensors.tensor_methods import refuse_as_dtype, refuse_iteration
+from autoconv.runtime.tensors.tensor_methods import refuse_dtype_comparison_by_numpy, refuse_iteration
 
 
 class SymbolicTensor(Tensor):
@@ -59,7 +59,7 @@ class SymbolicTensor(Tensor):
         if type_.weak:
             refuse_tensor_attribute(self.type, "dtype", sys._getframe(1))
             return standalone_dtype(type_)
-        refuse_as_dtype(sys._getframe(1))
+        refuse_dtype_comparison_by_numpy(sys._getframe(1))
         return type_.dtype.numpy if is_read_as_array(sys._getframe(1)) else type_.dtype  # type: ignore[return-value]
 
     @property
@@ -231,7 +231,7 @@ class SymbolicTensor(Tensor):
         if name == "eval" and self._value.graph.block is not None:
             return functools.partial(EVALUATE, self)
         if name.startswith(VARIABLE_METHOD_PREFIXES):
-            return variable_method(self, name)
+            return variable_method_or_raise(self, name)
         if name in BY_NUMPY and not self.weak:
             return BY_NUMPY[name](self)
         result = array_attribute(self, name)

@@ -41,7 +41,7 @@ class Tensor(TensorMethods):
 
     def __hash__(self) -> int:
         error = TypeError("Tensor is unhashable. Instead, use tensor.ref() as the key.")
-        error._autoconv_about_program = True  # type: ignore[attr-defined]
+        error._autoconv_uncatchable_in_trace = True  # type: ignore[attr-defined]
         raise error
 
     @property
@@ -129,7 +129,7 @@ class EagerTensor(Interchange, Tensor):
 
     def __getattr__(self, name: str) -> Any:
         result = array_attribute(self, name, type(self) is ArrayTensor)
-        return variable_method(self, name) if result is NotImplemented else result
+        return variable_method_or_raise(self, name) if result is NotImplemented else result
 
     def set_shape(self, shape: ShapeLike) -> None:
         """Raise ValueError when the shape is not compatible with the tensor's."""
@@ -216,9 +216,7 @@ class EagerTensor(Interchange, Tensor):
         return repr(value) if isinstance(value, bytes) else str(value)
 
     def __str__(self) -> str:
-        if not isinstance(self._array, np.ndarray):  # donated
-            return repr(self)
-        if self._is_assigned:
+        if self._is_donated or self._is_assigned:
             return repr(self)
         text = self._text()
         newline = "\n" if "\n" in text else ""
@@ -228,7 +226,7 @@ class EagerTensor(Interchange, Tensor):
         return tensor_html(self._array, self.dtype.name)
 
     def __repr__(self) -> str:
-        if not isinstance(self._array, np.ndarray):
+        if self._is_donated:
             return f"<autoconv.Tensor: {self._array}>"
         text = repr(self._array if self._array.ndim else self._array.item())
         newline = "\n" if "\n" in text else ""
@@ -236,6 +234,11 @@ class EagerTensor(Interchange, Tensor):
             head = f"<autoconv.Variable 'UnreadVariable' shape={self.shape} dtype={self.dtype.name}"
             return f"{head}, numpy={newline}{text}>"
         return f"<autoconv.Tensor: shape={self.shape}, dtype={self.dtype.name}, numpy={newline}{text}>"
+
+    @property
+    def _is_donated(self) -> bool:
+        """Return whether a call took the array; `_array` is then a marker, whose text says so."""
+        return not isinstance(self._array, np.ndarray)
 
     @property
     def _is_assigned(self) -> bool:
@@ -293,8 +296,8 @@ def array_attribute(tensor: Tensor, name: str, is_array: bool = False) -> Any:
 _find_array_attribute: Callable[[Any, str, bool], Any] = lambda tensor, name, is_array: NotImplemented
 
 
-def variable_method(tensor: Tensor, name: str) -> Any:
-    """Return an assigning method of the variable from which the tensor came."""
+def variable_method_or_raise(tensor: Tensor, name: str) -> Any:
+    """Return an assigning method of the variable from which the tensor came; AttributeError for other names."""
     remedy = ""
     if name.startswith(VARIABLE_METHOD_PREFIXES):
         try:
@@ -327,7 +330,7 @@ class TensorReference:
 
 
 def standalone_dtype(type_: TensorType) -> DType:
-    """Return the dtype of a weak value that meets no typed one: int32 and float32 under `function`, else 64 bits."""
+    """Return the dtype of a weak value that meets no typed one: of 64 bits under `compile`, else int32 or float32."""
     region = current_region()
     wide = region is not None and region.contract.python_numbers
     if type_.dtype.is_integer:

@@ -99,7 +99,7 @@ def refuse_iteration(number: object, frame: Any) -> None:
         raise error
 
 
-def refuse_as_dtype(frame: Any) -> None:
+def refuse_dtype_comparison_by_numpy(frame: Any) -> None:
     """Raise where NumPy compares a dtype with the `dtype` attribute of this operand.
 
     NumPy does not read that attribute of its own arrays. It catches the error, and calls the operand's operator.

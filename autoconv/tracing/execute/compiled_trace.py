@@ -167,8 +167,8 @@ class ConcreteFunction(GraphMember):
         calls = self._compiled.kernel_calls
         if calls is not None:
             return list(calls)
-        free_ops = ("constant", "identity")
-        return [(node.op.name, node.span) for node in self.optimised.walk() if node.op.name not in free_ops]
+        uncounted_ops = ("constant", "identity")
+        return [(node.op.name, node.span) for node in self.optimised.walk() if node.op.name not in uncounted_ops]
 
     @property
     def falls_back(self) -> list[tuple[str, Span | None]]:

@@ -192,7 +192,7 @@ class ByShape:
             bounded_graph = fold_symbolic_bounds(graph, symbolic_code.accepts_symbolic_attributes)
             if bounded_graph is not None and not symbolic_code.has_kernels_with_symbolic_attributes(bounded_graph):
                 graph = bounded_graph
-            kernel_ops = symbolic_code.kernels(graph, library=False)
+            kernel_ops = symbolic_code.kernels(graph, all_kernels=False)
         except (TypeError, ValueError):  # the lowering of an op needs known sizes
             return None
         if kernel_ops:

@@ -194,7 +194,7 @@ class WriteMonitor:
         """Return a tensor as NumPy's array without dimensions, or unchanged if the trace is on tensors."""
         if not self.trace.memory and not self.has_tensors:
             self.check_write(tensor, "an array without dimensions is created")
-        return wrap_new_arrays(tensor, scalars=True)
+        return wrap_new_arrays(tensor, wrap_scalars=True)
 
     def _find_locations_of(self, owners: Sequence[Any], excluded: Sequence[Location] = ()) -> list[Location]:
         """Return all locations from which an owner is reachable: a write through one name is read through another."""

@@ -40,13 +40,16 @@ class Memory:
 
 
 @dataclass(frozen=True, slots=True)
-class Cells:
-    """Storage of a Memory across blocks: a slot for the owner, and allocas for all parts that are not constant."""
+class StoredMemory:
+    """Storage of a Memory across blocks: a slot for the owner, and allocas for the rest.
+
+    `sizes_and_strides` are the allocas of those that are not constant.
+    """
 
     owner: str
     pointer: str
     is_whole: str
-    numbers: tuple[str, ...]
+    sizes_and_strides: tuple[str, ...]
 
 
 Native = Element | Object | Memory

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math as numbers
+import math as python_math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -62,7 +62,7 @@ def log_uniform_candidate_sampler(
         sampled = np.array(drawn, np.int64)
 
         def expected_counts(classes: np.ndarray) -> np.ndarray:
-            p = (np.log(classes + 2.0) - np.log(classes + 1.0)) / numbers.log(range_max + 1)
+            p = (np.log(classes + 2.0) - np.log(classes + 1.0)) / python_math.log(range_max + 1)
             return (-np.expm1(draw_count * np.log1p(-p)) if unique else p * num_sampled).astype(np.float32)
 
         return sampled, expected_counts(np.asarray(true)), expected_counts(sampled)

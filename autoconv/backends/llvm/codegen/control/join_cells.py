@@ -9,7 +9,7 @@ from autoconv.backends.llvm.analysis import representation
 from autoconv.backends.llvm.analysis.representation import is_scalar
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.memory import array_view
-from autoconv.backends.llvm.codegen.values import Cells, Memory, Native, Object
+from autoconv.backends.llvm.codegen.values import Memory, Native, Object, StoredMemory
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, load, store
 from autoconv.backends.llvm.ir.types import memory, register
 from autoconv.graph.dtypes import DType
@@ -17,7 +17,7 @@ from autoconv.graph.graph import Value
 from autoconv.graph.types import Type
 
 
-def new_cell(region: LoweringContext, type_: Type) -> str | Cells:
+def new_cell(region: LoweringContext, type_: Type) -> str | StoredMemory:
     """Return a cell for a value of the type: memory for a number, a slot for an object."""
     if representation.is_memory(type_):
         return array_view.new_cells(region, type_)  # type: ignore[arg-type]
@@ -31,14 +31,14 @@ def _cell_type(dtype: DType) -> str:
 
 def store_outputs(
     region: LoweringContext,
-    cells: Sequence[str | Cells],
+    cells: Sequence[str | StoredMemory],
     results: Sequence[Value],
     outputs: Sequence[Value],
     natives: Sequence[Native],
 ) -> None:
     """Store a region's `outputs` in the cells of `results`; the cells take over the references of objects."""
     for cell, value, output, native in zip(cells, results, outputs, natives, strict=True):
-        if isinstance(cell, Cells):
+        if isinstance(cell, StoredMemory):
             assert isinstance(native, Memory)
             array_view.store_memory(region, cell, value.type, native)  # type: ignore[arg-type]
             continue
@@ -53,9 +53,9 @@ def store_outputs(
             region.out.store("ptr", native.ir, cell)
 
 
-def load_cell(region: LoweringContext, cell: str | Cells, type_: Type) -> Native:
+def load_cell(region: LoweringContext, cell: str | StoredMemory, type_: Type) -> Native:
     """Load the value of a cell. An object stays owned by the cell, which is its slot."""
-    if isinstance(cell, Cells):
+    if isinstance(cell, StoredMemory):
         return array_view.load_memory(region, cell, type_)  # type: ignore[arg-type]
     if is_scalar(type_):
         b, dtype = ElementWriter(region.out), type_.dtype

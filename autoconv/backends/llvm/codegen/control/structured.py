@@ -16,7 +16,7 @@ from autoconv.backends.llvm.codegen.control.recursion import write_recursive_cal
 from autoconv.backends.llvm.codegen.control.selection import are_large, operand_bound, select_results
 from autoconv.backends.llvm.codegen.memory import array_view
 from autoconv.backends.llvm.codegen.registry import lowering
-from autoconv.backends.llvm.codegen.values import Cells, Memory, Native, Object
+from autoconv.backends.llvm.codegen.values import Memory, Native, Object, StoredMemory
 from autoconv.backends.llvm.ir.metadata import independent_loop
 from autoconv.backends.llvm.ir.operand import Operand
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter
@@ -161,7 +161,7 @@ def write_while(region: LoweringContext, node: Node) -> None:
     region.body.end_loop()
     for value, cell, type_ in zip(node.results, cells, types, strict=True):
         native = load_cell(region, cell, type_)
-        region.set(value, native if isinstance(cell, Cells) else convert(region, native, type_, value.type))
+        region.set(value, native if isinstance(cell, StoredMemory) else convert(region, native, type_, value.type))
 
 
 def _write_condition(

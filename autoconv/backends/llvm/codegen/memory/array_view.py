@@ -12,7 +12,7 @@ import numpy as np
 
 from autoconv.backends.llvm.analysis.representation import register_of
 from autoconv.backends.llvm.codegen.context import LoweringContext
-from autoconv.backends.llvm.codegen.values import Cells, Memory, Object
+from autoconv.backends.llvm.codegen.values import Memory, Object, StoredMemory
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.index_arith import Position, Size, plus, product, row_major_strides
 from autoconv.backends.llvm.ir.operand import Operand
@@ -100,13 +100,13 @@ def _store_numbers(out: FunctionText, numbers: Sequence[Position]) -> str:
     return cell
 
 
-def new_cells(region: LoweringContext, type_: ArrayType) -> Cells:
+def new_cells(region: LoweringContext, type_: ArrayType) -> StoredMemory:
     out = region.out
     unknown = [number for number in (*type_.shape, *type_.strides) if number is None]
-    return Cells(out.slot(), out.alloca("ptr"), out.alloca("i1"), tuple(out.alloca("i64") for _ in unknown))
+    return StoredMemory(out.slot(), out.alloca("ptr"), out.alloca("i1"), tuple(out.alloca("i64") for _ in unknown))
 
 
-def store_memory(region: LoweringContext, cells: Cells, type_: ArrayType, memory: Memory) -> None:
+def store_memory(region: LoweringContext, cells: StoredMemory, type_: ArrayType, memory: Memory) -> None:
     """Store a representation in cells; the cells take over the reference to the owner."""
     out = region.out
     out.line(f"store ptr {memory.owner.ir}, ptr {cells.owner}")
@@ -115,13 +115,13 @@ def store_memory(region: LoweringContext, cells: Cells, type_: ArrayType, memory
     known = (*type_.shape, *type_.strides)
     values = (*memory.sizes, *memory.strides)
     unknown = [value for number, value in zip(known, values, strict=True) if number is None]
-    for cell, value in zip(cells.numbers, unknown, strict=True):
+    for cell, value in zip(cells.sizes_and_strides, unknown, strict=True):
         out.line(f"store i64 {value}, ptr {cell}")
 
 
-def load_memory(region: LoweringContext, cells: Cells, type_: ArrayType) -> Memory:
+def load_memory(region: LoweringContext, cells: StoredMemory, type_: ArrayType) -> Memory:
     out = region.out
-    numbers = iter(cells.numbers)
+    numbers = iter(cells.sizes_and_strides)
     positions = map(_known_position, (*type_.shape, *type_.strides))
     values: list[Position] = [
         out.new(f"load i64, ptr {next(numbers)}") if number is None else number for number in positions
