@@ -48,33 +48,33 @@ def divide_into_segments(node: Node, every: int) -> bool:
 
 
 def recompute_and_reverse(
-    child: Region, parameters: Sequence[Value], seeds: Sequence[tuple[Value, Value]], varied: set[Value],
+    region: Region, parameters: Sequence[Value], seeds: Sequence[tuple[Value, Value]], varied: set[Value],
     backprop: Callable[..., None],
 ) -> None:  # fmt: skip
-    """Copy the level's forward graph into its backward graph, and reverse the copy.
+    """Copy the region's forward graph into its backward graph, and reverse the copy.
 
-    `seeds` are outputs with their cotangents. Only the parameters of the level are stored.
+    `seeds` are outputs with their cotangents. Only the parameters of the region are stored.
     """
-    forward_nodes = child.forward.nodes[:]  # before pushes of the stored parameters are added there
+    forward_nodes = region.forward.nodes[:]  # before pushes of the stored parameters are added there
     copies: dict[Value, Value] = {}
     for parameter in parameters:
-        if parameter in varied or _is_used(child.forward, parameter):
-            outer_value = child.resolve(parameter)
+        if parameter in varied or _is_used(region.forward, parameter):
+            outer_value = region.resolve(parameter)
             is_tensor = isinstance(outer_value.type, TensorType)
             # Each parameter needs a value of its own, as cotangents are kept by value.
-            copies[parameter] = child.builder.identity(outer_value) if is_tensor else outer_value
-    nodes = [append_copy(child.backward, node, copies) for node in forward_nodes]
-    level = Root(child.backward, child.backward)
-    level.heap = child.heap
+            copies[parameter] = region.builder.identity(outer_value) if is_tensor else outer_value
+    nodes = [append_copy(region.backward, node, copies) for node in forward_nodes]
+    copied_root = Root(region.backward, region.backward)
+    copied_root.heap = region.heap
     for output, cotangent in seeds:
         if output in varied:
-            converted = conform(level.builder, cotangent, output.type)
-            accumulate(level.builder, level.cotangents, copies[output], converted)
-    backprop(level, {copies[value] for value in varied if value in copies}, nodes)
+            converted = conform(copied_root.builder, cotangent, output.type)
+            accumulate(copied_root.builder, copied_root.cotangents, copies[output], converted)
+    backprop(copied_root, {copies[value] for value in varied if value in copies}, nodes)
     for parameter in parameters:
-        cotangent_of_copy = level.cotangents.get(copies[parameter]) if parameter in copies else None
+        cotangent_of_copy = copied_root.cotangents.get(copies[parameter]) if parameter in copies else None
         if cotangent_of_copy is not None:
-            child.cotangents[parameter] = cotangent_of_copy
+            region.cotangents[parameter] = cotangent_of_copy
 
 
 def _is_used(graph: Graph, parameter: Value) -> bool:
@@ -84,7 +84,7 @@ def _is_used(graph: Graph, parameter: Value) -> bool:
 def _test_with_limit(test: Graph, size: int, every: int) -> Graph:
     limited = shallow_copy(test)
     b = GraphBuilder(limited)
-    iteration = limited.add_parameter(TensorType(int64, ()), "done")
+    iteration = limited.add_parameter(TensorType(int64, ()), "iteration")
     limited.parameters = [*limited.parameters[:size], iteration, *limited.parameters[size:-1]]
     is_inside_segment = b.less(iteration, np.array(every, np.int64))
     limited.outputs = [b.logical_and(is_inside_segment, limited.outputs[0])]
@@ -93,7 +93,7 @@ def _test_with_limit(test: Graph, size: int, every: int) -> Graph:
 
 def _body_with_counter(body: Graph, size: int) -> Graph:
     counting = shallow_copy(body)
-    iteration = counting.add_parameter(TensorType(int64, ()), "done")
+    iteration = counting.add_parameter(TensorType(int64, ()), "iteration")
     counting.parameters = [*counting.parameters[:size], iteration, *counting.parameters[size:-1]]
     counting.outputs.append(GraphBuilder(counting).add(iteration, np.array(1, np.int64)))
     return counting

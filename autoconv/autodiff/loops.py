@@ -185,7 +185,7 @@ def _add_counter_and_stacks(level: Level, node: Node, body: _Body) -> tuple[Valu
     outer_stacks = [level.open_stack(node, inner_stack.type) for inner_stack in child.stacks]
     start = GraphBuilder(level.forward).constant(value=_ZERO)
     move_before(level.forward, node, node_count)
-    iteration = forward.add_parameter(_COUNT_TYPE, "done")
+    iteration = forward.add_parameter(_COUNT_TYPE, "iteration")
     forward.outputs += [GraphBuilder(forward).add(iteration, _ONE), *(inner_stack.exit for inner_stack in child.stacks)]  # type: ignore[list-item]
     forward.parameters = [
         *parameters_before[:size], iteration, *(

@@ -140,7 +140,7 @@ class CallForm:
     fixed_arguments  positions of arguments that are no parameters, with the type and value that each must have (for
                   strings, the identical object)
     result        the result of the call, built from the outputs
-    may_share     whether an output array may share memory with other holders; otherwise it is copied
+    outputs_may_share_memory  whether output arrays may share memory with other holders; otherwise they are copied
     tensor_class  its instances hold an array at `array_slot` and a bool at `weak_slot`, offsets in bytes
     weak          for each tensor parameter, the value that its bool must have
     guards        conditions on globals and cells; if one fails, or while `busy` is not 0, the call returns
@@ -154,7 +154,7 @@ class CallForm:
     parameters: tuple[str | Captured | ListParameter | InstanceParameter, ...]
     fixed_arguments: tuple[tuple[int, Any], ...]
     result: ResultForm
-    may_share: bool
+    outputs_may_share_memory: bool
     tensor_class: type
     array_slot: int
     weak_slot: int

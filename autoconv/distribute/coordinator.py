@@ -1,4 +1,4 @@
-"""The coordinator of parameter servers: functions in a queue, which a thread for each worker runs there."""
+"""The coordinator of parameter servers: a queue of functions, and a thread for each worker that runs them there."""
 
 from __future__ import annotations
 
@@ -97,18 +97,19 @@ class _ScheduledFunction:
         self.result = RemoteValue(is_ready=False)
         self.losses = 0
 
-    def run(self, worker: int, position: int) -> Any:
+    def run(self, task_index: int, worker_position: int) -> Any:
         """Run the function in a worker, and return its result when it is there."""
 
         def worker_argument(leaf: Any) -> Any:
             if isinstance(leaf, RemoteValue):
                 leaf = leaf.get()
-            return leaf.values[position] if isinstance(leaf, PerWorkerValues) else leaf
+            return leaf.values[worker_position] if isinstance(leaf, PerWorkerValues) else leaf
 
         args, kwargs = map_structure(worker_argument, (self.args, self.kwargs))
-        with device(f"/job:worker/task:{worker}"):
+        with device(f"/job:worker/task:{task_index}"):
             result = self.function(*args, **kwargs)
-        map_structure(lambda leaf: leaf.numpy() if hasattr(leaf, "numpy") else leaf, result)  # raises its errors
+        # Wait for the values, so that errors of their computation are raised here.
+        map_structure(lambda leaf: leaf.numpy() if hasattr(leaf, "numpy") else leaf, result)
         return result
 
 
@@ -154,7 +155,7 @@ class _Queue:
             self._changed.wait_for(lambda: not self._running)
             self._raise_error()
 
-    def is_empty(self) -> bool:
+    def has_finished(self) -> bool:
         with self._changed:
             self._raise_error()
             return not (self._waiting or self._running)
@@ -195,10 +196,10 @@ class ClusterCoordinator:
             )
         self._strategy = strategy
         self._queue = _Queue()
-        for position, worker in enumerate(strategy.workers):
-            arguments = self._queue, strategy, worker, position
+        for worker_position, task_index in enumerate(strategy.workers):
+            arguments = self._queue, strategy, task_index, worker_position
             threading.Thread(
-                target=_run_scheduled_functions, args=arguments, daemon=True, name=f"worker {worker}"
+                target=_run_scheduled_functions, args=arguments, daemon=True, name=f"worker {task_index}"
             ).start()
         self._end = weakref.finalize(self, self._queue.end)
 
@@ -224,7 +225,7 @@ class ClusterCoordinator:
 
     def done(self) -> bool:
         """Return whether all functions have run; raises the error of one as `join`."""
-        return self._queue.is_empty()
+        return self._queue.has_finished()
 
     def create_per_worker_dataset(self, dataset_fn: Callable[[], Any] | Any) -> PerWorkerDataset:
         """Return a dataset for each worker: the results of a function that is called for each, or the same dataset."""
@@ -237,13 +238,15 @@ class ClusterCoordinator:
         return map_structure(lambda leaf: leaf.fetch() if isinstance(leaf, RemoteValue) else leaf, val)
 
 
-def _run_scheduled_functions(queue: _Queue, strategy: ParameterServerStrategy, worker: int, position: int) -> None:
+def _run_scheduled_functions(
+    queue: _Queue, strategy: ParameterServerStrategy, task_index: int, worker_position: int
+) -> None:
     """Run functions in a worker until the end."""
-    task: Any = TASKS["worker", worker]
+    task: Any = TASKS["worker", task_index]
     while (work := queue.take()) is not None:
         try:
             with strategy.scope():
-                result = work.run(worker, position)
+                result = work.run(task_index, worker_position)
         except UnavailableError as error:
             work.losses += 1
             if task.name in str(error) and work.losses < _MAX_LOSSES:

@@ -270,7 +270,7 @@ def _formatted_pieces(values: Iterable[Any], in_format: bool = False) -> Iterato
                 yield from _formatted_pieces(value.format_spec.values, True)
             yield "}", False
         elif isinstance(value, ast.Constant):
-            # A leading double quote makes `repr` use single quotes, and what lies between them needs none.
+            # Split at single quotes: `repr` delimits a text with a double quote by them, and escapes no quote.
             text = "'".join([repr('"' + part)[2:-1] for part in str(value.value).split("'")])
             braces = ("\\x7b", "\\x7d") if in_format else ("{{", "}}")
             yield text.replace("{", braces[0]).replace("}", braces[1]), True

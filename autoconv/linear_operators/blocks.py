@@ -44,25 +44,25 @@ class LinearOperatorBlockDiag(CombinedOperator):
         return super()._operand(x)
 
     def _apply_blocks(self, x: Any, method: str, adjoint: bool, adjoint_arg: bool) -> Any:
-        by_rows = (method == "solve") != adjoint
+        takes_range_vectors = (method == "solve") != adjoint
         if isinstance(x, list):
             pairs = zip(self._operators, x, strict=True)
             return [
                 getattr(operator, method)(part, adjoint=adjoint, adjoint_arg=adjoint_arg) for operator, part in pairs
             ]
         right = adjoint_of(x, adjoint_arg)
-        sizes: list[Any] = [
-            operator.range_dimension_tensor() if by_rows else operator.domain_dimension_tensor()
+        block_sizes: list[Any] = [
+            operator.range_dimension_tensor() if takes_range_vectors else operator.domain_dimension_tensor()
             for operator in self._operators
         ]
-        parts = split(right, stack(sizes), axis=-2, num=len(sizes))
+        parts = split(right, stack(block_sizes), axis=-2, num=len(block_sizes))
         batch_shape = broadcast_dynamic_shape(self.batch_shape_tensor(), get_item(shape(right), slice(None, -2)))
         products = [
             getattr(operator, method)(part, adjoint=adjoint)
             for operator, part in zip(self._operators, parts, strict=True)
         ]
         shapes = [concat([batch_shape, get_item(shape(y), slice(-2, None))], 0) for y in products]
-        return concat([broadcast_to(y, sizes) for y, sizes in zip(products, shapes, strict=True)], -2)
+        return concat([broadcast_to(y, target_shape) for y, target_shape in zip(products, shapes, strict=True)], -2)
 
     def _matmul(self, x: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
         return self._apply_blocks(x, "matmul", adjoint, adjoint_arg)
@@ -86,7 +86,7 @@ class LinearOperatorBlockDiag(CombinedOperator):
     def _concat_broadcast(self, parts: list[Any]) -> Any:
         batch_shape = self.batch_shape_tensor()
         shapes = [concat([batch_shape, get_item(shape(x), slice(-1, None))], 0) for x in parts]
-        return concat([broadcast_to(x, sizes) for x, sizes in zip(parts, shapes, strict=True)], -1)
+        return concat([broadcast_to(x, target_shape) for x, target_shape in zip(parts, shapes, strict=True)], -1)
 
     def _diag_part(self) -> Any:
         return self._concat_broadcast([operator.diag_part() for operator in self._operators])

@@ -52,7 +52,7 @@ from autoconv.operators.control.conditionals import (
     switch_stmt,
     test,
 )
-from autoconv.operators.control.exception_groups import left_of_group, split_group
+from autoconv.operators.control.exception_groups import exception_to_raise, split_group
 from autoconv.operators.control.loops import for_stmt, iterate, while_stmt
 from autoconv.operators.support.converted_modules import module
 from autoconv.operators.support.protected_names import (
@@ -105,9 +105,10 @@ from autoconv.operators.values.membership import in_, not_in
 from autoconv.runtime.recording.activity import register_listener
 
 # Operators with a cheaper version for use while this thread records nothing: it runs the function as written.
-_TRACED = {"call": call, **{_name: quiet_2(getattr(_set_operators, _name)) for _name in _set_operators.NATIVE}}
-_UNTRACED = {"call": call_untraced, **_set_operators.NATIVE}
-bitand, bitor, bitxor, sub = map(_set_operators.NATIVE.__getitem__, ("bitand", "bitor", "bitxor", "sub"))
+_QUIET_OPERATORS = {_name: quiet_2(getattr(_set_operators, _name)) for _name in _set_operators.PYTHON_FUNCTIONS}
+_TRACED = {"call": call, **_QUIET_OPERATORS}
+_UNTRACED = {"call": call_untraced, **_set_operators.PYTHON_FUNCTIONS}
+bitand, bitor, bitxor, sub = map(_set_operators.PYTHON_FUNCTIONS.__getitem__, ("bitand", "bitor", "bitxor", "sub"))
 untraced: object = True
 
 
@@ -193,7 +194,7 @@ __all__ = [
     "ld_inlined",
     "ld_outer",
     "le",
-    "left_of_group",
+    "exception_to_raise",
     "let",
     "list_of",
     "local_cells",

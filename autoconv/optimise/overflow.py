@@ -56,14 +56,14 @@ def may_change_kind(node: Node) -> bool:
     if node.op.name == "object_unbox":
         return node.attributes["type"].weak and node.inputs[0].type not in _NUMBER_TYPES
     if node.op.name == "object_box":
-        return node.attributes["how"] == "identified"
+        return node.attributes["how"] == "looked_up"
     return node.op.name.startswith("typed_list_total") or is_guess(node)
 
 
 def may_run_code(node: Node) -> bool:
     """Return whether a node may need a method or property of a user's class, which a graph cannot run."""
     if node.op.name == "object_apply":
-        return node.attributes["function"] in ("hasattr", "not_called")
+        return node.attributes["function"] in ("hasattr", "refuse_call")
     operand_type = node.inputs[0].type if node.op.name in _CODE_RUNNING_OPS else None
     return isinstance(operand_type, ObjectType) and operand_type.kind not in _BUILTIN_KINDS
 

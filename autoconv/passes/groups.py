@@ -25,7 +25,7 @@ def f():
                     h(e)
             except BaseException as caught_1:
                 raised_.append(caught_1)
-        left_ = ag__.left_of_group(error_, rest_, raised_, parts_)
+        left_ = ag__.exception_to_raise(error_, rest_, raised_, parts_)
         if left_ is not None:
             raise left_
 """
@@ -74,7 +74,7 @@ class Groups(FunctionPass, statements_only=True):
             remaining = rest
             statements.append(self._if_not_none(part, self._lower_handler(handler, part, parts, raised)))
         names = [build.name(name) for name in (error, rest, raised, parts)]
-        statements.append(build.assign(left, build.operate("left_of_group", *names)))
+        statements.append(build.assign(left, build.operate("exception_to_raise", *names)))
         statements.append(self._if_not_none(left, [gast.Raise(build.name(left), None)]))
         return [build.assign(error, build.constant(None)), body, self._if_not_none(error, statements, node.orelse)]
 

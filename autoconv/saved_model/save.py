@@ -129,7 +129,7 @@ def _object_record(value: object, number: int, writer: TraceWriter, assets: list
 
 def _function_record(value: Function[..., Any], writer: TraceWriter) -> dict[str, Any]:
     parameters = []
-    for name, parameter in value.function_spec.python.parameters.items():
+    for name, parameter in value.function_spec.python_signature.parameters.items():
         record: dict[str, Any] = {"name": name, "kind": parameter.kind.name}
         if parameter.default is not inspect.Parameter.empty:
             try:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from autoconv.backends.llvm.analysis.index_map import Span
+from autoconv.backends.llvm.analysis.index_map import CounterRange
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.index_arith import is_below, plus, record_counter_range, times
 from autoconv.backends.llvm.ir.module import ModuleText
@@ -89,7 +89,7 @@ def test_comparisons_with_counter_ranges() -> None:
 
 def test_positions_where_a_span_is_cut() -> None:
     i = Symbol("i")
-    span = Span(i, 0, 10)
+    span = CounterRange(i, 0, 10)
     assert span.is_below(dimensions.plus(dimensions.times(i, -1), 9), 4) is None  # from i = 6 on
     assert span.is_below(dimensions.plus(i, 3), 5) is None  # up to i = 2
     assert span.cuts == {2, 6}

@@ -117,8 +117,8 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
         "the attribute … of a … is changed, and which one that is dep",
     ): ONLY_COMPILE,
     ("autoconv/operators/control/variants.py", "…"): PASSED_ON,
-    ("autoconv/ops/python/objects.py", "a graph chooses which … it calls, and cannot call it"): ONLY_COMPILE,
-    ("autoconv/ops/python/objects.py", "a graph chooses which … it calls the method … of, and cannot"): ONLY_COMPILE,
+    ("autoconv/ops/python/objects.py", "which … is called is known only at run time, and a graph can"): ONLY_COMPILE,
+    ("autoconv/ops/python/objects.py", "the … whose method … is called is known only at run time, an"): ONLY_COMPILE,
     (
         "autoconv/operators/control/loop_recording.py",
         "the test of a loop changes an object, and which one depends ",

@@ -118,8 +118,8 @@ def range_(
     splits = partitions.splits_of_lengths(lengths)
     row_ids = partitions.rowids_of_lengths(lengths)
     offsets = cast(tensor_range(partitions.count_rows(row_ids, splits.dtype)) - gather(splits, row_ids), widest)
-    row_bounds = [gather(broadcast_to(bound, shape(lengths)), row_ids) for bound in (first, step)]
-    return RaggedTensor(row_bounds[0] + offsets * row_bounds[1], splits)
+    row_starts, row_steps = (gather(broadcast_to(bound, shape(lengths)), row_ids) for bound in (first, step))
+    return RaggedTensor(row_starts + offsets * row_steps, splits)
 
 
 def _division_dtype(dtype: Any) -> Any:

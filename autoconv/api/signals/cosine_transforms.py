@@ -176,11 +176,6 @@ def _dct3(x: Any, size: int, norm: str | None) -> Any:
 
 def _dct4(x: Any, size: int, norm: str | None) -> Any:
     """Take every other element of a transform of type 2 of twice the size."""
-    expanded: Any = apply("expand_dims", x, axis=-1)
-    spectrum = _dct2(_pad_to_double(expanded, size), 2 * size, None)
+    spectrum = _dct2(pad(x, [*[[0, 0]] * (len(x.shape) - 1), [0, size]]), 2 * size, None)
     odd_elements: Any = get_item(spectrum, (..., slice(1, None, 2)))
     return odd_elements * constant(np.sqrt(0.5 / size), x.dtype) if norm == "ortho" else odd_elements
-
-
-def _pad_to_double(expanded: Any, size: int) -> Any:
-    return pad(apply("squeeze", expanded, axis=(-1,)), [*[[0, 0]] * (len(expanded.shape) - 2), [0, size]])

@@ -79,7 +79,7 @@ class NativeGraph:
         resolved_objects = tuple(map(resolve_item, objects.items))
         table = (ctypes.c_void_p * len(resolved_objects)).from_address(code.address("objects"))
         for i, item in enumerate(resolved_objects):
-            table[i] = item.offset if isinstance(item, Address) else id(item)
+            table[i] = item.value if isinstance(item, Address) else id(item)
         kept_objects = code, resolved_objects, form
         self._run = native_entry(code.address(RUN), graph.name, kept_objects)
         self.entry = None if form is None else native_entry(code.address(CALL), graph.name, kept_objects)

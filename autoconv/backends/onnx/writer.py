@@ -189,9 +189,9 @@ class Writer(ShapeWriter):
         return word if word is not None else self.constant(0, int32)
 
     def fail_where(self, condition: Term) -> None:
-        if self.location not in self.locations:
-            self.locations.append(self.location)
-        number = self.constant(self.locations.index(self.location) + 1, int32)
+        if self.node_location not in self.locations:
+            self.locations.append(self.node_location)
+        number = self.constant(self.locations.index(self.node_location) + 1, int32)
         earlier_word = self.error_word_or_zero(self.error_word)
         self.error_word = self.select(condition & earlier_word.same(0), number, earlier_word)
 

@@ -1,4 +1,4 @@
-"""The operations of a writer for control flow: blocks, branches, loops, and the error word."""
+"""The operations of a writer for control flow: blocks, branches, loops, and the number of the first error."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from autoconv.ops.elements import Rule, Step
 
 
 class Control(Rules):
-    """Further operations of a writer: regions, and the error word."""
+    """Further operations of a writer: regions, and the number of the first error."""
 
-    location = ""
-    error_word: Term | None = None
+    node_location = ""  # op and span of the node being written, for errors
+    error_word: Term | None = None  # a number in the graph: 0, or which check failed first; None before any check
 
     def native_form(self, node: Node, operands: Sequence[Term]) -> Term | None:
         """Return the runtime's own form of an elementwise op, or None if it has none: then the op's rule is applied."""
@@ -60,19 +60,23 @@ class Control(Rules):
         self.error_word = next_state.pop()
         return next_state[1:]
 
-    def iterate(self, active: Term, state: Sequence[Term], step: Step, most: int) -> list[Term]:
-        """Repeat a step on the elements that are active (see `ops.elements.Elements`); the others keep their state."""
+    def iterate(self, active: Term, state: Sequence[Term], step: Step, max_count: int) -> list[Term]:
+        """Repeat a step on the elements that are active (see `ops.elements.Elements`); the others keep their state.
+
+        Unlike that of `repeat`, the step gets the number of the iteration, from 1 on: `step(count, state)`.
+        """
 
         def run_step(active: Term, state: list[Term]) -> tuple[Term, list[Term]]:
             count, *old_state = state
             still_active, next_state = step(count, old_state)
             masked_state = [self.select(active, new, old) for new, old in zip(next_state, old_state, strict=True)]
-            return active & still_active & (count < float(most)), [count + 1.0, *masked_state]
+            return active & still_active & (count < float(max_count)), [count + 1.0, *masked_state]
 
         broadcast_state = [self.broadcast(x, active)[0] for x in state]
         return self.repeat(active, [self.constant(1.0, float64), *broadcast_state], run_step)[1:]
 
     def routine(self, name: str, rule: Rule, *operands: Term) -> Term:
+        """Apply a rule; writers that have functions call one of this name instead."""
         result: Term = rule(self, *operands)
         return result
 

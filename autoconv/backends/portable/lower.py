@@ -93,7 +93,7 @@ class Lowering(Memory):
         return [env[value] for value in graph.outputs]
 
     def lower_node(self, node: Node, operands: list[Item]) -> Sequence[Item]:
-        self.w.location = f"{node.op.name} at {node.span}" if node.span is not None else node.op.name
+        self.w.node_location = f"{node.op.name} at {node.span}" if node.span is not None else node.op.name
         try:
             outputs_of_node = self._lower_by_rule(node, operands)
         except GraphUnfit as error:

@@ -41,7 +41,7 @@ class ArrayWriter(Control):
         self._name_count = 0
         self._constants: list[dict[str, Term]] = [{}]
         self.locations: list[str] = []
-        self.location = ""
+        self.node_location = ""
         self.error_word: Term | None = None
 
     # ---- text

@@ -194,9 +194,9 @@ class Writer(ArrayWriter):
                 raise GraphUnfit("while", "a variable of the loop changes its shape")
 
     def fail_where(self, condition: Term) -> None:
-        if self.location not in self.locations:
-            self.locations.append(self.location)
-        number = self.constant(self.locations.index(self.location) + 1, int32)
+        if self.node_location not in self.locations:
+            self.locations.append(self.node_location)
+        number = self.constant(self.locations.index(self.node_location) + 1, int32)
         earlier_word = self.error_word if self.error_word is not None else self.constant(0, int32)
         self.error_word = self.select(condition & earlier_word.same(0), number, earlier_word)
 

@@ -177,8 +177,8 @@ def _call_by_class(function: Any, arguments: Sequence[Any], keywords: dict[str, 
     if not kinds:
         return NotImplemented
     call_instance = lambda instance: convert_callback(instance)(*arguments, **keywords)
-    not_called = functools.partial(record_without_hook, "object_apply", [function], function="not_called")
-    return dispatch_on_class(function, kinds, call_instance, not_called)
+    refuse_call = functools.partial(record_without_hook, "object_apply", [function], function="refuse_call")
+    return dispatch_on_class(function, kinds, call_instance, refuse_call)
 
 
 def _apply_operator(function: str, operands: Sequence[Any], attributes: dict[str, Any]) -> Any:

@@ -50,7 +50,7 @@ def _method_caller(name: Any, /, *args: Any, **kwargs: Any) -> Any:
 
 
 def _call_with_names(function: Callable[..., Any], function_name: str, *names: Any) -> Any:
-    """Call a function of names, or one of several calls where a name is one of several."""
+    """Call a function of attribute names; where a name is a variant, make one call for each alternative."""
     if any(type(name) is Variant for name in names):
         return distribute(lambda *known: _call_with_names(function, function_name, *known), *names)
     if any(map(is_object, names)):
@@ -68,7 +68,7 @@ def _iter(x: Any, *sentinel: Any) -> Any:
 
 
 def _next(iterator: Any, *default: Any) -> Any:
-    """next(iterator); the guard must allow it for a pre-existing iterator, which would yield one item for all calls."""
+    """next(iterator); the contract refuses a pre-existing iterator, whose one item would serve all calls."""
     if is_object(iterator):
         return apply_object("next", iterator, *default)
     if type(iterator) is HeldIterator and iterator.is_resumable:
@@ -85,7 +85,7 @@ AS_STATEMENTS: dict[Any, Callable[..., Any]] = {
     operator.setitem: _set_item, operator.delitem: items.del_item,
     **{entry.in_place_function: getattr(in_place_operators, entry.in_place) for entry in BINARY},
     operator.iconcat: in_place_operators.iadd,
-    **{native: getattr(set_operators, name) for name, native in set_operators.NATIVE.items()},
+    **{function: getattr(set_operators, name) for name, function in set_operators.PYTHON_FUNCTIONS.items()},
 }  # fmt: skip
 _COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge", "is_", "is_not")
 AS_STATEMENTS.update({getattr(operator, name): getattr(comparisons, name) for name in _COMPARISONS})

@@ -6,7 +6,7 @@ from typing import Any
 
 from autoconv.operators.regions.layout import Variant
 from autoconv.operators.regions.raised_errors import refuse_values_in_parts
-from autoconv.ops.python.exception_groups import left_of_group as left_now
+from autoconv.ops.python.exception_groups import exception_to_raise as exception_to_raise_now
 from autoconv.ops.python.exception_groups import split_group as split_now
 from autoconv.runtime.objects.containers import heap_of
 from autoconv.runtime.objects.staged_exceptions import StagedException
@@ -22,15 +22,15 @@ def split_group(error: Any, kinds: Any) -> tuple[Any, Any]:
     return first, rest
 
 
-def left_of_group(error: Any, rest: Any, raised: Any, parts: Any) -> Any:
+def exception_to_raise(error: Any, rest: Any, raised: Any, parts: Any) -> Any:
     """Return the exception to raise after the clauses: of the uncaught part and the exceptions of the clauses, or None.
 
     `rest` is the uncaught part, `raised` are the exceptions of the clauses, and `parts` the caught parts.
     """
     if any(map(_is_deferred, (error, rest, raised, parts))) or any(map(_is_deferred, (*raised, *parts))):
         refuse_values_in_parts(error, current_place())  # in the graph, the parts of a copy would be other exceptions
-        return apply_object("left_of_group", error, rest, raised, parts)
-    return left_now(error, rest, raised, parts)
+        return apply_object("exception_to_raise", error, rest, raised, parts)
+    return exception_to_raise_now(error, rest, raised, parts)
 
 
 def _is_deferred(value: object) -> bool:
@@ -38,4 +38,4 @@ def _is_deferred(value: object) -> bool:
     return is_object(value) or heap_of(value) is not None or type(value) in (StagedException, Variant)
 
 
-__all__ = ["left_of_group", "split_group"]
+__all__ = ["exception_to_raise", "split_group"]

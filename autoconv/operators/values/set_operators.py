@@ -16,23 +16,23 @@ from autoconv.runtime.objects.containers import heap_of
 from autoconv.runtime.objects.symbolic_objects import apply_object
 from autoconv.runtime.recording.regions import current_region
 
-NATIVE: dict[str, Callable[[Any, Any], Any]] = {
+PYTHON_FUNCTIONS: dict[str, Callable[[Any, Any], Any]] = {
     "bitor": operator.or_, "bitand": operator.and_, "bitxor": operator.xor, "sub": operator.sub,
 }  # fmt: skip
 _GRAPH_NAMES = {"bitor": "or", "bitand": "and", "bitxor": "xor", "sub": "sub"}
 
 
 def _set_operator(name: str) -> Callable[[Any, Any], Any]:
-    native = NATIVE[name]
+    python_function = PYTHON_FUNCTIONS[name]
 
     def apply(x: object, y: object) -> Any:
         if current_region() is None:
-            return native(x, y)
+            return python_function(x, y)
         if _may_be_frozen(x) and Variant in (type(x), type(y)):
             return distribute(apply, x, y)
         if isinstance(x, frozenset) and heap_of(y) is not None:
             return apply_object(_GRAPH_NAMES[name], x, y)
-        return native(x, y)
+        return python_function(x, y)
 
     return apply
 
@@ -43,4 +43,4 @@ def _may_be_frozen(x: object) -> bool:
 
 bitor, bitand, bitxor, sub = map(_set_operator, ("bitor", "bitand", "bitxor", "sub"))
 
-__all__ = ["NATIVE", "bitand", "bitor", "bitxor", "sub"]
+__all__ = ["PYTHON_FUNCTIONS", "bitand", "bitor", "bitxor", "sub"]

@@ -112,13 +112,13 @@ class _ArrayElements:
     def routine(self, name: str, rule: Rule, *operands: Element) -> Any:
         return rule(self, *operands)
 
-    def iterate(self, active: Element, state: Sequence[Element], step: Step, most: int) -> list[Element]:
+    def iterate(self, active: Element, state: Sequence[Element], step: Step, max_count: int) -> list[Element]:
         """Repeat the step on all elements, and keep the last states of those that are active."""
         shape = active.array.shape
         result = [np.broadcast_to(x.array, shape).copy() for x in state]
         going = active.array
         now = list(state)
-        for n in range(1, most + 1):
+        for n in range(1, max_count + 1):
             if not going.any():
                 break
             goes_on, now = step(self.constant(float(n), float64), now)

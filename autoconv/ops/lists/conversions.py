@@ -87,7 +87,7 @@ def _list_add_at(list_: ListValue, indices: Any, x: Any) -> Any:
     items = list_.items()
     depth = np.ndim(indices)
     for i, row in zip(np.ravel(indices), np.reshape(x, (-1, *np.shape(x)[depth:])), strict=True):
-        list_.get(int(i))
+        list_.get(int(i))  # raises for an index outside of the list
         items[i] = row if items[i] is None else items[i] + row
     return list_.with_items(items)
 

@@ -41,12 +41,14 @@ def _is_user_function(method: Any) -> bool:
     return (method.__module__ or "").partition(".")[0] not in sys.stdlib_module_names
 
 
-def refuse_own_access(x: Any, name: str, writes: bool = False) -> None:
+def refuse_user_code_access(x: Any, name: str, writes: bool = False) -> None:
     """Raise NotInGraphError for an attribute whose access runs the user's code."""
     kind: Any = type(x)
     computed = not writes and computes(kind, name)
     if runs_code(kind, name, writes) or (computed and name not in getattr(x, "__dict__", ())):
-        raise NotInGraphError(f"a graph chooses which {kind.__name__} it takes {name!r} of, and cannot run its code")
+        raise NotInGraphError(
+            f"the {kind.__name__} whose {name!r} is used is known only at run time, and a graph cannot run its code"
+        )
 
 
 __all__ = ["computes", "runs_code"]

@@ -25,7 +25,7 @@ def split_group(error: BaseException | None, kinds: Any) -> tuple[Any, Any]:
     return None, error
 
 
-def left_of_group(
+def exception_to_raise(
     error: BaseException, rest: BaseException | None, raised: Sequence[BaseException], parts: Sequence[BaseException]
 ) -> BaseException | None:
     """Return the exception to raise after the clauses for `error`, or None.
@@ -51,4 +51,4 @@ def leaves_of_group(error: BaseException) -> Iterator[BaseException]:
         yield error
 
 
-__all__ = ["leaves_of_group", "left_of_group", "split_group"]
+__all__ = ["leaves_of_group", "exception_to_raise", "split_group"]

@@ -30,8 +30,8 @@ from autoconv.graph.python_operators import BINARY, COMPARISONS, UNARY
 from autoconv.graph.types import ObjectType, TensorType, Type, weak_rank
 from autoconv.ops.elementwise.python_numbers import KINDS, to_python_array
 from autoconv.ops.index_spec import NUMPY_INDEX_MESSAGE, SLICE_INDEX_MESSAGE
-from autoconv.ops.python.attribute_access import refuse_own_access
-from autoconv.ops.python.exception_groups import left_of_group, split_group
+from autoconv.ops.python.attribute_access import refuse_user_code_access
+from autoconv.ops.python.exception_groups import exception_to_raise, split_group
 from autoconv.ops.python.undo_log import (
     ARRAY_MUTATORS,
     HEAP_MUTATORS,
@@ -63,20 +63,20 @@ class NotAssigned:
 
 
 def _has_attribute(x: Any, name: str) -> bool:
-    refuse_own_access(x, name)
+    refuse_user_code_access(x, name)
     return hasattr(x, name)
 
 
 def _refuse_call(x: Any) -> Any:
-    """Raise for the call of an object of none of the classes expected there."""
+    """Raise the error of a call whose callee is of none of the classes for which the graph has a call."""
     name = type(x).__name__
     if callable(x):
-        raise NotInGraphError(f"a graph chooses which {name} it calls, and cannot call it")
+        raise NotInGraphError(f"which {name} is called is known only at run time, and a graph cannot call it")
     raise TypeError(f"{name!r} object is not callable")
 
 
 # The results of these may be new mutable objects, or they change their first operand.
-_ALLOCATING_FUNCTIONS: dict[str, Callable[..., Any]] = {
+_ALLOCATING_OR_MUTATING_FUNCTIONS: dict[str, Callable[..., Any]] = {
     **{record.name: record.function for record in (*BINARY, *UNARY)},
     **{record.in_place: record.in_place_function for record in BINARY},
     "pow": builtins.pow, "pos": operator.pos,
@@ -85,7 +85,7 @@ _ALLOCATING_FUNCTIONS: dict[str, Callable[..., Any]] = {
     "sorted": builtins.sorted, "reversed": builtins.reversed, "enumerate": builtins.enumerate, "zip": builtins.zip,
     "divmod": builtins.divmod, "sum": builtins.sum, "min": builtins.min, "max": builtins.max,
     "range": builtins.range, "next": builtins.next, "iter": builtins.iter, "bytes": builtins.bytes,
-    "split_group": split_group, "left_of_group": left_of_group,
+    "split_group": split_group, "exception_to_raise": exception_to_raise,
     "last": operator.itemgetter(-1), "last_of_each": lambda rows: [row[-1] for row in rows],
     "mapping": lambda x: {**x},
 }  # fmt: skip
@@ -98,9 +98,9 @@ _READING_FUNCTIONS: dict[str, Callable[..., Any]] = {
     "any": builtins.any, "all": builtins.all, "ord": builtins.ord, "chr": builtins.chr, "hex": builtins.hex,
     "bin": builtins.bin, "oct": builtins.oct, "len": builtins.len, "hash": builtins.hash,
     "callable": builtins.callable, "type": builtins.type, "issubclass": builtins.issubclass, "hasattr": _has_attribute,
-    "not_called": _refuse_call,
+    "refuse_call": _refuse_call,
 }  # fmt: skip
-FUNCTIONS = {**_ALLOCATING_FUNCTIONS, **_MUTATING_FUNCTIONS, **_READING_FUNCTIONS}
+FUNCTIONS = {**_ALLOCATING_OR_MUTATING_FUNCTIONS, **_MUTATING_FUNCTIONS, **_READING_FUNCTIONS}
 COLLECTIONS = (collections.deque, collections.Counter, collections.defaultdict, collections.OrderedDict)
 # The standard library's functions on lists and counters, with their names under the public module.
 LIBRARY: dict[Any, str] = {
@@ -110,13 +110,13 @@ LIBRARY: dict[Any, str] = {
     **{getattr(bisect, f"{name}_{side}"): f"bisect.{name}_{side}" for name in ("insort", "bisect")
        for side in ("left", "right")},
 }  # fmt: skip
-_ALLOCATING_FUNCTIONS.update({name: function for function, name in LIBRARY.items()})
+_ALLOCATING_OR_MUTATING_FUNCTIONS.update({name: function for function, name in LIBRARY.items()})
 FUNCTIONS.update({name: function for function, name in LIBRARY.items()})
 for _module in (math, cmath):
     _names = {name: value for name, value in vars(_module).items() if callable(value)}
     FUNCTIONS.update({f"{_module.__name__}.{name}": value for name, value in _names.items()})
 
-_PLAIN: tuple[type, ...] = (
+_CLASSES_WITH_CALLABLE_METHODS: tuple[type, ...] = (
     str, bytes, bytearray, int, float, bool, complex, list, tuple, dict, set, frozenset, range, slice, types.NoneType,
     np.generic, BaseException, type({}.keys()), type({}.values()), type({}.items()),
 )  # fmt: skip
@@ -147,29 +147,29 @@ define(
 def _box(x: Any, *, how: str) -> tuple[Any]:
     """Box a tensor.
 
-    `how`: "number", a Python number; "identified", a float that may be looked up, which must not be NaN; "array",
-    NumPy's scalar or array; "tensor", a tensor of the `function` contract.
+    `how`: "number", a Python number; "looked_up", a float in a container where the graph looks numbers up, which must
+    not be NaN, found by identity; "array", NumPy's scalar or array; "tensor", a tensor of the `function` contract.
     """
     array = np.asarray(x)
-    if how == "identified" and array != array:
+    if how == "looked_up" and array != array:
         raise OtherKindError(
             "a NaN becomes part of a list, dict or set where a graph looks numbers up, and the identity of a NaN "
             "is not part of a graph"
         )
-    if how in ("number", "identified"):
+    if how in ("number", "looked_up"):
         return (array.item(),)
     return (array[()] if not array.ndim else array,)
 
 
 def _box_type(x: TensorType, *, how: str) -> ObjectType:
-    if how not in ("number", "identified"):
+    if how not in ("number", "looked_up"):
         return ObjectType()
     return ObjectType(KINDS[weak_rank(x.dtype)])
 
 
 define(
     name="object_box", graphdef="ObjectBox", result=_box_type, kernel=_box, gradient=NO_GRADIENT,
-    effects=lambda _, attributes: READS if attributes["how"] == "identified" else Effects.READ,
+    effects=lambda _, attributes: READS if attributes["how"] == "looked_up" else Effects.READ,
 )  # fmt: skip
 
 
@@ -252,7 +252,7 @@ def _apply(*operands: Any, function: str, keywords: tuple[str, ...] = ()) -> tup
 
 
 def _apply_effects(_: Any, attributes: Any) -> Effects:
-    return CHANGES if attributes["function"] in (_ALLOCATING_FUNCTIONS | _MUTATING_FUNCTIONS) else READS
+    return CHANGES if attributes["function"] in (_ALLOCATING_OR_MUTATING_FUNCTIONS | _MUTATING_FUNCTIONS) else READS
 
 
 define(
@@ -310,11 +310,12 @@ define(
 
 def _method(x: Any, *arguments: Any, name: str, keywords: tuple[str, ...] = ()) -> tuple[Any]:
     """Call a method of one of Python's own classes, or of NumPy's; AttributeError where there is none of the name."""
-    is_in_python = isinstance(inspect.getattr_static(type(x), name, None), types.FunctionType)
-    is_plain = isinstance(x, (*_PLAIN, np.ndarray)) and not is_in_python
-    if not is_plain and type(x) not in COLLECTIONS:
+    is_written_in_python = isinstance(inspect.getattr_static(type(x), name, None), types.FunctionType)
+    may_be_called = isinstance(x, (*_CLASSES_WITH_CALLABLE_METHODS, np.ndarray)) and not is_written_in_python
+    if not may_be_called and type(x) not in COLLECTIONS:
         raise NotInGraphError(
-            f"a graph chooses which {type(x).__name__} it calls the method {name!r} of, and cannot call it"
+            f"the {type(x).__name__} whose method {name!r} is called is known only at run time, and a graph cannot "
+            "call it"
         )
     attribute = getattr(x, name)
     count = len(arguments) - len(keywords)
@@ -335,19 +336,19 @@ define(
 
 
 def _get_attribute(x: Any, *, name: str) -> tuple[Any]:
-    refuse_own_access(x, name)
+    refuse_user_code_access(x, name)
     return (getattr(x, name),)
 
 
 def _set_attribute(x: Any, value: Any, *, name: str) -> tuple[()]:
-    refuse_own_access(x, name, writes=True)
+    refuse_user_code_access(x, name, writes=True)
     log_attribute(x, name)
     setattr(x, name, value)
     return ()
 
 
 def _delete_attribute(x: Any, *, name: str) -> tuple[()]:
-    refuse_own_access(x, name, writes=True)
+    refuse_user_code_access(x, name, writes=True)
     log_attribute(x, name)
     delattr(x, name)
     return ()

@@ -13,12 +13,12 @@ _SEED = 0xDECAFCAFFE  # TensorFlow's
 def murmur(data: bytes, seed: int = _SEED) -> int:
     """Return a number below 2**64 that depends on the bytes alone."""
     mixed = seed ^ (len(data) * _FACTOR & _MASK)
-    whole_bytes = len(data) // 8 * 8
-    for start in range(0, whole_bytes, 8):
+    bytes_in_whole_words = len(data) // 8 * 8
+    for start in range(0, bytes_in_whole_words, 8):
         word = int.from_bytes(data[start : start + 8], "little") * _FACTOR & _MASK
         word = (word ^ word >> _SHIFT) * _FACTOR & _MASK
         mixed = (mixed ^ word) * _FACTOR & _MASK
-    if whole_bytes < len(data):
-        mixed = (mixed ^ int.from_bytes(data[whole_bytes:], "little")) * _FACTOR & _MASK
+    if bytes_in_whole_words < len(data):
+        mixed = (mixed ^ int.from_bytes(data[bytes_in_whole_words:], "little")) * _FACTOR & _MASK
     mixed = (mixed ^ mixed >> _SHIFT) * _FACTOR & _MASK
     return mixed ^ mixed >> _SHIFT

@@ -18,9 +18,9 @@ def siphash(data: bytes, first: int, second: int) -> int:
         first ^ 0x6C7967656E657261,
         second ^ 0x7465646279746573,
     ]
-    whole_bytes = len(data) // 8 * 8
-    words = [word for (word,) in struct.iter_unpack("<Q", data[:whole_bytes])]
-    last = int.from_bytes(data[whole_bytes:], "little") | (len(data) & 0xFF) << 56
+    bytes_in_whole_words = len(data) // 8 * 8
+    words = [word for (word,) in struct.iter_unpack("<Q", data[:bytes_in_whole_words])]
+    last = int.from_bytes(data[bytes_in_whole_words:], "little") | (len(data) & 0xFF) << 56
     for word in (*words, last):
         state[3] ^= word
         _rounds(state, 2)

@@ -46,8 +46,8 @@ def write(*names: str) -> Callable[[Write], Write]:
 
 def rewrite_by_kinds(graph: Graph, kinds: Kinds) -> Graph:
     """Rewrite the graph by its inferred kinds; parameters and result types stay."""
-    has_identified = any(node.attributes.get("how") == "identified" for node in graph.walk())
-    copy = _GraphCopier(kinds, "identified" if has_identified else "number").copy_graph(graph, is_outermost=True)
+    has_lookups = any(node.attributes.get("how") == "looked_up" for node in graph.walk())
+    copy = _GraphCopier(kinds, "looked_up" if has_lookups else "number").copy_graph(graph, is_outermost=True)
     compute_effects(copy)
     return copy
 

@@ -31,7 +31,7 @@ class Contract:
     objects_in_graph: containers, texts and objects become objects of the graph where only run time decides on them
     keeps_identity: containers and objects keep their identity, on every path and in the result
     effects_each_call: an effect outside happens on every call, not once for each trace
-    python_exceptions: handlers see the exceptions of Python; each one is kept, also those of unused values
+    python_exceptions: handlers see Python's exceptions; an operation that may raise is kept even if its value is unused
     stages_long_loops: a long loop over a range is recorded as a loop, not unrolled
     runs_plain: a call that cannot be staged runs as plain Python; otherwise it raises
     """
@@ -61,7 +61,7 @@ class Contract:
         """Raise for a function that is not converted and must not run while tracing."""
 
     def before_write(self, owner: object, reason: str, locations: Sequence[Location] = ()) -> None:
-        """Make an object that is about to change an input of the trace, or abandon the trace for the reason."""
+        """Turn an object that will be written into an input of the trace, or abandon the trace with the reason."""
 
     def is_outside(self, array: np.ndarray) -> bool:
         """Return whether an array is, or is a view of, an array of the program that existed before the trace."""
@@ -72,13 +72,13 @@ class Contract:
         return False
 
     def concretise(self, tensor: Any, reason: str) -> Any:
-        """Abandon the trace where Python needs a tensor's value; return where there is no other way to get it."""
+        """Abandon the trace, as Python needs a tensor's value; return if no trace can get it, and the caller raises."""
 
     def specialise(self, *values: object) -> None:
-        """Abandon the trace if integer arguments determine the `values`, without which it cannot continue.
+        """Abandon the trace, which needs the `values`, if integer arguments determine them.
 
-        The function is traced again for these arguments. A tensor or array with open sizes stands for its sizes, every
-        other one for its value.
+        The function is traced again for these arguments. Of a tensor or array with open sizes the sizes are needed,
+        of every other one the value.
         """
 
     def attribute(self, tensor: Any, name: str) -> Any:
@@ -86,7 +86,7 @@ class Contract:
         return NotImplemented
 
     def without_dimensions(self, tensor: TensorLike) -> Any:
-        """Return the value where NumPy gives an array without dimensions, not a scalar."""
+        """Return a tensor as an array without dimensions, if the contract distinguishes these from NumPy's scalars."""
         return tensor
 
     def restart(self, kind: str, fact: Any) -> None:

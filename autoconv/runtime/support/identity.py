@@ -58,13 +58,13 @@ def insert_nan_checks(graph: Graph) -> None:
         if node.op.name == "object_box" and node.attributes["how"] == "number":
             type_ = node.inputs[0].type
             if isinstance(type_, TensorType) and type_.dtype is float64:
-                node.attributes = {**node.attributes, "how": IDENTIFIED}
+                node.attributes = {**node.attributes, "how": LOOKED_UP}
     for node in reversed(nodes):  # innermost regions first
         if node.regions or node.op.name == "object_box":
             node.effects = node_effects(node.op, node.regions, node.attributes, node.inputs)
     compute_effects(graph)
 
 
-IDENTIFIED = "identified"  # the `how` attribute of a box with a NaN check
+LOOKED_UP = "looked_up"  # the `how` attribute of a box with a NaN check
 
-__all__ = ["IDENTIFIED", "insert_nan_checks", "compares_identity"]
+__all__ = ["LOOKED_UP", "insert_nan_checks", "compares_identity"]

@@ -107,7 +107,7 @@ class Function(Bindable, Dispatched[P, R], TraceMaker, FunctionIntrospection, Pi
         name = options.name or str(getattr(python_function, "__name__", "function"))
         self._signature = Signature(python_function, contract, options.input_signature, name, options.follow_type_hints)
         self._input_signature = self._signature.specs
-        parameters = self._signature.python.parameters
+        parameters = self._signature.python_signature.parameters
         self.donate = select_donated_names(options.donate, parameters, self._signature.name) if options.donate else ()
         self._retracing = find_retracing(python_function)
         self._bailout = Bailout()

@@ -25,7 +25,7 @@ class PolymorphicType:
     @property
     def parameters(self) -> Mapping[str, inspect.Parameter]:
         """Python's own description of each parameter, by name."""
-        return self.signature.python.parameters
+        return self.signature.python_signature.parameters
 
     def __str__(self) -> str:
         return self.signature.format_text()

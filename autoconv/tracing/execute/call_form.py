@@ -68,13 +68,14 @@ class Arguments:
 class Results:
     """The layout of the results and how they are returned.
 
-    `returns_arrays`: arrays are returned as NumPy's. `may_share`: neither captured arrays nor constants are returned.
+    `returns_arrays`: arrays are returned as NumPy's. `outputs_may_share_memory`: outputs need no copy, as none is a
+    captured array or a constant.
     `first_equal_positions`: for each output the position of the first equal one; empty if all differ.
     """
 
     layout: Layout
     returns_arrays: bool
-    may_share: bool
+    outputs_may_share_memory: bool
     first_equal_positions: Sequence[int]
 
 
@@ -89,11 +90,11 @@ def make_call_form(
     """
     key, donated, locations = arguments.key, arguments.donated, arguments.location_count
     first_location = len(key.leaves) - locations
-    leaves = [leaf for i, leaf in enumerate(key.leaves) if _is_native_parameter(leaf, i >= first_location)]
+    native_leaves = [leaf for i, leaf in enumerate(key.leaves) if _is_native_parameter(leaf, i >= first_location)]
     literals = {i: leaf.value for i, leaf in enumerate(key.leaves) if isinstance(leaf, Literal)}
     checked_literals = {i: value for i, value in literals.items() if _is_comparable(value)}
     has_structures = any(template is not None for _, template in key.templates)
-    if has_structures or len(leaves) + len(checked_literals) < len(key.leaves):
+    if has_structures or len(native_leaves) + len(checked_literals) < len(key.leaves):
         return None
     if len(key.leaves) != len(key.templates) + locations or key.orders:
         return None
@@ -104,20 +105,23 @@ def make_call_form(
         return None
     identities = [identity_guard(leaf_position, read()) for _, read, _, leaf_position in guards.checks]
     identities += _definition_guards(guards.function)
-    parameter_leaves = [i for i in range(len(key.leaves)) if i not in checked_literals]
-    parameter_forms = [_parameter_form(leaf) for leaf in leaves]
+    parameter_positions = [i for i in range(len(key.leaves)) if i not in checked_literals]
+    parameter_forms = [_parameter_form(leaf) for leaf in native_leaves]
     return CallForm(
         parameters=(*parameter_forms, *map(Captured, values)),
         fixed_arguments=tuple(checked_literals.items()),
         result=result,
-        may_share=results.may_share and not any(isinstance(leaf, TensorKey) and leaf.is_of_array for leaf in leaves),
+        outputs_may_share_memory=results.outputs_may_share_memory
+        and not any(isinstance(leaf, TensorKey) and leaf.is_of_array for leaf in native_leaves),
         tensor_class=EagerTensor,
         array_slot=_ARRAY_SLOT,
         weak_slot=_WEAK_SLOT,
-        weak=tuple(leaf.type.weak for leaf in leaves if isinstance(leaf, TensorKey) and leaf.origin == "tensor"),
+        weak=tuple(leaf.type.weak for leaf in native_leaves if isinstance(leaf, TensorKey) and leaf.origin == "tensor"),
         guards=tuple(guard for guard in identities if guard is not None),
         busy=BUSY,
-        donated=frozenset(i for i, j in enumerate(parameter_leaves) if j in donated and parameter_forms[i] == "tensor"),
+        donated=frozenset(
+            i for i, j in enumerate(parameter_positions) if j in donated and parameter_forms[i] == "tensor"
+        ),
         donation=Donated(name) if donated else None,
     )
 
@@ -136,7 +140,7 @@ def _is_native_parameter(leaf: Any, is_location: bool) -> bool:
     A list that is a direct argument has to be one of numbers.
     """
     if isinstance(leaf, ObjectKey):
-        return bool(leaf.items) or (is_location and leaf.kind in _OBJECT_KINDS)
+        return bool(leaf.item_kind) or (is_location and leaf.kind in _OBJECT_KINDS)
     return isinstance(leaf, (TensorKey, ArrayKey))
 
 
@@ -144,10 +148,10 @@ _OBJECT_KINDS = {kind.__name__: kind for kind in (list, dict, set, str, bytes)}
 
 
 def _parameter_form(leaf: Any) -> str | ListParameter | InstanceParameter:
-    if isinstance(leaf, ObjectKey) and not leaf.items:
+    if isinstance(leaf, ObjectKey) and not leaf.item_kind:
         return InstanceParameter(_OBJECT_KINDS[leaf.kind])
     if isinstance(leaf, ObjectKey):
-        return ListParameter({"int": int, "float": float, "bool": bool}[leaf.items], leaf.depth, MIN_OPAQUE_ITEMS)
+        return ListParameter({"int": int, "float": float, "bool": bool}[leaf.item_kind], leaf.depth, MIN_OPAQUE_ITEMS)
     return "memory" if isinstance(leaf, ArrayKey) or leaf.is_by_strides else str(leaf.origin)
 
 
@@ -173,24 +177,24 @@ def identity_guard(place: tuple[Any, Any] | None, value: Any) -> Guard | None:
     container, name = place
     if value is MISSING:
         return None if name is None else GlobalGuard(container, name, ABSENT)
-    checked_words: tuple[tuple[int, Any], ...] = ()
+    checked_fields: tuple[tuple[int, Any], ...] = ()  # (offset in the function object, expected pointer)
     attributes = None
     if isinstance(value, types.FunctionType) and is_user_code(value):
         offsets = function_offsets()
         if not offsets or value.__kwdefaults__ or value.__dict__ or not _is_constant(value.__defaults__):
             return None
         attributes = value.__dict__
-        checked_words = tuple(zip(offsets, (*definition_of(value), attributes), strict=True))
+        checked_fields = tuple(zip(offsets, (*definition_of(value), attributes), strict=True))
     elif not _identity_suffices(value):
         return None
     if name is None:
-        return CellGuard(container, value, checked_words, attributes)
-    return GlobalGuard(container, name, value, checked_words, attributes)
+        return CellGuard(container, value, checked_fields, attributes)
+    return GlobalGuard(container, name, value, checked_fields, attributes)
 
 
 def _definition_guards(function: types.FunctionType | None) -> list[Guard]:
     """Return guards that the traced function has the code and defaults that it had; none for another callable."""
-    offsets = function_offsets()[:-1]
+    offsets = function_offsets()[:-1]  # without `__dict__`, the last
     if function is None or not offsets:
         return []
     words = tuple(zip(offsets, definition_of(function), strict=True))
@@ -279,11 +283,12 @@ def _variant_form(
     layout: Arms, positions: Iterator[int], contract: type[Contract], returns_arrays: bool
 ) -> ResultForm | None:
     tag = next(positions)
-    number_position = None if layout.number_type is None else itertools.repeat(next(positions))
+    # All arms that are numbers share one output.
+    number_positions = None if layout.number_type is None else itertools.repeat(next(positions))
     forms: list[ResultForm] = []
     for arm in layout.arms:
         is_number = isinstance(arm, Leaf) and scalar_dtype(arm) is not None
-        arm_positions = number_position if is_number and number_position is not None else positions
+        arm_positions = number_positions if is_number and number_positions is not None else positions
         form = _result_form(arm, arm_positions, contract, returns_arrays)
         if form is None:
             return None

@@ -120,8 +120,8 @@ class ConcreteFunction(GraphMember):
             form_key = unpacking.key
             location_count = len(form_key.leaves) - len(form_key.templates)
             donated = [i for i, leaf_position in enumerate(unpacking.extracted) if leaf_position in donated]
-        may_share = not self._returns_captures and not self._returns_constants
-        results = Results(self.layout, self._returns_arrays, may_share, self._first_equal_positions)
+        outputs_may_share_memory = not self._returns_captures and not self._returns_constants
+        results = Results(self.layout, self._returns_arrays, outputs_may_share_memory, self._first_equal_positions)
         arguments = Arguments(form_key, donated, location_count)
         form = make_call_form(arguments, self.captures, results, self.guards, contract, self.function_name)
         self.can_run_again = can_run_again(optimised)  # whether a failed run has no side effects

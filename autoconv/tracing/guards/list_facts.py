@@ -14,7 +14,7 @@ _ITEMS = {name: TensorType(dtype, (), True) for name, dtype in (("int", int64), 
 
 def list_item_type(key: object) -> tuple[TensorType, int] | None:
     """Return the item type and nesting depth of an argument that is a list of numbers by its key; else None."""
-    return (_ITEMS[key.items], key.depth) if isinstance(key, ObjectKey) and key.items else None
+    return (_ITEMS[key.item_kind], key.depth) if isinstance(key, ObjectKey) and key.item_kind else None
 
 
 def mark_list_facts(graph: Graph, key: Key) -> Graph:

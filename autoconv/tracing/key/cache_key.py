@@ -82,11 +82,12 @@ class ObjectKey:
     """A list, dict or other Python object that the graph receives unchanged: only its class matters."""
 
     kind: str
-    items: str = ""  # "int", "float" or "bool": the items of a list, nested `depth` deep, judged by a sample
+    item_kind: str = ""  # "int", "float" or "bool": the items of a list, nested `depth` deep, judged by a sample
     depth: int = 0
 
     def __str__(self) -> str:
-        return f"Object[{'list[' * self.depth}{self.items}{']' * self.depth}]" if self.items else f"Object[{self.kind}]"
+        kind = f"{'list[' * self.depth}{self.item_kind}{']' * self.depth}" if self.item_kind else self.kind
+        return f"Object[{kind}]"
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,27 +64,27 @@ class Signature:
     ) -> None:
         self.contract = contract
         self.name = name
-        self.python = _signature_of(function)
+        self.python_signature = _signature_of(function)
         self.specs = self._check_input_signature(input_signature)
         self.tensor_parameters = _tensor_parameters(function) if follow_type_hints else frozenset()
-        parameters = self.python.parameters.values()
+        parameters = self.python_signature.parameters.values()
         simple = input_signature is None and all(p.kind not in _VARIADIC for p in parameters)
         self.guesses_list_items = True  # whether lists are keyed by their apparent items
         # Predicate for structures that stay one leaf, because flattening and rebuilding them would lose a part.
         self.is_leaf: Callable[[Any], bool] | None = loses_state if contract.keeps_identity else None
         self._defaults = {p.name: p.default for p in parameters} if simple else None
-        self._by_name = {p.name for p in parameters if p.kind is not p.POSITIONAL_ONLY}
-        self._by_position = sum(p.kind is not p.KEYWORD_ONLY for p in parameters)
-        self.has_only_positions = self._by_position == len(self.python.parameters)
+        self._keyword_names = {p.name for p in parameters if p.kind is not p.POSITIONAL_ONLY}
+        self._positional_count = sum(p.kind is not p.KEYWORD_ONLY for p in parameters)
+        self.has_only_positions = self._positional_count == len(self.python_signature.parameters)
 
     def arguments_by_position(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...] | None:
         """Return all arguments by position, with defaults; None if only Python's full binding can do so."""
         defaults = self._defaults
-        if defaults is None or len(args) > self._by_position or len(args) + len(kwargs) > len(defaults):
+        if defaults is None or len(args) > self._positional_count or len(args) + len(kwargs) > len(defaults):
             return None
         arguments, keyword_count = list(args), 0
         for name in itertools.islice(defaults, len(args), None):
-            if name in kwargs and name in self._by_name:
+            if name in kwargs and name in self._keyword_names:
                 keyword_count += 1
                 arguments.append(kwargs[name])
             elif defaults[name] is not inspect.Parameter.empty:
@@ -98,19 +98,18 @@ class Signature:
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
         by_value: frozenset[int] = frozenset(),
-        unflattened: frozenset[str] = frozenset(),
+        object_arguments: frozenset[str] = frozenset(),
         memory: bool = False,
     ) -> Call:
         """Bind and flatten the arguments.
 
-        `by_value` holds the positions of further leaves that are keyed by value. `unflattened` names the arguments that
-        stay one leaf, because the traced code changes them; large ones stay one leaf as well. With `memory`, arrays are
+        `by_value` holds the positions of further leaves that are keyed by value. `object_arguments` names arguments
+        that stay one leaf, as traced code changes them; large ones stay one leaf as well. With `memory`, arrays are
         keyed by their layout. Raises TypeError for arguments that do not fit the function or the input signature,
         CannotFlatten for those that cannot be flattened.
         """
         arguments, items = self._bind_python_arguments(args, kwargs)
-        written = unflattened
-        unflattened, parts = self._select_unflattened(items, unflattened)
+        one_leaf_arguments, structures = self._select_unflattened(items, object_arguments)
         names: list[str] = []
         leaves: list[Any] = []
         templates = []
@@ -123,13 +122,13 @@ class Signature:
                 value = constant(value)
             if spec is not None:
                 value = convert_lists_to_tensors(value, spec, self._convert_to_spec) if is_structure(spec) else value
-                fit = partial(self._fit, value=value, spec=spec, name=name, args=args, kwargs=kwargs)
-                leaves_of_argument, template = self._flatten_argument(value, name in unflattened, spec, fit)
+                fit = partial(self._fit_to_spec, value=value, spec=spec, name=name, args=args, kwargs=kwargs)
+                leaves_of_argument, template = self._flatten_argument(value, name in one_leaf_arguments, spec, fit)
                 if not holds_composite_spec(spec):
                     specs = enumerate(flatten(spec)[0], len(leaves))
                     fixed_types.update((place, s.type) for place, s in specs if isinstance(s, TensorSpec))
             else:
-                leaves_of_argument, template = self._flatten_argument(value, name in unflattened)
+                leaves_of_argument, template = self._flatten_argument(value, name in one_leaf_arguments)
             fixed_types.update(open_component_types(template, len(leaves)))
             templates.append((name, template))
             leaves += leaves_of_argument
@@ -140,16 +139,16 @@ class Signature:
         def make_key(index: int, leaf: Any) -> Any:
             if index in fixed_types:
                 return TensorKey(fixed_types[index], "tensor")
-            if names[index] in written:
+            if names[index] in object_arguments:
                 return make_object_key(leaf)
-            if names[index] in unflattened:
+            if names[index] in one_leaf_arguments:
                 return self._opaque_key(leaf)
             if memory and isinstance(leaf, np.ndarray) and not needs_numpy(leaf):
                 return make_array_key(leaf)
             return make_leaf_key(self.contract, leaf, aliases, index in by_value)
 
         keys = mark_layouts([make_key(index, leaf) for index, leaf in enumerate(leaves)], leaves)
-        orders = dict_orders(parts) if self.contract.keeps_identity else ()
+        orders = dict_orders(structures) if self.contract.keeps_identity else ()
         overlaps = memory and may_overlap([a for a, key in zip(leaves, keys, strict=True) if isinstance(key, ArrayKey)])
         whole_key = Key(tuple(templates), keys, orders, overlaps, memory, replica())
         return Call(whole_key, names, leaves, arguments, args, kwargs)
@@ -176,8 +175,8 @@ class Signature:
         leaves, template = ([value], None) if is_single_leaf else expand_specs(*flatten(value, self.is_leaf))
         if spec is None:
             return leaves, template
-        is_structured = isinstance(value, Tensor) or is_structure(spec)
-        return fit(leaves), template if is_structured else None
+        keeps_template = isinstance(value, Tensor) or is_structure(spec)  # a list that becomes one tensor has none
+        return fit(leaves), template if keeps_template else None
 
     def _opaque_key(self, value: Any) -> ObjectKey:
         items, depth = guess_list_items(value) if self.guesses_list_items and type(value) is list else ("", 0)
@@ -213,7 +212,7 @@ class Signature:
 
     def _check_default(self, name: str, value: Any, args: Any, kwargs: Any) -> None:
         """Raise TypeError unless a parameter without a spec in the input signature has its default value."""
-        parameter = self.python.parameters.get(name)
+        parameter = self.python_signature.parameters.get(name)
         if parameter is None or parameter.default is parameter.empty:
             return
         default_key = (
@@ -247,13 +246,13 @@ class Signature:
             arguments = dict(zip(self._defaults, positional, strict=True))
             return arguments, list(arguments.items())
         try:
-            bound = self.python.bind(*args, **kwargs)
+            bound = self.python_signature.bind(*args, **kwargs)
         except TypeError as error:
             raise self._binding_error(str(error), args, kwargs) from None
         bound.apply_defaults()
         items: list[tuple[str, Any]] = []
         for name, value in bound.arguments.items():
-            kind = self.python.parameters[name].kind
+            kind = self.python_signature.parameters[name].kind
             if kind is inspect.Parameter.VAR_POSITIONAL:
                 items += [(f"{name}_{i}", item) for i, item in enumerate(value)]
             elif kind is inspect.Parameter.VAR_KEYWORD:
@@ -266,14 +265,15 @@ class Signature:
                 items.append((name, value))
         return dict(bound.arguments), items
 
-    def _fit(self, leaves: list[Any], value: Any, spec: Any, name: str, args: Any, kwargs: Any) -> list[Any]:
+    def _fit_to_spec(self, leaves: list[Any], value: Any, spec: Any, name: str, args: Any, kwargs: Any) -> list[Any]:
+        """Convert the leaves of an argument to its spec. Raises TypeError for a value that does not fit."""
         if is_structure(spec):
             specs, template = flatten(spec)
             if flatten(value, is_composite)[1] == template:
                 return [
                     leaf
                     for v, s in zip(leaves, specs, strict=True)
-                    for leaf in self._fit([v], v, s, name, args, kwargs)
+                    for leaf in self._fit_to_spec([v], v, s, name, args, kwargs)
                 ]
         if isinstance(spec, TensorSpec) and not is_composite(value):
             tensor = self._convert_to_spec(value, spec)
@@ -326,7 +326,7 @@ class Signature:
         """Raise TypeError when the input signature does not match the function's parameters."""
         if self.specs is None:
             return
-        parameters = [p for p in self.python.parameters.values() if p.kind is not p.VAR_KEYWORD]
+        parameters = [p for p in self.python_signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
         if any(p.kind is p.VAR_POSITIONAL for p in parameters):
             return
         if len(self.specs) > len(parameters):
@@ -345,7 +345,7 @@ class Signature:
         """Format the signature as in error messages."""
         parts: list[str] = []
         starred = False
-        for position, parameter in enumerate(self.python.parameters.values()):
+        for position, parameter in enumerate(self.python_signature.parameters.values()):
             text = _STARS.get(parameter.kind, "") + parameter.name
             if parameter.kind is parameter.KEYWORD_ONLY and not starred:
                 parts.append("*")

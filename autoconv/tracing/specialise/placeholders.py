@@ -114,7 +114,7 @@ def invoke(target: Callable[..., Any], signature: Signature, arguments: dict[str
     positional: list[Any] = []
     keywords: dict[str, Any] = {}
     remaining = dict(arguments)
-    for name, parameter in signature.python.parameters.items():
+    for name, parameter in signature.python_signature.parameters.items():
         if parameter.kind is parameter.VAR_POSITIONAL:
             index = 0
             while f"{name}_{index}" in remaining:

@@ -30,7 +30,7 @@ _MAX_LOCATIONS = 128  # outer names and attributes that are inputs of one trace 
 _MAX_FACTS = 32  # facts that a function's traces may learn about the objects that it makes
 
 
-def _is_object(value: Any) -> bool:
+def _stays_one_leaf(value: Any) -> bool:
     return dataclasses.is_dataclass(value) or loses_state(value)
 
 
@@ -44,14 +44,14 @@ class TraceFeedback:
         self._signature = signature
         self._explanation = explanation
         self._keyed_by_value: frozenset[int] = frozenset()  # positions of leaves that are part of the key by value
-        self._unflattened: frozenset[str] = frozenset()  # arguments that stay one leaf: traced code changes them
-        self._written: frozenset[str] = frozenset()  # arguments whose containers are leaves: traced code changes them
+        self._object_arguments: frozenset[str] = frozenset()  # arguments that stay one leaf: traced code changes them
+        self._arguments_with_container_leaves: frozenset[str] = frozenset()  # traced code changes their containers
         self._facts: frozenset[tuple[str, Any]] = frozenset()
         self._memory = False  # whether arrays are traced as memory, because some trace changes one in place
         self._failed_open_keys: set[Key] = set()  # keys with open sizes for which tracing failed
         self._keys_of_object_calls: set[Key] = set()  # keys of calls whose arrays are passed as objects, not as memory
         self._locations: BoundedDict[Key, list[Location]] = BoundedDict(MAX_KEYS)
-        self.sizes = ValueSpecialisation()
+        self.value_specialisation = ValueSpecialisation()
         # Locations made inputs because they change; False after a failed trace.
         self._changing_locations: dict[Any, bool] = {}
 
@@ -62,16 +62,16 @@ class TraceFeedback:
         if locations:
             self._signature.add_locations(call, locations)
         call.facts = self._facts
-        self.sizes.specialise_call(call)
+        self.value_specialisation.specialise_call(call)
         return call
 
     def _bind_arguments(self, args: Any, kwargs: Any) -> Call:
-        call = self._signature.bind(args, kwargs, self._keyed_by_value, self._unflattened, self._memory)
-        add_containers(call, self._written)
+        call = self._signature.bind(args, kwargs, self._keyed_by_value, self._object_arguments, self._memory)
+        add_containers(call, self._arguments_with_container_leaves)
         if call.key not in self._keys_of_object_calls:
             return call
         arrays = {name for name, key in zip(call.names, call.key.leaves, strict=True) if isinstance(key, ArrayKey)}
-        rebound = self._signature.bind(args, kwargs, self._keyed_by_value, self._unflattened | arrays)
+        rebound = self._signature.bind(args, kwargs, self._keyed_by_value, self._object_arguments | arrays)
         rebound.arrays_as_objects = True
         return rebound
 
@@ -105,7 +105,7 @@ class TraceFeedback:
             return f"more than {_MAX_LOCATIONS} outer names and attributes are written, {restart} is one of them"
         if restart.is_of_new_class(call.locations):
             return f"{restart} is written, and the call itself creates the class"
-        if restart.arguments and restart.arguments <= self._unflattened:
+        if restart.arguments and restart.arguments <= self._object_arguments:
             return f"{restart} is written, which has to happen on every call"
         if restart.memory and self._memory and call.locations:
             return "an array of the program is written, which has to happen on every call"
@@ -116,16 +116,16 @@ class TraceFeedback:
         if restart.facts:
             self._facts |= restart.facts
         elif restart.objects:
-            self._signature.is_leaf = _is_object
+            self._signature.is_leaf = _stays_one_leaf
             self._keyed_by_value = frozenset()
         elif restart.memory:
             self._memory = True
         elif restart.containers:
-            self._written |= restart.containers
+            self._arguments_with_container_leaves |= restart.containers
         elif restart.arguments and call.key.memory:
             self._keys_of_object_calls.add(self._bind_arguments(call.args, call.kwargs).key)
         elif restart.arguments:
-            self._unflattened |= restart.arguments
+            self._object_arguments |= restart.arguments
             self._keyed_by_value = frozenset()
         else:
             self._add_inputs(call, restart.locations)
@@ -168,8 +168,11 @@ class TraceFeedback:
         return True
 
     def undo_promotion(self, call: Call) -> bool:
-        """Undo promoted inputs or settled numbers after a failed trace, and rebind; return whether there were any."""
-        if self.sizes.generalise_call(call):
+        """After a failed trace, undo promoted inputs, or numbers made constants because they stay the same, and rebind.
+
+        Return whether there were any.
+        """
+        if self.value_specialisation.generalise_call(call):
             return True
         tried = {location.key for location in call.locations if self._changing_locations.get(location.key)}
         if not tried:
@@ -189,8 +192,8 @@ class TraceFeedback:
     # ---- sizes
 
     def observe_call(self, concrete: ConcreteFunction, leaves: Sequence[Any]) -> bool:
-        """Record a call; return whether the next one must be recorded as well, because its numbers may settle."""
-        return self._signature.contract.runs_plain and self.sizes.observe_call(concrete, leaves)
+        """Record a call; return whether the next one must be recorded as well, as its numbers may stay the same."""
+        return self._signature.contract.runs_plain and self.value_specialisation.observe_call(concrete, leaves)
 
     def open_key(self, key: Key, keys: Iterable[Key]) -> Key:
         """Return the key with open sizes, if earlier calls had other sizes and no trace with that key failed."""

@@ -46,7 +46,7 @@ class ValueSpecialisation:
         self._observations: BoundedDict[Key, _Observation] = BoundedDict(MAX_KEYS)
 
     def observe_call(self, concrete: ConcreteFunction, leaves: Sequence[Any]) -> bool:
-        """Record a call; return whether the next one must be recorded as well, because its numbers may settle."""
+        """Record a call; return whether the next one must be recorded as well, as its numbers may stay the same."""
         observation = self._observations.get(concrete.key)
         if observation is None:
             deciding = find_deciding_leaves(concrete) if concrete.falls_back else ()
@@ -62,7 +62,7 @@ class ValueSpecialisation:
         return True
 
     def specialise_call(self, call: Call) -> None:
-        """Make settled numbers part of the call's key."""
+        """Make numbers that stayed the same part of the call's key."""
         observation = self._observations.get(call.key)
         if observation is None or observation.count < _MIN_EQUAL_CALLS or observation.has_failed:
             return
@@ -77,7 +77,7 @@ class ValueSpecialisation:
         call.general_key, call.key = call.key, replace(call.key, leaves=tuple(leaves))
 
     def generalise_call(self, call: Call) -> bool:
-        """Return whether the failed trace was for settled numbers; if so, the call gets the trace for all numbers."""
+        """Return whether the failed trace was for constant numbers; if so, the call gets the trace for all numbers."""
         if call.general_key is None:
             return False
         self._observations[call.general_key] = _Observation((), is_over=True, has_failed=True)

@@ -12,7 +12,7 @@ from autoconv.graph.picture import graph_html
 from autoconv.hooks import Hook
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 
-STABLEHLO = Hook("autoconv.tracing.views.portable")  # writes a graph; loaded at the first use
+STABLEHLO_HOOK = Hook("autoconv.tracing.views.portable")  # writes a graph; loaded at the first use
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +129,7 @@ class FuncGraph:
 
         Raises autoconv.stablehlo.GraphUnfit, with the op and its place, for a graph that it cannot represent.
         """
-        return str(STABLEHLO(self.recorded, capacity).text)
+        return str(STABLEHLO_HOOK(self.recorded, capacity).text)
 
     def get_operations(self) -> list[Operation]:
         """Return the parameters, then the nodes in program order."""

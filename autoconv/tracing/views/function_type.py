@@ -92,7 +92,7 @@ class FunctionType:
 
 def _kind(signature: Signature, name: str) -> str:
     """Return the kind of a parameter. Names of arguments that `*args` collects begin with that of `args`."""
-    parameters = signature.python.parameters
+    parameters = signature.python_signature.parameters
     if name in parameters and parameters[name].kind not in _VARIADIC:
         return parameters[name].kind.name
     for parameter in parameters.values():

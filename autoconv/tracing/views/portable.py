@@ -10,11 +10,11 @@ from autoconv.graph.graph import Graph
 from autoconv.graph.types import ArrayType, Symbol, TensorType, Type
 from autoconv.optimise import optimise
 from autoconv.optimise.specialise import CannotSpecialise, generalise, is_static, specialise
-from autoconv.tracing.views.func_graph import STABLEHLO
+from autoconv.tracing.views.func_graph import STABLEHLO_HOOK
 
 
 def prepare(graph: Graph, types: Sequence[Type] | None = None) -> Graph:
-    """Return a graph without calls of other graphs, with as many known sizes as possible, and with its errors.
+    """Return a graph without calls of other graphs, with as many known sizes as possible and the checks of its errors.
 
     `types` are narrower types of the parameters. Sizes that stay open are symbols, so that equal ones are recognised.
     """
@@ -26,6 +26,7 @@ def prepare(graph: Graph, types: Sequence[Type] | None = None) -> Graph:
 
 
 def _narrow(graph: Graph, types: Sequence[Type]) -> Graph:
+    """Give the parameters these types: exact sizes if all are known, else symbols."""
     try:
         return specialise(graph, types) if all(map(is_static, types)) else generalise(graph, types)[0]
     except CannotSpecialise:
@@ -46,6 +47,6 @@ def as_stablehlo(graph: Graph, capacity: int = 64, types: Sequence[Type] | None 
     return to_stablehlo(prepare(graph, types), capacity)
 
 
-STABLEHLO.set(as_stablehlo)
+STABLEHLO_HOOK.set(as_stablehlo)
 
 __all__ = ["as_stablehlo", "prepare"]

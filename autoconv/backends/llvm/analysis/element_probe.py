@@ -70,7 +70,7 @@ class ElementProbe:
         result: Element = rule(type(self)(), *operands)  # in a function, which leaves no operand to the caller
         return result
 
-    def iterate(self, active: Element, state: Sequence[Element], step: Step, most: int) -> list[Element]:
+    def iterate(self, active: Element, state: Sequence[Element], step: Step, max_count: int) -> list[Element]:
         return step(self.wrap(float64), list(state))[1]
 
     def fail(self, condition: Element) -> None:

@@ -63,8 +63,8 @@ class Wrapped(_SizedPosition):
     __slots__ = ()
 
 
-class Nearest(_SizedPosition):
-    """A position of a padded array, which is in its source only where it is in [0, size)."""
+class Padded(_SizedPosition):
+    """A position in a padded source: outside [0, size) the element is padding."""
 
     __slots__ = ()
 
@@ -92,10 +92,10 @@ def load(value: Value, index: Point, wrap_size: Dimension = None) -> Loaded:
 
 
 @dataclass(slots=True)
-class Span:
+class CounterRange:
     """The values `low` <= `counter` < `high` of a loop counter.
 
-    `cuts` collects the values at which the maps that are applied over the span change from one piece to the next.
+    `cuts` collects the values at which the maps that are applied over the range change from one piece to the next.
     """
 
     counter: Symbol
@@ -104,7 +104,7 @@ class Span:
     cuts: set[int] = field(default_factory=set)
 
     def is_below(self, position: Dimension, limit: int) -> bool | None:
-        """Return whether a position is below the limit in the whole span; None if that changes or is unknown."""
+        """Return whether a position is below the limit in the whole range; None if that changes or is unknown."""
         start, end = (substitute_nested(position, {self.counter: count}) for count in (self.low, self.high - 1))
         first_position, next_position = (substitute_nested(position, {self.counter: count}) for count in (0, 1))
         if not (isinstance(start, int) and isinstance(end, int)):
@@ -124,7 +124,7 @@ class Span:
 
 
 @dataclass(slots=True)
-class OpenSpan:
+class OpenCounterRange:
     """All values of a loop counter that is below an open size.
 
     `start` and `end` count the iterations at either end that may read padding. `limits` are the sizes of the arrays
@@ -148,7 +148,7 @@ class OpenSpan:
             self.limits.add(limit)
 
     def bounds(self) -> dict[str, int]:
-        """Map the registers of sizes to offsets: size plus offset is where the iterations at the end begin."""
+        """Map each limit's register to an offset: at their sum begin the iterations that may read the end's padding."""
         margins = {limit: sum_of(self.size, times(limit, -1)) for limit in self.limits}
         return {register_of(limit): margin - self.end for limit, margin in margins.items() if isinstance(margin, int)}
 
@@ -162,7 +162,7 @@ def substitute_nested(position: Dimension, values: Mapping[Symbol, Dimension]) -
         if isinstance(symbol, Loaded):
             index = tuple(substitute_nested(entry, values) for entry in symbol.index)
             return load(symbol.value, index, symbol.wrap_size)
-        if isinstance(symbol, (Wrapped, Nearest)):
+        if isinstance(symbol, (Wrapped, Padded)):
             return type(symbol).of(substitute_nested(symbol.position, values), symbol.size)
         if isinstance(symbol, Remainder):
             return Remainder.of(substitute_nested(symbol.position, values), symbol.size)
@@ -177,20 +177,22 @@ class IndexMap:
 
     source: Point
 
-    def apply(self, index: Point, span: Span | OpenSpan | None = None) -> Point | None:
-        """Return the index in the source; None if no element of the source is read anywhere in the span."""
+    def apply(self, index: Point, counter_range: CounterRange | OpenCounterRange | None = None) -> Point | None:
+        """Return the index in the source; None if no element of the source is read anywhere in the range."""
         values: dict[Symbol, Dimension] = {variable(number): position for number, position in enumerate(index)}
         result: list[Dimension] = []
         for position in self.source:
             source_position = substitute_nested(position, values)
-            if isinstance(source_position, Nearest):
+            if isinstance(source_position, Padded):
                 inner_position, size = source_position.position, source_position.size
-                ends = _is_below(inner_position, 0, span), _is_below(inner_position, size, span)
-                if ends[0] is True or ends[1] is False:
+                is_before_start = _is_below(inner_position, 0, counter_range)
+                is_before_end = _is_below(inner_position, size, counter_range)
+                if is_before_start is True or is_before_end is False:
                     return None
-                source_position = inner_position if ends == (False, True) else source_position
+                is_inside = is_before_start is False and is_before_end is True
+                source_position = inner_position if is_inside else source_position
             elif isinstance(source_position, Wrapped):
-                source_position = _resolve_rotation(source_position, span)
+                source_position = _resolve_rotation(source_position, counter_range)
             result.append(source_position)
         return tuple(result)
 
@@ -245,24 +247,26 @@ def reshape(
     return Reshape(tuple(source), *registers)
 
 
-def _is_below(position: Dimension, limit: Dimension, span: Span | OpenSpan | None) -> bool | None:
-    if isinstance(span, OpenSpan):
-        span.note_limit(position, limit)
+def _is_below(
+    position: Dimension, limit: Dimension, counter_range: CounterRange | OpenCounterRange | None
+) -> bool | None:
+    if isinstance(counter_range, OpenCounterRange):
+        counter_range.note_limit(position, limit)
     if not isinstance(limit, int):
         return None
     if isinstance(position, int):
         return position < limit
-    return span.is_below(position, limit) if isinstance(span, Span) else None
+    return counter_range.is_below(position, limit) if isinstance(counter_range, CounterRange) else None
 
 
-def _resolve_rotation(rotation: Wrapped, span: Span | OpenSpan | None) -> Dimension:
-    """Replace a rotation by its position, or by the position minus the size, if one of them holds in the whole span."""
+def _resolve_rotation(rotation: Wrapped, counter_range: CounterRange | OpenCounterRange | None) -> Dimension:
+    """Replace a rotation by its position, or by the position minus the size, if either holds in the whole range."""
     position, size = rotation.position, rotation.size
     if not isinstance(size, int) or not size:
         return rotation if size else 0
     if isinstance(position, int):
         return position % size
-    is_below_size = _is_below(position, size, span)
+    is_below_size = _is_below(position, size, counter_range)
     return rotation if is_below_size is None else position if is_below_size else sum_of(position, -size)
 
 
@@ -276,5 +280,5 @@ def _load(b: Any, symbol: Loaded, write_symbol: Any) -> Position:
 
 
 def _register(size: Dimension) -> Position:
-    """Return a dimension that occurs in a type as a constant or its register."""
+    """Return a dimension of a type: as a constant if known, otherwise as its register."""
     return Size(register_of(size)) if isinstance(size, Symbol) else size or 0

@@ -8,7 +8,7 @@ from typing import Any
 
 from autoconv.backends.llvm.analysis.index_map import (
     IndexMap,
-    Nearest,
+    Padded,
     Point,
     Remainder,
     Wrapped,
@@ -199,7 +199,7 @@ def _padding(node: Node) -> IndexMap:
     source, pairs = _shapes(node)[0], node.attributes["paddings"]
     return IndexMap(
         tuple(
-            Nearest.of(plus_of(i, times_of(before, -1)), size) if before or after else i
+            Padded.of(plus_of(i, times_of(before, -1)), size) if before or after else i
             for i, size, (before, after) in zip(variables(len(source)), source, pairs, strict=True)
         )
     )

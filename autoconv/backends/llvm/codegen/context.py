@@ -108,11 +108,11 @@ class LoweringContext(ValueContext, Protocol):
         """Release an object that belongs to no value, after the current plan item."""
 
     def write_nested(
-        self, graph: Graph, arguments: Sequence[Native], owners: tuple[Node, ...] | None = None
+        self, graph: Graph, arguments: Sequence[Native], enclosing_calls: tuple[Node, ...] | None = None
     ) -> list[Native]:
         """Write a nested region at the current position and return its results.
 
-        `owners` are the call sites around it, by default those of this region.
+        `enclosing_calls` are the call sites around it, by default those of this region.
         """
 
     def write_function(self, body: Body, graph: Graph, arguments: Sequence[Native]) -> LoweringContext:

@@ -1,4 +1,6 @@
-"""References from native code to Python objects, by positions in a table, and to kernels, with source spans of errors.
+"""The table of Python objects and kernels that native code refers to by position.
+
+Kernels add source spans to their errors.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ Operands = Callable[[Value], Any]  # returns the representation of a node's inpu
 class Address:
     """A memory address, as an entry of the table of objects."""
 
-    offset: int
+    value: int
 
 
 class ObjectTable:
@@ -65,16 +67,19 @@ class ObjectTable:
             self._shapes[key] = self._module.constant(name, text)
         return self._shapes[key]
 
-    def kernel(self, node: Node, owners: Sequence[Node], is_rare: bool, operands: Operands | None = None) -> Reference:
+    def kernel(
+        self, node: Node, enclosing_calls: Sequence[Node], is_rare: bool, operands: Operands | None = None
+    ) -> Reference:
         """Return a reference to a function that runs a node's kernel, and adds the spans of enclosing calls to errors.
 
-        `operands` gives the representations of the inputs, for subclasses without kernels.
+        `is_rare`: the kernel runs only in exceptional cases, and is not listed in `kernels`. `operands` gives the
+        representations of the inputs, for subclasses without kernels.
         """
         if not is_rare:
             self.kernels.append((node.op.name, node.span))
         run = node_function(node, self._compile_region)
         convert_results = _results_converter(node.results)
-        spans = [owner.span for owner in owners]
+        spans = [call_site.span for call_site in enclosing_calls]
 
         def call(*inputs: Any) -> Any:
             try:
@@ -99,13 +104,13 @@ class ObjectTable:
             result = out.select(out.icmp("ne", matches, 0), number, result)
         return result
 
-    def deep_call(self, node: Node, owners: Sequence[Node]) -> Reference:
+    def deep_call(self, node: Node, enclosing_calls: Sequence[Node]) -> Reference:
         """Return a reference to a function that runs a recursive call on a stack in the heap.
 
         Its last argument is the number of Python frames that the enclosing calls represent.
         """
         convert_results, region = _results_converter(node.results), node.regions[0]
-        spans = [call_site.span for call_site in (node, *owners)]
+        spans = [call_site.span for call_site in (node, *enclosing_calls)]
         compile_region = self._compile_region
         compiled: list[Any] = []
 
@@ -121,9 +126,9 @@ class ObjectTable:
 
         return self.reference(call)
 
-    def call_locator(self, node: Node, owners: Sequence[Node]) -> Reference:
-        """Return a reference to a function, as `locator` does, for an error that a called function raised."""
-        spans = [call_site.span for call_site in (node, *owners)]
+    def call_locator(self, node: Node, enclosing_calls: Sequence[Node]) -> Reference:
+        """Like `locator`, for an error raised in the callee of a call: adds the span of the call itself as well."""
+        spans = [call_site.span for call_site in (node, *enclosing_calls)]
 
         def reraise(error: BaseException) -> None:
             if isinstance(error, Exception):
@@ -133,15 +138,15 @@ class ObjectTable:
 
         return self.reference(reraise)
 
-    def locator(self, node: Node, owners: Sequence[Node]) -> Reference:
+    def locator(self, node: Node, enclosing_calls: Sequence[Node]) -> Reference:
         """Return a reference to a function that reraises an error with the spans of a node and of the calls around it.
         """
-        spans = [error_span(node), *(call_site.span for call_site in owners)]
+        spans = [error_span(node), *(call_site.span for call_site in enclosing_calls)]
 
         def reraise(error: BaseException) -> None:
             if isinstance(error, Exception):
-                span_count = "_autoconv_spans" in error.__dict__  # raised before and reraised by a handler
-                for span in spans[span_count:]:
+                first = 1 if "_autoconv_spans" in error.__dict__ else 0  # reraised by a handler: has its own span
+                for span in spans[first:]:
                     locate(error, span)
             raise error
 

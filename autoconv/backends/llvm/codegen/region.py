@@ -191,10 +191,11 @@ class Region(KernelCalls):
         return self._values[value]
 
     def write_nested(
-        self, graph: Graph, arguments: Sequence[Native], owners: tuple[Node, ...] | None = None
+        self, graph: Graph, arguments: Sequence[Native], enclosing_calls: tuple[Node, ...] | None = None
     ) -> list[Native]:
         """Write a region of a node and return its results."""
-        return write_region(self.body, graph, arguments, self.call_sites if owners is None else owners).results()
+        calls = self.call_sites if enclosing_calls is None else enclosing_calls
+        return write_region(self.body, graph, arguments, calls).results()
 
     def write_function(self, body: Body, graph: Graph, arguments: Sequence[Native]) -> Region:
         """Write a graph as the body of a separate native function."""

@@ -69,7 +69,7 @@ class ResultWriter:
         slots = [self.hold(native.ir) if isinstance(native, Object) else "" for native in outputs]
         replacements: list[tuple[str, str]] = []  # arrays that may have other owners, and their replacements
         for i, (native, is_allocated) in enumerate(zip(outputs, allocated, strict=True)):
-            needs_owner = kinds.get(i) in ("array", "tensor") and not (form.may_share or is_allocated)
+            needs_owner = kinds.get(i) in ("array", "tensor") and not (form.outputs_may_share_memory or is_allocated)
             if isinstance(native, Object) and needs_owner:
                 array = self._move_from_slot(native.ir, slots[i])
                 owned = self.check_not_null(self._write_owned_array(array, replacements))

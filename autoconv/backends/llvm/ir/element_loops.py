@@ -33,7 +33,7 @@ class LoopWriter:
         out.ret(result.ir, register(result.dtype))
         return self.wrap(result.dtype, self.out.call(out.finish(name), *(x.ir for x in operands)))
 
-    def iterate(self, active: Any, state: Sequence[Any], step: Step, most: int) -> list[Any]:
+    def iterate(self, active: Any, state: Sequence[Any], step: Step, max_count: int) -> list[Any]:
         """Write a loop; its state is in cells, which LLVM keeps in registers."""
         out, ir_types = self.out, [register(x.dtype) for x in state]
         active_cell, number_cell, *cells = (out.alloca(ir_type) for ir_type in ("i1", "double", *ir_types))
@@ -50,7 +50,7 @@ class LoopWriter:
             is_active, next_state = step(n, load_state())
             for ir_type, x, cell in zip(ir_types, next_state, cells, strict=True):
                 out.store(ir_type, x.ir, cell)
-            out.store("i1", (is_active & (n < float(most))).ir, active_cell)
+            out.store("i1", (is_active & (n < float(max_count))).ir, active_cell)
             out.store("double", (n + 1.0).ir, number_cell)
         return load_state()
 

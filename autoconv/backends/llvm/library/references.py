@@ -71,7 +71,9 @@ class LibraryObjectTable(ObjectTable):
         self._library = module
         self._failures = failures
 
-    def kernel(self, node: Node, owners: Sequence[Node], is_rare: bool, operands: Operands | None = None) -> Reference:
+    def kernel(
+        self, node: Node, enclosing_calls: Sequence[Node], is_rare: bool, operands: Operands | None = None
+    ) -> Reference:
         if node.op.name == "object_raise" and operands is not None:
             source = node.inputs[0].node
             if source is not None and self.constant_object(source) is not None:
@@ -107,15 +109,15 @@ class LibraryObjectTable(ObjectTable):
         self._library.constant(name, f"@{name} = external constant i8")
         return out.load("i64", out.gep("i64", f"@{name}", code))
 
-    def deep_call(self, node: Node, owners: Sequence[Node]) -> Reference:
+    def deep_call(self, node: Node, enclosing_calls: Sequence[Node]) -> Reference:
         size = LIBRARY_STACK >> 10
         message = f"RecursionError: the calls need more than {size} KiB of stack"
         return self._code_reference(f"{location_of(node.span)}: {message}")
 
-    def call_locator(self, node: Node, owners: Sequence[Node]) -> Reference:
+    def call_locator(self, node: Node, enclosing_calls: Sequence[Node]) -> Reference:
         return self._failure_reference(node)
 
-    def locator(self, node: Node, owners: Sequence[Node]) -> Reference:
+    def locator(self, node: Node, enclosing_calls: Sequence[Node]) -> Reference:
         return self._failure_reference(node)
 
     def _failure_reference(self, node: Node) -> Reference:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterator, Sequence
 
 from autoconv.backends.llvm.analysis.contiguity import base_of
-from autoconv.backends.llvm.analysis.index_map import Loaded, OpenSpan, Point, Span
+from autoconv.backends.llvm.analysis.index_map import CounterRange, Loaded, OpenCounterRange, Point
 from autoconv.backends.llvm.analysis.index_maps import index_map
 from autoconv.backends.llvm.analysis.indexing import gather_map, updates
 from autoconv.backends.llvm.analysis.representation import is_dense, is_scalar, sizes
@@ -53,20 +53,23 @@ def split_by_vectors(low: int, high: int, lanes: int) -> Iterator[tuple[int, int
         yield high - lanes, high
 
 
-def cut_positions(plan: Plan, nodes: Sequence[Node], index: Point, span: Span, in_memory: Container[Value]) -> set[int]:
-    """Return the iterations within the span at which a piece of an array that the nodes read at `index` begins.
+def cut_positions(
+    plan: Plan, nodes: Sequence[Node], index: Point, counter_range: CounterRange, in_memory: Container[Value]
+) -> set[int]:
+    """Return the iterations within the range at which a piece of an array that the nodes read at `index` begins.
 
     `in_memory` are the values that the loops read from memory.
     """
-    note_pieces(plan, nodes, index, span, in_memory)
-    return span.cuts
+    note_pieces(plan, nodes, index, counter_range, in_memory)
+    return counter_range.cuts
 
 
 def note_pieces(
-    plan: Plan, nodes: Sequence[Node], index: Point, span: Span | OpenSpan, in_memory: Container[Value]
+    plan: Plan, nodes: Sequence[Node], index: Point, counter_range: CounterRange | OpenCounterRange,
+    in_memory: Container[Value],
 ) -> None:
-    """Apply the index maps of all values that the nodes read at `index`; the span records where pieces begin."""
-    visitor = _ReadVisitor(plan, span, in_memory)
+    """Apply the index maps of all values that the nodes read at `index`; the range records where pieces begin."""
+    visitor = _ReadVisitor(plan, counter_range, in_memory)
     for node in nodes:
         lowering_class = plan.classes[node]
         if lowering_class == "scatter":
@@ -90,9 +93,9 @@ def loop_size(plan: Plan, nodes: Sequence[Node], shape: Sequence[Position], dept
 class _ReadVisitor:
     """A visitor of the elements from which one element is computed, with their indices as data."""
 
-    def __init__(self, plan: Plan, span: Span | OpenSpan, in_memory: Container[Value]) -> None:
+    def __init__(self, plan: Plan, counter_range: CounterRange | OpenCounterRange, in_memory: Container[Value]) -> None:
         self.plan = plan
-        self.span = span
+        self.counter_range = counter_range
         self.in_memory = in_memory
         self._visited: set[tuple[Value, Point]] = set()
 
@@ -106,7 +109,7 @@ class _ReadVisitor:
             return
         if value in self.plan.views or self.plan.classes[node] == "copy":
             mapping = index_map(node)
-            source = mapping.apply(index, self.span) if mapping is not None else None
+            source = mapping.apply(index, self.counter_range) if mapping is not None else None
             if source is not None:
                 self.visit_positions(source)
                 self.visit(node.inputs[0], source)

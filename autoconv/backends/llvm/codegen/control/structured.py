@@ -51,8 +51,8 @@ def write_call(region: LoweringContext, node: Node) -> None:
     if is_recursive(node):
         write_recursive_call(region, node)
         return
-    owners = (node, *region.call_sites)
-    natives = region.write_nested(node.regions[0], _owned_or_borrowed(region, node, node.inputs), owners)
+    enclosing_calls = (node, *region.call_sites)
+    natives = region.write_nested(node.regions[0], _owned_or_borrowed(region, node, node.inputs), enclosing_calls)
     for value, output, native in zip(node.results, node.regions[0].outputs, natives, strict=True):
         region.set(value, convert(region, native, output.type, value.type))
 

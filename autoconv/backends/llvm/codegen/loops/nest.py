@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from autoconv.backends.llvm.analysis.contiguity import base_of
-from autoconv.backends.llvm.analysis.index_map import OpenSpan, Point, Span
+from autoconv.backends.llvm.analysis.index_map import CounterRange, OpenCounterRange, Point
 from autoconv.backends.llvm.analysis.index_maps import PIECEWISE_VIEWS, ElementSource, write_element_source
 from autoconv.backends.llvm.analysis.indexing import gather_map, updates
 from autoconv.backends.llvm.analysis.lent_loads import is_contiguous_row, strides_of
@@ -275,7 +275,7 @@ class LoopNestWriter:
         """
         out, is_whole = self.out, (first, last) == ("0", str(size))
         if not isinstance(size, int):
-            write_open_loop(out, self._open_span(index), size, (first, last), write)
+            write_open_loop(out, self._open_counter_range(index), size, (first, last), write)
             return
         pieces = [(0, size)]
         if self._has_piecewise_views:
@@ -293,17 +293,17 @@ class LoopNestWriter:
                 record_counter_range(out, i, low, high)
                 write(i)
 
-    def _open_span(self, index: Index) -> OpenSpan:
+    def _open_counter_range(self, index: Index) -> OpenCounterRange:
         shape = self._item.shape or ()
-        span = OpenSpan(LOOP_COUNTER, loop_size(self._plan, self._item.nodes, shape, len(index)))
+        counter_range = OpenCounterRange(LOOP_COUNTER, loop_size(self._plan, self._item.nodes, shape, len(index)))
         if self._has_piecewise_views:
-            note_pieces(self._plan, self._item.nodes, self._index_at_counter(index), span, self._names)
-        return span
+            note_pieces(self._plan, self._item.nodes, self._index_at_counter(index), counter_range, self._names)
+        return counter_range
 
     def _cut_counts(self, index: Index, low: int, high: int) -> set[int]:
         """Return the iterations of the innermost loop at which a piece of a piecewise view begins."""
-        span = Span(LOOP_COUNTER, low, high)
-        return cut_positions(self._plan, self._item.nodes, self._index_at_counter(index), span, self._names)
+        counter_range = CounterRange(LOOP_COUNTER, low, high)
+        return cut_positions(self._plan, self._item.nodes, self._index_at_counter(index), counter_range, self._names)
 
     def _index_at_counter(self, index: Index) -> Point:
         outer = (Symbol(i) if isinstance(i, str) else i for i in index)

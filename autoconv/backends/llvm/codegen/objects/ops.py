@@ -126,8 +126,8 @@ def _write_box(op: Operation) -> None:
         item = out.call_c("PyArray_Return", "ptr", "ptr", array.ir)
     elif number.dtype is bool_:
         item = _truth_object(op, number.ir)
-    elif number.dtype is float64 and op.attributes["how"] == "identified":
-        _write_identified_box(op, number.ir)
+    elif number.dtype is float64 and op.attributes["how"] == "looked_up":
+        _write_looked_up_box(op, number.ir)
         return
     elif number.dtype is float64:
         item = out.call_c("PyFloat_FromDouble", "ptr", "double", number.ir)
@@ -144,7 +144,7 @@ def _write_array(op: Operation) -> None:
     op.region.set(op.node.results[0], as_ndarray(op.region, memory_of(op.region, value), value.type))
 
 
-def _write_identified_box(op: Operation, number: str) -> None:
+def _write_looked_up_box(op: Operation, number: str) -> None:
     """Box a float whose identity matters; the kernel boxes a NaN."""
 
     def write_fast_path() -> list[str]:
