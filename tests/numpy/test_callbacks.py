@@ -122,3 +122,17 @@ def test_a_changed_function_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     assert np.array_equal(compiled(x), bent(x))
     monkeypatch.setattr(bent, "pyfunc", lambda v: v + 1.0)
     assert np.array_equal(compiled(x), x + 1)
+
+
+class Doubling:
+    __hash__ = None  # type: ignore[assignment]
+
+    def __call__(self, x: Any) -> Any:
+        return 2 * x
+
+
+def test_a_callable_object_without_a_hash_is_converted() -> None:
+    doubling = Doubling()
+    compiled = autoconv.compile(lambda x: doubling(x) + 1)
+    assert np.array_equal(compiled(np.ones(2)), [3.0, 3.0])
+    assert "plain Python" not in compiled.explain()

@@ -7,7 +7,7 @@ functions do not cover raises StagingError, so that the call runs as plain Pytho
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,7 @@ def convert_callback_function(function: Any, convert: Callable[[Any], Any]) -> C
     """Return the converted form of a NumPy function that calls back; None for another function."""
     if type(function) is np.vectorize:
         return functools.partial(convert(call_vectorized), function)
-    return convert(SOURCES[function]) if function in SOURCES else None
+    return convert(SOURCES[function]) if isinstance(function, Hashable) and function in SOURCES else None
 
 
 @kind_preserving
