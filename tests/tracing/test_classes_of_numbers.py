@@ -140,3 +140,16 @@ def test_a_class_that_nothing_reads_is_not_carried():
     states = [[str(value.type) for value in loop.results] for loop in loops]
     states_with_maximum = [state for state in states if "float64[]" in state]
     assert states_with_maximum and all(state == ["weak int64[]", "float64[]"] for state in states_with_maximum)
+
+
+def bounded(x):
+    best = 0
+    for v in x:
+        best = min(max(best, v), 10**20)
+    return best, max(best, -(10**20)), min(best, True)
+
+
+def test_constants_beyond_64_bits_beside_numbers_of_two_classes():
+    compiled = autoconv.compile(bounded)
+    for values in (np.array([1, 2]), np.array([-1, -2]), np.array([0, 0, 5]), np.array([0.5, 3.0])):
+        assert repr(compiled(values)) == repr(bounded(values))

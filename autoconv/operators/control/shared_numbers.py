@@ -121,6 +121,8 @@ def _has_dtype(number: Any, dtype: DType) -> bool:
     """Return whether a number is a scalar whose class has the dtype."""
     if isinstance(number, SymbolicTensor):
         return number.type.dtype is dtype and number.type.shape == ()
+    if type(number) is int and not -(2**63) <= number < 2**63:
+        return False
     return type(number) is dtype.numpy.type or (type(number) in (int, float) and weak_type(number).dtype is dtype)
 
 
