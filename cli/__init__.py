@@ -54,9 +54,9 @@ class _Command(click.Group):
         self, args: Sequence[str] | None = None, prog_name: str | None = None, **settings: Any
     ) -> NoReturn:
         settings["standalone_mode"] = False
-        sys.exit(int(self._outcome(args, prog_name, settings)))
+        sys.exit(int(self._run_to_exit_code(args, prog_name, settings)))
 
-    def _outcome(self, args: Sequence[str] | None, prog_name: str | None, settings: dict[str, Any]) -> int:
+    def _run_to_exit_code(self, args: Sequence[str] | None, prog_name: str | None, settings: dict[str, Any]) -> int:
         try:
             restore_interrupts()
             return super().main(args, prog_name or "autoconv", **settings) or ExitCode.FINE

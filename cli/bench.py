@@ -15,7 +15,7 @@ from autoconv.errors import TargetError
 from .diagnostics import say
 
 _FIXTURES = Path(__file__).resolve().parents[1] / "fixtures"
-_OWN_WORKLOADS = _FIXTURES / "bench"
+_DEFAULT_FOLDER = _FIXTURES / "bench"
 # Suites in folders of their own: NumPy programs that are compiled unchanged, and Keras models that are trained.
 _SUITE_FOLDERS = ("numpy", "keras")
 
@@ -27,7 +27,7 @@ _SUITE_FOLDERS = ("numpy", "keras")
 @click.option("--peers-python", default=sys.executable, metavar="PATH", help="Run the peers with the Python at PATH.")
 @click.option("--rounds", type=click.IntRange(min=1), default=3, show_default=True, help="Number of rounds.")
 @click.option("--seconds", type=click.FloatRange(min=0), default=0.2, show_default=True, help="Seconds of each round.")
-@click.option("--folder", type=click.Path(path_type=Path), default=_OWN_WORKLOADS, help="Folder of the workloads.")
+@click.option("--folder", type=click.Path(path_type=Path), default=_DEFAULT_FOLDER, help="Folder of the workloads.")
 @click.option("--small", is_flag=True, help="Use small inputs, only to check that all runs.")
 @click.option("--plot", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Also draw the ratios.")
 @click.option("--json", is_flag=True, help="Print one JSON document, in seconds and bytes.")
@@ -61,7 +61,7 @@ def bench(
     import autoconv.bench.rounds as measuring
     import autoconv.bench.table as table
 
-    separate_suites = [suite for suite in suites if suite in _SUITE_FOLDERS] if folder == _OWN_WORKLOADS else []
+    separate_suites = [suite for suite in suites if suite in _SUITE_FOLDERS] if folder == _DEFAULT_FOLDER else []
     if separate_suites:
         files: dict[str, Path] = {}
         for suite in separate_suites:
@@ -79,30 +79,31 @@ def bench(
     )
     if plot is not None:
         picture.load_matplotlib()  # fails now if it is missing, not after the measurements
-    rows: dict[str, Any] = {}
-    absent: dict[str, str] = {}
+    measurements: dict[str, Any] = {}
+    reason_by_absent_peer: dict[str, str] = {}
     if files and not small:
         measuring.prepare(next(iter(files.values())), settings)
     for name, file in files.items():
         say(f"{name} …", err=True)
-        rows[name] = measuring.measure(file, settings, absent)
+        measurements[name] = measuring.measure(file, settings, reason_by_absent_peer)
     if plot is not None:
-        picture.draw_ratios(rows, plot)
+        picture.draw_ratios(measurements, plot)
     if json:
-        say(jsonlib.dumps(table.as_data(rows, absent), indent=2))
+        say(jsonlib.dumps(table.as_data(measurements, reason_by_absent_peer), indent=2))
         return
-    _print_tables(table.as_tables(rows))
-    for peer, reason in absent.items():
+    _print_tables(table.as_tables(measurements))
+    for peer, reason in reason_by_absent_peer.items():
         say(f"{peer} is left out: {reason}")
-    for note in table.notes(rows):
+    for note in table.notes(measurements):
         say(note)
 
 
 def _selected_peers(names: tuple[str, ...], peers: Any) -> Any:
-    titles = [peer.name for peer in peers]
-    unknown = sorted(set(names) - set(titles))
+    """Return the peers of these names, NumPy and autoconv always; all peers if no names are given."""
+    known_names = [peer.name for peer in peers]
+    unknown = sorted(set(names) - set(known_names))
     if unknown:
-        raise TargetError(f"there is no peer {', '.join(unknown)}; the peers are: {', '.join(titles)}")
+        raise TargetError(f"there is no peer {', '.join(unknown)}; the peers are: {', '.join(known_names)}")
     return tuple(peer for peer in peers if not names or peer.name in (*names, "numpy", "autoconv"))
 
 
@@ -115,9 +116,9 @@ def _checked_python(path: str) -> str:
 def _print_tables(tables: list[Any]) -> None:
     from rich.console import Console  # slow to import, needed only here
 
-    terminal = sys.stdout.isatty()
-    console = Console(width=None if terminal else 160, force_terminal=terminal)
+    is_terminal = sys.stdout.isatty()
+    console = Console(width=None if is_terminal else 160, force_terminal=is_terminal)
     for renderable in tables:
-        with console.capture() as text:
+        with console.capture() as captured:
             console.print(renderable)
-        say(text.get())
+        say(captured.get())

@@ -16,16 +16,16 @@ from .tracebacks import with_position
 @click.command(short_help="Compile a function to a C library. Imports its module.")
 @click.argument("target")
 @click.option(
-    "--spec", "specs", default="", metavar="TYPES",
+    "--spec", "type_text", default="", metavar="TYPES",
     help="The arguments: 'float64[n,3] float64[n] int32[] 2.5'. Sizes of one name are equal; values are constants.",
 )  # fmt: skip
 @click.option("-o", "--output", metavar="PATH", help="Path of the files, without suffix; by default NAME.")
 @click.option("--name", metavar="NAME", help="Name of the C function; by default the function's.")
 @click.option("--cpu", default="", metavar="CPU", help="x86-64, x86-64-v2, -v3, -v4, or native; by default x86-64.")
 @click.option("--target", "triple", default="", metavar="TRIPLE", help="Target machine, such as aarch64-linux-gnu.")
-@click.option("--compile", "compiled", is_flag=True, help="Put the function under @autoconv.compile.")
+@click.option("--compile", "under_compile", is_flag=True, help="Put the function under @autoconv.compile.")
 def build(
-    target: str, specs: str, output: str | None, name: str | None, cpu: str, triple: str, compiled: bool
+    target: str, type_text: str, output: str | None, name: str | None, cpu: str, triple: str, under_compile: bool
 ) -> None:  # fmt: skip
     """Compile TARGET to a C header, an object file and a shared library, which need no Python.
 
@@ -41,11 +41,11 @@ def build(
     import autoconv  # its library is loaded on demand, with NumPy
     from autoconv.tracing.api.argument_types import parse_types
 
-    arguments = parse_types(specs)  # reports errors in them before the module runs
+    arguments = parse_types(type_text)  # reports errors in them before the module runs
     function = function_of(target)
     check_arguments(target, function, arguments)
     path = output or name or target.rpartition(":")[2].rpartition(".")[2]
-    contract = "compile" if compiled else "function"
+    contract = "compile" if under_compile else "function"
     try:
         library = autoconv.clibrary.build(
             function, *arguments, to=path, name=name, cpu=cpu, target=triple, contract=contract
@@ -57,7 +57,7 @@ def build(
             raise TargetError(f"cannot write {error.filename}: {error.strerror}") from error
         located = with_position(error)
         if located is not None:
-            raise located from (error if located is not error else error.__cause__)
+            raise located from error
         raise
     for file in (library.header, library.object, library.shared):
         if file is not None:
@@ -65,10 +65,10 @@ def build(
 
 
 def _is_output(file: object, path: str) -> bool:
-    """Return whether a file is in the folder of the outputs, or a folder of theirs."""
+    """Return whether a path is in the folder of the outputs, or is that folder or one above it."""
     folder = Path(path).absolute().parent
-    written = None if not isinstance(file, str) else Path(file).absolute()
-    return written is not None and (written.parent == folder or written in (folder, *folder.parents))
+    absolute_path = None if not isinstance(file, str) else Path(file).absolute()
+    return absolute_path is not None and (absolute_path.parent == folder or absolute_path in (folder, *folder.parents))
 
 
 __all__ = ["build"]

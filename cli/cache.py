@@ -23,15 +23,15 @@ def cache(context: click.Context) -> None:
 @cache.command(short_help="Print where the cache is, and how much is in it.")
 def info() -> None:
     """Print where the cache is, and how much is in it."""
-    for kind in CACHES:
-        entries = kind.entries()
-        size = sum(entry[1] for entry in entries)
-        limit = f"(at most {kind.byte_limit >> 20} MB)"
-        click.echo(f"{kind.folder()}: {len(entries)} {kind.description}, {size / 1e6:.1f} MB {limit}")
+    for code_cache in CACHES:
+        entries = code_cache.entries()
+        size = sum(byte_count for _, byte_count, _ in entries)
+        limit = f"(at most {code_cache.byte_limit >> 20} MB)"
+        click.echo(f"{code_cache.folder()}: {len(entries)} {code_cache.description}, {size / 1e6:.1f} MB {limit}")
 
 
 @cache.command(short_help="Remove all compiled and converted code from the cache.")
 def clear() -> None:
     """Remove all compiled and converted code from the cache; running programs are not disturbed."""
-    for kind in CACHES:
-        click.echo(f"removed {kind.clear()} {kind.description} from {kind.folder()}")
+    for code_cache in CACHES:
+        click.echo(f"removed {code_cache.clear()} {code_cache.description} from {code_cache.folder()}")

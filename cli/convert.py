@@ -171,8 +171,8 @@ def convert(
     check_compiled_names(outcomes, options.compile_names)
     code = highest_code(outcome.code for outcome in outcomes)
     failed_folders = _failed_folders(outcomes, mode)
-    accepted = [outcome for outcome in outcomes if _is_written(outcome, mode, failed_folders)]
-    copies = [job for job in plan.jobs if job.action == "copy" and job.folder not in failed_folders]
+    accepted = [outcome for outcome in outcomes if _is_accepted(outcome, mode, failed_folders)]
+    copies = [job for job in plan.jobs if job.action == "copy" and job.folder_index not in failed_folders]
     show_failures(outcomes)
     written = _write(plan, accepted, copies, mode) if mode.writes else []
     changed = _changed_outputs(accepted, copies) if mode.check else []
@@ -199,18 +199,19 @@ def _final_path(path: str) -> str:
 
 
 def _failed_folders(outcomes: Sequence[Outcome], mode: Mode) -> set[int]:
-    """Return the folders for which nothing is written."""
+    """Return the indices of the folder arguments for which nothing is written."""
     if mode.keep_going:
         return set()
-    return {outcome.job.folder for outcome in outcomes if outcome.code and outcome.job.folder is not None}
+    return {outcome.job.folder_index for outcome in outcomes if outcome.code and outcome.job.folder_index is not None}
 
 
-def _is_written(outcome: Outcome, mode: Mode, failed_folders: set[int]) -> bool:
-    if outcome.job.folder in failed_folders:
+def _is_accepted(outcome: Outcome, mode: Mode, failed_folders: set[int]) -> bool:
+    """Return whether a file has an output: its conversion, or with --keep-going, in a folder, a copy."""
+    if outcome.job.folder_index in failed_folders:
         return False
     if outcome.conversion is not None:
         return mode.keep_going or not outcome.diagnostics
-    return mode.keep_going and outcome.job.folder is not None and outcome.job.source is not None
+    return mode.keep_going and outcome.job.folder_index is not None and outcome.job.source is not None
 
 
 def _write(plan: Plan, accepted: Sequence[Outcome], copies: Sequence[Job], mode: Mode) -> list[Path]:
@@ -219,7 +220,7 @@ def _write(plan: Plan, accepted: Sequence[Outcome], copies: Sequence[Job], mode:
     A file of a folder that could not be converted at all is copied unchanged (only with --keep-going).
     """
     paths: list[Path] = []
-    used_folders = {job.folder for job in (*(outcome.job for outcome in accepted), *copies)}
+    used_folders = {job.folder_index for job in (*(outcome.job for outcome in accepted), *copies)}
     try:
         with exit_on_sigterm(), Staging() as staging:
             staged_folders = {
@@ -243,10 +244,10 @@ def _write(plan: Plan, accepted: Sequence[Outcome], copies: Sequence[Job], mode:
                     paths.append(job.output)
             staging.commit()
     except OSError as error:
-        name = f"{_final_path(str(error.filename))}: " if error.filename else ""
+        prefix = f"{_final_path(str(error.filename))}: " if error.filename else ""
         if any(str(job.source) == str(error.filename) for job in copies):
-            raise SourceError(f"cannot read {name}{error.strerror or error}") from error
-        raise TargetError(f"cannot write the output: {name}{error.strerror or error}") from error
+            raise SourceError(f"cannot read {prefix}{error.strerror or error}") from error
+        raise TargetError(f"cannot write the output: {prefix}{error.strerror or error}") from error
     return paths
 
 
@@ -300,7 +301,7 @@ def _print_results(
         if count:
             say(f"wrote {target} ({count} files)", err=True)
     for outcome in accepted:
-        if outcome.job.folder is None and outcome.job.output in written:
+        if outcome.job.folder_index is None and outcome.job.output in written:
             say(f"wrote {outcome.job.output}", err=True)
     unwritten_count = len(outcomes) - len(accepted)
     if unwritten_count and len(outcomes) > 1 and mode.writes:
@@ -322,10 +323,10 @@ def _summary_line(outcome: Outcome) -> str:
     if outcome.conversion is None:
         return f"{outcome.job.name}: not converted"
     constructs = outcome.conversion.constructs
-    rewritten = sum(construct.form != "plain" for construct in constructs)
+    rewritten_count = sum(construct.form != "plain" for construct in constructs)
     return (
         f"{outcome.job.name}: {len(outcome.conversion.functions)} functions, "
-        f"{rewritten} of {len(constructs)} constructs rewritten"
+        f"{rewritten_count} of {len(constructs)} constructs rewritten"
     )
 
 

@@ -14,7 +14,7 @@ from autoconv.errors import AutoconvError, Place, SourceError, TargetError
 
 from .exits import ExitCode
 
-_UNPRINTABLE = {code: f"\\x{code:02x}" for code in (*range(9), *range(11, 32), 127)}
+_ESCAPES = {code: f"\\x{code:02x}" for code in (*range(9), *range(11, 32), 127)}
 
 
 def say(text: str = "", *, err: bool = False, newline: bool = True) -> None:
@@ -49,14 +49,14 @@ def show_error(error: AutoconvError) -> None:
 
 def show_diagnostic(diagnostic: Diagnostic) -> None:
     """Print a construct that cannot be converted, in the form of `show_error`."""
-    where = f" (in {diagnostic.function})" if diagnostic.function else ""
-    show_located(diagnostic.message + where, diagnostic.place, diagnostic.remedy)
+    suffix = f" (in {diagnostic.function})" if diagnostic.function else ""
+    show_located(diagnostic.message + suffix, diagnostic.place, diagnostic.remedy)
 
 
 def show_located(message: str, place: Place | None, remedy: str) -> None:
     """Print one message with its position, as far as known."""
-    start = click.style(f"{place}:" if place else "autoconv:", bold=True)
-    lines = [f"{start} {_printable(message)}"]
+    prefix = click.style(f"{place}:" if place else "autoconv:", bold=True)
+    lines = [f"{prefix} {_printable(message)}"]
     if place and place.caret():
         source, _, caret = place.caret().partition("\n")
         lines += [_printable(source), *([click.style(caret, fg="red")] if caret else [])]
@@ -75,8 +75,8 @@ def show_bug(summary: str, details: str) -> None:
 
 def describe(error: BaseException) -> tuple[str, str]:
     """Return an unexpected exception as one line, and its traceback."""
-    last = traceback.format_exception_only(error)[-1].strip().splitlines()
-    return (last[0] if last else type(error).__name__), "".join(traceback.format_exception(error))
+    message_lines = traceback.format_exception_only(error)[-1].strip().splitlines()
+    return (message_lines[0] if message_lines else type(error).__name__), "".join(traceback.format_exception(error))
 
 
 def exit_code_of(error: AutoconvError) -> ExitCode:
@@ -93,17 +93,17 @@ def highest_code(codes: Iterable[ExitCode]) -> ExitCode:
 
 def _printable(text: str) -> str:
     """Escape control characters, so that a file name or source line cannot control the terminal."""
-    return text.translate(_UNPRINTABLE)
+    return text.translate(_ESCAPES)
 
 
-def _redirect_to_null(err: bool) -> None:
-    stream = sys.stderr if err else sys.stdout
+def _redirect_to_null(is_stderr: bool) -> None:
+    stream = sys.stderr if is_stderr else sys.stdout
     # Not closed: it replaces the stream until the process ends.
     sink = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     try:
         os.dup2(sink.fileno(), stream.fileno())
     except (OSError, ValueError):
-        if err:
+        if is_stderr:
             sys.stderr = sink
         else:
             sys.stdout = sink

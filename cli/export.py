@@ -14,22 +14,20 @@ from .output import Staging, exit_on_sigterm, refuse_existing
 from .show_graph import check_arguments, function_of
 from .tracebacks import with_position
 
-_ENDINGS = {"stablehlo": ".mlir", "onnx": ".onnx"}
-
 
 @click.command(short_help="Write a function for another runtime: StableHLO or ONNX. Imports its module.")
 @click.argument("target")
-@click.option("--spec", "specs", default="", metavar="TYPES", help="The arguments: 'float32[n,3] int32[] 2.5'.")
+@click.option("--spec", "type_text", default="", metavar="TYPES", help="The arguments: 'float32[n,3] int32[] 2.5'.")
 @click.option(
-    "--format", "kind", type=click.Choice(list(_ENDINGS)), default="stablehlo", show_default=True,
+    "--format", "format_name", type=click.Choice(["stablehlo", "onnx"]), default="stablehlo", show_default=True,
     help="The format to write.",
 )
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="The file to write; - is standard output.")
 @click.option("--capacity", default=64, show_default=True, help="Largest length of a list that grows in the graph.")
-@click.option("--compile", "compiled", is_flag=True, help="Put the function under @autoconv.compile.")
+@click.option("--compile", "under_compile", is_flag=True, help="Put the function under @autoconv.compile.")
 @click.option("--force", is_flag=True, help="Replace a file that exists.")
 def export(
-    target: str, specs: str, kind: str, output: Path | None, capacity: int, compiled: bool, force: bool
+    target: str, type_text: str, format_name: str, output: Path | None, capacity: int, under_compile: bool, force: bool
 ) -> None:
     """Write the graph of TARGET in a form that other runtimes read.
 
@@ -44,24 +42,26 @@ def export(
     """
     from autoconv.tracing.api.argument_types import parse_types  # imported on demand: loads NumPy
 
-    arguments = parse_types(specs)  # reports errors in them before the module runs
+    arguments = parse_types(type_text)  # reports errors in them before the module runs
     function = function_of(target)
     check_arguments(target, function, arguments)
-    to_terminal = output is None or str(output) == "-"
-    if kind == "onnx" and to_terminal:
+    is_stdout = output is None or str(output) == "-"
+    if format_name == "onnx" and is_stdout:
         raise click.UsageError("an ONNX model is not text; name a file with -o")
-    if output is not None and not to_terminal:
+    if output is not None and not is_stdout:
         refuse_existing(output, force=force)
         if not output.parent.is_dir():
             raise TargetError(f"{output.parent} is not a folder; make it first, or name another file with -o")
     try:
-        data = _exported_bytes(function, arguments, kind, capacity, "compile" if compiled else "function")
+        data = _exported_bytes(function, arguments, format_name, capacity, "compile" if under_compile else "function")
+    except AutoconvError:
+        raise
     except Exception as error:
         located = with_position(error)
-        if located is not None and not isinstance(error, AutoconvError):
-            raise located from (error if located is not error else error.__cause__)
+        if located is not None:
+            raise located from error
         raise
-    if to_terminal:
+    if is_stdout:
         say(data.decode(), newline=False)
         return
     assert output is not None
@@ -74,8 +74,8 @@ def export(
     say(f"{output}: {len(data)} bytes")
 
 
-def _exported_bytes(function: Any, arguments: list[Any], kind: str, capacity: int, contract: str) -> bytes:
-    if kind == "onnx":
+def _exported_bytes(function: Any, arguments: list[Any], format_name: str, capacity: int, contract: str) -> bytes:
+    if format_name == "onnx":
         from autoconv import onnx
 
         return bytes(onnx.export(function, *arguments, capacity=capacity, contract=contract).SerializeToString())

@@ -7,7 +7,6 @@ import json as jsonlib
 import os
 import platform
 import re
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -63,11 +62,7 @@ def version(name: str) -> str | None:
 def _backend_names() -> list[str]:
     import autoconv.backends  # imported on demand: a native backend loads its compiler
 
-    backends = getattr(autoconv.backends, "BACKENDS", None)
-    if backends is None:
-        return ["reference"]
-    listed = backends.keys() if isinstance(backends, Mapping) else backends
-    return [str(getattr(backend, "name", backend)) for backend in listed]
+    return list(autoconv.backends.BACKENDS)
 
 
 def _folder_contents(folder: Path) -> tuple[int, int]:

@@ -21,8 +21,8 @@ from .targets import unknown_name
 class Outcome:
     """The result for one file.
 
-    `conversion` is set if it was converted, `source` if it was read; `defined` holds its qualified names if names to
-    compile were given; `bug` is a summary and a traceback.
+    `conversion` is set if it was converted, `source` if it was read; `defined_names` holds its
+    qualified names if names to compile were given; `bug` is a summary and a traceback.
     """
 
     job: Job
@@ -31,7 +31,7 @@ class Outcome:
     diagnostics: tuple[Diagnostic, ...] = ()
     error: AutoconvError | None = None
     bug: tuple[str, str] | None = None
-    defined: frozenset[str] = frozenset()
+    defined_names: frozenset[str] = frozenset()
 
     @property
     def code(self) -> ExitCode:
@@ -46,47 +46,47 @@ class Outcome:
 def convert_job(job: Job, data: bytes | None = None) -> Outcome:
     """Return the outcome of one file; `data` is the content of standard input. Never raises.
 
-    All constructs that cannot be converted are found in one run; the caller decides what follows from them.
+    All constructs that cannot be converted are found in one run, as with --keep-going.
     """
     source: str | None = None
-    defined: frozenset[str] = frozenset()
+    defined_names: frozenset[str] = frozenset()
     try:
         source = decode_source(data, job.name) if data is not None else read_source(job.source)  # type: ignore[arg-type]
         if is_converted(source):
             return _copy_converted(job, source)
         options = replace(job.options, keep_going=True)
         if options.compile_names:
-            defined = frozenset(name for name, _ in qualified_functions(parse(source, job.name)))
-            options = replace(options, compile_names=options.compile_names & defined)
+            defined_names = frozenset(name for name, _ in qualified_functions(parse(source, job.name)))
+            options = replace(options, compile_names=options.compile_names & defined_names)
         conversion = convert_source(source, job.name, options)
     except ConversionError as error:
         if error.place is None:
-            return Outcome(job=job, source=source, error=error, defined=defined)
+            return Outcome(job=job, source=source, error=error, defined_names=defined_names)
         diagnostic = Diagnostic(error.message, error.place, "", error.remedy)
-        return Outcome(job=job, source=source, diagnostics=(diagnostic,), defined=defined)
+        return Outcome(job=job, source=source, diagnostics=(diagnostic,), defined_names=defined_names)
     except AutoconvError as error:
-        return Outcome(job=job, source=source, error=error, defined=defined)
+        return Outcome(job=job, source=source, error=error, defined_names=defined_names)
     except Exception as error:
         summary, details = describe(error)
-        return Outcome(job=job, source=source, bug=(f"{job.name}: {summary}", details), defined=defined)
+        return Outcome(job=job, source=source, bug=(f"{job.name}: {summary}", details), defined_names=defined_names)
     return Outcome(
-        job=job, source=source, conversion=conversion, diagnostics=conversion.diagnostics, defined=defined
+        job=job, source=source, conversion=conversion, diagnostics=conversion.diagnostics, defined_names=defined_names
     )
 
 
 def _copy_converted(job: Job, source: str) -> Outcome:
     """Copy the output of an earlier conversion if it is part of a folder, refuse it as a single file."""
-    if job.folder is None:
+    if job.folder_index is None:
         return Outcome(job=job, source=source, error=TargetError(f"{job.name} is a converted file already"))
-    lines = tuple(range(1, source.count("\n") + 2))
-    return Outcome(job=job, source=source, conversion=Conversion(source, lines, (), (), ()))
+    origins = tuple(range(1, source.count("\n") + 2))
+    return Outcome(job=job, source=source, conversion=Conversion(source, origins, (), (), ()))
 
 
 def check_compiled_names(outcomes: Sequence[Outcome], names: frozenset[str]) -> None:
     """Raise TargetError for a name to compile that none of the files defines."""
-    defined = frozenset[str]().union(*(outcome.defined for outcome in outcomes))
+    defined_names = frozenset[str]().union(*(outcome.defined_names for outcome in outcomes))
     readable = [outcome for outcome in outcomes if outcome.error is None]
-    missing = sorted(names - defined)
+    missing = sorted(names - defined_names)
     if missing and readable:
-        where = outcomes[0].job.name if len(outcomes) == 1 else "the files to convert"
-        raise unknown_name(missing[0], defined, where)
+        location = outcomes[0].job.name if len(outcomes) == 1 else "the files to convert"
+        raise unknown_name(missing[0], defined_names, location)

@@ -52,8 +52,8 @@ class Staging:
 
     def __init__(self) -> None:
         self._pending_renames: list[tuple[str, str]] = []
-        self._folders: list[tuple[str, Path]] = []
-        self._created: list[Path] = []
+        self._pending_folders: list[tuple[str, Path]] = []
+        self._created_folders: list[Path] = []
 
     def add_folder(self, path: Path) -> Path:
         """Return where to put the contents of a new folder: a temporary one beside it, or the folder if it exists."""
@@ -62,7 +62,7 @@ class Staging:
         self._make_parents(path)
         with delay_signals(signal.SIGINT, signal.SIGTERM):
             temporary = tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name[:100]}.")
-            self._folders.append((temporary, path))
+            self._pending_folders.append((temporary, path))
         return Path(temporary)
 
     def add_text(self, path: Path, text: str, *, mode_of: Path | None = None) -> None:
@@ -96,10 +96,10 @@ class Staging:
         with delay_signals(signal.SIGINT, signal.SIGTERM):
             for temporary, final in self._pending_renames:
                 os.replace(temporary, final)
-            for temporary, folder in self._folders:
+            for temporary, folder in self._pending_folders:
                 os.chmod(temporary, 0o777 & ~_umask())
                 os.rename(temporary, folder)
-            self._pending_renames, self._folders, self._created = [], [], []
+            self._pending_renames, self._pending_folders, self._created_folders = [], [], []
 
     def __enter__(self) -> Staging:
         return self
@@ -111,9 +111,9 @@ class Staging:
             for temporary, _ in self._pending_renames:
                 with contextlib.suppress(OSError):
                     os.unlink(temporary)
-            for temporary, _ in self._folders:
+            for temporary, _ in self._pending_folders:
                 shutil.rmtree(temporary, ignore_errors=True)
-            for folder in reversed(self._created):
+            for folder in reversed(self._created_folders):
                 with contextlib.suppress(OSError):
                     folder.rmdir()
 
@@ -132,12 +132,12 @@ class Staging:
         missing = [folder for folder in path.parents if not folder.exists()]
         for folder in reversed(missing):
             folder.mkdir(exist_ok=True)
-            self._created.append(folder)
+            self._created_folders.append(folder)
 
     def _permissions(self, path: Path, mode_of: Path | None) -> int:
-        for model in (path, mode_of):
-            if model is not None and model.is_file():
-                return stat.S_IMODE(model.stat().st_mode) & 0o777
+        for replaced_or_source in (path, mode_of):
+            if replaced_or_source is not None and replaced_or_source.is_file():
+                return stat.S_IMODE(replaced_or_source.stat().st_mode) & 0o777
         return 0o666 & ~_umask()
 
 

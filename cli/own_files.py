@@ -16,7 +16,7 @@ from .sources import decode_source
 from .targets import is_own_folder, is_python_file
 
 _BUILD_FOLDERS = frozenset({"build", "dist"})
-_ORIGIN = re.compile(r"came_from\((['\"])(.*?)\1")
+_ORIGIN_CALL = re.compile(r"came_from\((['\"])(.*?)\1")
 _PROJECT_FILES = ("pyproject.toml", "setup.py", "setup.cfg")
 
 
@@ -34,12 +34,12 @@ def own_files(folder: Path, output: Path) -> Iterator[Path]:
     output_path = os.path.realpath(output)
     for parent, folders, files in os.walk(folder, onerror=refuse):
         root = Path(parent)
-        entered = [name for name in sorted(folders) if _is_entered(root / name, folder, ignored, output_path)]
-        linked = [name for name in entered if (root / name).is_symlink()]
-        folders[:] = [name for name in entered if name not in linked]
-        for name in sorted([*files, *linked]):
+        folder_names = [name for name in sorted(folders) if _may_enter(root / name, folder, ignored, output_path)]
+        link_names = [name for name in folder_names if (root / name).is_symlink()]
+        folders[:] = [name for name in folder_names if name not in link_names]
+        for name in sorted([*files, *link_names]):
             path = root / name
-            if _is_user_file(path, folder) and _relative_path(path, folder) not in ignored:
+            if _is_own_file(path, folder) and _relative_path(path, folder) not in ignored:
                 yield path
 
 
@@ -57,7 +57,7 @@ def _converted_text(path: Path) -> str:
     return text if is_converted(text) else ""
 
 
-def _is_entered(path: Path, folder: Path, ignored: frozenset[str], output: str) -> bool:
+def _may_enter(path: Path, folder: Path, ignored: frozenset[str], output: str) -> bool:
     if not is_own_folder(path) or _relative_path(path, folder) in ignored or os.path.realpath(path) == output:
         return False
     if path.name.endswith(".egg-info"):
@@ -65,13 +65,13 @@ def _is_entered(path: Path, folder: Path, ignored: frozenset[str], output: str) 
     return path.name not in _BUILD_FOLDERS or not any((path.parent / name).is_file() for name in _PROJECT_FILES)
 
 
-def _is_user_file(path: Path, folder: Path) -> bool:
-    """Return whether it is a file or link, not bytecode, and not converted from a file of the folder."""
+def _is_own_file(path: Path, folder: Path) -> bool:
+    """Return whether the path is a file or link, not bytecode, and not converted from a file of the folder."""
     if path.is_symlink():
         return True
     if not path.is_file() or path.suffix in (".pyc", ".pyo"):
         return False
-    origin = _ORIGIN.search(_converted_text(path))
+    origin = _ORIGIN_CALL.search(_converted_text(path))
     if origin is None:
         return True
     source = os.path.realpath(path.parent / origin[2])

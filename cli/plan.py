@@ -15,22 +15,22 @@ from .output import refuse_existing, refuse_inputs
 from .own_files import is_converted_file, own_files
 from .targets import display_path, is_python_file
 
-STREAM = "-"
-SUFFIXES = ("graph", "upgraded")  # of the names of outputs, by the command
+STREAM = "-"  # standard input or output, in place of a path
+SUFFIXES = ("graph", "upgraded")  # of the default names of outputs, by `convert` and by `upgrade`
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
     """The conversion or copy of one file. `source` is None for standard input, `output` for standard output.
 
-    `folder` is the index of the folder argument that it belongs to, which is written as a whole or not at all.
+    `folder_index`: position of the folder argument that it belongs to, which is written as a whole or not at all.
     """
 
     source: Path | None
     output: Path | None
     action: Literal["convert", "copy"] = "convert"
     options: Options = field(default_factory=Options)
-    folder: int | None = None
+    folder_index: int | None = None
 
     @property
     def name(self) -> str:
@@ -52,22 +52,22 @@ def make_plan(inputs: Sequence[str], output: str | None, options: Options, suffi
 
     Raises TargetError for a missing path and for a folder without Python files, SourceError for an unreadable folder.
     """
-    unique = list(dict.fromkeys(inputs))
-    if STREAM in unique and len(unique) > 1:
+    paths = list(dict.fromkeys(inputs))
+    if STREAM in paths and len(paths) > 1:
         raise TargetError("standard input (-) cannot be combined with files")
-    if unique == [STREAM]:
+    if paths == [STREAM]:
         target = None if output in (None, STREAM) else Path(str(output))
         return Plan(jobs=(Job(source=None, output=target, options=options),), folders=())
     jobs: list[Job] = []
     folders: list[tuple[Path, Path]] = []
-    for source in map(Path, unique):
+    for source in map(Path, paths):
         if source.is_dir():
-            target_folder = _folder_output(source, output, several=len(unique) > 1, suffix=suffix)
+            target_folder = _folder_output(source, output, several=len(paths) > 1, suffix=suffix)
             jobs += _folder_jobs(source, target_folder, options, len(folders))
             folders.append((source, target_folder))
         elif os.path.lexists(source):
             jobs.append(
-                Job(source=source, output=_file_output(source, output, len(unique) > 1, suffix), options=options)
+                Job(source=source, output=_file_output(source, output, len(paths) > 1, suffix), options=options)
             )
         else:
             raise TargetError(f"{source}: no such file or folder")
@@ -86,9 +86,9 @@ def _set_source_path(job: Job) -> Job:
 def staged_path(plan: Plan, job: Job, folders: Mapping[int, Path]) -> Path:
     """Return where a job's output is staged: `folders` are the staged folders by the indices of their arguments."""
     assert job.output is not None
-    if job.folder is None:
+    if job.folder_index is None:
         return job.output
-    return folders[job.folder] / job.output.relative_to(plan.folders[job.folder][1])
+    return folders[job.folder_index] / job.output.relative_to(plan.folders[job.folder_index][1])
 
 
 def check_outputs(plan: Plan, *, force: bool) -> None:
@@ -97,7 +97,7 @@ def check_outputs(plan: Plan, *, force: bool) -> None:
     outputs = [job.output for job in plan.jobs if job.output is not None]
     for source, target in plan.folders:
         inner, outer = os.path.realpath(target), os.path.realpath(source)
-        if os.path.commonpath([inner, outer]) == outer and inner != outer and not _is_default(source, target):
+        if os.path.commonpath([inner, outer]) == outer and inner != outer and not _is_default_output(source, target):
             raise TargetError(f"the output {target} lies inside of the folder {source} that is converted")
     refuse_inputs([job.output for job in plan.jobs if job.output is not None and not _becomes_link(job)], sources)
     _refuse_links_to_outside(plan)
@@ -111,7 +111,7 @@ def check_outputs(plan: Plan, *, force: bool) -> None:
             raise TargetError(f"{folder} is a file; the output of a folder is a folder")
         refuse_existing(folder, force=force)
     for job in plan.jobs:
-        if job.folder is None and job.output is not None:
+        if job.folder_index is None and job.output is not None:
             if job.output.is_dir():
                 raise TargetError(f"{job.output} is a folder; the output of a file is a file")
             refuse_existing(job.output, force=force)
@@ -119,9 +119,9 @@ def check_outputs(plan: Plan, *, force: bool) -> None:
 
 def _refuse_links_to_outside(plan: Plan) -> None:
     for job in plan.jobs:
-        if job.folder is None or job.output is None:
+        if job.folder_index is None or job.output is None:
             continue
-        output_folder = plan.folders[job.folder][1]
+        output_folder = plan.folders[job.folder_index][1]
         inner = os.path.realpath(job.output.parent if _becomes_link(job) else job.output)
         outer = os.path.realpath(output_folder)
         if os.path.commonpath([inner, outer]) != outer:
@@ -130,7 +130,9 @@ def _refuse_links_to_outside(plan: Plan) -> None:
 
 def _becomes_link(job: Job) -> bool:
     """Return whether the source is a link to a folder or to nothing: the output is then a link, not written through."""
-    return job.folder is not None and job.source is not None and job.source.is_symlink() and not job.source.is_file()
+    if job.folder_index is None or job.source is None:
+        return False
+    return job.source.is_symlink() and not job.source.is_file()
 
 
 def _file_output(source: Path, output: str | None, several: bool, suffix: str) -> Path | None:
@@ -160,7 +162,7 @@ def _folder_output(source: Path, output: str | None, *, several: bool, suffix: s
     return display_path(source_folder.with_name(name))
 
 
-def _is_default(source: Path, target: Path) -> bool:
+def _is_default_output(source: Path, target: Path) -> bool:
     """Return whether the folder is the default output (without -o), which is skipped as an input."""
     return any(target == _folder_output(source, None, several=False, suffix=suffix) for suffix in SUFFIXES)
 
@@ -173,7 +175,7 @@ def _folder_jobs(source: Path, target: Path, options: Options, index: int) -> li
             output=target / path.relative_to(source),
             action="convert" if is_python_file(path) and not is_converted_file(path) else "copy",
             options=options,
-            folder=index,
+            folder_index=index,
         )
         for path in own_files(source, target)
     ]
@@ -184,32 +186,33 @@ def _folder_jobs(source: Path, target: Path, options: Options, index: int) -> li
 
 def _rename_package_imports(source: Path, target: Path, options: Options) -> Options:
     """Rename imports of a package's own modules if the output has another package name."""
-    old, new = Path(os.path.abspath(source)).name, Path(os.path.abspath(target)).name
+    old_name, new_name = Path(os.path.abspath(source)).name, Path(os.path.abspath(target)).name
     if (
         not (source / "__init__.py").is_file()
-        or old == new
-        or not (old.isidentifier() and new.isidentifier())
+        or old_name == new_name
+        or not (old_name.isidentifier() and new_name.isidentifier())
     ):
         return options
-    outer: list[str] = []
+    outer_packages: list[str] = []
     for parent in Path(os.path.abspath(source)).parents:
         if not (parent / "__init__.py").is_file():
             break
-        outer.insert(0, parent.name)
-    before, after = ".".join([*outer, old]), ".".join([*outer, new])
-    return replace(options, rename_imports={before: after, **options.rename_imports})
+        outer_packages.insert(0, parent.name)
+    old_package, new_package = ".".join([*outer_packages, old_name]), ".".join([*outer_packages, new_name])
+    return replace(options, rename_imports={old_package: new_package, **options.rename_imports})
 
 
 def _rename_sibling_imports(jobs: list[Job]) -> Iterator[Job]:
     """Rename imports between files of one folder that are converted together: `a` becomes `a_graph`."""
     stems_by_folder: dict[Path, dict[str, str]] = {}
     for job in jobs:
-        if job.folder is not None or job.source is None or job.output is None:
+        if job.folder_index is not None or job.source is None or job.output is None:
             continue
         if job.source.stem.isidentifier() and not (job.source.parent / "__init__.py").exists():
             stems_by_folder.setdefault(job.source.parent, {})[job.source.stem] = job.output.stem
     for job in jobs:
-        names = stems_by_folder.get(job.source.parent, {}) if job.folder is None and job.source is not None else {}
+        is_single = job.folder_index is None and job.source is not None
+        names = stems_by_folder.get(job.source.parent, {}) if is_single else {}  # type: ignore[union-attr]
         if len(names) < 2:
             yield job
             continue

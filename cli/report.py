@@ -46,11 +46,11 @@ def show_explanation(outcomes: Sequence[Outcome]) -> None:
             say(_table(outcome.job.name, rows), newline=False)
         elif len(outcomes) == 1:
             say(f"{outcome.job.name}: no if, while, for, and, or, conditional expression or comprehension")
-    rewritten = sum(construct.form != "plain" for construct in constructs)
-    staging = sum(construct.stages for construct in constructs)
+    rewritten_count = sum(construct.form != "plain" for construct in constructs)
+    staging_count = sum(construct.stages for construct in constructs)
     if constructs:
-        share = f"{100 * rewritten / len(constructs):.1f} %"
-        say(f"{len(constructs)} constructs, {rewritten} rewritten ({share}), {staging} would stage")
+        share = f"{100 * rewritten_count / len(constructs):.1f} %"
+        say(f"{len(constructs)} constructs, {rewritten_count} rewritten ({share}), {staging_count} would stage")
 
 
 def diff(before: str, after: str, before_name: str, after_name: str) -> str:
@@ -172,7 +172,7 @@ def _table(title: str, rows: Sequence[tuple[str, ...]]) -> str:
     for column in COLUMNS:
         table.add_column(column, justify="right" if column == "line" else "left", overflow="fold")
     for row in rows:
-        table.add_row(*(Text(cell, style="yellow" if row[4] == "no" else "") for cell in row))
+        table.add_row(*(Text(cell, style="yellow" if row[COLUMNS.index("stages")] == "no" else "") for cell in row))
     stream = io.StringIO()
     width = shutil.get_terminal_size().columns
     Console(file=stream, force_terminal=True, width=width).print(table)

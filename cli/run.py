@@ -39,7 +39,7 @@ def _refuse_files(context: click.Context, option: click.Parameter, names: tuple[
 )
 @click.option(
     "--compile",
-    "names",
+    "compile_names",
     multiple=True,
     metavar="NAME",
     callback=_refuse_files,
@@ -48,7 +48,7 @@ def _refuse_files(context: click.Context, option: click.Parameter, names: tuple[
 @click.option("--keep-going", is_flag=True, help="Leave functions that cannot be converted as they are.")
 @click.argument("file", type=click.Path(readable=False))
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[ARGS]...")
-def run(names: tuple[str, ...], keep_going: bool, file: str, arguments: tuple[str, ...]) -> None:
+def run(compile_names: tuple[str, ...], keep_going: bool, file: str, arguments: tuple[str, ...]) -> None:
     """Run FILE like `python FILE ARGS`, with FILE and the modules under its folder converted.
 
     Nothing is written except a cache beside the bytecode (in __pycache__). Options of autoconv come before FILE,
@@ -65,12 +65,12 @@ def run(names: tuple[str, ...], keep_going: bool, file: str, arguments: tuple[st
         raise TargetError(f"{file} is a folder; name a script")
     if not os.path.lexists(path):
         raise TargetError(f"{file}: no such file")
-    parse(read_source(path), file)
-    for name in names:
+    parse(read_source(path), file)  # raises errors of the text before anything runs
+    for name in compile_names:
         if ":" not in name and not SETTINGS.disabled:
             check_name(path, name)
     folder = Path(os.path.realpath(path)).parent
-    hook = ImportHook(folder=folder, compile=names, keep_going=keep_going)
+    hook = ImportHook(folder=folder, compile=compile_names, keep_going=keep_going)
     absolute = Path(os.path.abspath(path))  # Python's form of the path in tracebacks and in __file__
     code = convert_script(absolute, hook)
     _load_runtime()
@@ -90,8 +90,8 @@ def run(names: tuple[str, ...], keep_going: bool, file: str, arguments: tuple[st
 def _set_up_process(module: ModuleType, arguments: list[str], folder: Path) -> None:
     """Set up `sys.modules`, `sys.argv` and `sys.path` as if Python had started the script."""
     sys.modules["__main__"] = module
-    scripts = os.path.dirname(os.path.realpath(sys.argv[0])) if sys.argv and sys.argv[0] else ""
-    if sys.path and scripts and os.path.realpath(sys.path[0]) == scripts:
+    command_folder = os.path.dirname(os.path.realpath(sys.argv[0])) if sys.argv and sys.argv[0] else ""
+    if sys.path and command_folder and os.path.realpath(sys.path[0]) == command_folder:
         del sys.path[0]  # the folder of the console script
     sys.argv = arguments
     sys.path.insert(0, str(folder))
@@ -116,12 +116,12 @@ def _unload_shadowed_modules(folder: Path) -> None:
     if not loaded:
         return
     imports = re.compile(rf"^\s*(?:import|from)\b[^#\n]*\b({'|'.join(sorted(loaded))})\b", re.MULTILINE)
-    names = set()
+    imported_names = set()
     for path in python_files(folder):
         try:
-            names.update(imports.findall(read_source(path)))
+            imported_names.update(imports.findall(read_source(path)))
         except SourceError:
             continue
     for name in list(sys.modules):
-        if name.partition(".")[0] in names:
+        if name.partition(".")[0] in imported_names:
             del sys.modules[name]

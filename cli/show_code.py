@@ -22,9 +22,11 @@ from .targets import Target, find_target
 @click.command("show-code", short_help="Print the converted form of a function, class or file.")
 @click.argument("target")
 @click.option("--after", metavar="PASS", help="Stop after that pass; --after help lists the passes.")
-@click.option("--side-by-side", "beside", is_flag=True, help="Print the original on the left, with line numbers.")
-@click.option("--compile", "compiled", is_flag=True, help="Put the function under @autoconv.compile.")
-def show_code(target: str, after: str | None, beside: bool, compiled: bool) -> None:
+@click.option(
+    "--side-by-side", "is_side_by_side", is_flag=True, help="Print the original on the left, with line numbers."
+)
+@click.option("--compile", "under_compile", is_flag=True, help="Put the function under @autoconv.compile.")
+def show_code(target: str, after: str | None, is_side_by_side: bool, under_compile: bool) -> None:
     """Print the converted form of TARGET. The code is parsed, never imported or run.
 
     TARGET is a file (file.py), or a function or class in it (file.py:func, file.py:Class.method). It may also be in
@@ -41,23 +43,23 @@ def show_code(target: str, after: str | None, beside: bool, compiled: bool) -> N
     resolved = find_target(target)
     source = read_source(resolved.path)
     tree = parse(source, str(resolved.path))
-    conversion = convert_source(source, str(resolved.path), _options(resolved, tree, after, compiled))
-    left = _definition_text(source, resolved.name)
-    right = _definition_text(conversion.text, resolved.name)
+    conversion = convert_source(source, str(resolved.path), _options(resolved, tree, after, under_compile))
+    left = _excerpts(source, resolved.name)
+    right = _excerpts(conversion.text, resolved.name)
     diagnostics = _diagnostics_in(conversion, left)
-    if beside:
+    if is_side_by_side:
         say(side_by_side(left, right, conversion.origins), newline=False)
     else:
-        say(add_colours("\n\n".join(part.text for part in right) + "\n"), newline=False)
+        say(add_colours("\n\n".join(excerpt.text for excerpt in right) + "\n"), newline=False)
     for diagnostic in diagnostics:
         show_diagnostic(diagnostic)
     raise click.exceptions.Exit(ExitCode.DIFFERS if diagnostics else ExitCode.FINE)
 
 
-def _options(target: Target, tree: ast.Module, after: str | None, compiled: bool) -> Options:
+def _options(target: Target, tree: ast.Module, after: str | None, under_compile: bool) -> Options:
     """Restrict the conversion to the target: the functions of a class, the function that encloses a nested one."""
     names = {name for name, _ in qualified_functions(tree)}
-    if compiled and target.name and target.name not in names:
+    if under_compile and target.name and target.name not in names:
         raise TargetError(f"{target.path}:{target.name}: --compile is for functions and methods")
     only = {
         name
@@ -65,15 +67,15 @@ def _options(target: Target, tree: ast.Module, after: str | None, compiled: bool
         if f"{name}.".startswith(f"{target.name}.") or f"{target.name}.".startswith(f"{name}.")
     }
     return Options(
-        compile_names=frozenset({target.name} if compiled and target.name else ()),
-        compile_all=compiled and not target.name,
+        compile_names=frozenset({target.name} if under_compile and target.name else ()),
+        compile_all=under_compile and not target.name,
         only=frozenset(only) if only and target.name else None,
-        last_pass=_check_pass(after),
+        last_pass=_checked_pass(after),
         keep_going=True,
     )
 
 
-def _check_pass(name: str | None) -> str | None:
+def _checked_pass(name: str | None) -> str | None:
     """Return the name of a pass; raise TargetError with a list of all passes for an unknown one."""
     if name is None:
         return None
@@ -85,26 +87,23 @@ def _check_pass(name: str | None) -> str | None:
     return name
 
 
-def _definition_text(text: str, name: str) -> list[Excerpt]:
-    """Return the lines of a definition, with the comments directly above it; the whole text for "".
-
-    A name with several definitions has several parts.
-    """
+def _excerpts(text: str, name: str) -> list[Excerpt]:
+    """Return an excerpt for each definition of a name, with the comments directly above; the whole text for ""."""
     lines = text.split("\n")
     if not name:
         stripped = text.rstrip("\n")
-        return [Excerpt(text=stripped, first=1)]
-    parts = []
+        return [Excerpt(text=stripped, first_line=1)]
+    excerpts = []
     for node in definitions(parse(text, "<converted>")).get(name, []):
         first, last = first_line(node), node.end_lineno or node.lineno
         indent = len(lines[first - 1]) - len(lines[first - 1].lstrip())
         while first > 1 and lines[first - 2].startswith(" " * indent + "#"):
             first -= 1
         dedented = [line[indent:] if not line[:indent].strip() else line for line in lines[first - 1 : last]]
-        parts.append(Excerpt(text="\n".join(dedented), first=first))
-    if not parts:
+        excerpts.append(Excerpt(text="\n".join(dedented), first_line=first))
+    if not excerpts:
         raise AssertionError(f"{name} is not in the converted text")
-    return parts
+    return excerpts
 
 
 def _diagnostics_in(conversion: Conversion, excerpts: list[Excerpt]) -> list[Diagnostic]:
@@ -112,5 +111,5 @@ def _diagnostics_in(conversion: Conversion, excerpts: list[Excerpt]) -> list[Dia
     return [
         diagnostic
         for diagnostic in conversion.diagnostics
-        if any(part.first <= diagnostic.place.line < part.first + part.count for part in excerpts)
+        if any(0 <= diagnostic.place.line - excerpt.first_line < excerpt.line_count for excerpt in excerpts)
     ]

@@ -20,11 +20,11 @@ from .tracebacks import with_position
 
 @click.command("show-graph", short_help="Print the graph of a function, stage by stage. Imports its module.")
 @click.argument("target")
-@click.option("--spec", "specs", default="", metavar="TYPES", help="The arguments: 'float32[2,3] int32[] 2.5'.")
+@click.option("--spec", "type_text", default="", metavar="TYPES", help="The arguments: 'float32[2,3] int32[] 2.5'.")
 @click.option("--stage", metavar="STAGE", help="Print that stage only; --stage help lists the stages.")
-@click.option("--compile", "compiled", is_flag=True, help="Put the function under @autoconv.compile.")
-@click.option("--spans", is_flag=True, help="Print with each node the source line that it comes from.")
-def show_graph(target: str, specs: str, stage: str | None, compiled: bool, spans: bool) -> None:
+@click.option("--compile", "under_compile", is_flag=True, help="Put the function under @autoconv.compile.")
+@click.option("--spans", "with_spans", is_flag=True, help="Print with each node the source line that it comes from.")
+def show_graph(target: str, type_text: str, stage: str | None, under_compile: bool, with_spans: bool) -> None:
     """Print the graph of TARGET as recorded, after each optimisation that changed it, and as native code.
 
     The native stage shows which ops share a loop, and which call their kernels. TARGET names a function as for
@@ -37,27 +37,29 @@ def show_graph(target: str, specs: str, stage: str | None, compiled: bool, spans
       autoconv show-graph newton.py:solve --spec 'float64[] 50' --compile --stage native
     """
     import autoconv  # imported on demand: loads NumPy
-    import autoconv.tracing.api.stages as tracing
+    import autoconv.tracing.api.stages as stages_module
     from autoconv.tracing.api.argument_types import parse_types
 
-    if stage is not None and stage not in tracing.STAGES:
-        tracing.find_stage(stage, ())
-    arguments = parse_types(specs)  # reports errors in them before the module runs
+    if stage is not None and stage not in stages_module.STAGES:
+        stages_module.find_stage(stage, ())  # raises the error that lists the stages
+    arguments = parse_types(type_text)  # reports errors in them before the module runs
     function = function_of(target)
     check_arguments(target, function, arguments)
     try:
         if not hasattr(function, "get_concrete_function"):
-            function = autoconv.compile(function) if compiled else autoconv.function(function)
-        stages = tracing.stages(function, specs, spans)
+            function = autoconv.compile(function) if under_compile else autoconv.function(function)
+        stages = stages_module.stages(function, type_text, with_spans)
     except Exception as error:
         located = with_position(error)
+        if located is error:
+            raise
         if located is not None:
-            raise located from (error if located is not error else error.__cause__)
+            raise located from error
         if isinstance(error, TypeError) and getattr(function, "input_signature", None) is not None:
             raise TargetError(str(error)) from error  # types that its input_signature does not allow
         raise
     if stage is not None:
-        say(tracing.find_stage(stage, stages).text, newline=False)
+        say(stages_module.find_stage(stage, stages).text, newline=False)
         return
     for recorded_stage in stages:
         say(f"# {recorded_stage.name}" if recorded_stage.changed else f"# {recorded_stage.name}: no change")
@@ -96,13 +98,13 @@ def function_of(target: str) -> Any:
 
 def _import_file(path: Path) -> Any:
     """Import the module in a file, under its full name if it is in a package."""
-    full = path.resolve()
-    name, root = full.stem, full.parent
+    absolute_path = path.resolve()
+    name, root = absolute_path.stem, absolute_path.parent
     while (root / "__init__.py").exists():
         name, root = f"{root.name}.{name}", root.parent
     sys.path.insert(0, os.fspath(root))
     try:
-        spec = importlib.util.spec_from_file_location(name.removesuffix(".__init__"), full)
+        spec = importlib.util.spec_from_file_location(name.removesuffix(".__init__"), absolute_path)
         assert spec is not None and spec.loader is not None
         module = importlib.util.module_from_spec(spec)
         sys.modules[spec.name] = module

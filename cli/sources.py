@@ -67,9 +67,9 @@ def parse(source: str, name: str) -> ast.Module:
 def syntax_error(error: SyntaxError, name: str) -> SourceError:
     """Convert an exception of Python's parser."""
     column, end_column = error.offset or 0, error.end_offset or 0
-    same_line = error.end_lineno in (None, error.lineno)
+    is_one_line = error.end_lineno in (None, error.lineno)
     place = Place(
-        name, error.lineno or 1, column, end_column if same_line and end_column > column else 0, error.text or ""
+        name, error.lineno or 1, column, end_column if is_one_line and end_column > column else 0, error.text or ""
     )
     return SourceError(f"{error.msg}", place)
 

@@ -15,7 +15,7 @@ from autoconv.errors import AutoconvError, TargetError
 
 from .sources import parse, read_source
 
-_IGNORED = frozenset({"__pycache__", "node_modules", "site-packages", "dist-packages"})
+_IGNORED_FOLDERS = frozenset({"__pycache__", "node_modules", "site-packages", "dist-packages"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ def python_files(folder: Path) -> Iterator[Path]:
 
 def is_own_folder(path: Path) -> bool:
     """Return whether a folder is not hidden, not a cache, and not a virtual environment."""
-    if path.name.startswith(".") or path.name in _IGNORED:
+    if path.name.startswith(".") or path.name in _IGNORED_FOLDERS:
         return False
     return not (path / "pyvenv.cfg").exists() and not (path / "conda-meta").is_dir()
 
@@ -115,13 +115,13 @@ def _resolve_bare_name(name: str) -> Target:
         raise TargetError(f"{name!r} is neither a file nor the name of a function")
     targets: list[tuple[Target, int]] = []
     known_names: set[str] = set()
-    word = re.compile(rf"\b(?:def|class)\s+{re.escape(name.rpartition('.')[2])}\b")
+    definition = re.compile(rf"\b(?:def|class)\s+{re.escape(name.rpartition('.')[2])}\b")
     for path in python_files(Path()):
-        lines_by_name = _definitions_if_readable(path, word, known_names)
+        lines_by_name = _definitions_if_readable(path, definition, known_names)
         for qualified, line in lines_by_name.items():
             if qualified == name or qualified.endswith(f".{name}"):
                 targets.append((Target(path, qualified), line))
-    exact = [candidate for candidate in targets if candidate[0].name == name]
+    exact = [(target, line) for target, line in targets if target.name == name]
     targets = exact or targets
     if len(targets) == 1:
         return targets[0][0]
@@ -134,8 +134,8 @@ def _resolve_bare_name(name: str) -> Target:
         raise unknown_name(name, known_names, "the Python files here") from None
 
 
-def _definitions_if_readable(path: Path, word: re.Pattern[str], known_names: set[str]) -> dict[str, int]:
-    """Map the names that a file defines to their lines, if it defines the word; unreadable files define nothing.
+def _definitions_if_readable(path: Path, definition: re.Pattern[str], known_names: set[str]) -> dict[str, int]:
+    """Map the names that a file defines to their lines, if `definition` occurs in it; unreadable files define nothing.
 
     `known_names` collects names for close matches.
     """
@@ -144,7 +144,7 @@ def _definitions_if_readable(path: Path, word: re.Pattern[str], known_names: set
         if is_converted(source):
             return {}
         known_names.update(re.findall(r"^\s*(?:async\s+)?(?:def|class)\s+(\w+)", source, re.MULTILINE))
-        if not word.search(source):
+        if not definition.search(source):
             return {}
         return {name: first_line(nodes[0]) for name, nodes in definitions(parse(source, str(path))).items()}
     except AutoconvError:

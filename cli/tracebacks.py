@@ -15,7 +15,7 @@ from autoconv.errors import AutoconvError, ConversionError, SourceError
 from .diagnostics import exit_code_of, show_error
 from .exits import ExitCode
 
-OWN_FOLDERS = (
+_HIDDEN_FOLDERS = (
     os.path.dirname(os.path.realpath(autoconv.__file__ or "")),
     os.path.dirname(os.path.realpath(__file__)),
     os.path.dirname(os.path.realpath(click.__file__)),
@@ -79,4 +79,4 @@ def _is_hidden_file(filename: str) -> bool:
     if filename.startswith("<frozen ") and ("runpy" in filename or "importlib" in filename):
         return True
     real = os.path.realpath(filename)
-    return any(real.startswith(os.path.join(folder, "")) for folder in OWN_FOLDERS)
+    return any(real.startswith(os.path.join(folder, "")) for folder in _HIDDEN_FOLDERS)

@@ -39,12 +39,14 @@ class _FileResult:
     type=click.Path(readable=False),
     help="Where to write; - is standard output.",
 )
-@click.option("--report", metavar="FILE", type=click.Path(dir_okay=False), help="Write the report to a file, too.")
+@click.option(
+    "--report", "report_path", metavar="FILE", type=click.Path(dir_okay=False), help="Write the report to a file, too."
+)
 @click.option("--diff", "show_diff", is_flag=True, help="Print a unified diff and write nothing.")
 @click.option("--force", is_flag=True, help="Replace outputs that exist.")
 @click.option("-q", "--quiet", is_flag=True, help="Print no report.")
 def upgrade(
-    inputs: tuple[str, ...], output: str | None, report: str | None, show_diff: bool, force: bool, quiet: bool
+    inputs: tuple[str, ...], output: str | None, report_path: str | None, show_diff: bool, force: bool, quiet: bool
 ) -> None:
     """Upgrade programs of TensorFlow 1 to autoconv. The code is parsed, never imported or run.
 
@@ -75,20 +77,20 @@ def upgrade(
             result = _upgrade(job)
             results.append(result)
             code = max(code, _exit_code(result))
-    rows = [
+    reports = [
         result.upgrade.report(result.job.name)
         for result in results
         if result.upgrade is not None and result.upgrade.notes
     ]
     if show_diff:
-        for file_result in results:
-            if file_result.upgrade is not None:
-                name = str(file_result.job.output or "<stdout>")
-                say(diff(file_result.source, file_result.upgrade.text, file_result.job.name, name), newline=False)
+        for result in results:
+            if result.upgrade is not None:
+                name = str(result.job.output or "<stdout>")
+                say(diff(result.source, result.upgrade.text, result.job.name, name), newline=False)
     else:
-        _write(plan, results, report, "\n".join(rows))
+        _write(plan, results, report_path, "\n".join(reports))
     if not quiet:
-        say("\n".join(rows), err=True)
+        say("\n".join(reports), err=True)
     raise click.exceptions.Exit(code)
 
 
@@ -110,7 +112,7 @@ def _exit_code(result: _FileResult) -> ExitCode:
     return ExitCode.DIFFERS if any(note.open for note in result.upgrade.notes) else ExitCode.FINE
 
 
-def _write(plan: Plan, results: list[_FileResult], report: str | None, rows: str) -> None:
+def _write(plan: Plan, results: list[_FileResult], report_path: str | None, report_text: str) -> None:
     """Write all outputs or none; a file of a folder is copied if it is not Python."""
     try:
         with exit_on_sigterm(), Staging() as staging:
@@ -119,12 +121,13 @@ def _write(plan: Plan, results: list[_FileResult], report: str | None, rows: str
                 if result.upgrade is not None and result.job.output is not None:
                     path = staged_path(plan, result.job, staged_folders)
                     staging.add_text(path, result.upgrade.text, mode_of=result.job.source)
-            failed = [result.job for result in results if result.upgrade is None and result.job.folder is not None]
-            for job in (*failed, *(job for job in plan.jobs if job.action == "copy")):
+            unparsed_jobs = [result.job for result in results if result.upgrade is None]
+            unparsed_jobs = [job for job in unparsed_jobs if job.folder_index is not None]
+            for job in (*unparsed_jobs, *(job for job in plan.jobs if job.action == "copy")):
                 if job.source is not None and job.output is not None:
                     staging.add_copy(staged_path(plan, job, staged_folders), job.source)
-            if report is not None:
-                staging.add_text(Path(report), rows + "\n")
+            if report_path is not None:
+                staging.add_text(Path(report_path), report_text + "\n")
             staging.commit()
     except OSError as error:
         raise TargetError(f"cannot write the output: {error.filename or ''}: {error.strerror or error}") from error

@@ -21,10 +21,10 @@ MANY_FILES = 24
 
 
 def convert_all(
-    jobs: Sequence[Job], processes: int, progress: Callable[[Job], None] = lambda job: None
+    jobs: Sequence[Job], process_count: int, progress: Callable[[Job], None] = lambda job: None
 ) -> list[Outcome]:
-    """Return the outcomes of the jobs, in their order. If `processes` is 0, the number of files decides."""
-    count = min(processes or (os.cpu_count() or 1 if len(jobs) >= MANY_FILES else 1), max(len(jobs), 1))
+    """Return the outcomes of the jobs, in their order. If `process_count` is 0, the number of files decides."""
+    count = min(process_count or (os.cpu_count() or 1 if len(jobs) >= MANY_FILES else 1), max(len(jobs), 1))
     if count == 1:
         outcomes = []
         for job in jobs:
@@ -46,14 +46,14 @@ def _worker_processes(count: int) -> Iterator[Callable[[Job], Future[Outcome]]]:
     Ctrl-C does not reach the workers, and they are killed at the end of the block in any case.
     """
     processes: list[subprocess.Popen[bytes]] = []
-    idle: queue.SimpleQueue[subprocess.Popen[bytes]] = queue.SimpleQueue()
+    idle_processes: queue.SimpleQueue[subprocess.Popen[bytes]] = queue.SimpleQueue()
     threads = ThreadPoolExecutor(count)  # each thread waits for one process
     try:
         with delay_signals(signal.SIGINT):  # inherited by the processes; in this one ctrl-C is delayed
             for _ in range(count):
                 processes.append(_start_process())
-                idle.put(processes[-1])
-        yield lambda job: threads.submit(_convert_in_process, idle, job)
+                idle_processes.put(processes[-1])
+        yield lambda job: threads.submit(_convert_in_process, idle_processes, job)
     finally:
         with delay_signals(signal.SIGINT, signal.SIGTERM):
             threads.shutdown(wait=False, cancel_futures=True)
@@ -79,8 +79,8 @@ def _start_process() -> subprocess.Popen[bytes]:
     )
 
 
-def _convert_in_process(idle: queue.SimpleQueue[subprocess.Popen[bytes]], job: Job) -> Outcome:
-    process = idle.get()
+def _convert_in_process(idle_processes: queue.SimpleQueue[subprocess.Popen[bytes]], job: Job) -> Outcome:
+    process = idle_processes.get()
     assert process.stdin is not None and process.stdout is not None
     try:
         process.stdin.write(pickle.dumps(job))
@@ -89,7 +89,7 @@ def _convert_in_process(idle: queue.SimpleQueue[subprocess.Popen[bytes]], job: J
     except (EOFError, OSError, pickle.UnpicklingError) as error:
         raise RuntimeError(f"{job.name}: the process that converts it ended ({process.wait()})") from error
     finally:
-        idle.put(process)
+        idle_processes.put(process)
     return outcome
 
 

@@ -14,15 +14,15 @@ from autoconv.analysis.escapes import BREAK, CONTINUE, LOOPS, RETURN, ExitAnalys
 from autoconv.analysis.pinned_constructs import FRAME_NAMES, pinning_construct
 from autoconv.syntax.tree import walk_scope
 
-REGIONS = (gast.If, *LOOPS)
+_REGION_KINDS = (gast.If, *LOOPS)
 
 
-def statement_forms(function: gast.AST, escapes: ExitAnalysis) -> tuple[dict[int, str], str]:
+def reasons_to_keep_form(function: gast.AST, escapes: ExitAnalysis) -> tuple[dict[int, str], str]:
     """Return why statements keep their form, by `id` of the statement, and why returns do ("" if they need not)."""
-    native_return = frame_pin(function)
-    collector = _ReasonCollector(escapes, frame_call(function), bool(native_return))
-    collector.visit_block(function.body, None, native_return)
-    return collector.reasons, native_return
+    return_reason = frame_pin(function)
+    collector = _ReasonCollector(escapes, frame_call(function), bool(return_reason))
+    collector.visit_block(function.body, None, return_reason)
+    return collector.reasons, return_reason
 
 
 def frame_pin(function: gast.AST) -> str:
@@ -33,48 +33,48 @@ def frame_pin(function: gast.AST) -> str:
 
 
 def staged_tries(
-    function: gast.AST, escapes: ExitAnalysis, reasons: dict[int, str], native_return: str
+    function: gast.AST, escapes: ExitAnalysis, reasons: dict[int, str], return_reason: str
 ) -> list[gast.AST]:
     """Return the try and with statements of a function whose parts can be recorded one after the other, in rounds.
 
     Early exits in them must have become exit codes, and nothing in them may be tied to the frame.
     """
-    tries = _StagedTries(escapes, reasons, native_return)
-    tries.visit_block(function.body, False, 0)
-    return tries.tries
+    traversal = _StagedTries(escapes, reasons, return_reason)
+    traversal.visit_block(function.body, False, 0)
+    return traversal.staged
 
 
 class _StagedTries:
     """Traversal of a function for `staged_tries`."""
 
-    def __init__(self, escapes: ExitAnalysis, reasons: dict[int, str], native_return: str) -> None:
+    def __init__(self, escapes: ExitAnalysis, reasons: dict[int, str], return_reason: str) -> None:
         self.escapes = escapes
         self.reasons = reasons
-        self.native_return = native_return
-        self.collector = _ReasonCollector(escapes, "", bool(native_return))
-        self.tries: list[gast.AST] = []
+        self.return_reason = return_reason
+        self.collector = _ReasonCollector(escapes, "", bool(return_reason))
+        self.staged: list[gast.AST] = []
 
-    def visit_block(self, statements: Sequence[gast.AST], native: bool, depth: int) -> None:
-        """Visit statements. `native`: an enclosing statement keeps its form; `depth`: number of enclosing blocks."""
+    def visit_block(self, statements: Sequence[gast.AST], is_in_kept_form: bool, depth: int) -> None:
+        """Visit statements. `is_in_kept_form`: an enclosing statement keeps its form; `depth`: of enclosing blocks."""
         for node in statements:
-            if isinstance(node, REGIONS):
+            if isinstance(node, _REGION_KINDS):
                 is_kept = id(node) in self.reasons
                 for part in _blocks(node):
-                    self.visit_block(part, native or is_kept, depth + 1 if is_kept else 0)
+                    self.visit_block(part, is_in_kept_form or is_kept, depth + 1 if is_kept else 0)
                 continue
-            inner_native, inner_depth = native, depth
+            inner_in_kept_form, inner_depth = is_in_kept_form, depth
             if isinstance(node, (gast.Try, gast.With)):
                 inner_depth += rounds_depth(node, self.escapes)
                 leaves = self.escapes.statement_exits(node).escapes
-                exits_natively = leaves and (native or self.native_return)
-                if self.collector.pin_of(node) or exits_natively or inner_depth > _MAX_DEPTH:
-                    inner_native, inner_depth = True, depth + 2
+                exits_kept_form = leaves and (is_in_kept_form or self.return_reason)
+                if self.collector.pin_of(node) or exits_kept_form or inner_depth > _MAX_DEPTH:
+                    inner_in_kept_form, inner_depth = True, depth + 2  # try and finally
                 else:
-                    self.tries.append(node)
+                    self.staged.append(node)
             elif _blocks(node):
                 inner_depth += 1
             for part in _blocks(node):
-                self.visit_block(part, inner_native, inner_depth)
+                self.visit_block(part, inner_in_kept_form, inner_depth)
 
 
 # Largest nesting of blocks that rounds may reach; Python's limit is 20.
@@ -100,7 +100,7 @@ def _split_deep_tries_in(
 ) -> None:
     for index, node in enumerate(statements):
         inner_depth = depth
-        if isinstance(node, REGIONS):
+        if isinstance(node, _REGION_KINDS):
             inner_depth = 0
         elif isinstance(node, (gast.Try, gast.With)):
             rounds = rounds_depth(node, escapes)
@@ -142,45 +142,45 @@ class _ReasonCollector:
         self.reasons: dict[int, str] = {}
         self._pins: dict[int, tuple[gast.AST, str]] = {}
 
-    def visit_block(self, statements: Sequence[gast.AST], native_loop: str | None, native_return: str) -> None:
+    def visit_block(self, statements: Sequence[gast.AST], loop_reason: str | None, return_reason: str) -> None:
         later_reason = ""  # why a later statement cannot move into a region; after an early exit it would have to
         for statement in reversed(statements):
             reason_count = len(self.reasons)
-            self.visit_statement(statement, native_loop, native_return, later_reason)
+            self.visit_statement(statement, loop_reason, return_reason, later_reason)
             if not later_reason:
                 later_reason = self.pin_of(statement)
             if not later_reason and len(self.reasons) > reason_count:
                 later_reason = next(reversed(self.reasons.values()))
 
-    def visit_statement(self, node: gast.AST, native_loop: str | None, native_return: str, later_reason: str) -> None:
+    def visit_statement(self, node: gast.AST, loop_reason: str | None, return_reason: str, later_reason: str) -> None:
         """Find the reasons in a statement.
 
-        `native_loop`: why the surrounding loop keeps its form ("" if it does not, None outside of loops).
+        `loop_reason`: why the surrounding loop keeps its form ("" if it does not, None outside of loops).
         `later_reason`: why a later statement of the same block keeps its form.
         """
-        inner_loop = native_loop
-        if isinstance(node, REGIONS):
-            reason = self.function_reason or self.pin_of(node) or self._exit_reason(node, native_loop, native_return)
+        inner_loop = loop_reason
+        if isinstance(node, _REGION_KINDS):
+            reason = self.function_reason or self.pin_of(node) or self._exit_reason(node, loop_reason, return_reason)
             if not reason and self.escapes.statement_exits(node).escapes:
                 reason = later_reason
             if reason:
                 self.reasons[id(node)] = reason
-                native_return = native_return or reason
+                return_reason = return_reason or reason
             if isinstance(node, LOOPS):
-                self.visit_block(node.orelse, native_loop, native_return)
-                self.visit_block(node.body, reason, native_return)
+                self.visit_block(node.orelse, loop_reason, return_reason)
+                self.visit_block(node.body, reason, return_reason)
                 return
-            if reason and native_loop is not None:
-                inner_loop = native_loop or reason
+            if reason and loop_reason is not None:
+                inner_loop = loop_reason or reason
         for part in _blocks(node):
-            self.visit_block(part, inner_loop, native_return)
+            self.visit_block(part, inner_loop, return_reason)
 
-    def _exit_reason(self, node: gast.AST, native_loop: str | None, native_return: str) -> str:
+    def _exit_reason(self, node: gast.AST, loop_reason: str | None, return_reason: str) -> str:
         exits = self.escapes.statement_exits(node).escapes
-        if native_return and RETURN in exits:
-            return native_return
-        if native_loop and exits & {BREAK, CONTINUE}:
-            return native_loop
+        if return_reason and RETURN in exits:
+            return return_reason
+        if loop_reason and exits & {BREAK, CONTINUE}:
+            return loop_reason
         return ""
 
     def pin_of(self, node: gast.AST) -> str:

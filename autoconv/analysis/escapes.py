@@ -87,10 +87,10 @@ class ExitAnalysis:
 
     def _loop_exits(self, node: gast.AST) -> Exits:
         body, orelse = self.block_exits(node.body), self.block_exits(node.orelse)
-        endless = isinstance(node, gast.While) and isinstance(node.test, gast.Constant) and node.test.value
+        is_endless = isinstance(node, gast.While) and isinstance(node.test, gast.Constant) and node.test.value
         escapes = (body.escapes & {RETURN}) | orelse.escapes
-        breaks = BREAK in body.escapes
-        return Exits(escapes, breaks or (not endless and orelse.falls_through))
+        has_break = BREAK in body.escapes
+        return Exits(escapes, has_break or (not is_endless and orelse.falls_through))
 
     def _try_exits(self, node: gast.AST) -> Exits:
         body, orelse, final = (self.block_exits(part) for part in (node.body, node.orelse, node.finalbody))

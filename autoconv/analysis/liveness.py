@@ -13,11 +13,11 @@ from typing import NamedTuple
 
 import gast
 
+from autoconv.analysis.escapes import TRIES
 from autoconv.analysis.scopes import bindings, free_names
 from autoconv.syntax.tree import COMPREHENSIONS, FUNCTIONS, outer_parts, walk, walk_scope
 
 NOTHING: frozenset[str] = frozenset()
-_TRY = tuple(kind for kind in (gast.Try, getattr(gast, "TryStar", None)) if kind is not None)
 _LEAVING_STATEMENTS = (gast.Raise, gast.Return)
 
 
@@ -101,7 +101,7 @@ class Liveness:
                     items = items.then(expression_activity(item.optional_vars))
             body = self.block_activity(node.body)
             return items.then(Activity(body.exposed, NOTHING, body.modified))
-        if isinstance(node, _TRY):
+        if isinstance(node, TRIES):
             return self._try_activity(node)
         if isinstance(node, gast.Match):
             cases = [self._case_activity(case) for case in node.cases]
@@ -161,6 +161,7 @@ def simple_statement_activity(node: gast.AST) -> Activity:
             return total
         return total.then(expression_activity(node.target))
     if isinstance(node, (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef)):
+        # The code of a function runs after its name is bound, that of a class before.
         exposed = set(free_names(node)) - ({node.name} if not isinstance(node, gast.ClassDef) else set())
         outer_activity = Activity()
         for part in outer_parts(node):
@@ -213,12 +214,12 @@ def _possibly_skipped(activity: Activity) -> Activity:
 
 def _join(arms: list[Activity]) -> Activity:
     """Join alternative arms: unions, but killed is the intersection over the arms that fall through."""
-    falling = [arm for arm in arms if arm.falls_through] or arms
+    falling_through = [arm for arm in arms if arm.falls_through] or arms
     return Activity(
         frozenset().union(*(a.exposed for a in arms)),
-        falling[0].killed.intersection(*(a.killed for a in falling)),
+        falling_through[0].killed.intersection(*(a.killed for a in falling_through)),
         frozenset().union(*(a.modified for a in arms)),
-        falling[0].falls_through,
+        falling_through[0].falls_through,
     )
 
 

@@ -62,12 +62,11 @@ def _may_satisfy(predicate: Callable[[Any, Container[str]], bool], node: Any, ex
 
 def number_names(function: Any) -> set[str]:
     """Return the names to which a function assigns only scalars, such as counters."""
-    body = function.body if isinstance(function.body, list) else [function.body]
     other_names = set(parameter_names(function.args))
     copies_by_name: defaultdict[str, set[str]] = defaultdict(set)  # from a name to the names that it is assigned to
     candidates: set[str] = set()
     handled_targets: set[int] = set()
-    for node in [node for statement in body for node in walk(statement)]:
+    for node in _body_nodes(function):
         if isinstance(node, (gast.Global, gast.Nonlocal)):
             other_names.update(node.names)
         elif isinstance(node, gast.Assign) and all(isinstance(target, gast.Name) for target in node.targets):
@@ -91,6 +90,12 @@ def number_names(function: Any) -> set[str]:
             other_names.add(name)
             pending.append(name)
     return candidates - other_names
+
+
+def _body_nodes(function: Any) -> list[Any]:
+    """Return the nodes in the body of a function or lambda."""
+    body = function.body if isinstance(function.body, list) else [function.body]
+    return [node for statement in body for node in walk(statement)]
 
 
 def _is_range_call(iterable: Any) -> bool:
@@ -117,9 +122,8 @@ def _may_be_set(node: Any, non_sets: Container[str]) -> bool:
 
 def non_set_names(function: Any) -> set[str]:
     """Return the names used in operations that sets lack: `2 * x`, `-x`, `x + 1`, `x -= 1` with a number."""
-    body = function.body if isinstance(function.body, list) else [function.body]
     result = number_names(function)
-    for node in [node for statement in body for node in walk(statement)]:
+    for node in _body_nodes(function):
         operands: list[Any] = []
         if isinstance(node, gast.BinOp) and not isinstance(node.op, _SET_OPERATORS):
             operands = [node.left, node.right]
@@ -144,9 +148,8 @@ _NUMBER_OPERATORS = (
 
 def non_text_names(function: Any) -> set[str]:
     """Return the names used in operations that text lacks: `x - y`, `-x`, `x + 1`, `x < 1`, `range(x)`."""
-    body = function.body if isinstance(function.body, list) else [function.body]
     result: set[str] = set()
-    for node in [node for statement in body for node in walk(statement)]:
+    for node in _body_nodes(function):
         operands: list[Any] = []
         if isinstance(node, (gast.BinOp, gast.AugAssign)):
             pair = [node.left, node.right] if isinstance(node, gast.BinOp) else [node.target, node.value]
@@ -179,9 +182,9 @@ def may_be_text(node: Any, non_text: Container[str]) -> bool:
             return may_be_text(node.left, non_text)
         if isinstance(node.op, gast.Mult):  # text times a count
             operands = [node.left, node.right]
-            counts = [operand for operand in operands if not may_be_text(operand, non_text)]
-            fractional = any(is_number_literal(operand) and not _is_count(operand) for operand in operands)
-            return len(counts) < 2 and not fractional
+            non_texts = [operand for operand in operands if not may_be_text(operand, non_text)]
+            has_other_factor = any(is_number_literal(operand) and not _is_count(operand) for operand in operands)
+            return len(non_texts) < 2 and not has_other_factor
         return isinstance(node.op, gast.Add) and may_be_text(node.left, non_text) and may_be_text(node.right, non_text)
     if isinstance(node, gast.Name):
         return node.id not in non_text
@@ -217,18 +220,18 @@ def may_change_in_place(node: Any, non_sets: Container[str], numbers: Container[
 def shared_names(function: Any) -> set[str]:
     """Return the names that may hold an aliased array, which `x += y` would change for its aliases.
 
-    These are parameters, and names assigned from attributes, items and calls, without evident single numbers.
+    These are parameters, and names assigned from attributes, items and calls, except names used where only a single
+    number is allowed.
     """
-    body = function.body if isinstance(function.body, list) else [function.body]
-    nodes = [node for statement in body for node in walk(statement)]
-    names = set(parameter_names(function.args))
+    nodes = _body_nodes(function)
+    possibly_aliased = set(parameter_names(function.args))
     copies_by_name: defaultdict[str, set[str]] = defaultdict(set)  # from a name to the names that it is assigned to
-    bound: set[str] = set()
+    bound_names: set[str] = set()
     handled_targets: set[int] = set()
     for node in nodes:
-        bound.update(bindings(node))
+        bound_names.update(bindings(node))
         if isinstance(node, (gast.Global, gast.Nonlocal)):
-            names.update(node.names)
+            possibly_aliased.update(node.names)
         elif isinstance(node, gast.Assign):
             for target, value in [pair for assigned in node.targets for pair in _pairs(assigned, node.value)]:
                 if not isinstance(target, gast.Name):
@@ -237,23 +240,23 @@ def shared_names(function: Any) -> set[str]:
                 if isinstance(value, gast.Name):
                     copies_by_name[value.id].add(target.id)
                 elif not _makes_new_value(value):
-                    names.add(target.id)
+                    possibly_aliased.add(target.id)
         elif isinstance(node, gast.AugAssign) or (isinstance(node, gast.For) and _is_range_call(node.iter)):
             handled_targets.add(id(node.target))
         elif id(node) not in handled_targets:
-            names.update(bindings(node))
-    pending = [*names, *(copies_by_name.keys() - bound)]
+            possibly_aliased.update(bindings(node))
+    pending = [*possibly_aliased, *(copies_by_name.keys() - bound_names)]
     while pending:
         for name in copies_by_name.pop(pending.pop(), ()):
-            names.add(name)
+            possibly_aliased.add(name)
             pending.append(name)
-    return names - _scalar_names(nodes)
+    return possibly_aliased - _scalar_names(nodes)
 
 
 def _pairs(target: Any, value: Any) -> list[tuple[Any, Any]]:
     """Return (target, value) pairs of an assignment, element by element where both sides are tuples."""
-    tuples = isinstance(target, gast.Tuple) and isinstance(value, gast.Tuple) and len(target.elts) == len(value.elts)
-    if not tuples or any(isinstance(part, gast.Starred) for part in (*target.elts, *value.elts)):
+    match = isinstance(target, gast.Tuple) and isinstance(value, gast.Tuple) and len(target.elts) == len(value.elts)
+    if not match or any(isinstance(part, gast.Starred) for part in (*target.elts, *value.elts)):
         return [(target, value)]
     return [pair for parts in zip(target.elts, value.elts, strict=True) for pair in _pairs(*parts)]
 
@@ -294,6 +297,7 @@ def _scalar_names(nodes: list[Any]) -> set[str]:
         if isinstance(node, (gast.If, gast.While, gast.IfExp, gast.Assert)):
             operands = _compared_operands(node.test)
         elif build.is_operation(node, "and_", "or_", "not_"):
+            # The last operand of `and` and `or` is their value, not a condition.
             operands = _compared_operands(*node.args[: None if build.is_operation(node, "not_") else -1])
         elif build.is_operation(node, "slice") or _is_range_call(node):
             operands += node.args
@@ -331,9 +335,8 @@ def _compared_operands(*conditions: Any) -> list[Any]:
 
 def non_list_names(function: Any) -> set[str]:
     """Return the names used in operations that lists lack: `-x`, `x / 2`, `x - y`."""
-    body = function.body if isinstance(function.body, list) else [function.body]
     result = number_names(function)
-    for node in [node for statement in body for node in walk(statement)]:
+    for node in _body_nodes(function):
         operands: list[Any] = []
         if isinstance(node, gast.BinOp) and not isinstance(node.op, (gast.Add, gast.Mult, gast.Mod)):
             operands = [node.left, node.right]

@@ -16,7 +16,7 @@ from autoconv.analysis.escapes import LOOPS, TRIES
 from autoconv.analysis.liveness import NOTHING, Activity, Liveness, expression_activity, handler_name, has_loop_exit
 from autoconv.analysis.scopes import Scope, clause_names
 from autoconv.syntax import build
-from autoconv.syntax.tree import INLINED, inner_parts, walk, walk_scope
+from autoconv.syntax.tree import INLINED_COMPREHENSIONS, inner_parts, walk, walk_scope
 
 
 class Region(NamedTuple):
@@ -52,7 +52,7 @@ class RegionPlan:
 def plan_regions(
     function: Any,
     scope: Scope,
-    statement_forms: dict[int, Any],
+    kept_forms: dict[int, Any],
     exit_names: set[str],
     is_exit_check: Callable[[Any], bool],
     thunks: Container[int] = (),
@@ -60,28 +60,30 @@ def plan_regions(
 ) -> RegionPlan:
     """Return the plan of one function whose exits have been lowered.
 
-    `thunks` holds the ids of generated lambdas, `tries` those of the try and with statements recorded in rounds.
+    The containers hold ids: `kept_forms` of statements that do not become regions, `thunks` of generated lambdas, and
+    `tries` of the try and with statements recorded in rounds.
     """
-    planner = _Planner(scope, statement_forms, exit_names, is_exit_check, thunks, _deletes_names(function), tries)
-    start = frozenset(scope.parameters)
-    planner.visit_block(function.body, NOTHING, NOTHING, DefinedNames(start, start))
+    planner = _Planner(scope, kept_forms, exit_names, is_exit_check, thunks, _deletes_names(function), tries)
+    parameters = frozenset(scope.parameters)
+    planner.visit_block(function.body, NOTHING, NOTHING, DefinedNames(parameters, parameters))
     plan = planner.plan
-    unsure = {name for name, _ in planner.unsure_reads}
+    unsure_names = {name for name, _ in planner.unsure_reads}
     plan.undefined = {
-        name for name in planner.names_needing_values | (unsure & planner.region_locals) if name in scope.locals
+        name for name in planner.names_needing_values | (unsure_names & planner.region_locals) if name in scope.locals
     }
-    plan.assigned_in_try = planner.assigned_in_try & unsure - exit_names
+    plan.assigned_in_try = planner.assigned_in_try & (unsure_names - exit_names)
     if plan.undefined or plan.assigned_in_try:
-        plan.unsure_reads = {key for name, key in planner.unsure_reads if name in plan.undefined | plan.assigned_in_try}
+        names = plan.undefined | plan.assigned_in_try
+        plan.unsure_reads = {read_id for name, read_id in planner.unsure_reads if name in names}
     return plan
 
 
 def unsure_reads(function: Any, scope: Scope) -> set[int]:
     """Return the reads (ids of Name nodes) in a function as written that may find a name unassigned."""
     planner = _Planner(scope, _AllIds(), set(), lambda _: False, (), _deletes_names(function))
-    start = frozenset(scope.parameters)
-    planner.visit_block(function.body, NOTHING, NOTHING, DefinedNames(start, start))
-    return {key for _, key in planner.unsure_reads}
+    parameters = frozenset(scope.parameters)
+    planner.visit_block(function.body, NOTHING, NOTHING, DefinedNames(parameters, parameters))
+    return {read_id for _, read_id in planner.unsure_reads}
 
 
 class _AllIds(dict[int, Any]):
@@ -110,7 +112,7 @@ class _Planner:
     def __init__(
         self,
         scope: Scope,
-        statement_forms: dict[int, Any],
+        kept_forms: dict[int, Any],
         exit_names: set[str],
         is_exit_check: Callable[[Any], bool],
         thunks: Container[int],
@@ -119,12 +121,12 @@ class _Planner:
     ) -> None:
         self.tries = tries
         self.scope = scope
-        self.statement_forms = statement_forms
+        self.kept_forms = kept_forms
         self.exit_names = exit_names
         self.is_exit_check = is_exit_check
         self.thunks = thunks
         self.liveness = Liveness()
-        self.without_exit = Liveness(_sets_exit)
+        self.liveness_without_exit = Liveness(_sets_exit)
         self.plan = RegionPlan()
         self.deletes_names = deletes_names
         self.region_depth = 0  # number of surrounding region functions
@@ -134,7 +136,7 @@ class _Planner:
         self.names_needing_values: set[str] = set()
         self.assigned_in_try: set[str] = set()  # names that a try leaves assigned on some paths
         self.unsure_reads: list[tuple[str, int]] = []
-        self.shared = scope.captured | scope.globals | scope.nonlocals
+        self.cell_names = scope.captured | scope.globals | scope.nonlocals
 
     def visit_block(
         self,
@@ -150,13 +152,13 @@ class _Planner:
             deleted = self._deleted_names(statement)
             defined = DefinedNames(
                 (defined.always | self.liveness.statement_activity(statement).killed) - deleted,
-                (defined.without_exit | self.without_exit.statement_activity(statement).killed) - deleted,
+                (defined.without_exit | self.liveness_without_exit.statement_activity(statement).killed) - deleted,
             )
 
     def visit_statement(
         self, node: Any, live: frozenset[str], protected: frozenset[str], defined: DefinedNames
     ) -> None:
-        is_region = id(node) not in self.statement_forms
+        is_region = id(node) not in self.kept_forms
         if isinstance(node, (*LOOPS, *TRIES)):
             defined = defined.minus(self._deleted_names(node))
         if isinstance(node, gast.If):
@@ -168,7 +170,7 @@ class _Planner:
                 inner_live = frozenset(region.outputs)
             self.region_depth += is_region
             body_defined = defined
-            if self._is_exit_guard(node.test):
+            if build.is_operation(node.test, "no_exit"):
                 body_defined = DefinedNames(defined.without_exit, defined.without_exit)
             self.visit_block(node.body, inner_live, protected, body_defined)
             self.visit_block(node.orelse, inner_live, protected, defined)
@@ -188,19 +190,19 @@ class _Planner:
         elif isinstance(node, gast.Match):
             self._note_reads(node.subject, defined)
             for case in node.cases:
-                bound = defined.plus(expression_activity(case.pattern).killed)
+                defined_in_case = defined.plus(expression_activity(case.pattern).killed)
                 if case.guard is not None:
-                    self._note_reads(case.guard, bound)
-                self.visit_block(case.body, live, protected, bound)
+                    self._note_reads(case.guard, defined_in_case)
+                self.visit_block(case.body, live, protected, defined_in_case)
         else:
             self._note_reads(node, defined)
 
     def _if_region(self, node: Any, live: frozenset[str], protected: frozenset[str]) -> Region:
-        arms = self.liveness.join_blocks(node.body, node.orelse)
-        cells = self._cells_of(arms.modified, protected)
-        outputs = (arms.modified & live) - cells
-        inputs = outputs - arms.killed
-        inputs |= (arms.modified & arms.exposed) - cells
+        arms_activity = self.liveness.join_blocks(node.body, node.orelse)
+        cells = self._cells_of(arms_activity.modified, protected)
+        outputs = (arms_activity.modified & live) - cells
+        inputs = outputs - arms_activity.killed
+        inputs |= (arms_activity.modified & arms_activity.exposed) - cells
         return Region(tuple(sorted(inputs)), tuple(sorted(outputs)), tuple(sorted(cells)))
 
     def _visit_loop(
@@ -228,8 +230,8 @@ class _Planner:
     def _loop_region(
         self, node: Any, iteration: Activity, carried: frozenset[str], protected: frozenset[str]
     ) -> Region:
-        last = node.body[-1]
-        exit_code = last.test.args[0].id if self.is_exit_check(last) else ""
+        last_statement = node.body[-1]
+        exit_code = last_statement.test.args[0].id if self.is_exit_check(last_statement) else ""
         cells = self._cells_of(iteration.modified, protected)
         state = (iteration.modified & carried) - cells
         if exit_code:
@@ -259,7 +261,7 @@ class _Planner:
         self.visit_block(node.body, live_after_body | read_in_handlers, protected_in_body, defined)
         defined_after_body = DefinedNames(
             defined.always | self.liveness.block_activity(node.body).killed,
-            defined.without_exit | self.without_exit.block_activity(node.body).killed,
+            defined.without_exit | self.liveness_without_exit.block_activity(node.body).killed,
         )
         self.visit_block(node.orelse, live_before_final, protected, defined_after_body)
         for handler in node.handlers:
@@ -269,12 +271,12 @@ class _Planner:
         self.visit_block(node.finalbody, live, protected, defined)
 
     def _rounds_region(self, modified: frozenset[str], live: frozenset[str]) -> Region:
-        live |= self.shared
+        live |= self.cell_names
         round_locals = (modified - live) & self.scope.locals
         return Region((), (), tuple(sorted(modified & live)), reset=tuple(sorted(round_locals)))
 
     def _cells_of(self, modified: frozenset[str], protected: frozenset[str]) -> frozenset[str]:
-        return modified & (self.shared | (protected - self.exit_names))
+        return modified & (self.cell_names | (protected - self.exit_names))
 
     def _record_region(self, node: Any, region: Region, defined: DefinedNames) -> None:
         self.plan.regions[id(node)] = region
@@ -297,7 +299,7 @@ class _Planner:
                         self.unsure_reads.append((child.target.id, id(child)))
                 elif isinstance(child, gast.Lambda) and id(child) in self.thunks:
                     pending.append((child.body, True, bound_names))
-                elif isinstance(child, INLINED):
+                elif isinstance(child, INLINED_COMPREHENSIONS):
                     inner = bound_names | clause_names(child)
                     pending += [(inner_part, in_function, inner) for inner_part in inner_parts(child)]
 
@@ -306,10 +308,6 @@ class _Planner:
         if not self.deletes_names:
             return NOTHING
         return frozenset(name for part in walk(node) for name in _deleted_name(part))
-
-    def _is_exit_guard(self, test: Any) -> bool:
-        """Return whether a test is `ag__.no_exit(exit_)`."""
-        return build.is_operation(test, "no_exit")
 
 
 def _sets_exit(node: Any) -> bool:

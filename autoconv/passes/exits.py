@@ -32,7 +32,7 @@ from typing import Any
 
 import gast
 
-from autoconv.analysis.convertibility import split_deep_tries, staged_tries, statement_forms
+from autoconv.analysis.convertibility import reasons_to_keep_form, split_deep_tries, staged_tries
 from autoconv.analysis.escapes import BREAK, CONTINUE, LOOPS, RETURN, TRIES, ExitAnalysis
 from autoconv.analysis.scopes import scope_of
 from autoconv.passes.base import Context, FunctionPass
@@ -74,11 +74,11 @@ class FunctionExits:
         """Lower the exits of the function in place; register its statement forms and its tries recorded in rounds."""
         if not is_lowered(function):
             split_deep_tries(function, self.escapes, self._wrap_as_region)
-        reasons, native_return = statement_forms(function, self.escapes)
-        self.kept_forms, self.keeps_early_finals = reasons, bool(native_return)
+        reasons, return_reason = reasons_to_keep_form(function, self.escapes)
+        self.kept_forms, self.keeps_early_finals = reasons, bool(return_reason)
         for key, reason in reasons.items():
             self.context.statement_forms[key] = function, reason
-        tries = [] if is_lowered(function) else staged_tries(function, self.escapes, reasons, native_return)
+        tries = [] if is_lowered(function) else staged_tries(function, self.escapes, reasons, return_reason)
         self.context.staged_tries.update((id(node), node) for node in tries)
         if is_lowered(function) or not self._has_exits(function.body):
             return function
@@ -88,7 +88,7 @@ class FunctionExits:
         self.return_name = self.namer.fresh("retval_") if returns_values else ""
         self.context.exit_names.add(self.return_name)
         body = function.body
-        if returns_values and falls_through and not native_return:
+        if returns_values and falls_through and not return_reason:
             body = [*body, build.place(gast.Return(build.constant(None)), body[-1])]
         code = self._new_code()
         local_names = scope_of(function).locals

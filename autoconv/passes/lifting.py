@@ -26,7 +26,7 @@ from autoconv.analysis.scopes import Scope, bindings, clause_names, scope_of
 from autoconv.passes.base import Context, FunctionPass
 from autoconv.passes.normalise import INPLACE
 from autoconv.syntax import build
-from autoconv.syntax.tree import INLINED, Transformer, body_start, walk, walk_scope
+from autoconv.syntax.tree import INLINED_COMPREHENSIONS, Transformer, body_start, walk, walk_scope
 
 
 def transform(tree: gast.AST, context: Context) -> gast.AST:
@@ -143,7 +143,7 @@ class _CheckReads(Transformer):
     def visit_ListComp(self, node: Any) -> Any:
         first = node.generators[0]
         iterated = first.iter = self.visit(first.iter)
-        inlined = isinstance(node, INLINED) and self.inner_check != "ld_outer"
+        inlined = isinstance(node, INLINED_COMPREHENSIONS) and self.inner_check != "ld_outer"
         with self._inner_scope(clause_names(node), "ld_inlined" if inlined else "ld_outer"):
             first.iter = build.constant(None)
             self.visit_children(node)

@@ -6,7 +6,7 @@ import io
 import tokenize
 
 _LAYOUT_TOKENS = frozenset({tokenize.NL, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER})
-_CLAUSES_WITHOUT_STATEMENT = frozenset({"else", "finally", ":"})
+_BARE_CLAUSE_TOKENS = frozenset({"else", "finally", ":"})
 
 
 def own_line_comments(source: str) -> dict[int, tuple[str, ...]]:
@@ -35,7 +35,7 @@ def own_line_comments(source: str) -> dict[int, tuple[str, ...]]:
             elif kind == tokenize.COMMENT:
                 if not physical_line[:column].strip():
                     pending.append(text)
-            elif text not in _CLAUSES_WITHOUT_STATEMENT:
+            elif text not in _BARE_CLAUSE_TOKENS:
                 inside_statement = True
                 if pending:
                     comments[line] = tuple(pending)

@@ -65,7 +65,7 @@ def compile_text(source: str, filename: str) -> ast.Module | None:
         try:
             tree = ast.parse(source, filename)
             _compile_in_parts(tree, filename)
-        except RecursionError:  # trees are traversed less deeply than texts
+        except RecursionError:  # less nesting is allowed in a tree than in a text
             pass
         else:
             return tree
@@ -121,8 +121,8 @@ _FIRST_POSITION = (1, 0, 1, 0)  # position: line, column, end line, end column
 class _ConversionRules(dict[type, tuple[Any, tuple[str, ...], Callable[[Any, Any], Any] | None, Any]]):
     """Cache of how each kind of node is converted.
 
-    An entry has the kind to which it is converted, the fields of that kind, and gast's own rule if there is one. A kind
-    without contents, such as Load and Add, has a single instance, which is the last part.
+    An entry has the kind to which it is converted, the fields of that kind, and gast's own rule if there is one. For a
+    kind without contents, such as Load and Add, the last part of the entry is its single instance.
     """
 
     def __init__(self, translator: Any, target_module: ModuleType) -> None:
@@ -131,12 +131,13 @@ class _ConversionRules(dict[type, tuple[Any, tuple[str, ...], Callable[[Any, Any
 
     def __missing__(self, kind: type[ast.AST]) -> tuple[Any, tuple[str, ...], Callable[[Any, Any], Any] | None, Any]:
         name = kind.__name__
-        new = getattr(self._target_module, name, None)
+        target_kind = getattr(self._target_module, name, None)
         rule = getattr(self._translator, f"visit_{name}", None)
-        if rule is None and new is not None and set(new._fields) != set(kind._fields):
+        if rule is None and target_kind is not None and set(target_kind._fields) != set(kind._fields):
             rule = self._translator.generic_visit
-        singleton = new() if new is not None and rule is None and not kind._fields and not kind._attributes else None
-        self[kind] = new, () if new is None else new._fields, rule, singleton
+        has_contents = rule is not None or kind._fields or kind._attributes
+        singleton = None if target_kind is None or has_contents else target_kind()
+        self[kind] = target_kind, () if target_kind is None else target_kind._fields, rule, singleton
         return self[kind]
 
 
@@ -146,14 +147,14 @@ class _ToGast(Ast3ToGAst):  # type: ignore[misc]
     conversion_rules: _ConversionRules
 
     def visit(self, node: Any) -> Any:
-        new, fields, rule, singleton = self.conversion_rules[node.__class__]
+        target_kind, fields, rule, singleton = self.conversion_rules[node.__class__]
         if singleton is not None:
             return singleton
         if rule is not None:
             return rule(self, node)
-        if new is None:
+        if target_kind is None:
             return None
-        result = new(*[self._visit(getattr(node, field, None)) for field in fields])
+        result = target_kind(*[self._visit(getattr(node, field, None)) for field in fields])
         for attribute in node._attributes:
             setattr(result, attribute, getattr(node, attribute, None))
         return result
@@ -173,19 +174,21 @@ class _ToAst(GAstToAst3):  # type: ignore[misc]
         self._enclosing_position = _FIRST_POSITION
 
     def visit(self, node: Any) -> Any:
-        new, fields, rule, singleton = self.conversion_rules[node.__class__]
+        target_kind, fields, rule, singleton = self.conversion_rules[node.__class__]
         if singleton is not None:
             return singleton
-        if new is None:
+        if target_kind is None:
             return None
-        if "lineno" not in new._attributes:
-            return rule(self, node) if rule else new(*[self._visit(getattr(node, field, None)) for field in fields])
+        if "lineno" not in target_kind._attributes:
+            if rule is not None:
+                return rule(self, node)
+            return target_kind(*[self._visit(getattr(node, field, None)) for field in fields])
         outer_position = self._enclosing_position
         position = self._enclosing_position = _position(node, outer_position)
         if rule is not None:
             result = rule(self, node)
         else:
-            result = new(*[self._visit(getattr(node, field, None)) for field in fields])
+            result = target_kind(*[self._visit(getattr(node, field, None)) for field in fields])
         self._enclosing_position = outer_position
         result.lineno, result.col_offset, result.end_lineno, result.end_col_offset = position
         return result
@@ -198,7 +201,7 @@ class _ToAst(GAstToAst3):  # type: ignore[misc]
             return [self._visit(item) for item in value]
         return self.visit(value) if isinstance(value, ast.AST) else value
 
-    def _make_arg(self, node: Any) -> Any:
+    def _make_arg(self, node: Any) -> Any:  # called by the rules of the base class
         if node is None:
             return None
         outer_position = self._enclosing_position

@@ -9,7 +9,7 @@ import gast
 
 FUNCTIONS = (gast.FunctionDef, gast.AsyncFunctionDef, gast.Lambda)
 COMPREHENSIONS = (gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp)
-INLINED = (gast.ListComp, gast.SetComp, gast.DictComp)  # no scopes of their own from Python 3.12 on
+INLINED_COMPREHENSIONS = (gast.ListComp, gast.SetComp, gast.DictComp)  # no scopes of their own from Python 3.12 on
 SCOPES = (*FUNCTIONS, *COMPREHENSIONS, gast.ClassDef)
 # Most rewriters leave these kinds as they are.
 _LEAF_KINDS = (gast.Name, gast.Constant, gast.Pass, gast.Break, gast.Continue)
@@ -34,8 +34,8 @@ _FIELDS_WITHOUT_CHILDREN = frozenset(
 )
 
 
-# Lists with None among their nodes: for `**x` in a dict, and for a parameter without a default.
-_FIELDS_WITH_NONE = frozenset({"keys", "kw_defaults", "kwd_attrs"})
+# Lists with other items than nodes: None for `**x` in a dict and for a parameter without a default, names in a pattern.
+_FIELDS_OF_MIXED_LISTS = frozenset({"keys", "kw_defaults", "kwd_attrs"})
 _KINDS_WITHOUT_CHILDREN = (gast.Constant, gast.Global, gast.Nonlocal, gast.MatchSingleton)
 
 
@@ -45,9 +45,8 @@ def children(node: gast.AST) -> list[gast.AST]:
     for field in _CHILD_FIELDS[type(node)]:
         value = getattr(node, field, None)
         if value.__class__ is list:
-            result += (
-                value if field not in _FIELDS_WITH_NONE else [item for item in value if isinstance(item, gast.AST)]
-            )
+            has_others = field in _FIELDS_OF_MIXED_LISTS
+            result += [item for item in value if isinstance(item, gast.AST)] if has_others else value
         elif isinstance(value, gast.AST):
             result.append(value)
     return result
@@ -158,21 +157,21 @@ class Transformer:
     """Base of tree rewriters, bottom-up or top-down as each `visit_Kind` method chooses.
 
     `visit_Kind(node)` returns the replacement of the node; for a statement this may be a list. The children of a node
-    without such a method are rewritten; a method calls `generic(node)` to do so. `fields` are the fields that are
-    traversed; with `statements_only`, those with expressions are left out.
+    without such a method are rewritten; a method calls `visit_children(node)` to do so. `fields` are the fields that
+    are traversed; with `statements_only`, those with expressions are left out.
     """
 
     fields: dict[type, tuple[str, ...]] = _CHILD_FIELDS
     # Class attributes: an instance with bound methods of its own would form a reference cycle, which would keep whole
     # trees alive until the next garbage collection.
     _methods: dict[type, Callable[[Any, Any], Any]]
-    _untouched: frozenset[type]
+    _skipped_kinds: frozenset[type]
 
     def __init_subclass__(cls, statements_only: bool = False) -> None:
         if statements_only:
             cls.fields = _BLOCK_FIELDS_BY_KIND
         cls._methods = {}
-        cls._untouched = frozenset(kind for kind in _LEAF_KINDS if not hasattr(cls, f"visit_{kind.__name__}"))
+        cls._skipped_kinds = frozenset(kind for kind in _LEAF_KINDS if not hasattr(cls, f"visit_{kind.__name__}"))
 
     def visit(self, node: Any) -> Any:
         kind = type(node)
@@ -188,7 +187,7 @@ class Transformer:
             if value.__class__ is list:
                 if value:
                     setattr(node, field, self.visit_list(value))
-            elif isinstance(value, gast.AST) and type(value) not in self._untouched:
+            elif isinstance(value, gast.AST) and type(value) not in self._skipped_kinds:
                 new = self.visit(value)
                 if new is not value:
                     setattr(node, field, new)
@@ -197,7 +196,7 @@ class Transformer:
     def visit_list(self, items: list[Any]) -> list[Any]:
         result: list[Any] = []
         for item in items:
-            if type(item) in self._untouched or not isinstance(item, gast.AST):
+            if type(item) in self._skipped_kinds or not isinstance(item, gast.AST):
                 result.append(item)
                 continue
             new = self.visit(item)

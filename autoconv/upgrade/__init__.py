@@ -30,7 +30,7 @@ def upgrade(text: str, filename: str = "<string>") -> UpgradedFile:
     bodies = list(scopes_with_sessions(source.tree, aliases))
     notes = rename_names(source, aliases)
     notes += _replace_imports(source, aliases, "autoconv")
-    builders = {
+    graph_builders = {
         node.name: node for node in ast.walk(source.tree)
         if isinstance(node, ast.FunctionDef) and all(node.body is not body for body in bodies)
         and builds_graph(node, set(), aliases, set())
@@ -39,7 +39,7 @@ def upgrade(text: str, filename: str = "<string>") -> UpgradedFile:
         if not bodies and _uses_placeholders(source.tree, aliases):
             raise CannotUpgrade(source.tree.body[0], "placeholders without a session in the same file")
         for body in bodies:
-            notes += rewrite_scope(source, body, aliases, builders)
+            notes += rewrite_scope(source, body, aliases, graph_builders)
     except CannotUpgrade as error:
         return _keep_sessions(text, filename, error)
     if bodies:
@@ -70,20 +70,19 @@ def _replace_imports(source: Source, aliases: Aliases, module: str) -> list[Note
     notes = []
     for name, node in aliases.items():
         if isinstance(node, ast.Import) and len(node.names) > 1:
-            others = [ast.unparse(alias) for alias in node.names if not alias.name.startswith("tensorflow")]
-            replacement = f"import {', '.join(others)}\nimport {module} as {name}"
+            other_imports = [ast.unparse(alias) for alias in node.names if not alias.name.startswith("tensorflow")]
+            replacement = f"import {', '.join(other_imports)}\nimport {module} as {name}"
         else:
             replacement = f"import {module} as {name}"
         if module.endswith("v1"):
             replacement += f"\n\n{name}.disable_v2_behavior()"
         source.replace(node, replacement)
         notes.append(Note(node.lineno, f"the import is that of {module}"))
-    for inner in ast.walk(source.tree):
-        module = inner.module or "" if isinstance(inner, ast.ImportFrom) and inner not in aliases.values() else ""
-        if module.startswith("tensorflow."):
-            notes.append(
-                Note(inner.lineno, f"{module} is part of TensorFlow's package", open=True)  # type: ignore[attr-defined]
-            )
+    for part in ast.walk(source.tree):
+        if not isinstance(part, ast.ImportFrom) or part in aliases.values():
+            continue
+        if (part.module or "").startswith("tensorflow."):
+            notes.append(Note(part.lineno, f"{part.module} is part of TensorFlow's package", open=True))
     return notes
 
 

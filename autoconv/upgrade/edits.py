@@ -14,9 +14,9 @@ class Source:
         self.filename = filename
         self.tree = ast.parse(text, filename)
         self.lines = text.splitlines(keepends=True)
-        self._starts = [0]
+        self._line_starts = [0]
         for line in self.lines:
-            self._starts.append(self._starts[-1] + len(line))
+            self._line_starts.append(self._line_starts[-1] + len(line))
         self._edits: list[tuple[int, int, str]] = []
 
     def span(self, node: ast.AST) -> tuple[int, int]:
@@ -42,32 +42,32 @@ class Source:
         """Return a range of the program with its replacements; those inside of others are dropped."""
         stop = len(self.full_text) if end is None else end
         pieces, position = [], start
-        for first, last, replacement in sorted(self._edits, key=lambda edit: (edit[0], -edit[1])):
-            if first >= position and last <= stop and (first > start or last < stop or (first, last) == (start, stop)):
-                pieces += [self.full_text[position:first], replacement]
-                position = last
+        for edit_start, edit_end, replacement in sorted(self._edits, key=lambda edit: (edit[0], -edit[1])):
+            if edit_start >= position and edit_end <= stop:
+                pieces += [self.full_text[position:edit_start], replacement]
+                position = edit_end
         return "".join([*pieces, self.full_text[position:stop]])
 
     def edited_text(self, node: ast.AST) -> str:
         """Return the text of a node with the replacements inside of it."""
         return self.text(*self.span(node))
 
-    def lines_of(self, node: ast.stmt) -> tuple[int, int]:
+    def line_range(self, node: ast.stmt) -> tuple[int, int]:
         """Return the offsets of the lines of a statement, comments directly above included."""
         first = min([node.lineno, *(decorator.lineno for decorator in getattr(node, "decorator_list", ()))]) - 1
         while first > 0 and self.lines[first - 1].lstrip().startswith("#") and self._has_indent_of(first - 1, node):
             first -= 1
-        return self._starts[first], self._starts[node.end_lineno or node.lineno]
+        return self._line_starts[first], self._line_starts[node.end_lineno or node.lineno]
 
     def shares_lines(self, node: ast.stmt) -> bool:
         """Return whether the first or last line of a statement contains another statement."""
         start, end = self.span(node)
-        line_rest = self.full_text[end : self._starts[node.end_lineno or node.lineno]].strip()
-        return bool(self.full_text[self._starts[node.lineno - 1] : start].strip()) or line_rest.startswith(";")
+        line_rest = self.full_text[end : self._line_starts[node.end_lineno or node.lineno]].strip()
+        return bool(self.full_text[self._line_starts[node.lineno - 1] : start].strip()) or line_rest.startswith(";")
 
     def line_at(self, offset: int) -> int:
         """Return the number of the line of an offset, from 1."""
-        return bisect.bisect_right(self._starts, offset)
+        return bisect.bisect_right(self._line_starts, offset)
 
     def _has_indent_of(self, line: int, node: ast.stmt) -> bool:
         text = self.lines[line]
@@ -78,4 +78,4 @@ class Source:
         text = self.lines[line - 1] if line <= len(self.lines) else ""
         if not text.isascii():
             column = len(text.encode()[:column].decode(errors="ignore"))
-        return self._starts[line - 1] + column
+        return self._line_starts[line - 1] + column

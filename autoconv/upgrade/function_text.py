@@ -12,7 +12,7 @@ from autoconv.upgrade.names import dotted_name
 from autoconv.upgrade.program import Aliases, CannotUpgrade, Program, Statement, names_in
 from autoconv.upgrade.runs import Run
 
-_VARIABLE_MAKERS = (
+_VARIABLE_MAKER_PREFIXES = (
     "get_variable", "Variable", "layers.", "nn.dynamic_rnn", "nn.static_rnn", "nn.rnn_cell.", "metrics.",
 )  # fmt: skip
 
@@ -29,7 +29,7 @@ class FunctionWriter:
         self.builders = builders
         self.tf = next(iter(aliases))
 
-    def function(self, name: str, run: Run, statements: Sequence[Statement], store: str) -> str:
+    def write_function(self, name: str, run: Run, statements: Sequence[Statement], store: str) -> str:
         """Return the text of a function for a run, of the statements that it needs."""
         parameters = [name for name, _ in run.feeds]
         names = set().union(*(names_in(fetch, ast.Load) for fetch in run.fetches))
@@ -92,17 +92,17 @@ class FunctionWriter:
             scopes = tuple(s for s in statement.enclosing if self._is_scope_needed(s, statement))
             for depth, scope in enumerate(scopes):
                 if depth >= len(open_scopes) or open_scopes[: depth + 1] != scopes[: depth + 1]:
-                    lines.append("    " * depth + self.header(scope))
+                    lines.append("    " * depth + self.with_header(scope))
             open_scopes = scopes
             lines.append(_indent(self._graph_text(statement), len(scopes)))
         return lines
 
     def _graph_text(self, statement: Statement) -> str:
-        text = self.text(statement.node)
+        text = self.statement_text(statement.node)
         if isinstance(statement.node, ast.Expr) and statement.defines:  # a summary, which `merge_all` takes
             text = f"{next(iter(statement.defines))} = {text}"
         if "merge_all(" in text:
-            text = re.sub(r"merge_all\([^)]*\)", f"merge([{', '.join(self._summaries(statement))}])", text)
+            text = re.sub(r"merge_all\([^)]*\)", f"merge([{', '.join(self._summaries())}])", text)
         return text
 
     def _is_scope_needed(self, scope: ast.With, statement: Statement) -> bool:
@@ -113,13 +113,13 @@ class FunctionWriter:
 
     def _return_lines(self, run: Run) -> list[str]:
         """Return the lines that run the operations among the fetches, and return the values of the others."""
-        values = [self.source.edited_text(f) for f, op in zip(run.fetches, run.operations, strict=True) if not op]
+        text_of = self.source.edited_text
         pairs = list(zip(run.fetches, run.operations, strict=True))
-        lines = [self.source.edited_text(fetch) for fetch, op in pairs if op and isinstance(fetch, ast.Call)]
+        values = [text_of(fetch) for fetch, is_operation in pairs if not is_operation]
+        lines = [text_of(fetch) for fetch, is_operation in pairs if is_operation and isinstance(fetch, ast.Call)]
         if run.form == "dict":
-            named = zip(run.keys, pairs, strict=True)
-            text_of = self.source.edited_text
-            items = [f"{text_of(key)}: {text_of(fetch)}" for key, (fetch, op) in named if key and not op]
+            keyed_pairs = zip(run.keys, pairs, strict=True)
+            items = [f"{text_of(key)}: {text_of(f)}" for key, (f, is_op) in keyed_pairs if key and not is_op]
             return [*lines, f"return {{{', '.join(items)}}}"]
         if not values:
             return lines
@@ -130,38 +130,39 @@ class FunctionWriter:
         """Return whether the only value among the fetches is returned alone."""
         return run.form == "one" or len(run.fetches) > 1
 
-    def _summaries(self, merge_statement: Statement) -> list[str]:
+    def _summaries(self) -> list[str]:
         names = [name for statement in self.program.statements for name in statement.defines]
         return [name for name in dict.fromkeys(names) if name in self.program.summaries]
 
     def makes_variables(self, node: ast.AST) -> bool:
         """Return whether a statement makes variables, itself or by a function of the file."""
-        return self._has_call_of(node, _VARIABLE_MAKERS, set())
+        return self._has_call_with_prefix(node, _VARIABLE_MAKER_PREFIXES, set())
 
-    def _has_call_of(self, node: ast.AST, names: tuple[str, ...], seen: set[str]) -> bool:
+    def _has_call_with_prefix(self, node: ast.AST, prefixes: tuple[str, ...], seen: set[str]) -> bool:
         for inner in ast.walk(node):
             if isinstance(inner, ast.Call):
                 function = dotted_name(inner.func, self.aliases)
-                if function is not None and function.startswith(names) and function != "VariableScope":
+                if function is not None and function.startswith(prefixes) and function != "VariableScope":
                     return True
                 if isinstance(inner.func, ast.Name) and inner.func.id in self.builders and inner.func.id not in seen:
                     seen.add(inner.func.id)
-                    if self._has_call_of(self.builders[inner.func.id], names, seen):
+                    if self._has_call_with_prefix(self.builders[inner.func.id], prefixes, seen):
                         return True
         return False
 
-    def header(self, scope: ast.With) -> str:
+    def with_header(self, scope: ast.With) -> str:
         items = ", ".join(self.source.edited_text(item.context_expr) for item in scope.items)
         names = [item.optional_vars for item in scope.items if item.optional_vars is not None]
         return f"with {items}{f' as {self.source.edited_text(names[0])}' if names else ''}:"
 
-    def text(self, node: ast.stmt) -> str:
+    def statement_text(self, node: ast.stmt) -> str:
         if self.source.shares_lines(node):
             return self.source.edited_text(node)
-        start, end = self.source.lines_of(node)
+        start, end = self.source.line_range(node)
         return textwrap.dedent(self.source.text(start, end)).rstrip("\n")
 
-    def argument(self, name: str, value: ast.expr) -> str:
+    def feed_argument(self, name: str, value: ast.expr) -> str:
+        """Return the text of a fed value, cast to the dtype of its placeholder."""
         text = self.source.edited_text(value)
         placeholder = self.program.placeholders.get(name)
         if placeholder is None or isinstance(value, ast.Constant):

@@ -47,26 +47,26 @@ class _ScopeRewriter:
         self.tf = next(iter(aliases))
         self.body = body
         self.notes: list[Note] = []
-        self.functions: dict[Any, str] = {}  # functions by what they fetch, feed and may use
-        self.names: set[str] = set()
+        self.function_names: dict[Any, str] = {}  # functions by what they fetch, feed and may use
+        self.added_names: set[str] = set()
         self.renamed_feeds: set[str] = set()  # dicts of feeds whose keys became names of parameters
-        self.store = ""
+        self.store_name = ""  # of the variable that holds a VariableStore; "" without one
         self._check_names()
         self.program: Program = classify(body, aliases, set(builders))
         self.writer = FunctionWriter(source, self.program, aliases, builders)
 
     def replace(self) -> list[Note]:
         indent = " " * self.body[0].col_offset
-        start = self.source.lines_of(self._first_statement())[0]
-        end = self.source.lines_of(self.body[-1])[1]
+        start = self.source.line_range(self._first_statement())[0]
+        end = self.source.line_range(self.body[-1])[1]
         graph_statements = [statement for statement in self.program.statements if statement.kind is Kind.GRAPH]
         if any(self.writer.makes_variables(statement.node) for statement in graph_statements):
-            self.store = "variables"
+            self.store_name = "variables"
         for statement in self.program.statements:
             if statement.kind is Kind.RUN:
                 self._rename_feeds(statement)
-        written = self._write_statements()
-        text = textwrap.indent("\n".join(written), indent, lambda line: bool(line.strip()))
+        lines = self._write_statements()
+        text = textwrap.indent("\n".join(lines), indent, lambda line: bool(line.strip()))
         self.source.replace_range(start, end, text + "\n")
         return self.notes
 
@@ -84,23 +84,23 @@ class _ScopeRewriter:
     def _first_statement(self) -> ast.stmt:
         """Return the first statement that is not a docstring or import, which stay where they are."""
         for node in self.body:
-            documents = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-            if not (documents or isinstance(node, ast.Import | ast.ImportFrom)):
+            is_docstring = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+            if not (is_docstring or isinstance(node, ast.Import | ast.ImportFrom)):
                 return node
         return self.body[0]
 
     def _write_statements(self) -> list[str]:
         lines_written: list[str] = []
         open_scopes: tuple[ast.With, ...] = ()
-        first, blank = self._first_statement(), 0
+        first_statement, blank_count = self._first_statement(), 0
         for position, statement in enumerate(self.program.statements):
-            if statement.node.lineno < first.lineno:
+            if statement.node.lineno < first_statement.lineno:
                 continue
-            if statement.kind not in (Kind.SESSION, Kind.STATE) and self._uses_session(statement):
+            if statement.kind not in (Kind.SESSION, Kind.STATE) and self._has_other_session_use(statement):
                 raise CannotUpgrade(statement.node, "a session that is used for something other than run")
             match statement.kind:
                 case Kind.PLAIN:
-                    lines = [self.writer.text(statement.node)]
+                    lines = [self.writer.statement_text(statement.node)]
                 case Kind.STATE:
                     lines = [self._state_statement(statement)]
                 case Kind.RUN:
@@ -109,33 +109,33 @@ class _ScopeRewriter:
                     lines = self._graph_statement(statement)
                 case _:
                     lines = []
-            blank = max(blank, self._blank_before(statement.node))
+            blank_count = max(blank_count, self._blank_before(statement.node))
             if not lines:
                 continue
             is_state = statement.kind is Kind.STATE
             scopes = tuple(s for s in statement.enclosing if self._is_variable_scope(s)) if is_state else ()
             if lines_written and lines_written[-1]:
-                lines_written += [""] * blank
-            blank = 0
+                lines_written += [""] * blank_count
+            blank_count = 0
             if scopes != open_scopes:
                 for depth, scope in enumerate(scopes):
                     if depth >= len(open_scopes) or open_scopes[depth] is not scope:
-                        lines_written.append("    " * depth + self.writer.header(scope))
+                        lines_written.append("    " * depth + self.writer.with_header(scope))
                 open_scopes = scopes
             lines_written += [
                 textwrap.indent(line, "    " * len(scopes), lambda text: bool(text.strip())) for line in lines
             ]
-        if self.store:
-            store = f"{self.store} = {self.tf}.compat.v1.VariableStore()  # owns the variables that layers make"
-            lines_written[:0] = [store, ""]
-        max_blank = 2 if self.body[0].col_offset == 0 else 1
+        if self.store_name:
+            creation = f"{self.store_name} = {self.tf}.compat.v1.VariableStore()  # owns the variables that layers make"
+            lines_written[:0] = [creation, ""]
+        max_blank_count = 2 if self.body[0].col_offset == 0 else 1
         return re.sub(
-            rf"\n{{{max_blank + 2},}}", "\n" * (max_blank + 1), "\n".join(lines_written).strip("\n")
+            rf"\n{{{max_blank_count + 2},}}", "\n" * (max_blank_count + 1), "\n".join(lines_written).strip("\n")
         ).split("\n")
 
     def _blank_before(self, node: ast.stmt) -> int:
         """Return the number of blank lines before a statement, at most two."""
-        line = self.source.line_at(self.source.lines_of(node)[0]) - 1
+        line = self.source.line_at(self.source.line_range(node)[0]) - 1
         return next((count for count in (0, 1) if line <= count or self.source.lines[line - 1 - count].strip()), 2)
 
     def _is_variable_scope(self, scope: ast.With) -> bool:
@@ -146,12 +146,13 @@ class _ScopeRewriter:
         """Return the statement that makes a variable, optimizer, saver or writer, without its session."""
         call = statement.node.value if isinstance(statement.node, ast.Assign | ast.Expr) else None
         name = dotted_name(call.func, self.aliases) or "" if isinstance(call, ast.Call) else ""
-        text = self.writer.text(statement.node)
+        text = self.writer.statement_text(statement.node)
         if isinstance(call, ast.Call) and name == "summary.FileWriter" and len(call.args) + len(call.keywords) > 1:
+            # The second argument is the graph, which no longer exists.
             start, end = self.source.span(call.args[0])[1], self.source.span(call)[1] - 1
             text = text.replace(self.source.text(start, end), "")
         if name == "train.Saver" and isinstance(call, ast.Call) and not call.args:
-            if self.store:
+            if self.store_name:
                 raise CannotUpgrade(statement.node, "a saver of variables that layers make")
             names = ", ".join(self._named_variables(statement))
             text = text.replace("Saver(", f"Saver([{names}]{', ' if call.keywords else ''}", 1)
@@ -169,7 +170,7 @@ class _ScopeRewriter:
         return names
 
     def _graph_statement(self, statement: Statement) -> list[str]:
-        """Create an optimizer outside of functions; comment out a statement that has no effect in a function."""
+        """Return the text that stays of a statement of the graph: its optimizer, a comment, or none."""
         optimizer = self._optimizer_of(statement)
         if optimizer is not None:
             names_by_target = [f"{target}_optimizer" for target in sorted(statement.defines)]
@@ -184,7 +185,7 @@ class _ScopeRewriter:
                 return []
             reason = "this statement reads the graph, which no longer exists"
             self.notes.append(Note(statement.node.lineno, reason, open=True))
-            commented = textwrap.indent(self.writer.text(statement.node), "# ")
+            commented = textwrap.indent(self.writer.statement_text(statement.node), "# ")
             return [f"# autoconv upgrade: there is no graph any more\n{commented}"]
         return []
 
@@ -199,16 +200,16 @@ class _ScopeRewriter:
         return None
 
     def _free_name(self, *candidates: str) -> str:
-        names_in_use = self.names.union(
+        names_in_use = self.added_names.union(
             *(names for statement in self.program.statements for names in (statement.defines, statement.uses))
         )
         numbered = (f"{candidates[-1]}_{number}" for number in range(2, 1000))
         name = next(name for name in (*candidates, *numbered) if name not in names_in_use)
-        self.names.add(name)
+        self.added_names.add(name)
         return name
 
-    def _uses_session(self, statement: Statement) -> bool:
-        """Return whether a session occurs other than in front of `run`, or as the first argument of a saver."""
+    def _has_other_session_use(self, statement: Statement) -> bool:
+        """Replace sessions given to savers by None; return whether a session has a use besides these and `run`."""
         allowed: set[ast.AST] = set()
         for node in ast.walk(statement.node):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
@@ -223,7 +224,7 @@ class _ScopeRewriter:
         return any(name not in allowed for name in loads)
 
     def _run_statement(self, statement: Statement, position: int) -> list[str]:
-        functions: list[str] = []
+        function_lines: list[str] = []
         calls = self._run_calls(statement)
         runs_by_call = [(call, run_of(call, self.program, self.aliases)) for call in calls]
         for call, run in runs_by_call:
@@ -237,12 +238,12 @@ class _ScopeRewriter:
             if run is not None and self._fetches_only_variables(run):
                 self._read_variables(run)
             elif run is not None:
-                name = self._make_function(run, position, functions)
+                name = self._make_function(run, position, function_lines)
                 self._replace_call(run, name, statement.node)
                 self.notes.append(Note(call.lineno, f"the run is a call of the function {name}"))
             elif len(runs_by_call) > 1:
                 self._drop_initialisation(statement.node, [call])
-        return [*functions, self.writer.text(statement.node)]
+        return [*function_lines, self.writer.statement_text(statement.node)]
 
     def _fetches_only_variables(self, run: Run) -> bool:
         names = [fetch.id if isinstance(fetch, ast.Name) else "" for fetch in run.fetches]
@@ -251,9 +252,9 @@ class _ScopeRewriter:
     def _read_variables(self, run: Run) -> None:
         """Replace a run that fetches only variables by reads of their values."""
         values = [f"{self.source.edited_text(fetch)}.numpy()" for fetch in run.fetches]
-        inner = ", ".join(values)
-        tuple_ = f"({inner},)" if len(values) == 1 else f"({inner})"
-        self.source.replace(run.call, {"one": inner, "list": f"[{inner}]", "tuple": tuple_}[run.form])
+        value_list = ", ".join(values)
+        tuple_text = f"({value_list},)" if len(values) == 1 else f"({value_list})"
+        self.source.replace(run.call, {"one": value_list, "list": f"[{value_list}]", "tuple": tuple_text}[run.form])
         self.notes.append(Note(run.call.lineno, "the values of variables are read"))
 
     def _drop_initialisation(self, node: ast.stmt, calls: Sequence[ast.Call]) -> None:
@@ -262,33 +263,33 @@ class _ScopeRewriter:
                 self.source.replace(statement, "pass")
 
     def _replace_call(self, run: Run, name: str, statement: ast.stmt) -> None:
-        fed = ", ".join(self.writer.argument(*pair) for pair in run.feeds)
-        arguments = f"**{run.feed_dict_name}" if run.feed_dict_name else fed
-        call = f"{name}({arguments})"
+        feed_arguments = ", ".join(self.writer.feed_argument(*pair) for pair in run.feeds)
+        arguments = f"**{run.feed_dict_name}" if run.feed_dict_name else feed_arguments
+        call_text = f"{name}({arguments})"
         parent = _parent(statement, run.call)
         have_values = [not operation for operation in run.operations]
         if isinstance(parent, ast.Expr) or not any(have_values):
-            self.source.replace(run.call, call)
+            self.source.replace(run.call, call_text)
             return
         if run.form == "one":
-            self.source.replace(run.call, f"{call}.numpy()")
+            self.source.replace(run.call, f"{call_text}.numpy()")
             return
         target = parent.targets[0] if isinstance(parent, ast.Assign) and len(parent.targets) == 1 else None
         if isinstance(target, ast.Tuple | ast.List) and len(target.elts) == len(have_values) and run.form != "dict":
             targets = [
                 self.source.edited_text(t) for t, has_value in zip(target.elts, have_values, strict=True) if has_value
             ]
-            only_value = f"{call}.numpy()" if self.writer.is_returned_alone(run) else f"{call}[0].numpy()"
-            value = only_value if len(targets) == 1 else f"[each.numpy() for each in {call}]"
+            only_value = f"{call_text}.numpy()" if self.writer.is_returned_alone(run) else f"{call_text}[0].numpy()"
+            value = only_value if len(targets) == 1 else f"[each.numpy() for each in {call_text}]"
             self.source.replace(parent, f"{', '.join(targets)} = {value}")  # type: ignore[arg-type]
             return
         if run.form == "dict":
-            self.source.replace(run.call, f"{{key: each.numpy() for key, each in {call}.items()}}")
+            self.source.replace(run.call, f"{{key: each.numpy() for key, each in {call_text}.items()}}")
             return
         if not all(have_values):
-            raise CannotUpgrade(run.call, "operations among fetches that are not taken apart")
+            raise CannotUpgrade(run.call, "operations among fetches that are not assigned to one name each")
         opening, closing = ("tuple(", ")") if run.form == "tuple" else ("[", "]")
-        self.source.replace(run.call, f"{opening}each.numpy() for each in {call}{closing}")
+        self.source.replace(run.call, f"{opening}each.numpy() for each in {call_text}{closing}")
 
     def _rename_feed_keys(self, run: Run) -> None:
         """Rewrite a dict of feeds: its keys become names of parameters, its values tensors."""
@@ -300,13 +301,14 @@ class _ScopeRewriter:
                     for key, (name, value) in zip(node.value.keys, run.feeds, strict=True):
                         if key is not None:
                             self.source.replace(key, repr(name))
-                        argument = self.writer.argument(name, value)
+                        argument = self.writer.feed_argument(name, value)
                         if argument != self.source.edited_text(value):
                             self.source.replace(value, argument)
                     if statement.node is node:
                         statement.kind = Kind.PLAIN
 
-    def _make_function(self, run: Run, position: int, functions: list[str]) -> str:
+    def _make_function(self, run: Run, position: int, function_lines: list[str]) -> str:
+        """Return the name of the function for a run; append its text to `function_lines` if it is new."""
         preceding = [s for s in self.program.statements[:position] if s.kind in (Kind.GRAPH, Kind.PLAIN)]
         parameters = [name for name, _ in run.feeds]
         names = set().union(*(names_in(fetch, ast.Load) for fetch in run.fetches))
@@ -318,18 +320,19 @@ class _ScopeRewriter:
             tuple(parameters),
             tuple(id(statement) for statement in needed_statements),
         )
-        if key in self.functions:
-            return self.functions[key]
+        if key in self.function_names:
+            return self.function_names[key]
         name = self._function_name(run)
-        self.functions[key] = name
+        self.function_names[key] = name
         blank_lines = ["", ""] if self.body[0].col_offset == 0 else [""]
-        functions += [*blank_lines, self.writer.function(name, run, needed_statements, self.store), *blank_lines]
+        text = self.writer.write_function(name, run, needed_statements, self.store_name)
+        function_lines += [*blank_lines, text, *blank_lines]
         return name
 
     def _function_name(self, run: Run) -> str:
-        first = next((fetch.id for fetch in run.fetches if isinstance(fetch, ast.Name)), "")
-        base = f"run_{first}" if first else "run"
-        names_in_use = set(self.functions.values()).union(
+        fetched_name = next((fetch.id for fetch in run.fetches if isinstance(fetch, ast.Name)), "")
+        base = f"run_{fetched_name}" if fetched_name else "run"
+        names_in_use = set(self.function_names.values()).union(
             *(statement.defines for statement in self.program.statements)
         )
         number, name = 1, base

@@ -40,19 +40,19 @@ def dotted_name(node: ast.AST, aliases: dict[str, ast.Import | ast.ImportFrom]) 
 def rename_names(source: Source, aliases: dict[str, ast.Import | ast.ImportFrom]) -> list[Note]:
     """Note the replacements of names, keywords and calls in the source; return the changes."""
     notes: list[Note] = []
-    inner: set[ast.AST] = set()
+    handled: set[ast.AST] = set()
     for node in ast.walk(source.tree):
         if isinstance(node, ast.Call):
-            inner |= _replace_call(source, node, aliases, notes)
-    for node in _outermost(source.tree, aliases):
-        if node not in inner:
+            handled |= _replace_call(source, node, aliases, notes)
+    for node in _outermost_names(source.tree, aliases):
+        if node not in handled:
             _replace_attribute(source, node, aliases, notes)
     for node in ast.walk(source.tree):
         _replace_size_value(source, node, notes)
     return notes
 
 
-def _outermost(tree: ast.AST, aliases: dict[str, ast.Import | ast.ImportFrom]) -> Iterator[ast.Attribute]:
+def _outermost_names(tree: ast.AST, aliases: dict[str, ast.Import | ast.ImportFrom]) -> Iterator[ast.Attribute]:
     """Yield the longest chains of attributes that start at an alias."""
     worklist: list[ast.AST] = [tree]
     while worklist:
@@ -73,9 +73,9 @@ def _replace_attribute(
         notes.append(Note(node.lineno, f"tf.{name} is gone: {remedy_text}", open=True))
         return
     replacement = vocabulary.new_name(name)
-    root = source.original(node).split(".", 1)[0]
-    if f"{root}.{replacement}" != source.original(node):
-        source.replace(node, f"{root}.{replacement}")
+    alias = source.original(node).split(".", 1)[0]
+    if f"{alias}.{replacement}" != source.original(node):
+        source.replace(node, f"{alias}.{replacement}")
     if replacement != name:
         notes.append(Note(node.lineno, f"tf.{name} is tf.{replacement}"))
 
@@ -87,10 +87,10 @@ def _replace_call(
     name = dotted_name(node.func, aliases)
     if name is None:
         return set()
-    root = source.original(node.func).split(".", 1)[0]
+    alias = source.original(node.func).split(".", 1)[0]
     if name in vocabulary.CAST_DTYPES and len(node.args) == 1 and not node.keywords:
         dtype = vocabulary.CAST_DTYPES[name]
-        _replace_around(source, node, node.args[0], f"{root}.cast(", f", {root}.{dtype})")
+        _replace_around(source, node, node.args[0], f"{alias}.cast(", f", {alias}.{dtype})")
         notes.append(Note(node.lineno, f"tf.{name} is tf.cast to {dtype}"))
         return {node.func}
     if name in vocabulary.ASSIGNMENTS and len(node.args) >= 2 and isinstance(node.args[0], ast.Name | ast.Attribute):
@@ -126,9 +126,9 @@ def _replace_dropout(source: Source, node: ast.Call, notes: list[Note]) -> None:
         start, end = source.span(next(keyword for keyword in node.keywords if keyword.arg == "keep_prob"))
     else:
         return
-    plain = isinstance(keep_prob, ast.Name | ast.Constant | ast.Attribute | ast.Call)
+    is_single_term = isinstance(keep_prob, ast.Name | ast.Constant | ast.Attribute | ast.Call)
     text = source.original(keep_prob)
-    source.replace_range(start, end, f"rate=1 - {text}" if plain else f"rate=1 - ({text})")
+    source.replace_range(start, end, f"rate=1 - {text}" if is_single_term else f"rate=1 - ({text})")
     notes.append(Note(node.lineno, "tf.nn.dropout takes the rate of what is dropped, not the probability to keep"))
 
 

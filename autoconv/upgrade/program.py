@@ -38,14 +38,12 @@ class Statement:
 class Program:
     """A scope with a session: its statements in order, and its names by their roles."""
 
-    body: Sequence[ast.stmt]
     statements: list[Statement] = field(default_factory=list)
     sessions: set[str] = field(default_factory=set)
     placeholders: dict[str, ast.Call] = field(default_factory=dict)
     operations: set[str] = field(default_factory=set)
     initializers: set[str] = field(default_factory=set)
     graph: set[str] = field(default_factory=set)
-    state: set[str] = field(default_factory=set)
     variables: set[str] = field(default_factory=set)
     schedules: set[str] = field(default_factory=set)
     configurations: set[str] = field(default_factory=set)
@@ -67,8 +65,8 @@ INITIALIZERS = (
     "global_variables_initializer", "local_variables_initializer", "initialize_all_variables", "tables_initializer",
     "initialize_local_variables", "variables_initializer",
 )  # fmt: skip
-_SESSIONS = ("Session", "InteractiveSession")
-_NON_BUILDING_NAMES = (
+_SESSION_KINDS = ("Session", "InteractiveSession")
+_NON_BUILDING_PREFIXES = (
     "float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "bool", "string", "complex64",
     "complex128", "AUTO_REUSE", "Graph", "errors", "app", "flags", "logging", "gfile", "GraphKeys", "ConfigProto",
     "GPUOptions", "RunOptions", "RunMetadata", "test", "keras", "data", "compat", "set_random_seed", "random.set_seed",
@@ -88,8 +86,8 @@ def classify(body: Sequence[ast.stmt], aliases: Aliases, builders: set[str]) -> 
 
     `builders` are the functions of the file that build parts of graphs.
     """
-    program = Program(body)
-    _classify(body, (), program, aliases, builders, False)
+    program = Program()
+    _classify(body, (), program, aliases, builders)
     for statement in program.statements:  # a function that reads tensors of the graph belongs to it
         if isinstance(statement.node, ast.FunctionDef) and _free_names(statement.node) & program.graph:
             statement.kind, statement.uses = Kind.GRAPH, frozenset(_free_names(statement.node))
@@ -102,9 +100,8 @@ def _free_names(function: ast.FunctionDef) -> set[str]:
 
 
 def _classify(
-    body: Sequence[ast.stmt], enclosing: tuple[ast.With, ...], program: Program, aliases: Aliases, builders: set[str],
-    is_running: bool,
-) -> bool:  # fmt: skip
+    body: Sequence[ast.stmt], enclosing: tuple[ast.With, ...], program: Program, aliases: Aliases, builders: set[str]
+) -> None:  # fmt: skip
     for node in body:
         if isinstance(node, ast.With):
             role = _role_of_with(node, aliases)
@@ -115,25 +112,23 @@ def _classify(
                     elif isinstance(item.context_expr, ast.Name):
                         program.sessions.add(item.context_expr.id)
                 program.statements.append(Statement(node, Kind.SESSION))
-                is_running = _classify(node.body, enclosing, program, aliases, builders, True)
+                _classify(node.body, enclosing, program, aliases, builders)
                 continue
             if role == "graph":
-                is_running = _classify(node.body, enclosing, program, aliases, builders, is_running)
+                _classify(node.body, enclosing, program, aliases, builders)
                 continue
             if role == "scope":
-                is_running = _classify(node.body, (*enclosing, node), program, aliases, builders, is_running)
+                _classify(node.body, (*enclosing, node), program, aliases, builders)
                 continue
         statement = _classify_statement(node, program, aliases, builders)
         statement.enclosing = enclosing
         program.statements.append(statement)
-        is_running = is_running or statement.kind is Kind.SESSION
-    return is_running
 
 
 def _role_of_with(node: ast.With, aliases: Aliases) -> str:
     calls = [item.context_expr for item in node.items]
     names = [dotted_name(call.func, aliases) if isinstance(call, ast.Call) else None for call in calls]
-    if any(name in _SESSIONS for name in names):
+    if any(name in _SESSION_KINDS for name in names):
         return "session"
     methods = [c.func.attr for c in calls if isinstance(c, ast.Call) and isinstance(c.func, ast.Attribute)]
     if "as_default" in methods:
@@ -170,8 +165,6 @@ def _classify_statement(node: ast.stmt, program: Program, aliases: Aliases, buil
             raise CannotUpgrade(node, "a placeholder or session inside of another statement")
     if kind is Kind.GRAPH:
         defines, uses = _record_graph_names(value, defines, uses, program, aliases)
-    elif kind is Kind.STATE:
-        program.state |= defines
     return Statement(node, kind, (), frozenset(defines), frozenset(uses))
 
 
@@ -186,13 +179,15 @@ def _record_graph_names(
         defines = defines or {f"summary_{len(program.summaries) + 1}"}
         program.summaries += sorted(defines)
     program.graph |= defines
-    operation = _is_operation(value, program, aliases)
-    (program.operations.update if operation else program.operations.difference_update)(defines)
+    if _is_operation(value, program, aliases):
+        program.operations |= defines
+    else:
+        program.operations -= defines
     return defines, uses
 
 
 def _kind_of_call(node: ast.stmt, call: ast.Call, name: str, defines: set[str], program: Program) -> Kind:
-    first = name.rpartition(".")[2]
+    last_part = name.rpartition(".")[2]
     if name in ("placeholder", "placeholder_with_default"):
         if len(defines) != 1 or not isinstance(node, ast.Assign):
             raise CannotUpgrade(node, "a placeholder that is not given to one name")
@@ -202,7 +197,7 @@ def _kind_of_call(node: ast.stmt, call: ast.Call, name: str, defines: set[str], 
     if name in INITIALIZERS:
         program.initializers |= defines
         return Kind.SESSION
-    if name in _SESSIONS:
+    if name in _SESSION_KINDS:
         program.sessions |= defines
         return Kind.SESSION
     if name in _DROPPED_CALLS:
@@ -210,12 +205,12 @@ def _kind_of_call(node: ast.stmt, call: ast.Call, name: str, defines: set[str], 
     if name in ("ConfigProto", "GPUOptions"):
         program.configurations |= defines
         return Kind.SESSION
-    if name in _VARIABLE_MAKERS or (name.startswith("train.") and first in _STEP_VARIABLES):
+    if name in _VARIABLE_MAKERS or (name.startswith("train.") and last_part in _STEP_VARIABLES):
         program.variables |= defines
         return Kind.STATE
-    if name.startswith("train.") and (first.endswith("Optimizer") or first == "Saver"):
+    if name.startswith("train.") and (last_part.endswith("Optimizer") or last_part == "Saver"):
         return Kind.STATE
-    if name.startswith("train.") and first.endswith(("_decay", "_constant")):
+    if name.startswith("train.") and last_part.endswith(("_decay", "_constant")):
         if program.graph & names_in(call, ast.Load):
             return Kind.GRAPH
         program.schedules |= defines
@@ -243,7 +238,7 @@ def builds_graph(node: ast.AST, graph: set[str], aliases: Aliases, builders: set
             return True
         if isinstance(inner, ast.Call):
             name = dotted_name(inner.func, aliases)
-            if name is not None and not name.startswith(_NON_BUILDING_NAMES):
+            if name is not None and not name.startswith(_NON_BUILDING_PREFIXES):
                 return True
     return False
 
@@ -276,11 +271,11 @@ def _closes_session(node: ast.stmt, sessions: set[str]) -> bool:
 
 def _configures_session(node: ast.stmt, configurations: set[str]) -> bool:
     """Return whether a statement sets an option of a session."""
-    first = node.targets[0] if isinstance(node, ast.Assign) else None
-    target: ast.AST | None = first
+    assigned = node.targets[0] if isinstance(node, ast.Assign) else None
+    target: ast.AST | None = assigned
     while isinstance(target, ast.Attribute):
         target = target.value
-    return isinstance(target, ast.Name) and target.id in configurations and target is not first
+    return isinstance(target, ast.Name) and target.id in configurations and target is not assigned
 
 
 def _defined_names(node: ast.stmt) -> set[str]:
@@ -303,7 +298,7 @@ def scopes_with_sessions(tree: ast.Module, aliases: Aliases) -> Iterator[Sequenc
         scope = worklist.pop()
         own_nodes = list(_own_nodes(scope))
         worklist += [node for node in own_nodes if isinstance(node, ast.FunctionDef)]
-        if any(isinstance(node, ast.Call) and dotted_name(node.func, aliases) in _SESSIONS for node in own_nodes):
+        if any(isinstance(node, ast.Call) and dotted_name(node.func, aliases) in _SESSION_KINDS for node in own_nodes):
             yield scope.body
 
 

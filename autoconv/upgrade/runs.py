@@ -43,10 +43,10 @@ def run_of(call: ast.Call, program: Program, aliases: Aliases) -> Run | None:
     if fetched is None:
         raise CannotUpgrade(call, "a run without fetches")
     result = _make_run(call, _resolve_literal(fetched, program))
-    positions = [i for i, fetch in enumerate(result.fetches) if not _is_initializer(fetch, program, aliases)]
-    if not positions:
+    initialises = [_is_initializer(fetch, program, aliases) for fetch in result.fetches]
+    if all(initialises):
         return None
-    if len(positions) < len(result.fetches):
+    if any(initialises):
         raise CannotUpgrade(call, "a run that initialises variables and fetches others")
     for fetch in result.fetches:
         if isinstance(fetch, ast.Constant | ast.Starred):
@@ -95,20 +95,20 @@ def _is_operation(fetch: ast.expr, program: Program, aliases: Aliases) -> bool:
 
 
 def _parse_feeds(call: ast.Call, fed: ast.expr, program: Program) -> tuple[list[tuple[str, ast.expr]], str]:
-    by_name = ""
+    feed_dict_name = ""
     if isinstance(fed, ast.Name):
-        by_name = fed.id
+        feed_dict_name = fed.id
         values = [
             statement.node.value for statement in program.statements
             if statement.kind in (Kind.PLAIN, Kind.GRAPH) and isinstance(statement.node, ast.Assign)
             and fed.id in statement.defines
         ]  # fmt: skip
-        inner = [
+        nested_values = [
             node.value for statement in program.statements for node in ast.walk(statement.node)
             if isinstance(node, ast.Assign) and any(isinstance(t, ast.Name) and t.id == fed.id for t in node.targets)
         ]  # fmt: skip
-        literals = [value for value in {*values, *inner} if isinstance(value, ast.Dict)]
-        if len(literals) != 1 or len({*values, *inner}) != 1:
+        literals = [value for value in {*values, *nested_values} if isinstance(value, ast.Dict)]
+        if len(literals) != 1 or len({*values, *nested_values}) != 1:
             raise CannotUpgrade(call, f"feeds by the dict {fed.id!r}, which is not written once in the same scope")
         fed = literals[0]
     if not isinstance(fed, ast.Dict):
@@ -121,7 +121,7 @@ def _parse_feeds(call: ast.Call, fed: ast.expr, program: Program) -> tuple[list[
             pairs.append((key.id, value))
         else:
             raise CannotUpgrade(call, "a feed whose key is not a name of the graph")
-    return pairs, by_name
+    return pairs, feed_dict_name
 
 
 def _placeholder_of_node(call: ast.Call, name: str, program: Program) -> str:

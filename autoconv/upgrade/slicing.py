@@ -26,11 +26,11 @@ def select_needed(
     for statement in reversed(statements):
         if statement.kind is Kind.PLACEHOLDER:
             continue
-        rebinds = statement.kind is Kind.PLAIN and _is_rebound(statement, statements)
+        is_rebound = statement.kind is Kind.PLAIN and _is_rebound(statement, statements)
         is_needed = statement.kind is Kind.GRAPH and (
             statement.defines & names or (needed_statements and makes_variables(statement.node))
         )
-        if not is_needed and not (rebinds and statement.defines & names):
+        if not is_needed and not (is_rebound and statement.defines & names):
             continue
         needed_statements.append(statement)
         if isinstance(statement.node, ast.Assign):

@@ -1,5 +1,6 @@
 """The names of version 1: by the modules of `compat.v1`, by their names in version 2, and those that are gone."""
 
+# By name, the module of `compat.v1`, and after a colon the name there if it is another one.
 MODULES = {
     "AUTO_REUSE": "variables", "Assert": "effects", "ConfigProto": "options", "Dimension": "dimension",
     "GPUOptions": "options", "GraphKeys": "collections", "GraphOptions": "options", "InteractiveSession": "session",
