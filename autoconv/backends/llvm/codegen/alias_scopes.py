@@ -23,8 +23,8 @@ class AliasScopes:
         self._module = module
         self._overlaps = overlaps
         self._scopes: dict[Value, str] | None = None
-        self._texts: dict[frozenset[Value], str] = {}
-        self.access_group = ""  # of accesses in the innermost loop, where its iterations are independent
+        self._metadata: dict[frozenset[Value], str] = {}
+        self.access_group = ""  # the group of the innermost loop if its iterations are independent, else empty
 
     def metadata_of(self, array: Value) -> str:
         """Return the metadata of a load or store of elements of an array in memory."""
@@ -32,21 +32,21 @@ class AliasScopes:
         roots = self._overlaps.known_roots(array)
         if not roots:
             return group
-        if roots not in self._texts:
-            self._texts[roots] = self._write_metadata(roots)
-        return self._texts[roots] + group
+        if roots not in self._metadata:
+            self._metadata[roots] = self._write_metadata(roots)
+        return self._metadata[roots] + group
 
     def _write_metadata(self, roots: frozenset[Value]) -> str:
         if self._scopes is None:
-            bases = self._overlaps.all_roots()
-            is_useful = 1 < len(bases) <= _ARRAY_LIMIT
-            self._scopes = {base: self._module.new_alias_scope() for base in bases if is_useful}
+            all_roots = self._overlaps.all_roots()
+            is_useful = 1 < len(all_roots) <= _ARRAY_LIMIT
+            self._scopes = {root: self._module.new_alias_scope() for root in all_roots if is_useful}
         if not roots <= self._scopes.keys():
             return ""
-        own_scopes = [scope for base, scope in self._scopes.items() if base in roots]
-        other_scopes = [scope for base, scope in self._scopes.items() if base not in roots]
-        excluded = f", !noalias !{{{', '.join(other_scopes)}}}" if other_scopes else ""
-        return f", !alias.scope !{{{', '.join(own_scopes)}}}{excluded}"
+        own_scopes = [scope for root, scope in self._scopes.items() if root in roots]
+        other_scopes = [scope for root, scope in self._scopes.items() if root not in roots]
+        noalias = f", !noalias !{{{', '.join(other_scopes)}}}" if other_scopes else ""
+        return f", !alias.scope !{{{', '.join(own_scopes)}}}{noalias}"
 
 
 __all__ = ["AliasScopes"]

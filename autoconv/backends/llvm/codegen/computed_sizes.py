@@ -14,7 +14,7 @@ from autoconv.backends.llvm.analysis.symbolic_sizes import dimension
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.memory.slice_bounds import resolve_bounds
 from autoconv.backends.llvm.codegen.registry import lowering
-from autoconv.backends.llvm.codegen.values import RegisterWriter
+from autoconv.backends.llvm.codegen.values import Object, RegisterWriter
 from autoconv.backends.llvm.ir.index_arith import Index, Position
 from autoconv.backends.llvm.target import abi
 from autoconv.graph.dimensions import ComputedSize, times
@@ -60,6 +60,7 @@ def _write_sizes_of(region: LoweringContext, node: Node) -> None:
     array_class, descriptor = (body.objects.reference(item)(out) for item in (np.ndarray, result.dtype.numpy))
 
     def load_sizes(array: str) -> str:
+        """Copy the sizes to `sizes_address`; return an i1, whether the array is C-contiguous."""
         for axis, size in enumerate(shape):
             out.store("i64", size if isinstance(size, int) else -1, out.gep("i64", sizes_address, axis))
         return out.call("is_open_array", array, array_class, descriptor, len(shape), sizes_address)
@@ -70,7 +71,7 @@ def _write_sizes_of(region: LoweringContext, node: Node) -> None:
         body.release(array.slot)
         out.store("ptr", copied, array.slot)
         load_sizes(copied)
-    region.set(result, type(array)(out.load("ptr", array.slot), array.slot))
+    region.set(result, Object(out.load("ptr", array.slot), array.slot))
     for axis, size in enumerate(shape):
         if size in node.attributes["defines"]:
             _define_size(region, size, out.load("i64", out.gep("i64", sizes_address, axis)))
@@ -96,8 +97,8 @@ def _write_size_sum(region: LoweringContext, node: Node) -> None:
 @lowering("slice_sizes")
 def _write_slice_sizes(region: LoweringContext, node: Node) -> None:
     operands = iter(node.inputs)
-    bounds: Any = node.attributes["parts"]
-    parts: list[Any] = [_write_integer(region, next(operands)) if part == INPUT else part for part in bounds]
+    written_parts: Any = node.attributes["parts"]
+    parts: list[Any] = [_write_integer(region, next(operands)) if part == INPUT else part for part in written_parts]
     size = dimension(region.out, node.attributes["size"])
     start, length, _ = resolve_bounds(region, node, parts, size)
     for symbol, value in zip(node.attributes["defines"], (length, start), strict=False):
@@ -162,13 +163,15 @@ def _write_number_sizes(region: LoweringContext, node: Node) -> None:
         if product != 1:
             limit = region.out.op("udiv", _ELEMENT_LIMIT, region.out.intrinsic("umax", product, 1))
             region.raise_if(node, region.out.icmp("ugt", number, limit))
-            number = region.out.mul(product, number)
-        product = number
+        product = region.out.mul(product, number)
 
 
 @lowering("common_sizes")
 def _write_common_sizes(region: LoweringContext, node: Node) -> None:
-    """Check that sizes are equal; unless `exact` is set, a size may also be 1, to be broadcast."""
+    """Check that the sizes of each group are equal; unless `exact` is set, a size may also be 1, to be broadcast.
+
+    A size may have a factor, by which the index of a view is multiplied: a register that is 0 if the size is broadcast.
+    """
     out, is_wrong = region.out, "false"
     defines, is_exact = node.attributes["defines"], node.attributes["exact"]
     for common, members in node.attributes["groups"]:
@@ -192,6 +195,7 @@ def _write_common_sizes(region: LoweringContext, node: Node) -> None:
 
 @lowering("some_elements")
 def _write_some_elements(region: LoweringContext, node: Node) -> None:
+    """Check that none of the sizes is 0."""
     out, is_empty = region.out, "false"
     for size in node.attributes["needs"]:
         is_empty = out.or_(is_empty, out.icmp("eq", dimension(out, size), 0))

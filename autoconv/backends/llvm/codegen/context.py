@@ -22,10 +22,10 @@ from autoconv.graph.types import Type
 class Launches(Protocol):
     """A collection of calls from independent plan items, which run concurrently later.
 
-    `cut` is the number of instructions before the first collected call; None before there is one.
+    Of each plan item one call is collected; `has_call` is true after that of the present item.
     """
 
-    cut: int | None
+    has_call: bool
     is_single_threaded: bool
 
     def add(self, function: str, arguments: Sequence[str], returns_flag: bool) -> str: ...
@@ -128,7 +128,7 @@ class LoweringContext(ValueContext, Protocol):
         """Write a plan item."""
 
     def write_kernel(self, node: Node) -> None:
-        """Define the results of a node by its Python kernel."""
+        """Define the results of a node of the class "kernel": a constant, a placeholder, or a call of the kernel."""
 
     def call_kernel(self, node: Node, is_rare: bool = False) -> list[Native]:
         """Call the Python kernel of a node; `is_rare`: on a cold path, where native code cannot continue."""

@@ -26,5 +26,5 @@ def write_extent(region: LoweringContext, node: Node) -> None:
         region.body.record_range(size, (SMALLEST_OPEN_SIZE, SIZES[1]))
     converted = b.cast(size, result.dtype)
     if converted.ir != size.ir:
-        region.body.record_upper_bound(converted, size, 0)  # a value that does not fit becomes smaller
+        region.body.record_upper_bound(converted, size, 0)  # a size that does not fit into the dtype becomes smaller
     region.set(result, converted)

@@ -75,7 +75,8 @@ class Body:
         self.failure_label = "failed"
         self.loop_depth = 0  # depth of the loops around the present position
         self.is_serial = False  # True in an innermost loop that LLVM does not vectorise
-        # Set in recursive functions and around the first call of one (see control/recursion.py).
+        # In recursive functions the registers of state and depth; outside of them the address of the state, from the
+        # first recursive call on (see control/recursion.py).
         self.recursion: tuple[str, str] | None = None
         self.recursion_state: str | None = None
         self.settled_cells: dict[str, str] = {}  # by register, the cell of a settled object (see write_barrier.py)
@@ -91,14 +92,14 @@ class Body:
         # Slices by the registers of their parts and a size: start, length and step (see memory/slice_bounds.py).
         self.slice_bounds: ChainMap[tuple[str, ...], tuple[Position, Position, Position]] = ChainMap()
         self.overlaps = Overlaps(graph, arguments_are_disjoint)
-        self.known_ranges = _known_ranges(graph, self.overlaps)
+        self.value_ranges = _known_ranges(graph, self.overlaps)
         self.writes = Writes(graph, self.overlaps)
         self.alias_scopes = AliasScopes(module, self.overlaps)
-        self.dependence = LoopDependence(graph, self.known_ranges, self.overlaps)
+        self.dependence = LoopDependence(graph, self.value_ranges, self.overlaps)
         self.fresh_values = fresh_objects(graph)
         types = (value.type for node in graph.walk() for value in node.results)
         self._spare_counts = Counter(_spare_key(type_) for type_ in types if is_dense(type_))
-        self._spares: dict[Any, tuple[str, int]] = {}
+        self._spares: dict[Any, tuple[str, int]] = {}  # first slot and number of slots
         # For each enclosing loop: the objects that it captures, and slots of loop-invariant values made of them.
         self._invariants: list[tuple[frozenset[str], dict[Any, str]]] = []
 
@@ -142,23 +143,24 @@ class Body:
         """Make an uninitialised array of the type."""
         out, spares = self.out, self._spare_slots(type_)
         if spares is None:
-            array = self._new_static_array(type_)
+            array = self._allocate(type_)
         else:
             spare = out.call("spare_array", spares[0], spares[1])
-            array = out.where(out.is_null(spare), lambda: self._new_static_array(type_), spare)
+            array = out.where(out.is_null(spare), lambda: self._allocate(type_), spare)
         self.fail_if(out.is_null(array))
         return self.own_reference(array)
 
-    def _new_static_array(self, type_: Type) -> str:
+    def _allocate(self, type_: Type) -> str:
+        """Return a new array, with pooled memory if that is large, or NULL."""
         out, shape, dtype = self.out, sizes(type_), type_.dtype  # type: ignore[union-attr]
         if not is_known(shape):
-            return self._new_open_array(dtype, shape)
+            return self._allocate_open(dtype, shape)
         arguments = len(shape), self.objects.shape(shape), self.objects.reference(dtype.numpy)(out)
         if SMALLEST_BYTES <= math.prod(shape) * dtype.size <= LARGEST_BYTES:
             return out.call("new_large_array", *arguments, self.objects.reference(HANDLER)(out))
         return out.call("new_array", *arguments)
 
-    def _new_open_array(self, dtype: DType, shape: Sequence[Position]) -> str:
+    def _allocate_open(self, dtype: DType, shape: Sequence[Position]) -> str:
         out = self.out
         descriptor, pool = (self.objects.reference(item)(out) for item in (dtype.numpy, HANDLER))
         size = element_count(out, shape)
@@ -262,11 +264,11 @@ class Body:
             self._poll_counter = self.out.alloca("i64", "0")
         out = self.out
         old_count = out.load("i64", self._poll_counter)
-        increment = out.op("add", out.op("lshr", iterations, 3), 1)
+        increment = out.op("add", out.op("lshr", iterations, 3), 1)  # eight short iterations count as one
         new_count = out.op("add", old_count, increment)
         out.store("i64", new_count, self._poll_counter)
-        changed = out.op("xor", old_count, new_count)
-        self._poll_if(out.icmp("ugt", changed, 65535))
+        changed_bits = out.op("xor", old_count, new_count)
+        self._poll_if(out.icmp("ugt", changed_bits, 65535))  # the count has passed a multiple of 65,536
 
     def share_poll_counter(self, cell: str) -> None:
         """Count calls of `poll` in a given cell, which all activations of the function share."""

@@ -85,18 +85,17 @@ class ObjectTable:
             try:
                 result = run(*inputs)
             except Exception as error:
-                for span in spans:
-                    locate(error, span)
+                _add_spans(error, spans)
                 raise
             return convert_results(result)
 
         return self.reference(call)
 
     def constant_object(self, node: Node) -> Reference | None:
-        """Return a reference to the result of a node, if that is a constant object of the code; else None."""
+        """Return a reference to the result of a node if the code holds it as a constant object; else None."""
         return None
 
-    def match(self, out: FunctionText, error: str, clauses: tuple[Any, ...]) -> str:
+    def matching_clause(self, out: FunctionText, error: str, clauses: tuple[Any, ...]) -> str:
         """Return the number of the first clause that catches the error, or the number of clauses if none does."""
         result = str(len(clauses))
         for number, classes in reversed(list(enumerate(clauses))):
@@ -120,8 +119,7 @@ class ObjectTable:
             try:
                 return convert_results(tuple(compiled[0](inputs[:-1], int(inputs[-1]))))
             except Exception as error:
-                for span in spans:
-                    locate(error, span)
+                _add_spans(error, spans)
                 raise
 
         return self.reference(call)
@@ -132,8 +130,7 @@ class ObjectTable:
 
         def reraise(error: BaseException) -> None:
             if isinstance(error, Exception):
-                for span in spans:
-                    locate(error, span)
+                _add_spans(error, spans)
             raise error
 
         return self.reference(reraise)
@@ -145,12 +142,16 @@ class ObjectTable:
 
         def reraise(error: BaseException) -> None:
             if isinstance(error, Exception):
-                first = 1 if "_autoconv_spans" in error.__dict__ else 0  # reraised by a handler: has its own span
-                for span in spans[first:]:
-                    locate(error, span)
+                is_reraised = "_autoconv_spans" in error.__dict__  # by a handler: its own span is already in it
+                _add_spans(error, spans[1:] if is_reraised else spans)
             raise error
 
         return self.reference(reraise)
+
+
+def _add_spans(error: Exception, spans: Sequence[Span | None]) -> None:
+    for span in spans:
+        locate(error, span)
 
 
 def _results_converter(results: Sequence[Value]) -> Callable[[Any], Any]:

@@ -36,7 +36,7 @@ def compute_unchecked(
 
 
 def least_difference(body: Body, x: Element, y: Element) -> int | None:
-    """Return a lower bound of `x - y`, from a bound of `y` relative to `x`, as counters have; None if there is none."""
+    """Return a lower bound of `x - y`, from a recorded upper bound of `y` relative to `x`; None if there is none."""
     bounds, base, offset = body.upper_bounds.get(y.ir, {}), x.ir, 0
     while base not in bounds:
         if base not in body.offsets:
@@ -52,7 +52,7 @@ def record_upper_bounds(body: Body, node: Node, element: Element, operands: Sequ
     if not is_integer(node.results[0].type) or not all(x.dtype in (int32, int64) for x in operands):
         return
     ranges = [body.range_of(x) for x in operands]
-    if name == "range_item" and ranges[3][0] > 0:
+    if name == "range_item" and ranges[3][0] > 0:  # its operands are position, start, stop and step
         body.record_upper_bound(element, operands[2], -1)
     elif name == "range_item" and ranges[3][1] < 0:
         body.record_upper_bound(element, operands[1], 0)
@@ -74,5 +74,6 @@ def _record_offset(body: Body, element: Element, base: Element, range_: Range) -
         body.offsets[element.ir] = base.ir, range_[0]
 
 
+# By the op on tensors, the op on Python numbers, whose names this module uses.
 _NUMBER_OPS = {operator.typed: operator.number for operator in BINARY if operator.number is not None}
 _LLVM_OPERATORS = {"python_add": "add", "python_subtract": "sub", "python_multiply": "mul"}

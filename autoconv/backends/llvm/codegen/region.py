@@ -17,8 +17,8 @@ from autoconv.backends.llvm.analysis.index_maps import write_element_source
 from autoconv.backends.llvm.analysis.lent_loads import strides_of
 from autoconv.backends.llvm.analysis.representation import is_scalar, sizes
 from autoconv.backends.llvm.codegen.context import Launches
-from autoconv.backends.llvm.codegen.fallback import KernelCalls
 from autoconv.backends.llvm.codegen.frame import Body
+from autoconv.backends.llvm.codegen.kernel_calls import KernelCalls
 from autoconv.backends.llvm.codegen.loops.bounds_checks import scatter_base, write_position_checks
 from autoconv.backends.llvm.codegen.loops.concat import ConcatWriter
 from autoconv.backends.llvm.codegen.loops.nest import LoopNestWriter
@@ -180,11 +180,11 @@ class Region(KernelCalls):
         if isinstance(native, Object) and representation.is_memory(value.type):
             native = array_view.ndarray_memory(self, native, value.type)  # type: ignore[arg-type]
         self._values[value] = native
-        if isinstance(native, Element) and value in self.body.known_ranges:
-            self.body.record_range(native, self.body.known_ranges[value])
+        if isinstance(native, Element) and value in self.body.value_ranges:
+            self.body.record_range(native, self.body.value_ranges[value])
         if isinstance(native, Memory) and native.owner.slot is not None:
             is_new = value.node is not None and value.node.op.name in ("array_new", "array_of")
-            type_ = array_view.as_tensor_type(value.type) if is_new else value.type
+            type_ = array_view.as_tensor_type(value.type) if is_new else value.type  # of tensor types spares are kept
             self._memory_slots.append((native.owner.slot, type_))
 
     def native(self, value: Value) -> Native:
@@ -250,8 +250,8 @@ class Region(KernelCalls):
             return self.number(value)
         if value in self._plan.views:
             assert value.node is not None
-            picks = self.checked_positions.get(value.node, [])
-            return load_source_element(self, write_element_source(b, value.node, index, picks))
+            positions = self.checked_positions.get(value.node, [])
+            return load_source_element(self, write_element_source(b, value.node, index, positions))
         dtype = value.dtype
         if value in self._plan.lent:
             return load(b, dtype, element_address(self.out, self.lent_array(value), index), 0)
@@ -265,20 +265,19 @@ class Region(KernelCalls):
         writer = writer_class(self.body.module, self._plan, item, self.checked_positions)
         self.body.module.has_loops = True
         cells, arguments = self.loop_arguments(item, writer)
-        text = ", ".join(arguments)
         rare = self.launch(writer.name, arguments)
         if writer.has_rare and item.nodes[0].effects and self._plan.classes[item.nodes[0]] == "element":
             self.call_kernel_if(item.nodes[0], rare)
         elif writer.has_rare:
             with self.out.unlikely(rare):
-                self.out.new(f"call i1 @{writer.careful_name}({text})")
+                self.out.new(f"call i1 @{writer.careful_name}({', '.join(arguments)})")
         b = RegisterWriter(self)
         for value, cell in cells.items():
             self.set(value, load(b, value.dtype, cell, 0))
 
     def launch(self, function: str, arguments: Sequence[str], returns_flag: bool = True) -> str:
-        """Call a long-running function, or add the call to the concurrent ones; return its i1 result, if it has one."""
-        if self.launches is not None and self.launches.cut is None:
+        """Call a long-running function, or add the item's first call to the concurrent ones; return its i1, if any."""
+        if self.launches is not None and not self.launches.has_call:
             return self.launches.add(function, arguments, returns_flag)
         text = f"@{function}({', '.join(arguments)})"
         if returns_flag:
@@ -300,20 +299,19 @@ class Region(KernelCalls):
             else:
                 arguments.append(f"ptr {self.data(value)}")
         for view in writer.checked_views:
-            arguments += [f"i64 {pick}" for pick in self.checked_positions[view] if isinstance(pick, str)]
+            positions = self.checked_positions[view]
+            arguments += [f"i64 {position}" for position in positions if isinstance(position, str)]
         cells: dict[Value, str] = {}
         for value in item.stored:
             if is_scalar(value.type):
                 cells[value] = self.out.alloca(memory(value.dtype))
                 arguments.append(f"ptr {cells[value]}")
             else:
-                is_scatter = value.node is not None and self._plan.classes[value.node] == "scatter"
                 buffer = self.body.stack_buffers.allocate(value.type) if is_on_stack(self._plan, value) else None
-                stack_array = Object("", memory=buffer) if buffer is not None else None
-                if is_scatter:
+                if value.node is not None and self._plan.classes[value.node] == "scatter":
                     self.set(value, scatter_base(self, item, value))
                 else:
-                    self.set(value, stack_array or self.new_array(value.type))
+                    self.set(value, self.new_array(value.type) if buffer is None else Object("", memory=buffer))
                 arguments.append(f"ptr {self.data(value)}")
         return cells, [*arguments, *(f"i64 {size}" for size in self.body.module.sizes)]
 
@@ -352,8 +350,8 @@ class Region(KernelCalls):
 def write_region(body: Body, graph: Graph, arguments: Sequence[Native], call_sites: tuple[Node, ...] = ()) -> Region:
     """Schedule a graph, and write its code into a native function."""
     outer_sizes = body.module.sizes
-    numbers = [argument.ir for argument in arguments if isinstance(argument, Element)]
-    outer_ranges = {register_: body.ranges.get(register_) for register_ in numbers}
+    registers = [argument.ir for argument in arguments if isinstance(argument, Element)]
+    outer_ranges = {register_: body.ranges.get(register_) for register_ in registers}
     outer_positions, outer_bounds = body.normalised_positions, body.slice_bounds
     body.normalised_positions = outer_positions.new_child()  # checks of this region do not hold elsewhere
     body.slice_bounds = outer_bounds.new_child()

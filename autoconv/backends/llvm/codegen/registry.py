@@ -42,7 +42,7 @@ def native_lowering(
 
     All inputs and results are numbers in registers and arrays of known shapes; if `fits_open` holds, also arrays with
     open dimensions. `work` estimates the work of a node that one thread executes, in units of 0.05 ns, and is 0 for
-    nodes that threads share. `library`: see LIBRARY_OPS.
+    nodes that threads share. With `library`, the kernels take about as long as native code (see LIBRARY_OPS).
     """
     for name in names:
         CLASSIFIERS[name] = lambda node: _classify_native(node, fits, fits_open)
@@ -53,9 +53,11 @@ def native_lowering(
 
 
 def _classify_native(node: Node, fits: Fits, fits_open: Fits | None) -> str | None:
-    if not uses_open_sizes(node):
-        return "whole" if fits(node) else "kernel"
-    return None if fits_open is None else "whole" if fits_open(node) else "kernel"
+    """Return the lowering class of a node; None if its open sizes leave it to the general rules."""
+    predicate = fits_open if uses_open_sizes(node) else fits
+    if predicate is None:
+        return None
+    return "whole" if predicate(node) else "kernel"
 
 
 def complex_lowering(*names: str, fits: Fits, library: bool = False) -> Callable[[Lowering], Lowering]:

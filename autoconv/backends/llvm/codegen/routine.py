@@ -15,6 +15,7 @@ from autoconv.backends.llvm.ir.signature import Signature
 from autoconv.backends.llvm.schedule.partition import split_counts
 from autoconv.graph.graph import Value
 
+# Parameters of the body of a partitioned routine: number of the part, first iteration, and the one after the last.
 PART = ("i64 %part", "i64 %first", "i64 %last")
 
 
@@ -25,11 +26,11 @@ class Routine:
     """
 
     def __init__(
-        self, region: LoweringContext, arguments: Sequence[str], result: str = "void", optimises_size: bool = False
+        self, region: LoweringContext, parameters: Sequence[str], result: str = "void", optimises_size: bool = False
     ) -> None:
         self.module = region.body.module
         attributes = "noinline nounwind" + (" optsize" if optimises_size else "")
-        self.out = FunctionText(self.module, Signature(result, arguments, attributes))
+        self.out = FunctionText(self.module, Signature(result, parameters, attributes))
         self.b = ElementWriter(self.out)
 
     def finish(self, ending: str = "ret void") -> str:
@@ -51,17 +52,17 @@ def pointers(region: LoweringContext, *values: Value | Object) -> list[str]:
 
 
 def partitioned_routine(
-    region: LoweringContext, arguments: Sequence[str], body: Routine, size: Position | Sequence[Position], work: int,
+    region: LoweringContext, parameters: Sequence[str], body: Routine, size: Position | Sequence[Position], work: int,
     shape: Sequence[Position] = (),
 ) -> str:  # fmt: skip
-    """Write a function of `arguments` that runs `body` for the iterations from 0 to `size`; return its name.
+    """Write a function of `parameters` that runs `body` for the iterations from 0 to `size`; return its name.
 
     Several threads share the iterations if the `work`, in units of 0.05 ns, is large enough. Several sizes stand for
-    their product. For an open size, the work is that of one element of `shape`, or of one iteration. The body takes
-    `PART` as well, and runs the iterations from `%first` to `%last`.
+    their product. For an open size, the work is that of one element of `shape`, or of one iteration if that is empty.
+    The body takes `PART` after `parameters`, and runs the iterations from `%first` to `%last`.
     """
     name = body.finish("ret i1 false")
-    routine = Routine(region, arguments)
+    routine = Routine(region, parameters)
     if not isinstance(size, (int, str)):
         size = element_count(routine.out, size)
     split = split_counts(size, work, shape)
@@ -69,7 +70,7 @@ def partitioned_routine(
         names = [parameter.name for parameter in routine.out.signature.parameters]
         routine.out.call(name, *names, 0, 0, size)
     else:
-        run_split(split, routine.module, routine.out, name, arguments, False)
+        run_split(split, routine.module, routine.out, name, parameters, has_rare=False)
     return routine.finish()
 
 

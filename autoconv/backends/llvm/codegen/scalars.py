@@ -24,7 +24,10 @@ from autoconv.graph.python_operators import BINARY
 from autoconv.graph.types import Dimension, Symbol, TensorType
 from autoconv.ops.analysis.value_range import cast_range, is_inside, result_range
 
-_CHECKED = {operator.typed: operator.name for operator in BINARY if operator.name in ("add", "sub", "mul")}
+# By op, the operation of LLVM's arithmetic with an overflow bit.
+_OPERATION_WITH_OVERFLOW = {
+    operator.typed: operator.name for operator in BINARY if operator.name in ("add", "sub", "mul")
+}
 _SAFE_ADDEND = (1 << 40) - 1  # sums of fewer than four million numbers of at most this size fit into 64 bits
 
 
@@ -36,13 +39,14 @@ def write_scalar(region: LoweringContext, node: Node) -> None:
     range_ = _range_of(region, node, operands)
     dimension = _dimension_of(region, node, operands)
     if isinstance(dimension, Symbol) and register_of(dimension) in region.body.module.sizes:
-        _set_with_range(region, node, operands, Element(RegisterWriter(region), int64, register_of(dimension)), range_)
+        element = RegisterWriter(region).wrap(int64, register_of(dimension))
+        _set_and_record_facts(region, node, operands, element, range_)
         return
     if range_ is not None:
         ranges = [region.body.range_of(x) for x in operands]
         unchecked = compute_unchecked(RegisterWriter(region), node, operands, ranges)
         if unchecked is not None:
-            _set_with_range(region, node, operands, unchecked, range_)
+            _set_and_record_facts(region, node, operands, unchecked, range_)
             return
     exceptional, done = out.label("cold"), out.label("done")
     checks: list[str] = []
@@ -54,13 +58,15 @@ def write_scalar(region: LoweringContext, node: Node) -> None:
         checks.append(passed)
 
     b = RegisterWriter(region, fail)
-    element = None if range_ is not None or not region.body.is_serial else _warn_by_branch(b, node, operands, region)
-    if element is None:
+    warning_element = _warn_by_branch(b, node, operands, region) if range_ is None and region.body.is_serial else None
+    if warning_element is not None:
+        element = warning_element
+    else:
         element = _write_signed_division(b, node, operands) or apply_rule(b, node, operands)
         if range_ is None:
             _write_overflow_warning(b, node, operands, element, region)
     if not checks:
-        _set_with_range(region, node, operands, element, range_)
+        _set_and_record_facts(region, node, operands, element, range_)
         return
     native_block = out.block
     out.branch(done)
@@ -69,7 +75,7 @@ def write_scalar(region: LoweringContext, node: Node) -> None:
     if node.op.traits.limited == "only" and node.results[0].dtype.is_integer:  # the kernel always raises here
         out.branch(region.body.failure_label)
         out.begin(done)
-        _set_with_range(region, node, operands, element, range_)
+        _set_and_record_facts(region, node, operands, element, range_)
         return
     assert isinstance(kernel_result, Element)
     kernel_block = out.block
@@ -130,7 +136,7 @@ def _warn_by_branch(
     b: RegisterWriter, node: Node, operands: Sequence[Element], region: LoweringContext
 ) -> Element | None:
     """Write a sum, difference or product of NumPy's int32 or int64 numbers, and a branch where it wraps; else None."""
-    type_, name = node.results[0].type, _CHECKED.get(node.op.name)
+    type_, name = node.results[0].type, _OPERATION_WITH_OVERFLOW.get(node.op.name)
     if name is None or not isinstance(type_, TensorType) or type_.weak or type_.dtype not in (int32, int64):
         return None
     if _is_sure_to_fit(region, node.op.name, operands, type_.dtype):
@@ -146,8 +152,8 @@ def _write_overflow_warning(
 ) -> None:
     """Report the overflow of a number of NumPy's own integer types, for which NumPy warns.
 
-    A sum of 64 bits that a loop carries has to stay a reduction that vectorises. It reports addends that are so large
-    that the sum might overflow.
+    A sum of 64 bits that a loop carries has to stay a reduction that vectorises. There, addends that are so large that
+    the sum might overflow are reported instead.
     """
     (result,), name = node.results, node.op.name
     type_ = result.type
@@ -210,9 +216,10 @@ def _is_running_total(region: LoweringContext, node: Node) -> bool:
     return any(result is output and node.inputs[0] is parameter for parameter, output in carried)
 
 
-def _set_with_range(
+def _set_and_record_facts(
     region: LoweringContext, node: Node, operands: Sequence[Element], element: Element, range_: Range | None
 ) -> None:
+    """Set the result; record its dimension, range and upper bounds."""
     (result,) = node.results
     dimension = _dimension_of(region, node, operands)
     if dimension is not None:

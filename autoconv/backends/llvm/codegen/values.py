@@ -66,7 +66,10 @@ class ElementReader(Protocol):
 
 
 class RegisterWriter(ElementWriter):
-    """A writer of element rules outside of loops, where they may call the C library."""
+    """A writer of element rules outside of loops, where they may call the C library.
+
+    `fail` writes what happens if the i1 that it gets is true, the exceptional case of a rule.
+    """
 
     in_loop = False
 

@@ -103,7 +103,7 @@ class LibraryObjectTable(ObjectTable):
         code = self._failures.code(*message_and_class(node))
         return lambda out: out.gep("{ i64, i64 }", f"@{ERRORS}", code)
 
-    def match(self, out: FunctionText, error: str, clauses: tuple[Any, ...]) -> str:
+    def matching_clause(self, out: FunctionText, error: str, clauses: tuple[Any, ...]) -> str:
         code = out.cast("ptrtoint", _load_error_code(out, error), "i64")
         name = self._failures.match(clauses)
         self._library.constant(name, f"@{name} = external constant i8")

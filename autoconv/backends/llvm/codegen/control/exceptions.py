@@ -11,7 +11,7 @@ from typing import Any
 from autoconv.backends.heap_stack import LIMITS
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.control.join_cells import as_borrowed, load_cell, new_cell, store_outputs
-from autoconv.backends.llvm.codegen.objects.operation import Operation, on_objects, takes_objects
+from autoconv.backends.llvm.codegen.objects.operation import Operation, object_lowering, takes_objects
 from autoconv.backends.llvm.codegen.registry import lowering
 from autoconv.backends.llvm.runtime.exceptions import FUNCTIONS
 from autoconv.graph.graph import Node
@@ -23,16 +23,17 @@ def write_try(region: LoweringContext, node: Node) -> None:
     out, body = region.out, region.body
     attempt, normal, handler = node.regions
     captures = [as_borrowed(region.native(value)) for value in node.inputs]
-    results = [new_cell(region, value.type) for value in node.results]
-    cells = [new_cell(region, value.type) for value in attempt.outputs]
-    handled_before = out.slot()
+    result_cells = [new_cell(region, value.type) for value in node.results]
+    attempt_cells = [new_cell(region, value.type) for value in attempt.outputs]
+    handled_before = out.slot()  # for the exception that Python considers handled outside of the handler
     caught, unhandled, done = out.label("caught"), out.label("unhandled"), out.label("tried")
 
     outer_handler, body.failure_label, first_slot = body.failure_label, caught, out.slots
-    store_outputs(region, cells, attempt.outputs, attempt.outputs, region.write_nested(attempt, captures))
+    store_outputs(region, attempt_cells, attempt.outputs, attempt.outputs, region.write_nested(attempt, captures))
     body.failure_label, slot_count = outer_handler, out.slots - first_slot
-    values = [load_cell(region, cell, value.type) for cell, value in zip(cells, attempt.outputs, strict=True)]
-    store_outputs(region, results, node.results, normal.outputs, region.write_nested(normal, [*values, *captures]))
+    values = [load_cell(region, cell, value.type) for cell, value in zip(attempt_cells, attempt.outputs, strict=True)]
+    natives = region.write_nested(normal, [*values, *captures])
+    store_outputs(region, result_cells, node.results, normal.outputs, natives)
     out.branch(done)
 
     out.begin(caught)
@@ -43,8 +44,8 @@ def write_try(region: LoweringContext, node: Node) -> None:
     error = out.call_c("catch_error", *FUNCTIONS["catch_error"], limits, handled_before)
     body.fail_if(out.is_null(error))
     body.failure_label = unhandled
-    outputs = region.write_nested(handler, [body.own_reference(error), *captures])
-    store_outputs(region, results, node.results, handler.outputs, outputs)
+    natives = region.write_nested(handler, [body.own_reference(error), *captures])
+    store_outputs(region, result_cells, node.results, handler.outputs, natives)
     body.failure_label = outer_handler
     out.call_c("end_handling", *FUNCTIONS["end_handling"], handled_before)
     out.branch(done)
@@ -54,19 +55,23 @@ def write_try(region: LoweringContext, node: Node) -> None:
     out.branch(outer_handler)
 
     out.begin(done)
-    for value, cell in zip(node.results, results, strict=True):
+    for value, cell in zip(node.results, result_cells, strict=True):
         region.set(value, load_cell(region, cell, value.type))
 
 
 def _is_exception_class(classes: Any) -> bool:
-    """Return whether the object is a class of exceptions, or a tuple of such, as an except clause requires."""
+    """Return whether `classes` is an exception class, or a nest of tuples of them, as an except clause requires."""
     if isinstance(classes, tuple):
         return all(map(_is_exception_class, classes))
     return isinstance(classes, type) and issubclass(classes, BaseException)
 
 
-@on_objects("object_match", fits=lambda node: takes_objects(node) and _is_exception_class(node.attributes["clauses"]))
+def _has_exception_classes(node: Node) -> bool:
+    return takes_objects(node) and _is_exception_class(node.attributes["clauses"])
+
+
+@object_lowering("object_match", fits=_has_exception_classes)
 def write_match(op: Operation) -> None:
     """Compute the number of the first clause that catches the exception, or the number of clauses if none does."""
     (error,) = op.operands()
-    op.set(op.node.results[0], op.body.objects.match(op.out, error, op.attributes["clauses"]))
+    op.set(op.node.results[0], op.body.objects.matching_clause(op.out, error, op.attributes["clauses"]))

@@ -23,13 +23,14 @@ def write_cell(region: LoweringContext, node: Node) -> None:
 
 @memory_lowering("cell_set", is_represented_only=False)
 def write_set(region: LoweringContext, node: Node) -> None:
-    cell, number = region.object(node.inputs[0]).ir, node.inputs[1]
-    store(ElementWriter(region.out), region.number(number), cell, 0)
-    region.out.store("i1", "true", _flag_address(region, cell, number.type))
+    cell, value = region.object(node.inputs[0]).ir, node.inputs[1]
+    store(ElementWriter(region.out), region.number(value), cell, 0)
+    region.out.store("i1", "true", _flag_address(region, cell, value.type))
 
 
 @memory_lowering("cell_get", is_represented_only=False)
 def write_get(region: LoweringContext, node: Node) -> None:
+    """Load the number of a cell, or the default if the cell is empty."""
     b, cell, default = ElementWriter(region.out), region.object(node.inputs[0]).ir, region.number(node.inputs[1])
     element = load(b, default.dtype, cell, 0)
     is_filled = b.wrap(bool_, region.out.load("i1", _flag_address(region, cell, node.inputs[1].type)))

@@ -14,7 +14,6 @@ from autoconv.backends.llvm.ir.index_arith import plus, times
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, load, store
 from autoconv.backends.llvm.ir.types import memory, register
 from autoconv.backends.llvm.schedule.cost import cost
-from autoconv.backends.llvm.schedule.pipeline import schedule
 from autoconv.graph.dtypes import int64
 from autoconv.graph.graph import Node, Value
 from autoconv.graph.region_flow import state_size
@@ -25,7 +24,10 @@ _ASSUMED_TRIP_COUNT = 8  # for the decision whether several threads are worth it
 
 
 def write_interchanged_loop(region: LoweringContext, node: Node) -> None:
-    """Write the loop in blocks; its first capture is the trip count. Long loops run in several calls."""
+    """Write the loop in blocks; its first capture is the trip count. Long loops run in several calls.
+
+    The first value of the state is the trip counter, which needs no code.
+    """
     out, (_, body) = region.out, node.regions
     count = state_size(node)
     state, captures = node.inputs[1:count], node.inputs[count + 1 :]
@@ -38,15 +40,16 @@ def write_interchanged_loop(region: LoweringContext, node: Node) -> None:
     trips_left = out.alloca("i64")
     limit = max(1, _CALL_WORK_LIMIT // (blocked_loop.size * sum(map(cost, body.nodes))))
 
-    def call(inputs: Sequence[str], remaining: str) -> str:
+    def run_iterations(inputs: Sequence[str], remaining: str) -> str:
+        """Call the loop for as many iterations as one call may take; return how many are left."""
         iterations = out.intrinsic("smin", remaining, limit)
         out.call(blocked_loop.name, *inputs, *capture_operands, *targets, iterations)
         return out.op("sub", remaining, iterations)
 
-    out.store("i64", call(sources, trip_count), trips_left)
+    out.store("i64", run_iterations(sources, trip_count), trips_left)
     with out.while_(lambda: out.icmp("sgt", out.load("i64", trips_left), 0)):
         region.body.fail_if(out.call("pause"))  # each call took about a millisecond
-        out.store("i64", call(targets, out.load("i64", trips_left)), trips_left)
+        out.store("i64", run_iterations(targets, out.load("i64", trips_left)), trips_left)
     region.set(node.results[0], ElementWriter(out).wrap(int64, trip_count))
     for value, array in zip(node.results[1:], results, strict=True):
         region.set(value, array)
@@ -63,9 +66,8 @@ class _BlockedLoop:
         self._body = node.regions[1]
         self._state, self._captures = self._body.parameters[1:count], self._body.parameters[count + 1 :]
         self.size = math.prod(sizes(self._state[0].type))
-        width = max(value.dtype.size for value in self._state)
-        self._block = min(_BLOCK_BYTES // width, self.size)
-        self._plan = schedule(self._body)
+        largest_itemsize = max(value.dtype.size for value in self._state)
+        block_size = min(_BLOCK_BYTES // largest_itemsize, self.size)
         parameters = [f"ptr %from{i}" for i in range(len(self._state))]
         parameters += [
             f"{register(v.dtype)} %c{i}" if is_scalar(v.type) else f"ptr noalias readonly %c{i}"
@@ -73,31 +75,32 @@ class _BlockedLoop:
         ]
         parameters += [*(f"ptr %to{i}" for i in range(len(self._state))), "i64 %times"]
         work = self.size * (sum(map(cost, self._body.nodes)) + len(self._state)) * _ASSUMED_TRIP_COUNT
-        blocks = self.size // self._block
+        block_count = self.size // block_size
         body = Routine(region, [*parameters, *PART], "i1")
-        self._write_blocks(body, "%first", "%last", self._block, 0)
-        all_blocks = partitioned_routine(region, parameters, body, blocks, work)
-        remainder = self.size % self._block
+        self._write_blocks(body, "%first", "%last", block_size, 0)
+        full_blocks = partitioned_routine(region, parameters, body, block_count, work)
+        remainder = self.size % block_size
         if not remainder:
-            self.name = all_blocks
+            self.name = full_blocks
             return
         routine = Routine(region, parameters)
-        routine.out.call(all_blocks, *(parameter.name for parameter in routine.out.signature.parameters))
-        self._write_blocks(routine, "0", "1", remainder, blocks * self._block)
+        routine.out.call(full_blocks, *(parameter.name for parameter in routine.out.signature.parameters))
+        self._write_blocks(routine, "0", "1", remainder, block_count * block_size)
         self.name = routine.finish()
 
-    def _write_blocks(self, routine: Routine, first: str, last: str, width: int, start: int) -> None:
+    def _write_blocks(self, routine: Routine, first: str, last: str, block_size: int, start: int) -> None:
+        """Write the loop over the blocks from `first` to `last`; block 0 begins at the element `start`."""
         out, b = routine.out, _LoopElementWriter(routine.out)
-        cells = [out.alloca(f"[{width} x {memory(v.dtype)}], align 64") for v in self._state]
+        cells = [out.alloca(f"[{block_size} x {memory(v.dtype)}], align 64") for v in self._state]
         with out.loop(first, last) as block:
-            base = plus(out, times(out, block, width), start)
+            base = plus(out, times(out, block, block_size), start)
             for i, value in enumerate(self._state):
-                with out.loop("0", str(width)) as j:
+                with out.loop("0", str(block_size)) as j:
                     store(b, load(b, value.dtype, f"%from{i}", plus(out, base, j)), cells[i], j)
-            with out.loop("0", "%times"), out.loop("0", str(width), in_registers=True) as j:
+            with out.loop("0", "%times"), out.loop("0", str(block_size), in_registers=True) as j:
                 self._write_iteration(b, cells, base, j)
             for i, value in enumerate(self._state):
-                with out.loop("0", str(width)) as j:
+                with out.loop("0", str(block_size)) as j:
                     store(b, load(b, value.dtype, cells[i], j), f"%to{i}", plus(out, base, j))
 
     def _write_iteration(self, b: _LoopElementWriter, cells: Sequence[str], base: Any, j: Any) -> None:

@@ -25,7 +25,7 @@ def new_cell(region: LoweringContext, type_: Type) -> str | StoredMemory:
 
 
 def _cell_type(dtype: DType) -> str:
-    """Return the LLVM type of a number in a cell: its type in memory, but bits for bools, which need no test there."""
+    """Return the LLVM type of a number in a cell: its type in memory, but i1 for bools, which saves a comparison."""
     return register(dtype) if dtype.is_bool else memory(dtype)
 
 
@@ -37,12 +37,12 @@ def store_outputs(
     natives: Sequence[Native],
 ) -> None:
     """Store a region's `outputs` in the cells of `results`; the cells take over the references of objects."""
-    for cell, value, output, native in zip(cells, results, outputs, natives, strict=True):
+    for cell, value, native in zip(cells, results, natives, strict=True):
         if isinstance(cell, StoredMemory):
             assert isinstance(native, Memory)
             array_view.store_memory(region, cell, value.type, native)  # type: ignore[arg-type]
             continue
-        native = convert(region, native, output.type, value.type)
+        native = convert(region, native, value.type)
         if isinstance(native, Element) and native.dtype.is_bool:
             region.out.store(_cell_type(native.dtype), native.ir, cell)
         elif isinstance(native, Element):
@@ -63,12 +63,13 @@ def load_cell(region: LoweringContext, cell: str | StoredMemory, type_: Type) ->
     return Object(region.out.load("ptr", cell), cell)
 
 
-def convert(region: LoweringContext, native: Native, from_type: Type, to_type: Type) -> Native:
-    """Convert a region's output to the type of the node's result, which may be less precise: a number may be boxed."""
+def convert(region: LoweringContext, native: Native, to_type: Type) -> Native:
+    """Convert a region's output to the type of the node's result, which may be less precise: a number may be boxed.
+
+    The result owns its reference by a slot.
+    """
     if isinstance(native, Element):
-        if is_scalar(to_type):
-            return native
-        return region.box(native)
+        return native if is_scalar(to_type) else region.box(native)
     if isinstance(native, Memory):
         return replace(native, owner=region.body.own_reference(native.owner.ir))
     return native if native.slot is not None else region.body.own_reference(native.ir)

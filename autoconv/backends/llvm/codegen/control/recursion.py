@@ -39,7 +39,7 @@ _UNCOUNTED_FRAMES = 100
 _STACK_BYTES = 2 << 20
 # The same in a C library, which runs in threads of another program.
 LIBRARY_STACK = 256 << 10
-# Bytes above the end of the thread's stack (see runtime/references.py) that are reserved for functions that these call.
+# Bytes above the end of the thread's stack (see runtime/references.py) that are reserved for callees of native code.
 _RESERVED_BYTES = 192 << 10
 _FRAME_LIMIT, _POLL_COUNT, _STACK_END = 0, 8, 16  # offsets in the state, which ends with the cells of writes
 _CONTROL_OPS = ("call", "cond", "while")
@@ -66,7 +66,7 @@ def _keeps_types(node: Node) -> bool:
     (graph,) = node.regions
     pairs = [*zip(node.inputs, graph.parameters, strict=True), *zip(node.results, graph.outputs, strict=True)]
     return all(
-        (is_scalar(a.type) or is_scalar(b.type)) <= (a.type == b.type)
+        (a.type == b.type or not (is_scalar(a.type) or is_scalar(b.type)))
         and representation.is_memory(a.type) == representation.is_memory(b.type)
         for a, b in pairs
     )
@@ -91,12 +91,12 @@ def write_recursive_call(region: LoweringContext, node: Node) -> None:
     out.branch(done)
 
     out.begin(shallow)
-    arguments, boxes = _write_arguments(region, node)
-    text = ", ".join([*arguments, f"i64 {depth}", f"ptr {results}", f"ptr {state}"])
-    sizes = "".join(f", i64 {size}" for size in body.module.sizes)
-    succeeded = out.new(f"call i1 @{name}({text}{sizes})")
-    for box in boxes:
-        body.release(box)
+    arguments, box_slots = _write_arguments(region, node)
+    sizes = [f"i64 {size}" for size in body.module.sizes]
+    text = ", ".join([*arguments, f"i64 {depth}", f"ptr {results}", f"ptr {state}", *sizes])
+    succeeded = out.new(f"call i1 @{name}({text})")
+    for slot in box_slots:
+        body.release(slot)
     raised, returned = out.label("raised"), out.label("fine")
     out.branch_if(succeeded, returned, raised)
     out.begin(raised)
@@ -117,17 +117,17 @@ def write_recursive_call(region: LoweringContext, node: Node) -> None:
 
 def _write_arguments(region: LoweringContext, node: Node) -> tuple[list[str], list[str]]:
     """Return the arguments of the function, and the slots of temporary objects among them."""
-    arguments, boxes = [], []
+    arguments, box_slots = [], []
     for value in node.inputs:
         native = region.native(value)
         if isinstance(native, Memory):
             native = array_view.as_ndarray(region, native, value.type)  # type: ignore[arg-type]
-            boxes.append(native.slot or "")
+            box_slots.append(native.slot or "")
         if isinstance(native, Element):
             arguments.append(f"{register(native.dtype)} {native.ir}")
         else:
             arguments.append(f"ptr {native.ir}")
-    return arguments, boxes
+    return arguments, box_slots
 
 
 def _load_result(out: FunctionText, results: str, position: int, value: Value) -> Native:
@@ -158,11 +158,11 @@ def _recursive_function(region: LoweringContext, graph: Graph) -> str:
     if graph in module.recursive:
         return str(module.recursive[graph])
     name = module.recursive[graph] = module.unique_name("recursive")
-    names = [f"%p{i}" for i in range(len(graph.parameters))]
+    registers = [f"%p{i}" for i in range(len(graph.parameters))]
     ir_types = [register(v.dtype) if is_scalar(v.type) else "ptr" for v in graph.parameters]
-    leading = [f"{ir_type} {name}" for ir_type, name in zip(ir_types, names, strict=True)]
+    values = [f"{ir_type} {register_}" for ir_type, register_ in zip(ir_types, registers, strict=True)]
     sizes = [f"i64 {size}" for size in module.sizes]
-    parameters = [*leading, "i64 %depth", "ptr %results", "ptr %state", *sizes]
+    parameters = [*values, "i64 %depth", "ptr %results", "ptr %state", *sizes]
     out = FunctionText(module, Signature("i1", parameters, "nounwind", name))
     classes = region.body.classes
     body = Body(module, out, region.body.objects, graph, frozenset(), classes, arguments_are_disjoint=False)
@@ -172,7 +172,7 @@ def _recursive_function(region: LoweringContext, graph: Graph) -> str:
     body.poll(often=False)
     arguments: list[Native] = [
         ElementWriter(out).wrap(v.dtype, ir) if is_scalar(v.type) else Object(ir)
-        for v, ir in zip(graph.parameters, names, strict=True)
+        for v, ir in zip(graph.parameters, registers, strict=True)
     ]
     inner = region.write_function(body, graph, arguments)
     for i, (native, value) in enumerate(zip(inner.results(), graph.outputs, strict=True)):

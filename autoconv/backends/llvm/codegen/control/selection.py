@@ -39,12 +39,14 @@ def operand_bound(region: LoweringContext, node: Node) -> int:
         return 0
     if all(_ranges_of(region, node, arm, 0) is not None for arm in node.regions):
         return 0  # without tests in any case
-    bounds = (1 << bits for bits in _BOUND_BITS)
-    return next((x for x in bounds if all(_ranges_of(region, node, arm, x) is not None for arm in node.regions)), 0)
+    for bound in (1 << bits for bits in _BOUND_BITS):
+        if all(_ranges_of(region, node, arm, bound) is not None for arm in node.regions):
+            return bound
+    return 0
 
 
-def are_large(region: LoweringContext, node: Node, bound: int) -> Element:
-    """Return whether an operand of the arms is not between `-bound` and `bound`."""
+def has_large_operand(region: LoweringContext, node: Node, bound: int) -> Element:
+    """Write a test of whether an operand of the arms is not between `-bound` and `bound`; return its result."""
     b = RegisterWriter(region)
     result = b.constant(False, bool_)
     for native in {value: region.native(value) for value in node.inputs[1:]}.values():
@@ -84,16 +86,16 @@ def _compute_arm(region: LoweringContext, node: Node, arm: Graph, bound: int) ->
 def _ranges_of(region: LoweringContext, node: Node, arm: Graph, bound: int) -> dict[Value, Range] | None:
     """Return the ranges of the integers of an arm for operands within a bound; None if one may exceed 64 bits.
 
-    The bound 0 stands for none.
+    With a bound of 0, the operands have the ranges that are known.
     """
     ranges: dict[Value, Range] = {}
     for value, operand in zip(arm.parameters, node.inputs[1:], strict=True):
         native = region.native(operand)
         if isinstance(native, Element):
-            known = region.body.known_ranges.get(value) if not bound else None
+            known = region.body.value_ranges.get(value) if not bound else None
             ranges[value] = known or region.body.range_of(native)
             if bound:
-                ranges[value] = intersection(ranges[value], (-bound, bound)) or (0, 0)
+                ranges[value] = intersection(ranges[value], (-bound, bound)) or (0, 0)  # if empty, never computed
     for inner in arm.nodes:
         result = inner.results[0]
         if inner.op.name == "constant":
@@ -122,7 +124,7 @@ def _is_short(arm: Graph) -> bool:
 
 
 def _takes_few_instructions(node: Node) -> bool:
-    """Return whether a node takes few instructions, and raises nothing else than that an int exceeds 64 bits."""
+    """Return whether a node takes few instructions, and fails only if an int exceeds 64 bits."""
     if node.op.name in ("python_floor_divide", "python_modulo"):
         return (constant_of(node.inputs[1]) or 0) > 0
     traits = node.op.traits
@@ -148,4 +150,4 @@ def _is_bool(value: Value) -> bool:
     return isinstance(value.type, TensorType) and value.type.dtype.is_bool and value.type.shape == ()
 
 
-__all__ = ["are_large", "operand_bound", "select_results"]
+__all__ = ["has_large_operand", "operand_bound", "select_results"]

@@ -13,7 +13,7 @@ from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.control.interchanged_loop import write_interchanged_loop
 from autoconv.backends.llvm.codegen.control.join_cells import as_borrowed, convert, load_cell, new_cell, store_outputs
 from autoconv.backends.llvm.codegen.control.recursion import write_recursive_call
-from autoconv.backends.llvm.codegen.control.selection import are_large, operand_bound, select_results
+from autoconv.backends.llvm.codegen.control.selection import has_large_operand, operand_bound, select_results
 from autoconv.backends.llvm.codegen.memory import array_view
 from autoconv.backends.llvm.codegen.registry import lowering
 from autoconv.backends.llvm.codegen.values import Memory, Native, Object, StoredMemory
@@ -53,8 +53,8 @@ def write_call(region: LoweringContext, node: Node) -> None:
         return
     enclosing_calls = (node, *region.call_sites)
     natives = region.write_nested(node.regions[0], _owned_or_borrowed(region, node, node.inputs), enclosing_calls)
-    for value, output, native in zip(node.results, node.regions[0].outputs, natives, strict=True):
-        region.set(value, convert(region, native, output.type, value.type))
+    for value, native in zip(node.results, natives, strict=True):
+        region.set(value, convert(region, native, value.type))
 
 
 @lowering("cond")
@@ -69,7 +69,7 @@ def write_cond(region: LoweringContext, node: Node) -> None:
 def _write_selection(region: LoweringContext, node: Node, bound: int) -> list[Native]:
     out, b = region.out, ElementWriter(region.out)
     large, small, done = out.label("large"), out.label("small"), out.label("joined")
-    out.branch_if(are_large(region, node, bound).ir, large, small, unlikely=True)
+    out.branch_if(has_large_operand(region, node, bound).ir, large, small, unlikely=True)
     out.begin(large)
     large_results = [Operand.of(x.ir, "i64") for x in _write_arms(region, node) if isinstance(x, Element)]
     large_end = out.block
@@ -87,20 +87,20 @@ def _write_arms(region: LoweringContext, node: Node) -> list[Native]:
     out = region.out
     index = region.number(node.inputs[0])
     cells = [new_cell(region, value.type) for value in node.results]
-    done, arms = out.label("joined"), [out.label("arm") for _ in node.regions]
-    if len(arms) == 1:
-        out.branch(arms[0])
+    done, arm_labels = out.label("joined"), [out.label("arm") for _ in node.regions]
+    if len(arm_labels) == 1:
+        out.branch(arm_labels[0])
     elif index.dtype.is_bool:
-        out.branch_if(index.ir, arms[0], arms[1])
-        if len(arms) > 2:
+        out.branch_if(index.ir, arm_labels[0], arm_labels[1])
+        if len(arm_labels) > 2:
             raise AssertionError("a bool chooses between two arms")
     else:
         ir_type = register(index.dtype)
-        cases = " ".join(f"{ir_type} {i}, label %{arm}" for i, arm in enumerate(arms[:-1]))
-        out.line(f"switch {ir_type} {index.ir}, label %{arms[-1]} [ {cases} ]")
+        cases = " ".join(f"{ir_type} {i}, label %{label}" for i, label in enumerate(arm_labels[:-1]))
+        out.line(f"switch {ir_type} {index.ir}, label %{arm_labels[-1]} [ {cases} ]")
     arguments = _owned_or_borrowed(region, node, node.inputs[1:])
-    for graph, arm in zip(node.regions, arms, strict=True):
-        out.begin(arm)
+    for graph, label in zip(node.regions, arm_labels, strict=True):
+        out.begin(label)
         store_outputs(region, cells, node.results, graph.outputs, region.write_nested(graph, arguments))
         out.branch(done)
     out.begin(done)
@@ -153,7 +153,7 @@ def write_while(region: LoweringContext, node: Node) -> None:
         _record_counter_range(region, counter, initial, state, captures, in_body=True)
     store_outputs(region, cells, body.parameters[:count], body.outputs, region.write_nested(body, [*state, *captures]))
     if chunk is None and not is_short:
-        region.body.poll(often=is_slow)  # behind the body: LLVM moves the test of a short head there, too
+        region.body.poll(often=is_slow)  # after the body, where LLVM puts the test of a short head as well
     out.branch_back(head, independent_loop(scopes.access_group) if is_independent else "")
     scopes.access_group = outer_group
     out.begin(done)
@@ -161,7 +161,7 @@ def write_while(region: LoweringContext, node: Node) -> None:
     region.body.end_loop()
     for value, cell, type_ in zip(node.results, cells, types, strict=True):
         native = load_cell(region, cell, type_)
-        region.set(value, native if isinstance(cell, StoredMemory) else convert(region, native, type_, value.type))
+        region.set(value, native if isinstance(cell, StoredMemory) else convert(region, native, value.type))
 
 
 def _write_condition(
@@ -202,7 +202,7 @@ _SHORT_TRIP_COUNT = 64  # trip count up to which the enclosing loop polls, and n
 
 @dataclass(frozen=True, slots=True)
 class _Chunk:
-    """A run of iterations without a poll: the label of the block that begins a run, and the count that ends it."""
+    """A run of iterations without a poll: the label of the block that begins a chunk, and the count that ends it."""
 
     head: str
     end: Element
@@ -217,7 +217,7 @@ def _begin_chunk(
     done: str,
     weight: int,
 ) -> _Chunk:
-    """Strip-mine a short loop into long runs, each preceded by one poll.
+    """Strip-mine a loop of short iterations into chunks, each preceded by one poll.
 
     For the polls, an iteration counts as `weight` short ones.
     """
@@ -272,7 +272,10 @@ def _record_tally_ranges(
     state: Sequence[Native],
     captures: Sequence[Native],
 ) -> None:
-    """Record the ranges of tallies; a tally that only decreases is also bounded by its initial value."""
+    """Record the ranges of tallies (see analysis/tallies.py).
+
+    A tally that only decreases is also bounded by its initial value. The counter has its exact range already.
+    """
     trip_count = _TRIP_COUNT_LIMIT
     if counter is not None:
         limit, initial_count = _counter_limit(ElementWriter(region.out), counter, captures), initial[counter.position]

@@ -48,9 +48,9 @@ class Accumulator:
         # Vector instructions compute an extreme of numbers that are not nan; a separate flag records nans.
         self._has_nan = dtype.is_floating and reduction.kind in ("max", "min")
         out = b.out
-        self._cell = out.alloca(register(dtype), neutral_literal(reduction, dtype))
-        self._total = out.alloca("double", literal(0, float64)) if in_blocks else ""
-        self._nan = out.alloca("i1", "false") if self._has_nan else ""
+        self._block_cell = out.alloca(register(dtype), neutral_literal(reduction, dtype))
+        self._total_cell = out.alloca("double", literal(0, float64)) if in_blocks else self._block_cell
+        self._nan_cell = out.alloca("i1", "false") if self._has_nan else ""
 
     @property
     def ir_type(self) -> str:
@@ -60,29 +60,30 @@ class Accumulator:
     def reset(self) -> None:
         """Set the total of the block to the neutral element."""
         out = self.b.out
-        out.store(register(self.dtype), neutral_literal(self.reduction, self.dtype), self._cell)
+        out.store(register(self.dtype), neutral_literal(self.reduction, self.dtype), self._block_cell)
         if self._has_nan:
-            out.store("i1", FALSE, self._nan)
+            out.store("i1", FALSE, self._nan_cell)
 
     def accumulate(self, element: Element) -> None:
         out, block_type = self.b.out, register(self.dtype)
-        total = out.load(block_type, self._cell)
+        total = out.load(block_type, self._block_cell)
         if self._has_nan:
             name = f"llvm.{self.reduction.kind}num.f{8 * self.dtype.size}"
             function = out.module.declare(name, block_type, f"{block_type}, {block_type}")
             operands = f"{block_type} {total}, {block_type} {element.ir}"
             total_after = out.new(f"call nnan nsz {block_type} {function}({operands})")
-            out.store("i1", out.or_(out.load("i1", self._nan), self.b.is_nan(element).ir), self._nan)
+            out.store("i1", out.or_(out.load("i1", self._nan_cell), self.b.is_nan(element).ir), self._nan_cell)
         else:
             total_after = fold(self.b, self.reduction, self.dtype, total, element, is_ordered=False)
-        out.store(block_type, total_after, self._cell)
+        out.store(block_type, total_after, self._block_cell)
 
     def fold_in(self, others: Sequence[Accumulator]) -> None:
         """Fold the blocks of other accumulators into the block of this one, and reset the others."""
         out, b, block_type = self.b.out, self.b, register(self.dtype)
         for other in others:
-            total, block = out.load(block_type, self._cell), b.wrap(self.dtype, out.load(block_type, other._cell))
-            out.store(block_type, fold(b, self.reduction, self.dtype, total, block, is_ordered=True), self._cell)
+            total = out.load(block_type, self._block_cell)
+            block = b.wrap(self.dtype, out.load(block_type, other._block_cell))
+            out.store(block_type, fold(b, self.reduction, self.dtype, total, block, is_ordered=True), self._block_cell)
             other.reset()
 
     def end_block(self) -> None:
@@ -90,17 +91,17 @@ class Accumulator:
         if not self.in_blocks:
             return
         out, b = self.b.out, self.b
-        block = b.cast(b.wrap(self.dtype, out.load(register(self.dtype), self._cell)), float64)
-        out.store("double", out.op("fadd", out.load("double", self._total), block.ir), self._total)
+        block = b.cast(b.wrap(self.dtype, out.load(register(self.dtype), self._block_cell)), float64)
+        out.store("double", out.op("fadd", out.load("double", self._total_cell), block.ir), self._total_cell)
         self.reset()
 
     def load_total(self) -> str:
         """Load the total, whose type is `ir_type`."""
         out = self.b.out
-        result = out.load(self.ir_type, self._total or self._cell)
+        result = out.load(self.ir_type, self._total_cell)
         if not self._has_nan:
             return result
-        nan = out.load("i1", self._nan)
+        nan = out.load("i1", self._nan_cell)
         return out.new(f"select i1 {nan}, {self.ir_type} {literal(float('nan'), self.dtype)}, {self.ir_type} {result}")
 
     def result(self) -> Element:
@@ -108,15 +109,15 @@ class Accumulator:
         total = self.b.wrap(float64 if self.in_blocks else self.dtype, self.load_total())
         return self.b.cast(total, self.dtype) if self.in_blocks else total
 
-    def fold_parts(self, cells: str, parts: Position) -> None:
-        """Fold the totals of all parts of the loops, in order."""
+    def fold_parts(self, totals: str, part_count: Position) -> None:
+        """Fold in the totals of all parts of a partitioned loop, in order; `totals` is the address of the first."""
         out, b = self.b.out, self.b
-        dtype, cell = (float64, self._total) if self.in_blocks else (self.dtype, self._cell)
-        with out.loop("0", str(parts)) as part:
-            result = b.wrap(dtype, out.load(self.ir_type, out.gep(self.ir_type, cells, part)))
-            old_total = out.load(self.ir_type, cell)
+        with out.loop("0", str(part_count)) as part:
+            part_total = out.load(self.ir_type, out.gep(self.ir_type, totals, part))
+            old_total = out.load(self.ir_type, self._total_cell)
             if self.in_blocks:
-                new_total: str = out.op("fadd", old_total, result.ir)
+                new_total: str = out.op("fadd", old_total, part_total)
             else:
-                new_total = fold(b, self.reduction, self.dtype, old_total, result, is_ordered=True)
-            out.store(self.ir_type, new_total, cell)
+                element = b.wrap(self.dtype, part_total)
+                new_total = fold(b, self.reduction, self.dtype, old_total, element, is_ordered=True)
+            out.store(self.ir_type, new_total, self._total_cell)

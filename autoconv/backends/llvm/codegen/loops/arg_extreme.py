@@ -26,11 +26,11 @@ _ELEMENT_COST = 4  # cost of one element, in units of 0.05 ns
 def write_search(region: LoweringContext, node: Node) -> None:
     """Lower argmax and argmin: the first extreme, or the first nan."""
     (x,), (result,) = node.inputs, node.results
-    arguments = [*open_dimensions(region), "ptr noalias readonly %x", "ptr noalias %result", "i64 %rows"]
-    search = _Search(Routine(region, [*arguments, *PART], "i1"), node)
+    parameters = [*open_dimensions(region), "ptr noalias readonly %x", "ptr noalias %result", "i64 %rows"]
+    search = _Search(Routine(region, [*parameters, *PART], "i1"), node)
     shape = sizes(x.type)
     work = _ELEMENT_COST * math.prod(shape) if is_known(shape) else _ELEMENT_COST
-    name = partitioned_routine(region, arguments, search.routine, search.outer, work, shape)
+    name = partitioned_routine(region, parameters, search.routine, search.outer, work, shape)
     if is_scalar(result.type):
         target = region.out.alloca(memory(result.dtype))
     else:
@@ -55,7 +55,7 @@ class _Search:
         self._dtype: Any = x.dtype
         self._result_dtype: Any = result.dtype
         self._kind = "max" if node.op.name == "argmax" else "min"
-        self._test = "gt" if self._kind == "max" else "lt"
+        self._comparison = "gt" if self._kind == "max" else "lt"
         self._key_dtype = key_dtype(self._dtype)
         with self.out.loop("%first", "%last") as row:
             self._search_row(row) if self.inner == 1 else self._search_columns(row)
@@ -85,14 +85,14 @@ class _Search:
         out.line(f"store i64 0, ptr {best_start}")
         rounded_size = plus(out, size, _PIECE_ELEMENTS - 1)
         if isinstance(rounded_size, int):
-            pieces: Position = rounded_size // _PIECE_ELEMENTS
+            piece_count: Position = rounded_size // _PIECE_ELEMENTS
         else:
-            pieces = out.new(f"sdiv i64 {rounded_size}, {_PIECE_ELEMENTS}")
-        with out.loop("1", str(pieces)) as piece:
+            piece_count = out.new(f"sdiv i64 {rounded_size}, {_PIECE_ELEMENTS}")
+        with out.loop("1", str(piece_count)) as piece:
             first = times(out, piece, _PIECE_ELEMENTS)
             piece_best = self._reduce_to_best(row, str(first), piece_end(first))
             best = load(b, self._key_dtype, cell, 0)
-            is_better = b.compare(self._test, piece_best, best).ir
+            is_better = b.compare(self._comparison, piece_best, best).ir
             store(b, b.select(b.wrap(bool_, is_better), piece_best, best), cell, 0)
             old_start = out.new(f"load i64, ptr {best_start}")
             out.line(f"store i64 {out.new(f'select i1 {is_better}, i64 {first}, i64 {old_start}')}, ptr {best_start}")
@@ -127,7 +127,7 @@ class _Search:
     def _reduce_row(
         self, dtype: Any, initial: int, element: Callable[[Position], Element], join: Any, first: str, last: str
     ) -> Element:
-        """Reduce the elements of a row from the first to the last by `join`."""
+        """Reduce `element(step)` by `join`, over the steps from `first` to the one before `last`."""
         b, cell = self.b, self.out.alloca(memory(dtype))
         store(b, b.constant(initial, dtype), cell, 0)
         with self.out.loop(first, last) as step:
@@ -155,6 +155,7 @@ class _Search:
             self._search_block(row, start, last, best, positions)
 
     def _search_block(self, row: Position, start: Position, width: Position, best: str, positions: str) -> None:
+        """Search `width` columns from `start` on; `best` and `positions` are memory for one block."""
         out, b = self.out, self.b
         with out.loop("0", str(width)) as i:
             store(b, self._load_element(row, 0, plus(out, start, i)), best, i)
@@ -164,7 +165,7 @@ class _Search:
             with out.loop("0", str(width)) as i:
                 element = self._load_element(row, step, plus(out, start, i))
                 best_element = load(b, self._dtype, best, i)
-                is_better = b.compare(self._test, element, best_element)
+                is_better = b.compare(self._comparison, element, best_element)
                 if self._dtype.is_floating:
                     is_better = (is_better | b.is_nan(element)) & ~b.is_nan(best_element)
                 store(b, b.select(is_better, element, best_element), best, i)

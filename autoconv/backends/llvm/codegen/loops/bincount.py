@@ -15,7 +15,7 @@ from autoconv.backends.llvm.ir.types import is_narrow, register
 from autoconv.graph.dtypes import int64
 from autoconv.graph.graph import Node
 
-_HAS_NEGATIVE = -2  # stands for the greatest number if a number is negative
+_HAS_NEGATIVE = -2  # result of the search for the greatest number if a number is negative
 
 
 def _fits(node: Node) -> bool:
@@ -32,10 +32,10 @@ def write_bincount(region: LoweringContext, node: Node) -> None:
     (result,) = node.results
     out, dtype = region.out, result.dtype
     greatest = out.call(_write_maximum(region, x), *region.body.module.sizes, region.data(x))
-    bound = RegisterWriter(region).cast(region.number(minimum_length), int64).ir
-    is_invalid = out.or_(out.icmp("eq", greatest, _HAS_NEGATIVE), out.icmp("slt", bound, 0))
+    least_count = RegisterWriter(region).cast(region.number(minimum_length), int64).ir
+    is_invalid = out.or_(out.icmp("eq", greatest, _HAS_NEGATIVE), out.icmp("slt", least_count, 0))
     region.raise_if(node, is_invalid)
-    count = maximum(out, out.add(greatest, 1), bound)
+    count = maximum(out, out.add(greatest, 1), least_count)
     counts_array = region.body.new_sized_array(dtype, (count,))
     call_arguments = [
         *open_dimensions(region),
@@ -60,8 +60,9 @@ def _write_maximum(region: LoweringContext, x: Any) -> str:
 
 
 def _write_counting(region: LoweringContext, x: Any, weights: Any, dtype: Any) -> str:
-    names = ["ptr noalias readonly %x", *("ptr noalias readonly %weights" for _ in weights), "ptr noalias %result"]
-    routine = Routine(region, [*open_dimensions(region), *names, "i64 %count"])
+    weights_parameter = ["ptr noalias readonly %weights"] if weights else []
+    pointers_ = ["ptr noalias readonly %x", *weights_parameter, "ptr noalias %result"]
+    routine = Routine(region, [*open_dimensions(region), *pointers_, "i64 %count"])
     out, b = routine.out, routine.b
     out.clear("%result", times(out, "%count", dtype.size))
     with out.loop("0", str(element_count(out, sizes(x.type)))) as i:

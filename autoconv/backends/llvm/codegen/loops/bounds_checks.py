@@ -24,7 +24,7 @@ from autoconv.ops.index_spec import At, Slice, align
 def write_position_checks(region: LoweringContext, node: Node) -> list[Any]:
     """Call the op's kernel, which raises, if a position is out of range; return the single positions, normalised."""
     if not is_indexed(node):
-        return [_write_single_position(region, node, *single) for single in _single_positions(node)]
+        return [_write_single_position(region, node, *single) for single in _positions_and_sizes(node)]
     groups: dict[Value, list[Check]] = {}
     for check in bounds_checks(node):
         groups.setdefault(check.positions, []).append(check)
@@ -34,8 +34,8 @@ def write_position_checks(region: LoweringContext, node: Node) -> list[Any]:
         region.body.module.has_loops = True
         name = _check_function(region, value, group)
         if name:
-            positions = sizes(value.type) if group[0].depth == 1 else sizes(value.type)[:-1]
-            count = element_count(region.out, positions)
+            index_shape = sizes(value.type) if group[0].depth == 1 else sizes(value.type)[:-1]
+            count = element_count(region.out, index_shape)
             call_arguments = [f"ptr {region.data(value)}", f"i64 {count}", *_open_sizes(group)]
             region.raise_if(node, region.out.new(f"call i1 @{name}({', '.join(call_arguments)})"))
     return singles
@@ -46,7 +46,7 @@ def _open_sizes(group: Sequence[Check]) -> list[str]:
     return list(dict.fromkeys(f"i64 {check.size}" for check in group if isinstance(check.size, str)))
 
 
-def _single_positions(node: Node) -> Iterator[tuple[Value, int]]:
+def _positions_and_sizes(node: Node) -> Iterator[tuple[Value, int]]:
     """Yield the operands that are single positions, with the sizes of the dimensions that they index."""
     name = node.op.name
     if name not in ("gather", "get_item", "set_item", "add_at_item"):
@@ -103,20 +103,20 @@ def _check_function(region: LoweringContext, value: Value, group: Sequence[Check
             old_greatest = out.new(f"load {ir_type}, ptr {cell}")
             greatest = out.new(f"call {ir_type} {name}({ir_type} {old_greatest}, {ir_type} {position.ir})")
             out.line(f"store {ir_type} {greatest}, ptr {cell}")
-    flag = "false"
-    has_elements = 0 not in sizes(type_)
+    is_any_beyond = "false"
+    has_elements = 0 not in sizes(type_)  # without positions, the initial 0 may reach a limit of 0
     for check, cell in cells.items():
         greatest = out.new(f"load {ir_type}, ptr {cell}")
         is_beyond = out.new(f"icmp uge {ir_type} {greatest}, {_literal_or_register(limits[check], dtype)}")
-        flag = out.new(f"or i1 {flag}, {is_beyond}") if has_elements else flag
-    out.line(f"ret i1 {flag}")
+        is_any_beyond = out.new(f"or i1 {is_any_beyond}, {is_beyond}") if has_elements else is_any_beyond
+    out.line(f"ret i1 {is_any_beyond}")
     return out.finish("check")
 
 
 def _least_invalid_position(out: FunctionText, check: Check, dtype: DType) -> Position | None:
     """Return the least number out of range, as an unsigned number of the dtype's width; None if there is none.
 
-    For an open size it is 64 bits wide.
+    For an open size it is 64 bits wide. If negative positions count from the end, the size has been added to positions.
     """
     if isinstance(check.size, str):
         return out.new(f"shl i64 {check.size}, 1") if check.wraps and not dtype.is_unsigned else check.size

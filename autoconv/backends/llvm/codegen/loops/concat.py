@@ -12,9 +12,8 @@ from autoconv.graph.graph import Value
 class ConcatWriter(LoopNestWriter):
     """The function of an item that concatenates its inputs."""
 
-    def _write_function(self, careful: bool) -> tuple[str, bool]:
-        self._begin_function(self._parameters(), careful)
-        self._flat = False
+    def _write_function(self, is_careful: bool) -> tuple[str, bool]:
+        self._begin_function(self._parameters(), is_careful)
         (node,) = self._item.nodes
         axis = node.attributes["axis"] % len(sizes(node.results[0].type))
         start: Position = 0

@@ -61,9 +61,9 @@ def _linspace(b: Any, node: Node, index: Index) -> ElementSource:
     if count == 1:
         return position * distance + start  # type: ignore[no-any-return]
     last = _to_integer(b, plus(b.out, count, -1))
-    steps = b.cast(last, start.dtype)
-    step = distance / steps
-    element = b.select(step.same(0.0), position / steps * distance, position * step) + start
+    step_count = b.cast(last, start.dtype)
+    step = distance / step_count
+    element = b.select(step.same(0.0), position / step_count * distance, position * step) + start
     return b.select(_to_integer(b, index[0]).same(last), stop, element)  # type: ignore[no-any-return]
 
 

@@ -18,11 +18,12 @@ from autoconv.backends.llvm.codegen.loops.loop_writer import LoopWriter
 from autoconv.backends.llvm.codegen.loops.open_loop import write_open_loop
 from autoconv.backends.llvm.codegen.loops.reductions import (
     MemoryReduction,
-    Reduction,
+    ReductionWriter,
     RegisterReduction,
     loop_in_strips,
 )
 from autoconv.backends.llvm.codegen.parallel.partitioned import run_parts, run_split, write_split_bounds
+from autoconv.backends.llvm.codegen.routine import PART
 from autoconv.backends.llvm.ir.element_rules import apply_rule, compute
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.index_arith import (
@@ -64,44 +65,49 @@ class LoopNestWriter:
     """A writer of the native function of one plan item.
 
     `arguments` are the values that the function takes, in order: pointers of arrays, and numbers. The checked indices
-    of views follow as i64, then pointers to the results. With `part`, the function runs a part of the loops. It then
+    of views follow as i64, then pointers to the results. With `split`, the function runs one part of the loops. It then
     also takes the number of the part, and the first and last index of the divided dimension.
+
+    The fast code of element rules may be too inexact for rare elements. If `has_rare`, the function returns whether
+    there were any, and the careful function of name `careful_name`, whose rules call the C library, has to run instead.
     """
 
     def __init__(
-        self, module: ModuleText, plan: Plan, item: Item, picks: dict[Node, list[Any]], part: Split | None = None
-    ) -> None:
+        self, module: ModuleText, plan: Plan, item: Item, checked_positions: dict[Node, list[Any]],
+        split: Split | None = None,
+    ) -> None:  # fmt: skip
         self._plan = plan
         self._item = item
         self._module = module
         self.arguments = list(item.reads)
         fused_views = checked_views(plan, item)
-        self.checked_views = [view for view in fused_views if picks.get(view)]
+        self.checked_views = [view for view in fused_views if checked_positions.get(view)]
         # Computing an element twice is harmless if nothing is accumulated, and no array is both read and written.
         self._may_recompute = all(plan.classes[node] in ("element", "copy", "place") for node in item.nodes)
-        widths = [v.dtype.size for v in (*item.reads, *item.stored) if is_dense(v.type)]
-        self._lanes = VECTOR_BYTES // max(widths, default=1)
+        itemsizes = [v.dtype.size for v in (*item.reads, *item.stored) if is_dense(v.type)]
+        self._lanes = VECTOR_BYTES // max(itemsizes, default=1)
         self._has_piecewise_views = not item.phases and any(view.op.name in PIECEWISE_VIEWS for view in fused_views)
-        self._pick_names = {
-            view: [pick if isinstance(pick, int) else f"%x{i}_{j}" for j, pick in enumerate(picks[view])]
+        self._positions: dict[Node, list[Position]] = {  # constants, or the registers of parameters
+            view: [x if isinstance(x, int) else f"%x{i}_{j}" for j, x in enumerate(checked_positions[view])]
             for i, view in enumerate(self.checked_views)
         }
         self._names: dict[Value, str] = {v: f"%p{i}" for i, v in enumerate(self.arguments)}
         self.stores: dict[Value, str] = {v: f"%s{i}" for i, v in enumerate(item.stored)}
-        self._is_part = part is not None
-        self._split = part or choose_split(plan, item, self._is_flat())
-        self.name, self.has_rare = self._write_function(careful=False)
-        self.careful_name = self._write_function(careful=True)[0] if self.has_rare and part is None else ""
+        self._is_part = split is not None
+        self._is_flat = is_flat(plan, item)
+        self._split = split or choose_split(plan, item, self._is_flat)
+        self.name, self.has_rare = self._write_function(is_careful=False)
+        self.careful_name = self._write_function(is_careful=True)[0] if self.has_rare and split is None else ""
 
     # ---- the function around the loops
 
-    def _write_function(self, careful: bool) -> tuple[str, bool]:
-        """Write the function; return its name, and whether it can report elements that need the careful version."""
+    def _write_function(self, is_careful: bool) -> tuple[str, bool]:
+        """Write the function; return its name, and whether it can report rare elements."""
         parameters = self._parameters()
         if self._split is not None:
-            return self._write_split(self._split, parameters, careful)
-        self._begin_function(parameters, careful)
-        reductions = self._new_reductions()
+            return self._write_split(self._split, parameters, is_careful)
+        self._begin_function(parameters, is_careful)
+        reductions = self._reduction_writers()
         self._write_prologue(reductions)
         self._write_loops(reductions)
         for reduction in reductions:
@@ -116,7 +122,7 @@ class LoopNestWriter:
             if value in self._plan.lent:
                 parameters += [f"i64 {stride}" for stride in self._stride_operands(value) if isinstance(stride, str)]
         for view in self.checked_views:
-            parameters += [f"i64 {pick}" for pick in self._pick_names[view] if isinstance(pick, str)]
+            parameters += [f"i64 {position}" for position in self._positions[view] if isinstance(position, str)]
         parameters += [f"ptr noalias {n}" for n in self.stores.values()]
         return parameters + [f"i64 {size}" for size in self._module.sizes]
 
@@ -125,45 +131,45 @@ class LoopNestWriter:
         name = self._names[value]
         return [f"{name}.{d}" if stride is None else stride for d, stride in enumerate(strides_of(value))]
 
-    def _write_split(self, split: Split, parameters: list[str], careful: bool) -> tuple[str, bool]:
-        """Write a function for a part of the loops, and a function that runs all parts.
+    def _write_split(self, split: Split, parameters: list[str], is_careful: bool) -> tuple[str, bool]:
+        """Write a function for a part of the loops, and a function that runs all parts; return as `_write_function`.
 
-        Sums over all loops are accumulated in each part and combined in order, so that the result does not depend on
-        the distribution of parts to threads.
+        Reductions over all loops are computed for each part and combined in order, so that the result does not depend
+        on the distribution of parts to threads.
         """
-        reductions = self._new_reductions()
-        partial_sums = [item for item in reductions if isinstance(item, RegisterReduction) and item.is_outermost]
-        totals = [f"ptr noalias %t{i}" for i in range(len(partial_sums))]
-        self._begin_function([*parameters, *totals, "i64 %part", "i64 %first", "i64 %last"], careful)
-        self._write_loops(reductions)
-        for i, partial_sum in enumerate(partial_sums):
-            partial_sum.store_partial(f"%t{i}")
+        writers = self._reduction_writers()
+        partial_reductions = [w for w in writers if isinstance(w, RegisterReduction) and w.is_outermost]
+        totals = [f"ptr noalias %t{i}" for i in range(len(partial_reductions))]
+        self._begin_function([*parameters, *totals, *PART], is_careful)
+        self._write_loops(writers)
+        for i, reduction in enumerate(partial_reductions):
+            reduction.store_partial(f"%t{i}")
         body, has_rare = self._finish_function("part")
         if self._is_part:
             return body, has_rare
-        self._begin_function(parameters, careful, quick=len(partial_sums) == len(reductions))
-        cells = [self.out.alloca(f"[{split.parts} x {partial_sum.total_type}]") for partial_sum in partial_sums]
-        other_sums = [reduction for reduction in reductions if reduction not in partial_sums]
-        self._write_prologue(other_sums)
+        self._begin_function(parameters, is_careful, has_loops=len(partial_reductions) < len(writers))
+        cells = [self.out.alloca(f"[{split.parts} x {reduction.total_type}]") for reduction in partial_reductions]
+        other_writers = [writer for writer in writers if writer not in partial_reductions]
+        self._write_prologue(other_writers)
         arguments = [*parameters, *(f"ptr {cell}" for cell in cells)]
-        parts: Position = split.parts
+        part_count: Position = split.parts
         if split.step is None:
             bounds = write_split_bounds(split, self.out)
-            parts = bounds[0]
-            flag = run_parts(split, self._module, self.out, body, arguments, has_rare, bounds)
+            part_count = bounds[0]
+            rare = run_parts(split, self._module, self.out, body, arguments, has_rare, bounds)
         else:
-            flag = run_split(split, self._module, self.out, body, arguments, has_rare)
-        for partial_sum, cell in zip(partial_sums, cells, strict=True):
-            partial_sum.combine_parts(cell, parts)
-        for other_sum in other_sums:
-            other_sum.write_after_loops()
-        self.out.line(f"ret i1 {flag}")
+            rare = run_split(split, self._module, self.out, body, arguments, has_rare)
+        for reduction, cell in zip(partial_reductions, cells, strict=True):
+            reduction.combine_parts(cell, part_count)
+        for writer in other_writers:
+            writer.write_after_loops()
+        self.out.line(f"ret i1 {rare}")
         return self.out.finish("kernel"), has_rare
 
-    def _begin_function(self, parameters: Sequence[str], careful: bool, quick: bool = False) -> None:
-        speed = QUICK if careful or quick else "noinline"  # careful code runs rarely
+    def _begin_function(self, parameters: Sequence[str], is_careful: bool, has_loops: bool = True) -> None:
+        speed = "noinline" if has_loops and not is_careful else QUICK  # careful code runs rarely
         self.out = FunctionText(self._module, Signature("i1", parameters, f"nounwind {speed}"))
-        self.b = LoopWriter(self.out, careful, self.element)
+        self.b = LoopWriter(self.out, is_careful, self.element)
         self._element_cache: dict[Any, Element] = {}
 
     def _finish_function(self, stem: str) -> tuple[str, bool]:
@@ -171,19 +177,18 @@ class LoopNestWriter:
         self.out.line(f"ret i1 {self.out.new(f'load i1, ptr {flag}') if flag else 'false'}")
         return self.out.finish(stem), flag is not None
 
-    def _new_reductions(self) -> list[Reduction]:
-        flat, shape = self._is_flat(), self._item.shape or ()
-        result: list[Reduction] = []
+    def _reduction_writers(self) -> list[ReductionWriter]:
+        writers: list[ReductionWriter] = []
         for node in self._item.nodes:
             if self._plan.classes[node] == "reduce":
-                depth = 0 if flat else register_depth(node, shape)
+                depth = 0 if self._is_flat else register_depth(node, self._item.shape or ())
                 if depth is None:
-                    result.append(MemoryReduction(self, node))
+                    writers.append(MemoryReduction(self, node))
                 else:
-                    result.append(RegisterReduction(self, node, depth, flat))
-        return result
+                    writers.append(RegisterReduction(self, node, depth, self._is_flat))
+        return writers
 
-    def _write_prologue(self, reductions: Sequence[Reduction]) -> None:
+    def _write_prologue(self, reductions: Sequence[ReductionWriter]) -> None:
         """Write the code before all loops."""
         for reduction in reductions:
             reduction.write_before_loops()
@@ -191,18 +196,15 @@ class LoopNestWriter:
             if self._plan.classes[node] == "place":
                 self._fill_padding(node)
 
-    def _write_loops(self, reductions: Sequence[Reduction]) -> None:
+    def _write_loops(self, reductions: Sequence[ReductionWriter]) -> None:
         for reduction in reductions:
             reduction.allocate()
-        if self._is_flat():
+        if self._is_flat:
             self._write_flat_loop(reductions)
         else:
             self._write_dimension_loop((), self._item.shape or (), reductions)
 
-    def _is_flat(self) -> bool:
-        return is_flat(self._plan, self._item)
-
-    def _write_flat_loop(self, reductions: Sequence[Reduction]) -> None:
+    def _write_flat_loop(self, reductions: Sequence[ReductionWriter]) -> None:
         out, shape = self.out, self._item.shape or ()
         divisor = math.prod(size for size in shape if isinstance(size, int))  # a divisor of the trip count
         bounds = ("0", str(element_count(out, shape)))
@@ -212,7 +214,7 @@ class LoopNestWriter:
         def write(first: Position, last: Position) -> None:
             strip_divisor = divisor if (first, last) == bounds else math.gcd(divisor, BLOCK_ELEMENTS)
             with out.loop_in_vectors(str(first), str(last), strip_divisor) as index:
-                self._write_body((index,), flat=True, reductions=reductions)
+                self._write_body((index,), reductions)
 
         loop_in_strips(out, reductions, (), bounds, None, write)
 
@@ -241,16 +243,16 @@ class LoopNestWriter:
 
         fill_around(0, 0)
 
-    def _write_dimension_loop(self, index: Index, shape: Sequence[int], reductions: Sequence[Reduction]) -> None:
-        depth, part = len(index), self._split.dimension if self._split is not None else None
+    def _write_dimension_loop(self, index: Index, shape: Sequence[int], reductions: Sequence[ReductionWriter]) -> None:
+        depth, split_dimension = len(index), self._split.dimension if self._split is not None else None
         for reduction in reductions:
             reduction.enter(index)
         if depth == len(shape):
-            self._write_body(index, flat=False, reductions=reductions)
+            self._write_body(index, reductions)
         elif shape[depth] == 1:
             self._write_dimension_loop((*index, 0), shape, reductions)
         else:
-            bounds = ("%first", "%last") if part == depth and self._split is not None else ("0", str(shape[depth]))
+            bounds = ("%first", "%last") if split_dimension == depth else ("0", str(shape[depth]))
 
             def write(i: Position) -> None:
                 self._write_dimension_loop((*index, i), shape, reductions)
@@ -262,9 +264,9 @@ class LoopNestWriter:
             if all(size == 1 for size in shape[depth + 1 :]):
                 self._write_innermost_loop(index, shape[depth], *bounds, write)
             else:
-                loop_in_strips(self.out, reductions, index, bounds, part, loop)
+                loop_in_strips(self.out, reductions, index, bounds, split_dimension, loop)
         for reduction in reductions:
-            reduction.leave(index, part)
+            reduction.leave(index, split_dimension)
 
     def _write_innermost_loop(
         self, index: Index, size: int, first: str, last: str, write: Callable[[Position], None]
@@ -306,13 +308,12 @@ class LoopNestWriter:
         return cut_positions(self._plan, self._item.nodes, self._index_at_counter(index), counter_range, self._names)
 
     def _index_at_counter(self, index: Index) -> Point:
+        """Return the full index in the innermost loop, in symbols, below the outer loops' `index`."""
         outer = (Symbol(i) if isinstance(i, str) else i for i in index)
         return (*outer, LOOP_COUNTER, *[0] * (len(self._item.shape or ()) - len(index) - 1))
 
-    def _write_body(self, index: Index, flat: bool, reductions: Any, nodes: Sequence[Node] | None = None) -> None:
+    def _write_body(self, index: Index, reductions: Any, nodes: Sequence[Node] | None = None) -> None:
         self._element_cache.clear()
-        self._flat = flat
-        self._index = index
         for node in self._item.nodes if nodes is None else nodes:
             (value,) = node.results
             if self._plan.classes[node] == "place":
@@ -329,7 +330,7 @@ class LoopNestWriter:
             reduction.accumulate(self.element(reduction.node.inputs[0], index), index)
 
     def _store(self, element: Element, pointer: str, shape: tuple[int, ...], index: Index) -> None:
-        offset = index[0] if self._flat else linear_offset(self.out, index, shape)
+        offset = index[0] if self._is_flat else linear_offset(self.out, index, shape)
         store(self.b, element, pointer, offset)
 
     def _write_scatter(self, node: Node, index: Index) -> None:
@@ -337,7 +338,7 @@ class LoopNestWriter:
         (result,) = node.results
         type_: Any = result.type
         element = self.b.cast(self._write_operand(updates(node), result, index), type_.dtype)
-        target = gather_map(node).write(self.b, index, self._pick_names.get(node, []))
+        target = gather_map(node).write(self.b, index, self._positions.get(node, []))
         offset = linear_offset(self.out, target, sizes(type_))
         scatter = node.op.traits.scatter
         assert scatter is not None
@@ -366,11 +367,11 @@ class LoopNestWriter:
 
     def _write_element(self, value: Value, index: Index) -> Element:
         node = value.node
-        if value in self._plan.lent and not (self._flat and is_contiguous_row(value)):
+        if value in self._plan.lent and not (self._is_flat and is_contiguous_row(value)):
             offset = byte_offset(self.out, index, self._stride_operands(value))
             return load(self.b, value.dtype, self.out.gep("i8", self._names[value], offset, inbounds=False), 0)
         if value in self._names:
-            offset = index[0] if self._flat else linear_offset(self.out, index, sizes(value.type))
+            offset = index[0] if self._is_flat else linear_offset(self.out, index, sizes(value.type))
             return load(self.b, value.dtype, self._names[value], offset)
         assert node is not None
         base = base_of(value, self._plan.views)
@@ -378,7 +379,7 @@ class LoopNestWriter:
             # Elements in the same order have the same offsets as in the base.
             return load(self.b, base.dtype, self._names[base], linear_offset(self.out, index, sizes(value.type)))
         if value in self._plan.views or self._plan.classes[node] == "copy":
-            source = write_element_source(self.b, node, index, self._pick_names.get(node, []))
+            source = write_element_source(self.b, node, index, self._positions.get(node, []))
             return self._write_source_element(source)
         operands = [self._write_operand(operand, value, index) for operand in node.inputs]
         result = apply_rule(self.b, node, operands)
@@ -394,6 +395,6 @@ class LoopNestWriter:
 
     def _write_operand(self, operand: Value, result: Value, index: Index) -> Element:
         """Return an operand at the index of the result to which it is broadcast."""
-        if is_scalar(operand.type) or self._flat:
+        if is_scalar(operand.type) or self._is_flat:
             return self.element(operand, index)
         return self.element(operand, broadcast_index(index, sizes(operand.type)))

@@ -27,8 +27,8 @@ def write_where(region: LoweringContext, node: Node) -> None:
     shape = sizes(condition.type)
     rank, count = len(shape), _count_true(region, region.data(condition), condition.type)
     positions = region.body.new_sized_array(int64, (count, rank))
-    arguments = ["ptr noalias readonly %condition", "ptr noalias %result", "i64 %count"]
-    routine = Routine(region, [*open_dimensions(region), *arguments])
+    parameters = ["ptr noalias readonly %condition", "ptr noalias %result", "i64 %count"]
+    routine = Routine(region, [*open_dimensions(region), *parameters])
     out, b = routine.out, routine.b
 
     def write(i: str, row: str) -> None:
@@ -55,13 +55,14 @@ def _is_mask(node: Node) -> bool:
 
 @data_sized_lowering("get_item", fits=_is_mask)
 def write_masked(region: LoweringContext, node: Node) -> None:
+    """Store the elements that a mask selects, or the rows if the mask has fewer dimensions than the array."""
     x, mask = node.inputs
     row_shape = sizes(x.type)[len(sizes(mask.type)) :]
     dtype = x.dtype
     count = _count_true(region, region.data(mask), mask.type)
     selected = region.body.new_sized_array(dtype, (count, *row_shape))
-    arguments = ["ptr noalias readonly %condition", "ptr noalias readonly %x", "ptr noalias %result", "i64 %count"]
-    routine = Routine(region, [*open_dimensions(region), *arguments])
+    parameters = ["ptr noalias readonly %condition", "ptr noalias readonly %x", "ptr noalias %result", "i64 %count"]
+    routine = Routine(region, [*open_dimensions(region), *parameters])
     out, b = routine.out, routine.b
     size = element_count(out, row_shape)
 
@@ -70,12 +71,8 @@ def write_masked(region: LoweringContext, node: Node) -> None:
             store(b, load(b, dtype, "%x", i), "%result", row)
         else:
             with out.loop("0", str(size)) as j:
-                store(
-                    b,
-                    load(b, dtype, "%x", plus(out, product(out, i, size), j)),
-                    "%result",
-                    plus(out, product(out, row, size), j),
-                )
+                element = load(b, dtype, "%x", plus(out, product(out, i, size), j))
+                store(b, element, "%result", plus(out, product(out, row, size), j))
 
     _write_compaction_loop(routine, write)
     call_arguments = *pointers(region, mask, x, selected), f"i64 {count}"

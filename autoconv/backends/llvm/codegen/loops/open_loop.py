@@ -15,7 +15,7 @@ def write_open_loop(
 ) -> None:
     """Write a loop from the first to the last of `bounds`, which are within `size`.
 
-    The iterations of the range that read no padding are a loop of their own, which vectorises: its loads test nothing.
+    The iterations that read no padding are a separate loop. As its loads need no tests, it vectorises.
     """
     first, last = bounds
 

@@ -24,6 +24,7 @@ TOTALS_LIMIT = 2048  # most totals in float64, which are on the stack
 
 
 def _result_index(node: Node, index: Index) -> Index:
+    """Return the index of the result for the positions of the loops."""
     axes = reduced_axes(node)
     if not is_dense(node.results[0].type):
         return ()
@@ -45,14 +46,14 @@ class LoopNest(Protocol):
     def shape(self) -> tuple[Any, ...] | None: ...
 
 
-class Reduction:
+class ReductionWriter:
     """Base class of writers of a reduction in a loop nest.
 
-    The loop at `strip_depth`, unless that is None, is written in strips of `strip` iterations.
+    The loop at `strip_depth`, unless that is None, is written in strips of `strip_length` iterations.
     """
 
     strip_depth: int | None = None
-    strip = BLOCK_ELEMENTS
+    strip_length = BLOCK_ELEMENTS
 
     def __init__(self, nest: LoopNest, node: Node) -> None:
         self.nest = nest
@@ -76,10 +77,10 @@ class Reduction:
     def enter(self, index: Index) -> None:
         """Write the code before the loop at depth `len(index)`; `index` are the positions of the outer loops."""
 
-    def leave(self, index: Index, part: int | None) -> None:
-        """Write the code after the loop at depth `len(index)`; `part` is the dimension divided into parts, or None."""
+    def leave(self, index: Index, split_dimension: int | None) -> None:
+        """Write the code after the loop at depth `len(index)`; threads share the loop of `split_dimension`, if any."""
 
-    def end_strip(self, index: Index, part: int | None) -> None:
+    def end_strip(self, index: Index, split_dimension: int | None) -> None:
         """Write the code after a strip of the loop at depth `len(index)`."""
 
     def accumulate(self, element: Element, index: Index) -> None:
@@ -92,6 +93,7 @@ class Reduction:
         return float(count) if isinstance(count, int) else b.cast(b.wrap(int64, count), self.dtype)
 
     def store_result(self, element: Element, index: Index) -> Element:
+        """Store the total of a result's element; return it in the result's dtype."""
         b = self.nest.b
         if self.kind == "mean":
             element = element / self.count()
@@ -101,55 +103,55 @@ class Reduction:
         return element
 
 
-class RegisterReduction(Reduction):
+class RegisterReduction(ReductionWriter):
     """A reduction whose accumulator is a register during the loops from `depth` on.
 
     `is_outermost`: these are all loops that have more than one iteration.
     """
 
-    def __init__(self, nest: LoopNest, node: Node, depth: int, flat: bool) -> None:
+    def __init__(self, nest: LoopNest, node: Node, depth: int, is_flat: bool) -> None:
         super().__init__(nest, node)
         self.depth = depth
         shape = nest.shape or ()
         self.is_outermost = all(size == 1 for size in shape[:depth])
         is_float_sum = self.dtype.is_floating and self.kind in ("sum", "mean")
         is_short = is_known(shape) and math.prod(shape) <= BLOCK_ELEMENTS
-        self.in_blocks = (flat or self.is_outermost) and is_float_sum and not is_short
-        self._block_depth = _block_depth(shape) if self.in_blocks and not flat else None
-        self.strip_depth = 0 if self.in_blocks and flat else None
+        self.in_blocks = (is_flat or self.is_outermost) and is_float_sum and not is_short
+        self._block_depth = _block_depth(shape) if self.in_blocks and not is_flat else None
+        self.strip_depth = 0 if self.in_blocks and is_flat else None
         self.total_type = "double" if self.in_blocks else register(self.dtype)
 
     def allocate(self) -> None:
-        self._total = Accumulator(self.nest.b, self.reduction, self.dtype, self.in_blocks)
+        self._accumulator = Accumulator(self.nest.b, self.reduction, self.dtype, self.in_blocks)
 
     def reset(self) -> None:
-        self._total.reset()
+        self._accumulator.reset()
 
     def accumulate(self, element: Element, index: Index) -> None:
-        self._total.accumulate(element)
+        self._accumulator.accumulate(element)
 
     def enter(self, index: Index) -> None:
         if len(index) == self.depth and not self.is_outermost:
             self.reset()
 
-    def leave(self, index: Index, part: int | None) -> None:
+    def leave(self, index: Index, split_dimension: int | None) -> None:
         if len(index) == self.depth and not self.is_outermost:
             self.finish(index)
         if len(index) == self._block_depth:
-            self._total.end_block()
+            self._accumulator.end_block()
 
-    def end_strip(self, index: Index, part: int | None) -> None:
-        self._total.end_block()
+    def end_strip(self, index: Index, split_dimension: int | None) -> None:
+        self._accumulator.end_block()
 
-    def store_partial(self, cells: str) -> None:
-        """Store the sum of this part, for `combine_parts`."""
-        out, kind, total = self.nest.out, self.total_type, self._total.load_total()
-        out.store(kind, total, out.gep(kind, cells, "%part"))
+    def store_partial(self, totals: str) -> None:
+        """Store the total of this part in the array `totals`, for `combine_parts`."""
+        out, total = self.nest.out, self._accumulator.load_total()
+        out.store(self.total_type, total, out.gep(self.total_type, totals, "%part"))
 
-    def combine_parts(self, cells: str, parts: Position) -> None:
-        """Combine the sums of all parts, in order, and store the result."""
+    def combine_parts(self, totals: str, part_count: Position) -> None:
+        """Combine the totals of all parts, in order, and store the result."""
         self.allocate()
-        self._total.fold_parts(cells, parts)
+        self._accumulator.fold_parts(totals, part_count)
         self.finish(())
 
     def write_after_loops(self) -> None:
@@ -157,9 +159,10 @@ class RegisterReduction(Reduction):
             self.finish(())
 
     def finish(self, index: Index) -> Element:
+        """Store the total after the loops inside of `index`, and return it in the result's dtype."""
         rank = len(self.nest.shape or ())
         full_index = (*index, *[0] * (rank - len(index)))
-        return self.store_result(self._total.result(), _result_index(self.node, full_index))
+        return self.store_result(self._accumulator.result(), _result_index(self.node, full_index))
 
 
 def _block_depth(shape: Sequence[Any]) -> int:
@@ -171,7 +174,7 @@ def _block_depth(shape: Sequence[Any]) -> int:
     return depth
 
 
-class MemoryReduction(Reduction):
+class MemoryReduction(ReductionWriter):
     """A reduction over loops that are not the innermost ones, which accumulates in the memory of the result.
 
     Long float32 sums are accumulated in strips. After each strip, its sums are added to totals in float64, so that the
@@ -188,31 +191,32 @@ class MemoryReduction(Reduction):
             self._choose_strips(shape, [d for d in looped_dimensions if d in axes])
 
     def _choose_strips(self, shape: tuple[Position, ...], reduced_dimensions: list[int]) -> None:
-        totals = [shape[d] for d in self._kept_dimensions]
-        if not is_known(totals) or math.prod(map(int, totals)) > TOTALS_LIMIT:
+        kept_sizes = [shape[d] for d in self._kept_dimensions]
+        if not is_known(kept_sizes) or math.prod(map(int, kept_sizes)) > TOTALS_LIMIT:
             return
-        self._count = math.prod(map(int, totals))
+        self._total_count = math.prod(map(int, kept_sizes))
+        # Cut the outermost reduced loop whose inner reduced loops have at most STRIP_ELEMENTS iterations.
         for depth in [d for d in reduced_dimensions if d < self._kept_dimensions[-1]]:
             inner_sizes, size = [shape[d] for d in reduced_dimensions if d > depth], shape[depth]
             self.strip_depth, is_static = depth, is_known(inner_sizes)
-            self.strip = max(1, STRIP_ELEMENTS // max(1, math.prod(map(int, inner_sizes)))) if is_static else 1
+            self.strip_length = max(1, STRIP_ELEMENTS // max(1, math.prod(map(int, inner_sizes)))) if is_static else 1
             if is_static and math.prod(map(int, inner_sizes)) <= STRIP_ELEMENTS:
                 break
-        if [self.strip_depth] == reduced_dimensions[:1] and isinstance(size, int) and size <= self.strip:
+        if [self.strip_depth] == reduced_dimensions[:1] and isinstance(size, int) and size <= self.strip_length:
             self.strip_depth = None  # a single strip needs no totals
 
     def enter(self, index: Index) -> None:
         if not self._is_around_totals(index):
             return
         out = self.nest.out
-        self._totals = out.alloca(f"[{self._count} x double]")
-        with out.loop("0", str(self._count)) as i:
+        self._totals = out.alloca(f"[{self._total_count} x double]")
+        with out.loop("0", str(self._total_count)) as i:
             out.store("double", literal(0, float64), out.gep("double", self._totals, i))
 
     def _is_around_totals(self, index: Index) -> bool:
         return self.strip_depth is not None and len(index) == self._total_depth
 
-    def end_strip(self, index: Index, part: int | None) -> None:
+    def end_strip(self, index: Index, split_dimension: int | None) -> None:
         """Add the sums of the strip to the totals, and reset the sums to 0."""
         b, out = self.nest.b, self.nest.out
 
@@ -221,9 +225,9 @@ class MemoryReduction(Reduction):
             out.store("double", out.op("fadd", out.load("double", cell), added.ir), cell)
             store(b, b.wrap(self.dtype, literal(0, self.dtype)), self.pointer, offset)
 
-        self._loop_over_totals(index, part, move)
+        self._loop_over_totals(index, split_dimension, move)
 
-    def leave(self, index: Index, part: int | None) -> None:
+    def leave(self, index: Index, split_dimension: int | None) -> None:
         """Store the totals as the sums."""
         if not self._is_around_totals(index):
             return
@@ -233,22 +237,28 @@ class MemoryReduction(Reduction):
             total = b.cast(b.wrap(float64, out.load("double", cell)), self.dtype)
             store(b, total, self.pointer, offset)
 
-        self._loop_over_totals(index, part, move)
+        self._loop_over_totals(index, split_dimension, move)
 
-    def _loop_over_totals(self, index: Index, part: int | None, move: Callable[[str, Position], None]) -> None:
-        """Write loops over the totals whose leading positions are `index`, with a body by `move(cell, offset)`."""
+    def _loop_over_totals(
+        self, index: Index, split_dimension: int | None, move: Callable[[str, Position], None]
+    ) -> None:
+        """Write loops over the totals whose leading positions are `index`, with a body by `move(cell, offset)`.
+
+        `cell` is the address of a total, and `offset` that of its sum in the result.
+        """
         out, shape, depth = self.nest.out, self.nest.shape or (), len(index)
         if depth == len(shape):
             dimensions = self._kept_dimensions
-            cell = linear_offset(out, tuple(index[d] for d in dimensions), tuple(shape[d] for d in dimensions))
+            kept_index, kept_shape = tuple(index[d] for d in dimensions), tuple(shape[d] for d in dimensions)
+            number = linear_offset(out, kept_index, kept_shape)
             offset = linear_offset(out, _result_index(self.node, index), self.result_shape)
-            move(out.gep("double", self._totals, cell), offset)
+            move(out.gep("double", self._totals, number), offset)
         elif depth not in self._kept_dimensions:
-            self._loop_over_totals((*index, 0), part, move)
+            self._loop_over_totals((*index, 0), split_dimension, move)
         else:
-            bounds = ("%first", "%last") if depth == part else ("0", str(shape[depth]))
+            bounds = ("%first", "%last") if depth == split_dimension else ("0", str(shape[depth]))
             with out.loop(*bounds) as i:
-                self._loop_over_totals((*index, i), part, move)
+                self._loop_over_totals((*index, i), split_dimension, move)
 
     def write_before_loops(self) -> None:
         count = element_count(self.nest.out, self.result_shape)
@@ -273,8 +283,8 @@ class MemoryReduction(Reduction):
 
 
 def loop_in_strips(
-    out: FunctionText, reductions: Sequence[Reduction], index: Index, bounds: tuple[str, str], part: int | None,
-    write: Callable[[Position, Position], None],
+    out: FunctionText, reductions: Sequence[ReductionWriter], index: Index, bounds: tuple[str, str],
+    split_dimension: int | None, write: Callable[[Position, Position], None],
 ) -> None:  # fmt: skip
     """Write the loop at depth `len(index)` by `write(first, last)`, in strips if reductions need them."""
     strip_reductions = [reduction for reduction in reductions if reduction.strip_depth == len(index)]
@@ -282,10 +292,10 @@ def loop_in_strips(
         write(*bounds)
         return
     first, last = (int(bound) if bound.isdigit() else bound for bound in bounds)
-    with strips(out, first, last, min(reduction.strip for reduction in strip_reductions)) as (start, stop):
+    with strips(out, first, last, min(reduction.strip_length for reduction in strip_reductions)) as (start, stop):
         write(start, stop)
         for reduction in strip_reductions:
-            reduction.end_strip(index, part)
+            reduction.end_strip(index, split_dimension)
 
 
 def _reduced_count(out: FunctionText, node: Node) -> Position:

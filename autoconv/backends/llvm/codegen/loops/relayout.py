@@ -86,11 +86,11 @@ def _write_strided_copy(
     dimensions = _collapse_loops(dimensions)
     counts, strides = [count for count, _ in dimensions], [stride for _, stride in dimensions]
     out, b = routine.out, routine.b
-    targets = row_major_strides(out, counts)
+    target_strides = row_major_strides(out, counts)
 
     def copy(index: Index) -> None:
         element = load(b, node.inputs[0].dtype, "%x", byte_offset(out, index, strides))
-        store(b, element, "%result", byte_offset(out, index, targets))
+        store(b, element, "%result", byte_offset(out, index, target_strides))
 
     loops(out, counts, copy)
     _call_routine(region, node, routine)
@@ -146,10 +146,10 @@ def _loop_over_padded(
     out, paddings, is_symmetric = routine.out, node.attributes["paddings"], node.attributes["mode"] == "SYMMETRIC"
     padded_shape = [plus(out, size, before + after) for size, (before, after) in zip(shape, paddings, strict=True)]
 
-    def write_from(inner: Index, outer: Index) -> None:
-        depth = len(outer)
+    def write_from(source_index: Index, padded_index: Index) -> None:
+        depth = len(padded_index)
         if depth == len(shape):
-            write(linear_offset(out, inner, shape), linear_offset(out, outer, padded_shape))
+            write(linear_offset(out, source_index, shape), linear_offset(out, padded_index, padded_shape))
             return
         size, (before, _) = shape[depth], paddings[depth]
         if depth < len(shape) - 1:
@@ -163,7 +163,7 @@ def _loop_over_padded(
             with out.loop(str(start), str(stop)) as i:
                 position = plus(out, i, -before)
                 source_position = _mirror_position(routine, position, size, is_symmetric) if is_mirrored else position
-                write_from((*inner, source_position), (*outer, i))
+                write_from((*source_index, source_position), (*padded_index, i))
 
     if 0 not in padded_shape:
         write_from((), ())
@@ -173,8 +173,8 @@ def write_mirrored_pad(region: LoweringContext, node: Node) -> None:
     routine = _copy_routine(region)
     b, (x,) = routine.b, node.inputs
 
-    def write(inner: Position, outer: Position) -> None:
-        store(b, load(b, x.dtype, "%x", inner), "%result", outer)
+    def write(source_offset: Position, padded_offset: Position) -> None:
+        store(b, load(b, x.dtype, "%x", source_offset), "%result", padded_offset)
 
     _loop_over_padded(routine, node, sizes(x.type), write)
     _call_routine(region, node, routine)
@@ -190,8 +190,9 @@ def write_unpad(region: LoweringContext, node: Node) -> None:
     routine = _copy_routine(region)
     out, b, dtype = routine.out, routine.b, node.inputs[0].dtype
 
-    def write(inner: Position, outer: Position) -> None:
-        store(b, load(b, dtype, "%result", inner) + load(b, dtype, "%x", outer), "%result", inner)
+    def write(source_offset: Position, padded_offset: Position) -> None:
+        total = load(b, dtype, "%result", source_offset) + load(b, dtype, "%x", padded_offset)
+        store(b, total, "%result", source_offset)
 
     shape = sizes(node.results[0].type)
     with out.loop("0", str(element_count(out, shape))) as i:

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.loops.nest import LoopNestWriter
 from autoconv.backends.llvm.codegen.loops.row_chain import RowChainWriter
 from autoconv.backends.llvm.codegen.matmul.ops import write_row_routine
 from autoconv.backends.llvm.codegen.parallel.partitioned import run_split
+from autoconv.backends.llvm.codegen.routine import PART
 from autoconv.backends.llvm.ir.function import FunctionText
-from autoconv.backends.llvm.ir.index_arith import minimum
+from autoconv.backends.llvm.ir.index_arith import Position, minimum
 from autoconv.backends.llvm.ir.signature import Signature
 from autoconv.backends.llvm.schedule.partition import Split, work_of
 from autoconv.backends.llvm.schedule.plan import Item, Plan
@@ -34,10 +36,10 @@ def write_blocks(region: LoweringContext, plan: Plan, item: Item) -> bool:
     if work < (_LEAST_WORK_IN_LOOP if region.body.loop_depth else _LEAST_WORK) or not current_target().is_parallel:
         return False
     runs = [_RunWriter(region, plan, members) for members in item.runs]
-    if not all(run.fits() for run in runs):
+    if not all(run.write_loops() for run in runs):
         return False
     for run in runs:
-        run.write()
+        run.write_block()
     arguments = list(dict.fromkeys(argument for run in runs for argument in run.arguments))
     first, *more_runs = runs
     if more_runs:
@@ -46,6 +48,16 @@ def write_blocks(region: LoweringContext, plan: Plan, item: Item) -> bool:
         split, body = first.split, first.name
     run_split(split, region.body.module, region.out, body, arguments, has_rare=False)
     return True
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """A call in a block: function, arguments, and the size of its iterations in one of the two units."""
+
+    function: str
+    arguments: list[str]
+    rows_per_iteration: int = 0
+    iterations_per_row: int = 0
 
 
 class _RunWriter:
@@ -58,11 +70,12 @@ class _RunWriter:
         products = {number: product_of(plan, item) for number, item in enumerate(members)}
         self._products = {number: product for number, product in products.items() if product is not None}
         self._rows = next(iter(self._products.values())).rows
+        # Products of patches run by whole lines of an image: the rows of the product that belong to one line.
         self._line_heights = {product.unit for product in self._products.values() if product.patches}
         self._loop_writers: dict[int, LoopNestWriter] = {}
 
-    def fits(self) -> bool:
-        """Return whether all members can have the same blocks, and no loop needs a careful version."""
+    def write_loops(self) -> bool:
+        """Write the loops; return whether all members can have the same blocks, and no loop needs a careful version."""
         region, plan = self._region, self._plan
         for number, item in enumerate(self._members):
             if item.shape is None:
@@ -73,44 +86,44 @@ class _RunWriter:
             self._loop_writers[number] = _new_loop_writer(region, plan, item, self._rows)
         return len(self._line_heights) <= 1 and not any(loops.has_rare for loops in self._loop_writers.values())
 
-    def write(self) -> None:
+    def write_block(self) -> None:
         """Write the function of a part; set `name`, `arguments` (those before the part) and `split`."""
-        # Of each step: function, arguments, and iterations a row, or, as a negative number, rows an iteration.
-        steps: list[tuple[str, list[str], int]] = []
-        height = max(self._line_heights, default=0)
+        steps: list[_Step] = []
+        line_height = max(self._line_heights, default=0)
+        height = line_height
         for number, item in enumerate(self._members):
             if number in self._products:
                 (result,) = self._products[number].node.results
                 self._region.set(result, self._region.new_array(result.type))
-                line_height = max(self._line_heights, default=0)
                 name, arguments, unit = write_row_routine(self._region, self._products[number], line_height)
                 assert isinstance(unit, int)
                 height = height or unit
-                steps.append((name, arguments, -unit))
+                steps.append(_Step(name, arguments, rows_per_iteration=unit))
             else:
                 _, arguments = self._region.loop_arguments(item, self._loop_writers[number])
                 width = math.prod(item.shape or ()) // self._rows if is_flat(self._plan, item) else 1
-                steps.append((self._loop_writers[number].name, arguments, width))
-        count = -(-self._rows // height)
-        parts = max(1, min(count, sum(_work_of_item(self._plan, item) for item in self._members) // _LEAST_PART_WORK))
-        self.arguments = list(dict.fromkeys(argument for _, step_arguments, _ in steps for argument in step_arguments))
+                steps.append(_Step(self._loop_writers[number].name, arguments, iterations_per_row=width))
+        block_count = -(-self._rows // height)
+        work = sum(_work_of_item(self._plan, item) for item in self._members)
+        parts = max(1, min(block_count, work // _LEAST_PART_WORK))
+        self.arguments = list(dict.fromkeys(argument for step in steps for argument in step.arguments))
         self.name = _write_block(self._region, steps, self.arguments, self._rows, height)
-        self.split = Split(None, count, -(-count // parts))
+        self.split = Split(None, block_count, -(-block_count // parts))
 
 
 def _dispatch_to_runs(region: LoweringContext, runs: Sequence[_RunWriter], arguments: Sequence[str]) -> str:
     """Write a function that runs one part, which belongs to one of the runs; return its name."""
-    out, names = _begin_part(region, arguments)
+    out, parameter_of = _begin_part(region, arguments)
     first_part = 0
     for run in runs:
         split, part_of_run = run.split, out.sub("%first", first_part)
         with out.leaving(out.icmp("slt", part_of_run, split.parts)):
             first = out.mul(part_of_run, split.step)
             last = minimum(out, out.add(first, split.step), split.size)
-            run_arguments = [names[argument] for argument in run.arguments]
+            run_arguments = [parameter_of[argument] for argument in run.arguments]
             call_arguments = [*run_arguments, f"i64 {part_of_run}", f"i64 {first}", f"i64 {last}"]
-            flag = out.new(f"call i1 @{run.name}({', '.join(call_arguments)})")
-            out.line(f"ret i1 {flag}")
+            result = out.new(f"call i1 @{run.name}({', '.join(call_arguments)})")
+            out.line(f"ret i1 {result}")
         first_part += split.parts
     out.line("ret i1 false")
     return out.finish("parts")
@@ -118,9 +131,8 @@ def _dispatch_to_runs(region: LoweringContext, runs: Sequence[_RunWriter], argum
 
 def _begin_part(region: LoweringContext, arguments: Sequence[str]) -> tuple[FunctionText, dict[str, str]]:
     """Begin the function of a part; return it, and a dictionary from arguments to parameters."""
-    names = {argument: f"{argument.split(' ')[0]} %g{i}" for i, argument in enumerate(arguments)}
-    parameters = [*names.values(), "i64 %part", "i64 %first", "i64 %last"]
-    return FunctionText(region.body.module, Signature("i1", parameters)), names
+    parameter_of = {argument: f"{argument.split(' ')[0]} %g{i}" for i, argument in enumerate(arguments)}
+    return FunctionText(region.body.module, Signature("i1", [*parameter_of.values(), *PART])), parameter_of
 
 
 def _work_of_item(plan: Plan, item: Item) -> int:
@@ -131,30 +143,26 @@ def _work_of_item(plan: Plan, item: Item) -> int:
 def _new_loop_writer(region: LoweringContext, plan: Plan, item: Item, rows: int) -> LoopNestWriter:
     """Write the function of the item's loops over a part of the rows."""
     shape = item.shape or ()
-    part = Split(None, math.prod(shape), 1) if is_flat(plan, item) else Split(0, rows, 1)
+    split = Split(None, math.prod(shape), 1) if is_flat(plan, item) else Split(0, rows, 1)
     region.body.module.has_loops = True
     writer = RowChainWriter if item.phases else LoopNestWriter
-    return writer(region.body.module, plan, item, region.checked_positions, part)
+    return writer(region.body.module, plan, item, region.checked_positions, split)
 
 
 def _write_block(
-    region: LoweringContext,
-    steps: Sequence[tuple[str, list[str], int]],
-    block_arguments: Sequence[str],
-    rows: int,
-    height: int,
+    region: LoweringContext, steps: Sequence[_Step], arguments: Sequence[str], rows: int, height: int
 ) -> str:
-    """Write the function of some blocks, which runs all steps in sequence; return its name."""
-    out, names = _begin_part(region, block_arguments)
-    first = out.new(f"mul nsw i64 %first, {height}")
-    end_row = out.new(f"mul nsw i64 %last, {height}")
-    last = minimum(out, end_row, rows)
-    for name, arguments, width in steps:
-        if width < 0:
-            start, end = (out.new(f"mul nsw i64 {count}, {height // -width}") for count in ("%first", "%last"))
-        else:
-            start, end = (out.new(f"mul nsw i64 {count}, {width}") for count in (first, last))
-        call_arguments = [*(names[argument] for argument in arguments), "i64 %part", f"i64 {start}", f"i64 {end}"]
-        out.new(f"call i1 @{name}({', '.join(call_arguments)})")
+    """Write the function of some blocks of `height` rows, which runs all steps in sequence; return its name."""
+    out, parameter_of = _begin_part(region, arguments)
+    first_row = out.new(f"mul nsw i64 %first, {height}")
+    last_row = minimum(out, out.new(f"mul nsw i64 %last, {height}"), rows)
+    for step in steps:
+        bounds: tuple[Position, Position] = first_row, last_row
+        factor = step.iterations_per_row
+        if step.rows_per_iteration:
+            bounds, factor = ("%first", "%last"), height // step.rows_per_iteration
+        start, end = (out.new(f"mul nsw i64 {bound}, {factor}") for bound in bounds)
+        parameters = [parameter_of[argument] for argument in step.arguments]
+        out.new(f"call i1 @{step.function}({', '.join([*parameters, 'i64 %part', f'i64 {start}', f'i64 {end}'])})")
     out.line("ret i1 false")
     return out.finish("block")

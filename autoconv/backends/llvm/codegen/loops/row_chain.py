@@ -27,7 +27,7 @@ class RowChainWriter(LoopNestWriter):
         self._row_totals: dict[Value, Element] = {}
         self._phase = 0
         self._phase_of = {node: p for p, nodes in enumerate(self._item.phases) for node in nodes}
-        self._kept_memory: dict[Value, tuple[str, bool]] = {}
+        self._kept_memory: dict[Value, tuple[str, bool]] = {}  # address, and whether it holds a single row
         for value in self._values_of_later_phases():
             allocation = self._allocate_kept(value)
             if allocation is not None:
@@ -56,28 +56,21 @@ class RowChainWriter(LoopNestWriter):
         """Return the memory of a kept value, and whether it holds a single row; None if there is no memory."""
         if value in self.stores:
             return self.stores[value], False
-        row = (self._item.shape or ())[self._item.depth :]
-        if not is_known(row):
+        row_shape = (self._item.shape or ())[self._item.depth :]
+        if not is_known(row_shape):
             return self._borrow_result_memory(value)
-        width = math.prod(row)
-        return self.out.alloca(f"[{width} x {memory(value.dtype)}]"), True
+        return self.out.alloca(f"[{math.prod(row_shape)} x {memory(value.dtype)}]"), True
 
     def _borrow_result_memory(self, value: Value) -> tuple[str, bool] | None:
         """Return the memory of a result of the last phase, which is free until then, for rows of open length."""
-        pointers = {pointer for pointer, _ in self._kept_memory.values()}
-        for other, pointer in self.stores.items():
-            is_in_last_phase = other.node is not None and self._phase_of.get(other.node) == len(self._item.phases) - 1
-            is_free = pointer not in pointers and not self._holds_kept_value(other)
-            if is_in_last_phase and is_free and self._has_same_type(other, value):
+        used_pointers = {pointer for pointer, _ in self._kept_memory.values()}
+        for result, pointer in self.stores.items():
+            node = result.node
+            if node is None or pointer in used_pointers or result in self._kept_memory or result.type != value.type:
+                continue
+            if self._phase_of.get(node) == len(self._item.phases) - 1 and self._plan.classes[node] == "element":
                 return pointer, False
         return None
-
-    def _has_same_type(self, value: Value, other: Value) -> bool:
-        assert value.node is not None
-        return self._plan.classes[value.node] == "element" and value.type == other.type
-
-    def _holds_kept_value(self, value: Value) -> bool:
-        return value in self._kept_memory
 
     def _write_dimension_loop(self, index: Index, shape: Sequence[int], reductions: Sequence[Any]) -> None:
         if len(index) < self._item.depth:
@@ -89,23 +82,22 @@ class RowChainWriter(LoopNestWriter):
             phase_reductions: list[RegisterReduction] = [r for r in reductions if r.node in nodes]
             for reduction in phase_reductions:
                 reduction.reset()
-            body = partial(self._write_body, flat=False, reductions=phase_reductions, nodes=nodes)
+            body = partial(self._write_body, reductions=phase_reductions, nodes=nodes)
             loops(self.out, shape, body, None, index)
             for reduction in phase_reductions:
                 self._row_totals[reduction.node.results[0]] = reduction.finish(index)
         self._element_cache.clear()
-        self._flat = False
         for node in self._item.rows:
             (value,) = node.results
             if value in self.stores:
                 row_index = index
-                if len(sizes(value.type)) != len(index):
+                if len(sizes(value.type)) != len(index):  # its reduced dimensions remain with size 1
                     row_index = (*index, *[0] * (len(shape) - len(index)))
                 row_index = tuple(0 if size == 1 else i for size, i in zip(sizes(value.type), row_index, strict=True))
                 self._store(self.element(value, row_index), self.stores[value], sizes(value.type), row_index)
 
-    def _write_body(self, index: Index, flat: bool, reductions: Any, nodes: Sequence[Node] | None = None) -> None:
-        super()._write_body(index, flat, reductions, nodes)
+    def _write_body(self, index: Index, reductions: Any, nodes: Sequence[Node] | None = None) -> None:
+        super()._write_body(index, reductions, nodes)
         for value, (pointer, is_row) in self._kept_memory.items():
             if value.node not in (nodes or ()):
                 continue

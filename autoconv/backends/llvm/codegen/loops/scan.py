@@ -80,24 +80,24 @@ def write_scan(region: LoweringContext, node: Node) -> None:
     NumPy's names keep NumPy's order of float operations.
     """
     (x,), (result,) = node.inputs, node.results
-    arguments = [*open_dimensions(region), "ptr noalias readonly %x", "ptr noalias %result"]
-    routine = Routine(region, [*arguments, *PART], "i1")
+    parameters = [*open_dimensions(region), "ptr noalias readonly %x", "ptr noalias %result"]
+    routine = Routine(region, [*parameters, *PART], "i1")
     scan = _Scan(routine, node)
     space, shape = scan.space, sizes(x.type)
-    row_axes = shape[: node.attributes["axis"] % len(shape)] if node.attributes["axis"] is not None else ()
-    rows: Position | Sequence[Position]
+    outer_shape = shape[: node.attributes["axis"] % len(shape)] if node.attributes["axis"] is not None else ()
+    iterations: Position | Sequence[Position]
     if not isinstance(space.inner, int) or space.inner > 1:
-        rows = row_axes
+        iterations = outer_shape
         scan.write_by_columns()
     elif _has_few_long_rows(space) and scan.is_associative:
-        rows = 1
+        iterations = 1
         scan.write_by_parts()
     else:
-        rows = -(-space.outer // _LANES) if isinstance(space.outer, int) else row_axes
+        iterations = -(-space.outer // _LANES) if isinstance(space.outer, int) else outer_shape
         scan.write_by_rows()
     region.set(result, region.new_array(result.type))
     work = _ELEMENT_COST * math.prod(shape) if is_known(shape) else _ELEMENT_COST
-    name = partitioned_routine(region, arguments, routine, rows, work, shape)
+    name = partitioned_routine(region, parameters, routine, iterations, work, shape)
     call(region, name, *open_dimensions(region), *pointers(region, x, result))
 
 
@@ -108,7 +108,6 @@ def _has_few_long_rows(space: _IterationSpace) -> bool:
 
 
 def _neutral_of_products(b: ElementWriter, dtype: DType) -> Element:
-    """Return the neutral element of products."""
     if not dtype.is_complex:
         return b.constant(1, dtype)
     return b.pair(b.constant(1, dtype.real_dtype), b.constant(0, dtype.real_dtype))
@@ -170,11 +169,11 @@ class _Scan:
         """
         out, space = self.out, self.space
         if not isinstance(space.outer, int):
-            count, end = out.new("sub nsw i64 %last, %first"), out.new("sub nsw i64 %last, 1")
-            blocks = out.new(f"sdiv i64 {plus(out, count, _LANES - 1)}, {_LANES}")
-            with out.loop("0", blocks) as block:
+            row_count, last_row = out.new("sub nsw i64 %last, %first"), out.new("sub nsw i64 %last, 1")
+            block_count = out.new(f"sdiv i64 {plus(out, row_count, _LANES - 1)}, {_LANES}")
+            with out.loop("0", block_count) as block:
                 start = plus(out, times(out, block, _LANES), "%first")
-                rows = [minimum(out, plus(out, start, i), end) for i in range(_LANES)]
+                rows = [minimum(out, plus(out, start, i), last_row) for i in range(_LANES)]
                 self._scan_interleaved(rows, [0] * _LANES, space.size)
             return
         lanes = min(_LANES, space.outer)
@@ -235,8 +234,8 @@ def _is_open_recurrence(node: Node) -> bool:
 def write_recurrence(region: LoweringContext, node: Node) -> None:
     """Compute each step as its addend plus its coefficient times the previous step."""
     (coefficient, addend), (result,) = node.inputs, node.results
-    names = [f"ptr noalias {name}" for name in ("%coefficient", "%addend", "%result")]
-    routine = Routine(region, [*open_dimensions(region), *names])
+    parameters = [f"ptr noalias {name}" for name in ("%coefficient", "%addend", "%result")]
+    routine = Routine(region, [*open_dimensions(region), *parameters])
     out, b = routine.out, routine.b
     type_: Any = result.type
     shape, dtype = sizes(type_), type_.dtype
@@ -249,19 +248,19 @@ def write_recurrence(region: LoweringContext, node: Node) -> None:
             offset = linear_offset(out, index, operand_shape)
         return load(b, dtype, name, offset)
 
-    def write_step(row: Position, step: Position, first: bool) -> None:
+    def write_step(row: Position, step: Position, is_first: bool) -> None:
         with out.loop("0", str(space.inner)) as column:
             offset = space.offset_of(out, row, step, column)
             total = load_operand("%addend", addend, offset)
-            if not first:
+            if not is_first:
                 previous = load(b, dtype, "%result", space.offset_of(out, row, plus(out, step, -1), column))
                 total = total + load_operand("%coefficient", coefficient, offset) * previous
             store(b, total, "%result", offset)
 
     if 0 not in shape:
         with out.loop("0", str(space.outer)) as row:
-            write_step(row, 0, True)
+            write_step(row, 0, is_first=True)
             with out.loop("1", str(space.size)) as step:
-                write_step(row, step, False)
+                write_step(row, step, is_first=False)
     region.set(result, region.new_array(result.type))
     call(region, routine.finish(), *open_dimensions(region), *pointers(region, coefficient, addend, result))

@@ -1,4 +1,4 @@
-"""Lower NumPy's `reduceat`: reductions of a vector between positions that another vector gives."""
+"""Lower NumPy's `reduceat`: reductions of segments of a vector, which begin at positions that another vector gives."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _COMBINE_BY_FUNCTION = {
 }  # fmt: skip
 
 _AXIS_KEYWORDS = {"axis": ("value", 0)}
-_LANES = 8  # partial results of a long part, for vector registers and for less rounding
+_LANES = 8  # partial results of a long segment, for vector registers and for less rounding
 
 
 def is_reduced_at(node: Node) -> bool:
-    """Return whether the call reduces a vector between positions, without other arguments."""
+    """Return whether a call of a ufunc is a `reduceat` of a vector, without other arguments."""
     keywords = dict(node.attributes.get("keywords", ()))
     if node.attributes["function"] not in _COMBINE_BY_FUNCTION or keywords != _AXIS_KEYWORDS:
         return False
@@ -37,15 +37,17 @@ def is_reduced_at(node: Node) -> bool:
 
 
 def write_reduced_at(region: LoweringContext, node: Node) -> None:
-    """Check the positions, then reduce each part, which ends before the next position or is a single element."""
+    """Check the positions, then reduce each segment.
+
+    A segment ends before the next position; if that is not greater, the segment is a single element.
+    """
     out, (x, positions), (result,) = region.out, node.inputs, node.results
     region.set(result, region.new_array(result.type))
-    flag = out.alloca("i1", "false")
-    pointers = [region.data(positions), region.data(x), region.data(result)]
-    call(region, _write_position_check(region, node), f"ptr {pointers[0]}", f"ptr {flag}", *open_dimensions(region))
-    region.raise_if(node, out.load("i1", flag))
-    reduction = _write_segment_reduction(region, node)
-    call(region, reduction, *(f"ptr {pointer}" for pointer in pointers), *open_dimensions(region))
+    is_wrong = out.alloca("i1", "false")
+    pointers = [f"ptr {region.data(value)}" for value in (positions, x, result)]
+    call(region, _write_position_check(region, node), pointers[0], f"ptr {is_wrong}", *open_dimensions(region))
+    region.raise_if(node, out.load("i1", is_wrong))
+    call(region, _write_segment_reduction(region, node), *pointers, *open_dimensions(region))
 
 
 def _write_position_check(region: LoweringContext, node: Node) -> str:
@@ -61,8 +63,8 @@ def _write_position_check(region: LoweringContext, node: Node) -> str:
 def _write_segment_reduction(region: LoweringContext, node: Node) -> str:
     type_: Any = node.inputs[0].type
     (size,), (count,), dtype = sizes(type_), sizes(node.inputs[1].type), type_.dtype
-    names = ("readonly %places", "readonly %x", "%result")
-    routine = Routine(region, [*(f"ptr noalias {name}" for name in names), *open_dimensions(region)])
+    parameters = [f"ptr noalias {name}" for name in ("readonly %places", "readonly %x", "%result")]
+    routine = Routine(region, [*parameters, *open_dimensions(region)])
     out, b = routine.out, routine.b
     cells = [out.alloca("i64") for _ in range(_LANES)]
     total_dtype = float64 if dtype is float32 else dtype  # sums of float32 round once
@@ -98,8 +100,8 @@ def _write_segment_reduction(region: LoweringContext, node: Node) -> str:
 
     with out.loop("0", str(count)) as i:
         start = load(b, int64, "%places", i).ir
-        next_number = out.select(out.icmp("eq", i, last), i, out.add(i, 1))
-        end = out.select(out.icmp("eq", i, last), size, load(b, int64, "%places", next_number).ir)
+        next_i = out.select(out.icmp("eq", i, last), i, out.add(i, 1))  # the last segment has no next position
+        end = out.select(out.icmp("eq", i, last), size, load(b, int64, "%places", next_i).ir)
         length = out.intrinsic("smax", out.op("sub", end, start), 1)
         is_short = out.icmp("slt", length, 2 * _LANES)
         write_short = functools.partial(reduce_short, start, length)

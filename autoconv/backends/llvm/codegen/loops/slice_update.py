@@ -63,7 +63,7 @@ def take_writable(region: LoweringContext, value: Value, is_last_use: bool) -> O
     out = region.out
     base_object = region.object(value)
     copied, done = out.label("copied"), out.label("writable")
-    reuse_block = out.block
+    reuse_block = ""
     if is_last_use and base_object.slot is not None:
         is_sole_owner = out.new(f"call i1 @is_alone(ptr {base_object.ir})")
         reused = out.label("taken")
@@ -74,7 +74,6 @@ def take_writable(region: LoweringContext, value: Value, is_last_use: bool) -> O
         out.branch(done)
     else:
         out.branch(copied)
-        reuse_block = ""
     out.begin(copied)
     shape = sizes(value.type)
     array = region.new_array(value.type)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autoconv.backends.llvm.codegen.objects.operation import Operation, on_objects, takes_objects
+from autoconv.backends.llvm.codegen.objects.operation import Operation, object_lowering, takes_objects
 from autoconv.graph.graph import Node
 
 
@@ -13,7 +13,7 @@ def _has_plain_attributes(node: Node) -> bool:
     return takes_objects(node) and class_.__setattr__ is object.__setattr__ and not has_descriptor
 
 
-@on_objects("object_make", fits=_has_plain_attributes)
+@object_lowering("object_make", fits=_has_plain_attributes)
 def write_make(op: Operation) -> None:
     """Allocate an instance and set its attributes one by one."""
     class_, new = (op.body.objects.reference(object_)(op.out) for object_ in (op.attributes["kind"], object.__new__))

@@ -43,7 +43,7 @@ class Operation:
         """Return the address `offset` bytes after the beginning of an object."""
         return self.out.gep("i8", object_, offset)
 
-    def api(self, name: str, *parameter_types: str) -> str:
+    def declare_c_api(self, name: str, *parameter_types: str) -> str:
         """Declare a function of Python's C API that returns an object, and return its address."""
         return self.body.module.declare(name, "ptr", ", ".join(parameter_types))
 
@@ -124,7 +124,7 @@ def takes_objects(node: Node) -> bool:
     return all(isinstance(value.type, ObjectType) for value in node.inputs) and not node.attributes.get("keywords")
 
 
-def on_objects(*names: str, fits: Fits = takes_objects) -> Callable[[OperationLowering], OperationLowering]:
+def object_lowering(*names: str, fits: Fits = takes_objects) -> Callable[[OperationLowering], OperationLowering]:
     """Register a function of an Operation as the lowering of ops, for the nodes that fit; others run by kernels."""
     OBJECT_OPS.update(dict.fromkeys(names, fits))
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from autoconv.backends.llvm.analysis.representation import is_memory, is_scalar
 from autoconv.backends.llvm.codegen.memory.array_view import as_ndarray, memory_of
-from autoconv.backends.llvm.codegen.objects.operation import Operation, on_objects, takes_objects
+from autoconv.backends.llvm.codegen.objects.operation import Operation, object_lowering, takes_objects
 from autoconv.backends.llvm.codegen.objects.write_barrier import write_attribute, write_item, write_method
 from autoconv.backends.llvm.codegen.values import Object
 from autoconv.backends.llvm.ir.operand import Operand
@@ -24,12 +24,12 @@ from autoconv.ops.python.undo_log import ITERATOR_MAKERS, changes, is_logged
 _SEQUENCES = mask("str", "tuple", "list")
 _SUBSCRIPTED = mask("list", "tuple", "dict", "str", "range", "bytes")
 _IMMUTABLE = mask("int", "float", "bool", "str", "tuple", "range", "bytes")
-# C API functions of operators, with the classes of their operands. Operators on exactly these classes run no code of
-# the user's and have no side effects.
 _NATIVE_OPERATORS = [operator for operator in (*ARITHMETIC, *BITWISE) if operator.name != "pow"]  # pow has 3 operands
 _CLASSES_BY_OPERATOR = {"add": NUMBERS | _SEQUENCES, "mul": NUMBERS | _SEQUENCES, "iadd": NUMBERS | mask("str")}
 _FUNCTIONS = {operator.name: f"PyNumber_{operator.c_api}" for operator in _NATIVE_OPERATORS}
 _FUNCTIONS |= {operator.in_place: f"PyNumber_InPlace{operator.c_api}" for operator in _NATIVE_OPERATORS}
+# C API functions of operators, with masks of the classes of their operands. Operators on exactly these classes run no
+# code of the user's and have no side effects.
 _BINARY: dict[str, tuple[str, int, int]] = {
     name: (function, classes, classes)
     for name, function in _FUNCTIONS.items()
@@ -39,12 +39,13 @@ _BINARY["getitem"] = ("PyObject_GetItem", _SUBSCRIPTED, EVERY)
 _UNARY = {operator.name: operator.c_api for operator in UNARY} | {"pos": "Positive"}
 _COMPARISON_ORDER = ("LT", "LE", "EQ", "NE", "GT", "GE")  # numbers of comparisons in the C API
 _COMPARE = {operator.name: _COMPARISON_ORDER.index(operator.c_api) for operator in COMPARISONS}
+# Methods whose changes the undo log records in every container class that has them.
 _MUTATING_METHODS = frozenset(
     name for kind in (list, dict, set) for name in dir(kind) if not name.startswith("_") and is_logged(kind, name)
 ) - {name for kind in (list, dict, set) for name in dir(kind) if not is_logged(kind, name)}
 
 
-@on_objects("object_apply")
+@object_lowering("object_apply")
 def _write_apply(op: Operation) -> None:
     function, operands = op.attributes["function"], op.operands()
     if function == "setitem" and not op.is_fresh(op.node.inputs[0]):
@@ -52,10 +53,12 @@ def _write_apply(op: Operation) -> None:
     elif (changes(function) and not op.is_fresh(op.node.inputs[0])) or function in ITERATOR_MAKERS:
         op.region.write_kernel(op.node)  # the kernel records the change for undo
     elif function in _BINARY and len(operands) == 2:
-        name, left, right = _BINARY[function]
-        op.set_result(op.call("object_binary", *operands, op.api(name, "ptr", "ptr"), left, right))
+        name, left_classes, right_classes = _BINARY[function]
+        c_function = op.declare_c_api(name, "ptr", "ptr")
+        op.set_result(op.call("object_binary", *operands, c_function, left_classes, right_classes))
     elif function in _UNARY:
-        op.set_result(op.call("object_unary", *operands, op.api(f"PyNumber_{_UNARY[function]}", "ptr"), NUMBERS))
+        c_function = op.declare_c_api(f"PyNumber_{_UNARY[function]}", "ptr")
+        op.set_result(op.call("object_unary", *operands, c_function, NUMBERS))
     elif function in _COMPARE:
         op.set_result(op.call("object_compare", *operands, _COMPARE[function]))
     elif function in ("is", "is_not"):
@@ -71,11 +74,11 @@ _ITEM_FUNCTIONS = {"setitem": "object_set_item", "delitem": "object_delete_item"
 
 
 def _write_identity_test(op: Operation, operands: list[str], is_positive: bool) -> None:
-    equal = op.out.is_same(*operands) if is_positive else op.out.differs(*operands)
-    op.set(op.node.results[0], _truth_object(op, equal))
+    truth = op.out.is_same(*operands) if is_positive else op.out.differs(*operands)
+    op.set(op.node.results[0], _truth_object(op, truth))
 
 
-@on_objects("object_method")
+@object_lowering("object_method")
 def _write_method_call(op: Operation) -> None:
     name, operands = op.attributes["name"], op.operands()
     if name == "append" and len(operands) == 2 and op.is_fresh(op.node.inputs[0]):
@@ -88,17 +91,17 @@ def _write_method_call(op: Operation) -> None:
     for class_ in (list, dict, set):
         if op.is_fresh(op.node.inputs[0]) or not is_logged(class_, name):
             native_classes |= mask(class_.__name__)
-    text = op.body.objects.reference(name)(op.out)
-    op.set_result(op.call("object_call_method", text, op.array(operands), len(operands), native_classes))
+    name_object = op.body.objects.reference(name)(op.out)
+    op.set_result(op.call("object_call_method", name_object, op.array(operands), len(operands), native_classes))
 
 
-@on_objects("object_get_attribute")
+@object_lowering("object_get_attribute")
 def _write_get_attribute(op: Operation) -> None:
     name = op.body.objects.reference(op.attributes["name"])(op.out)
     op.set_result(op.call("object_attribute", *op.operands(), name))
 
 
-@on_objects("object_set_attribute")
+@object_lowering("object_set_attribute")
 def _write_set_attribute(op: Operation) -> None:
     owner, value = op.operands()
     name = op.body.objects.reference(op.attributes["name"])(op.out)
@@ -108,15 +111,15 @@ def _write_set_attribute(op: Operation) -> None:
         write_attribute(op, owner, name, value)
 
 
-_NUMBERS = (bool_, int64, float64)
+_NUMBER_DTYPES = (bool_, int64, float64)
 
 
 def _boxes_number(node: Node) -> bool:
     type_ = node.inputs[0].type
-    return is_scalar(type_) and (node.attributes["how"] == "array" or type_.dtype in _NUMBERS)
+    return is_scalar(type_) and (node.attributes["how"] == "array" or type_.dtype in _NUMBER_DTYPES)
 
 
-@on_objects("object_box", fits=_boxes_number)
+@object_lowering("object_box", fits=_boxes_number)
 def _write_box(op: Operation) -> None:
     """Box a number as a Python number, or as a NumPy scalar if it comes out of an array."""
     number, out = op.region.number(op.node.inputs[0]), op.out
@@ -136,7 +139,7 @@ def _write_box(op: Operation) -> None:
     op.set_new_reference(item)
 
 
-@on_objects("array_object", fits=lambda node: is_memory(node.inputs[0].type))
+@object_lowering("array_object", fits=lambda node: is_memory(node.inputs[0].type))
 def _write_array(op: Operation) -> None:
     """Return the array in memory itself, or a view of it."""
     value = op.node.inputs[0]
@@ -165,10 +168,10 @@ def _truth_object(op: Operation, truth: str) -> str:
 
 def _unboxes_number(node: Node) -> bool:
     type_ = node.results[0].type
-    return takes_objects(node) and is_scalar(type_) and type_.dtype in _NUMBERS
+    return takes_objects(node) and is_scalar(type_) and type_.dtype in _NUMBER_DTYPES
 
 
-@on_objects("object_unbox", fits=_unboxes_number)
+@object_lowering("object_unbox", fits=_unboxes_number)
 def _write_unbox(op: Operation) -> None:
     (result,) = op.node.results
     (object_,), out = op.operands(), op.out
@@ -187,7 +190,7 @@ def _write_unbox(op: Operation) -> None:
         op.use_kernel_if(is_other_class, lambda: [out.load("double", op.field_address(object_, abi.FLOAT_VALUE))])
 
 
-@on_objects("object_build")
+@object_lowering("object_build")
 def _write_build(op: Operation) -> None:
     operands, out, kind = op.operands(), op.out, op.attributes["kind"]
     if kind == "dict":
@@ -206,43 +209,43 @@ def _write_build(op: Operation) -> None:
     op.set_new_reference(result)
 
 
-@on_objects("object_length")
+@object_lowering("object_length")
 def _write_length(op: Operation) -> None:
     result = op.call("object_length", *op.operands())
     op.use_kernel_if(op.out.icmp("slt", result, 0), lambda: [result])
 
 
-@on_objects("object_truth")
+@object_lowering("object_truth")
 def _write_truth(op: Operation) -> None:
     result = op.call("object_truth", *op.operands())
     op.use_kernel_if(op.out.icmp("slt", result, 0), lambda: [op.out.icmp("ne", result, 0)])
 
 
-@on_objects("object_index")
+@object_lowering("object_index")
 def _write_index(op: Operation) -> None:
     """Convert an int or bool object to a number."""
     (object_,), out = op.operands(), op.out
     cell = out.alloca("i64")
     is_int = op.call("object_whole", object_, cell)
-    truths = [out.is_same(object_, op.body.objects.reference(truth)(out)) for truth in (True, False)]
-    is_decided = out.or_(is_int, out.or_(*truths))
+    is_true, is_false = (out.is_same(object_, op.body.objects.reference(truth)(out)) for truth in (True, False))
+    is_int_or_bool = out.or_(is_int, out.or_(is_true, is_false))
 
     def write_fast_path() -> list[str]:
         number = out.load("i64", cell)
-        return [out.select(is_int, number, out.cast("zext", truths[0], "i64"))]
+        return [out.select(is_int, number, out.cast("zext", is_true, "i64"))]
 
-    op.use_kernel_if(out.not_(is_decided), write_fast_path)
+    op.use_kernel_if(out.not_(is_int_or_bool), write_fast_path)
 
 
-@on_objects("object_isinstance")
+@object_lowering("object_isinstance")
 def _write_isinstance(op: Operation) -> None:
     (object_,), out = op.operands(), op.out
-    kinds = op.body.objects.reference(op.attributes["kinds"])(out)
-    result = out.call_c("PyObject_IsInstance", "i32", "ptr, ptr", object_, kinds)
+    classes = op.body.objects.reference(op.attributes["kinds"])(out)
+    result = out.call_c("PyObject_IsInstance", "i32", "ptr, ptr", object_, classes)
     op.leave_if_failed(out.icmp("slt", result, 0))
     op.set(op.node.results[0], out.icmp("ne", result, 0))
 
 
-@on_objects("object_constant")
+@object_lowering("object_constant")
 def _write_constant(op: Operation) -> None:
     op.region.set(op.node.results[0], Object(op.body.objects.reference(op.attributes["value"])(op.out)))

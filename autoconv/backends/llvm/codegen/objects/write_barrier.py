@@ -34,18 +34,19 @@ def write_attribute(op: Operation, *operands: str) -> None:
     _write_with_barrier(op, put_attribute, lambda owner: attribute_is_settled(owner, name))
 
 
-def write_method(op: Operation, owners: int) -> None:
-    """Lower `x.append(y)` and other mutating methods of containers."""
+def write_method(op: Operation, other_classes: int) -> None:
+    """Lower `x.append(y)` and other mutating methods of containers; `other_classes` need no undo log."""
     name, operands = op.attributes["name"], op.operands()
     if name == "append" and len(operands) == 2:
         _write_with_barrier(op, lambda: op.call("object_append", *operands), length_is_settled)
         return
     method = op.body.objects.reference(name)(op.out)
-    call_arguments = method, op.array(operands), len(operands), owners | _CONTAINERS
+    call_arguments = method, op.array(operands), len(operands), other_classes | _CONTAINERS
     _write_with_barrier(op, lambda: op.call("object_call_method", *call_arguments), owner_is_settled)
 
 
 def _write_with_barrier(op: Operation, write: Callable[[], str], is_settled: Callable[[Any], bool]) -> None:
+    """Write natively if the cell holds the owner; else the kernel writes, and the cell gets the owner if settled."""
     out, owner = op.out, op.operands()[0]
     cell = _cell_of_items(op.body, owner) if is_settled is items_are_settled else _new_site_cell(op.body)
     is_same_owner = out.is_same(owner, out.load("ptr", cell))

@@ -17,15 +17,16 @@ class Launches:
     def __init__(self, out: FunctionText) -> None:
         self.out = out
         self.calls: list[tuple[str, Sequence[str], str]] = []  # function, arguments, cell for its result
-        self.cut: int | None = None  # number of the first line after the present item's call, if it has one
-        self.block = ""  # the block of that call
+        self.has_call = False  # whether the call of the present item has been added
+        self.line_after_call = 0
+        self.block = ""  # the block of the present item's call
         self.is_single_threaded = False  # whether a call uses LAPACK, so that its own threads have to be switched off
 
     def add(self, function: str, arguments: Sequence[str], returns_flag: bool) -> str:
         """Add the first call of an item; return its i1 result, or "" if it has none."""
         cell = self.out.alloca("i1", "false") if returns_flag else ""
         self.calls.append((function, arguments, cell))
-        self.cut, self.block = self.out.length(), self.out.block
+        self.has_call, self.line_after_call, self.block = True, self.out.length(), self.out.block
         self.out.begin(self.out.label("behind"))
         return self.out.load("i1", cell) if returns_flag else ""
 
@@ -34,17 +35,17 @@ def write_concurrent(region: LoweringContext, group: Item) -> None:
     """Write the code before the calls of all items, the concurrent calls, and the code after them."""
     out = region.out
     launches = Launches(out)
-    code_after_calls: list[tuple[list[str], str]] = []
+    code_after_calls: list[tuple[list[str], str]] = []  # of each item, its lines and its last block
     for item in group.members:
-        launches.cut = None
+        launches.has_call = False
         start = out.label("before")
         out.branch(start)
         out.begin(start)
         region.launches = launches
         region.write(item)
         region.launches = None
-        if launches.cut is not None:
-            code_after_calls.append((out.take(launches.cut), out.block))
+        if launches.has_call:
+            code_after_calls.append((out.take(launches.line_after_call), out.block))
             out.block = launches.block
     with single_threaded_blas(out, launches.is_single_threaded):
         _write_pool_call(out, launches.calls)
@@ -53,38 +54,41 @@ def write_concurrent(region: LoweringContext, group: Item) -> None:
 
 
 def _write_pool_call(out: FunctionText, calls: Sequence[tuple[str, Sequence[str], str]]) -> None:
-    """Write a call of the thread pool that runs all collected calls."""
+    """Write a call of the thread pool that runs all collected calls.
+
+    A frame in memory holds the cells of all calls, then the arguments of all calls.
+    """
     cell_types = ["ptr" if cell else "i8" for _, _, cell in calls]
-    fields = [ir_type for _, arguments, _ in calls for ir_type in (argument.split(" ")[0] for argument in arguments)]
-    frame = "{ " + ", ".join([*cell_types, *fields]) + " }"
+    argument_types = [argument.split(" ")[0] for _, arguments, _ in calls for argument in arguments]
+    frame = "{ " + ", ".join([*cell_types, *argument_types]) + " }"
     frame_address = out.alloca(frame)
     values = [f"ptr {cell}" if cell else "i8 0" for _, _, cell in calls]
     values += [argument for _, arguments, _ in calls for argument in arguments]
     for i, value in enumerate(values):
         out.line(f"store {value}, ptr {out.field(frame, frame_address, i)}")
-    call_part = FunctionText(out.module, Signature("void", ("ptr %frame", "i64 %part"), "nounwind"))
-    labels = [call_part.label("call") for _ in calls]
+    callback = FunctionText(out.module, Signature("void", ("ptr %frame", "i64 %part"), "nounwind"))
+    labels = [callback.label("call") for _ in calls]
     cases = " ".join(f"i64 {i}, label %{label}" for i, label in enumerate(labels[:-1]))
-    call_part.line(f"switch i64 %part, label %{labels[-1]} [ {cases} ]")
+    callback.line(f"switch i64 %part, label %{labels[-1]} [ {cases} ]")
 
-    def load(position: int, ir_type: str) -> str:
-        address = call_part.field(frame, "%frame", position)
-        return call_part.load(ir_type, address)
+    def load_field(position: int, ir_type: str) -> str:
+        address = callback.field(frame, "%frame", position)
+        return callback.load(ir_type, address)
 
     position = len(calls)
     for i, ((function, arguments, cell), label) in enumerate(zip(calls, labels, strict=True)):
-        call_part.begin(label)
-        loaded = []
+        callback.begin(label)
+        loaded_arguments = []
         for argument in arguments:
             ir_type = argument.split(" ")[0]
-            loaded.append(f"{ir_type} {load(position, ir_type)}")
+            loaded_arguments.append(f"{ir_type} {load_field(position, ir_type)}")
             position += 1
-        text = f"@{function}({', '.join(loaded)})"
+        text = f"@{function}({', '.join(loaded_arguments)})"
         if cell:
-            flag = call_part.new(f"call i1 {text}")
-            call_part.store("i1", flag, load(i, "ptr"))
+            flag = callback.new(f"call i1 {text}")
+            callback.store("i1", flag, load_field(i, "ptr"))
         else:
-            call_part.line(f"call void {text}")
-        call_part.ret()
-    name = call_part.finish("apart")
+            callback.line(f"call void {text}")
+        callback.ret()
+    name = callback.finish("apart")
     out.call_c("parallel", "void", "ptr, ptr, i64", f"@{name}", frame_address, len(calls))

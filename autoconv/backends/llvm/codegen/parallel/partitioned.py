@@ -21,7 +21,8 @@ def run_split(
 ) -> str:
     """Write the calls of all parts; return an i1 that is true if one of them returned true.
 
-    `body` takes `parameters`, then the number of the part and its first and last index as i64.
+    `body` takes `parameters`, whose registers are the arguments, then the number of the part and its first and last
+    index as i64. `has_rare` is false if no part returns true.
     """
     if split.step is None:
         return run_parts(split, module, out, body, parameters, has_rare, write_split_bounds(split, out))
@@ -29,7 +30,7 @@ def run_split(
 
 
 def write_split_bounds(split: Split, out: FunctionText) -> tuple[str, str, str]:
-    """Write the computation of the number of parts, the size of the loop, and the step of a part."""
+    """Write the computation of three registers: the number of parts, the size of the loop, and the step of a part."""
     count = element_count(out, split.shape)
     size = split.size or (count if split.dimension is None else split.shape[split.dimension])
     work = out.mul(count, split.iteration_work)
@@ -47,8 +48,7 @@ def _divide_rounding_up(out: FunctionText, dividend: str, divisor: str) -> str:
     """Return the quotient, rounded up."""
     if divisor == "1":
         return dividend
-    rounded = out.add(dividend, out.sub(divisor, 1))
-    return out.op("sdiv", rounded, divisor)
+    return out.op("sdiv", out.add(dividend, out.sub(divisor, 1)), divisor)
 
 
 def run_parts(
@@ -97,8 +97,9 @@ def _part_function(
     """
     out = FunctionText(module, Signature("void", ("ptr %frame", "i64 %part"), f"nounwind {QUICK}"))
     arguments: list[str] = [out.load(type_, out.field(frame, "%frame", i)) for i, type_ in enumerate(types, 1)]
-    size, step = arguments[-2:] if has_bounds else (str(split.size), str(split.step))
-    arguments = arguments[: len(arguments) - 2 * has_bounds]
+    size, step = str(split.size), str(split.step)
+    if has_bounds:
+        *arguments, size, step = arguments
     first = out.mul("%part", step)
     end = out.add(first, step)
     last = out.select(out.icmp("slt", end, size), end, size)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.backends.llvm.analysis.representation import is_array, is_scalar, sizes
-from autoconv.backends.llvm.codegen.objects.operation import Operation, on_objects
+from autoconv.backends.llvm.codegen.objects.operation import Operation, object_lowering
 from autoconv.backends.llvm.target import abi
 from autoconv.graph.dtypes import float64
 from autoconv.graph.graph import Node
@@ -25,23 +25,23 @@ _NEXT_DOUBLE = 24  # offset of the function `next_double` in the interface, in b
 def _is_float64_draw(node: Node) -> bool:
     """Return whether the draw is `random()` or `random(size)`, of float64."""
     attributes, type_ = node.attributes, node.results[0].type
-    has_size_at_most = {"size"}.issuperset(dict(attributes["keywords"])) and len(node.inputs) == 1
-    if attributes["method"] != "random" or not has_size_at_most:
+    has_only_size = {"size"}.issuperset(dict(attributes["keywords"])) and len(node.inputs) == 1
+    if attributes["method"] != "random" or not has_only_size or len(attributes["arguments"]) > 1:
         return False
-    is_scalar_call = (is_scalar(type_) or is_array(type_)) and type_.dtype is float64
-    return is_scalar_call and len(attributes["arguments"]) <= 1 and _interface_offset() is not None
+    is_float64 = (is_scalar(type_) or is_array(type_)) and type_.dtype is float64
+    return is_float64 and _interface_offset() is not None
 
 
-@on_objects("generator_draw", fits=_is_float64_draw)
+@object_lowering("generator_draw", fits=_is_float64_draw)
 def _write_draw(op: Operation) -> None:
     (result,) = op.node.results
     (generator,), out = op.operands(), op.out
-    interface = _interface_offset() or 0
+    interface_offset = _interface_offset() or 0
     class_ = out.load("ptr", op.field_address(generator, abi.TYPE_OFFSET))
     is_other_class = out.differs(class_, op.body.objects.reference(np.random.Generator)(out))
 
     def write_number() -> str:
-        offsets = interface, interface + _NEXT_DOUBLE
+        offsets = interface_offset, interface_offset + _NEXT_DOUBLE
         state, function = (out.load("ptr", op.field_address(generator, offset)) for offset in offsets)
         return out.new(f"call double {function}(ptr {state})")
 

@@ -45,10 +45,11 @@ def _seeds_and_bounds(node: Node) -> tuple[tuple[Value, ...], tuple[Value, ...]]
     return node.inputs[:seed_count], node.inputs[seed_count : seed_count + bound_count]
 
 
-def _write_generator_state(region: LoweringContext, node: Node, blocks: Position) -> tuple[list[str], str]:
-    """Return key and counter for a draw that uses `blocks` blocks of words, and the slot of the shared generator.
+def _write_generator_state(region: LoweringContext, node: Node, block_count: Position) -> tuple[list[str], str]:
+    """Return the state for a draw that uses `block_count` blocks of words, and the slot of the shared generator.
 
-    They come from the seed (then there is no slot), or from the shared generator, whose counter advances.
+    The state is the key, and the counter's low and high half. It comes from the seed (then the slot is ""), or from the
+    shared generator, whose counter advances.
     """
     out, b = region.out, ElementWriter(region.out)
     if node.op.name.startswith("stateless"):
@@ -59,8 +60,8 @@ def _write_generator_state(region: LoweringContext, node: Node, blocks: Position
             return [words[2], words[0], words[1]], ""
         block = out.alloca("[4 x i32]")
         out.call(write_philox(region.body.module), block, 0, 1, SEED_KEY, *words)
-        mixed = [b.cast(load(b, uint32, block, i), uint64) for i in range(4)]
-        key, high = (mixed[i] | b.bits("shl", mixed[i + 1], 32) for i in (0, 2))
+        drawn_words = [b.cast(load(b, uint32, block, i), uint64) for i in range(4)]
+        key, high = (drawn_words[i] | b.bits("shl", drawn_words[i + 1], 32) for i in (0, 2))
         return [key.ir, "0", high.ir], ""
     result_type: Any = node.results[0].type
     stream = node.attributes.get("stream") or stream_name(node.op.name, result_type.dtype)
@@ -71,22 +72,22 @@ def _write_generator_state(region: LoweringContext, node: Node, blocks: Position
     owned_state = region.body.own_reference(state)
     pointer = region.address(owned_state)
     key, high = (load(b, int64, pointer, i) for i in (0, 2))
-    low = out.atomic_add("i64", out.gep("i64", pointer, 1), blocks)
+    low = out.atomic_add("i64", out.gep("i64", pointer, 1), block_count)
     return [key.ir, low, high.ir], owned_state.slot or ""
 
 
 def _write_draw(
     region: LoweringContext, node: Node, call: Callable[..., object],
-    blocks: Callable[[Any, Position], Position] = lambda out, count: times(out, count, RESERVED_BLOCKS),
+    count_blocks: Callable[[Any, Position], Position] = lambda out, count: times(out, count, RESERVED_BLOCKS),
 ) -> None:  # fmt: skip
-    """Define the result by numbers that `call(dtype, count, address of the result, key and counter)` writes.
+    """Define the result by numbers that `call(dtype, count, address of the result, generator state)` writes.
 
-    `blocks(out, count)` is the number of blocks of words by which the shared generator advances.
+    `count_blocks(out, count)` is the number of blocks of words by which the shared generator advances.
     """
     (result,) = node.results
     type_: Any = result.type
     count = element_count(region.out, sizes(type_))
-    key, slot = _write_generator_state(region, node, blocks(region.out, count))
+    state, slot = _write_generator_state(region, node, count_blocks(region.out, count))
     if slot:
         region.body.release(slot)
     if is_scalar(type_):
@@ -95,33 +96,33 @@ def _write_draw(
         region.set(result, region.new_array(type_))
         target = region.data(result)
     if count:
-        call(type_.dtype, count, target, key)
+        call(type_.dtype, count, target, state)
     if is_scalar(type_):
         region.set(result, load(ElementWriter(region.out), type_.dtype, target, 0))
 
 
-def _draw_writer(write_function: Callable[[Any, DType, Position], str]) -> Callable[[Any, Node], None]:
+def _draw_lowering(write_function: Callable[[Any, DType, Position], str]) -> Callable[[Any, Node], None]:
+    """Return a lowering that calls the function that `write_function(region, dtype, count)` writes."""
+
     def write(region: LoweringContext, node: Node) -> None:
-        _write_draw(
-            region, node,
-            lambda dtype, count, target, key: region.out.call(
-                write_function(region, dtype, count), target, count, *key
-            ),
-        )  # fmt: skip
+        def call(dtype: DType, count: Position, target: str, state: list[str]) -> None:
+            region.out.call(write_function(region, dtype, count), target, count, *state)
+
+        _write_draw(region, node, call)
 
     return write
 
 
 native_lowering("random_uniform", "stateless_random_uniform", fits=_is_native_draw, fits_open=_is_native_draw)(
-    _draw_writer(write_uniform)
+    _draw_lowering(write_uniform)
 )
 native_lowering("random_bits", "stateless_random_bits", fits=_is_native_draw, fits_open=_is_native_draw)(
-    _draw_writer(write_bits)
+    _draw_lowering(write_bits)
 )
 
 
 native_lowering("random_normal", "stateless_random_normal", fits=_is_native_draw, fits_open=_is_native_draw)(
-    _draw_writer(write_gaussian)
+    _draw_lowering(write_gaussian)
 )
 
 
@@ -129,12 +130,13 @@ native_lowering("random_normal", "stateless_random_normal", fits=_is_native_draw
     "random_truncated_normal", "stateless_truncated_normal", fits=_is_native_draw, fits_open=_is_native_draw
 )
 def write_truncated_normal(region: LoweringContext, node: Node) -> None:
-    def call(dtype: DType, count: Position, target: str, key: list[str]) -> None:
+    def call(dtype: DType, count: Position, target: str, state: list[str]) -> None:
         size = group_size(dtype)
-        groups: Position = -(-count // size) if isinstance(count, int) else ""
-        if not isinstance(count, int):
-            groups = region.out.op("udiv", plus(region.out, count, size - 1), size)
-        region.out.call(write_truncated(region, dtype, groups), target, groups, *key, count)
+        if isinstance(count, int):
+            group_count: Position = -(-count // size)
+        else:
+            group_count = region.out.op("udiv", plus(region.out, count, size - 1), size)
+        region.out.call(write_truncated(region, dtype, group_count), target, group_count, *state, count)
 
     _write_draw(region, node, call)
 
@@ -147,16 +149,16 @@ def write_integers(region: LoweringContext, node: Node) -> None:
     region.raise_if(node, (~b.compare("lt", low, high)).ir)
     start, stop = b.cast(low, uint64), b.cast(high, uint64)
 
-    def call(dtype: DType, count: Position, target: str, key: list[str]) -> None:
+    def call(dtype: DType, count: Position, target: str, state: list[str]) -> None:
         name = write_integers_function(region, dtype, count)
-        region.out.call(name, target, count, *key, start.ir, (stop - start).ir)
+        region.out.call(name, target, count, *state, start.ir, (stop - start).ir)
 
     _write_draw(region, node, call)
 
 
 @native_lowering("random_permutation", "stateless_permutation", fits=_is_native_draw, fits_open=_is_native_draw)
 def write_permutation(region: LoweringContext, node: Node) -> None:
-    def call(dtype: DType, count: Position, target: str, key: list[str]) -> None:
-        region.out.call(write_permutation_function(region.body.module), target, count, *key)
+    def call(dtype: DType, count: Position, target: str, state: list[str]) -> None:
+        region.out.call(write_permutation_function(region.body.module), target, count, *state)
 
     _write_draw(region, node, call, swap_block_count)

@@ -83,12 +83,12 @@ class _FunctionWriter(ElementWriter):
 class _DrawWriter:
     """A writer of a function that draws numbers in chunks, those from `%first` to `%last`.
 
-    A number takes `words_each` words. `finish` adds a function that runs all chunks, on several threads if there are
-    enough numbers.
+    A number takes `words_per_number` words. `finish` adds a function that runs all chunks, on several threads if there
+    are enough numbers.
     """
 
     def __init__(
-        self, region: LoweringContext, dtype: DType, words_each: int = 1, extra_names: Sequence[str] = ()
+        self, region: LoweringContext, dtype: DType, words_per_number: int = 1, extra_names: Sequence[str] = ()
     ) -> None:
         self.parameters = ["ptr noalias %result", *_i64_parameters("%count", *_KEY_NAMES, *extra_names)]
         self._region = region
@@ -96,43 +96,43 @@ class _DrawWriter:
         self.out = self._body.out
         self.b = _FunctionWriter(self.out)
         self.dtype = dtype
-        self.words_each = words_each
+        self.words_per_number = words_per_number
         self.philox = write_philox(self._body.module)
 
     def write_words(self, first_number: str) -> str:
         """Write the words of the chunk that begins with a number; return their address."""
-        out, size = self.out, _CHUNK_NUMBERS * self.words_each
+        out, size = self.out, _CHUNK_NUMBERS * self.words_per_number
         buffer = out.alloca(f"[{size} x i32]")
-        block = out.op("lshr", out.mul(first_number, self.words_each), 2)
+        block = out.op("lshr", out.mul(first_number, self.words_per_number), 2)
         out.call(self.philox, buffer, block, size // 4, *_KEY_NAMES)
         return buffer
 
-    def word_pair(self, bits: str, i: str) -> Element:
+    def word_pair(self, words: str, i: str) -> Element:
         """Return the words of a number as an integer of 64 bits, with the first word in the lower half."""
-        if self.words_each == 1:
-            return self._word(bits, i)
-        low, high = (self._word(bits, self.out.add(self.out.mul(i, 2), half)) for half in range(2))
+        if self.words_per_number == 1:
+            return self._word(words, i)
+        low, high = (self._word(words, self.out.add(self.out.mul(i, 2), half)) for half in range(2))
         return low | self.b.bits("shl", high, 32)
 
-    def _word(self, bits: str, i: str) -> Element:
-        return self.b.cast(load(self.b, uint32, bits, i), uint64)
+    def _word(self, words: str, i: str) -> Element:
+        return self.b.cast(load(self.b, uint32, words, i), uint64)
 
-    def fraction(self, bits: str, first: str, dtype: DType) -> Element:
+    def fraction(self, words: str, first: str, dtype: DType) -> Element:
         """Return a number in [0, 1) from the lower bits of a word, or of a pair of words for float64."""
         b, precision = self.b, PRECISION[dtype.name]
         if dtype is not float64:
-            word = b.wrap(int32, load(b, uint32, bits, first).ir)
+            word = b.wrap(int32, load(b, uint32, words, first).ir)
             return b.cast(word & ((1 << precision) - 1), float32) * 2.0**-precision
-        upper = self._word(bits, first) & ((1 << (precision - 32)) - 1)
-        bits_of_pair = b.bits("shl", upper, 32) | self._word(bits, self.out.add(first, 1))
+        upper = self._word(words, first) & ((1 << (precision - 32)) - 1)
+        bits_of_pair = b.bits("shl", upper, 32) | self._word(words, self.out.add(first, 1))
         return b.cast(b.wrap(int64, bits_of_pair.ir), float64) * 2.0**-precision
 
-    def normal_pair(self, bits: str, first: str) -> tuple[Element, Element]:
+    def normal_pair(self, words: str, first: str) -> tuple[Element, Element]:
         """Apply Box and Muller's transform to the words from `first` on, with each step rounded to the dtype."""
         b, is_double = self.b, self.dtype is float64
         dtype = float64 if is_double else float32
         second = self.out.add(first, 2 if is_double else 1)
-        radius_fraction, angle_fraction = (self.fraction(bits, offset, dtype) for offset in (first, second))
+        radius_fraction, angle_fraction = (self.fraction(words, offset, dtype) for offset in (first, second))
         least = MIN_UNIFORM if is_double else float(np.float32(MIN_UNIFORM))
         bounded = b.cast(b.select(radius_fraction < least, b.constant(least, dtype), radius_fraction), float64)
         radius = b.intrinsic("sqrt", b.cast(ELEMENTS["log"](b, bounded), dtype) * -2.0)
@@ -152,26 +152,28 @@ class _DrawWriter:
         store(self.b, self.b.cast(element, self.dtype), "%result", offset)
 
     def finish(self, count: Position) -> str:
-        """Write the function that runs all chunks; return its name. `count` numbers are drawn (0 if unknown)."""
+        """Write the function that runs all chunks of `count` numbers; return its name."""
         body = self._body.finish("ret i1 false")
         routine = Routine(self._region, self.parameters)
         out = routine.out
         if isinstance(count, int) and count >= _SHARED_NUMBERS and current_target().has_pool:
             chunks = -(-count // _CHUNK_NUMBERS)
             step = -(-chunks // PART_LIMIT)
-            run_split(Split(None, chunks, step), routine.module, out, body, self.parameters, False)
+            run_split(Split(None, chunks, step), routine.module, out, body, self.parameters, has_rare=False)
+            return routine.finish()
+        chunk_count = out.op("udiv", out.op("add", "%count", _CHUNK_NUMBERS - 1), _CHUNK_NUMBERS)
+        if isinstance(count, str) and current_target().has_pool:
+            part_work = _SHARED_NUMBERS // PART_LIMIT
+            split = Split(
+                None, chunk_count, None, ("%count",), 1, least_part_work=part_work, least_work=_SHARED_NUMBERS
+            )
+            run_split(split, routine.module, out, body, self.parameters, has_rare=False)
         else:
-            number = out.op("udiv", out.op("add", "%count", _CHUNK_NUMBERS - 1), _CHUNK_NUMBERS)
-            if isinstance(count, str) and current_target().has_pool:
-                part_work = _SHARED_NUMBERS // PART_LIMIT
-                split = Split(None, number, None, ("%count",), 1, least_part_work=part_work, least_work=_SHARED_NUMBERS)
-                run_split(split, routine.module, out, body, self.parameters, False)
-                return routine.finish()
-            out.call(body, *(parameter.name for parameter in out.signature.parameters), 0, 0, number)
+            out.call(body, *(parameter.name for parameter in out.signature.parameters), 0, 0, chunk_count)
         return routine.finish()
 
 
-def _loop_over_chunk(out: FunctionText, start: str, length: str, write: Callable[[str, str], None]) -> None:
+def _loop_over_numbers(out: FunctionText, start: str, length: str, write: Callable[[str, str], None]) -> None:
     """Write the loop over the numbers of a chunk, with a body by `write(i, offset in the result)`."""
     with out.loop("0", length) as i:
         write(i, out.add(start, i))
@@ -182,10 +184,10 @@ def write_uniform(region: LoweringContext, dtype: DType, count: Position) -> str
     draw = _DrawWriter(region, dtype, 2 if dtype is float64 else 1)
 
     def write_chunk(start: str, length: str) -> None:
-        bits = draw.write_words(start)
-        _loop_over_chunk(
+        words = draw.write_words(start)
+        _loop_over_numbers(
             draw.out, start, length,
-            lambda i, offset: draw.store(draw.fraction(bits, draw.out.mul(i, draw.words_each), dtype), offset),
+            lambda i, offset: draw.store(draw.fraction(words, draw.out.mul(i, draw.words_per_number), dtype), offset),
         )  # fmt: skip
 
     draw.loop_over_chunks(write_chunk)
@@ -193,7 +195,9 @@ def write_uniform(region: LoweringContext, dtype: DType, count: Position) -> str
 
 
 def write_gaussian(region: LoweringContext, dtype: DType, count: Position) -> str:
-    """Write a function that draws normal numbers, in pairs that an array for a chunk holds, since the last may be odd.
+    """Write a function that draws normal numbers.
+
+    They are computed in pairs, in an array for one chunk, since the number of numbers may be odd.
     """
     draw = _DrawWriter(region, dtype, 2 if dtype is float64 else 1)
     out, b = draw.out, draw.b
@@ -201,12 +205,16 @@ def write_gaussian(region: LoweringContext, dtype: DType, count: Position) -> st
     numbers = out.alloca(f"[{_CHUNK_NUMBERS} x {memory(computed_dtype)}]")
 
     def write_chunk(start: str, length: str) -> None:
-        bits = draw.write_words(start)
+        words = draw.write_words(start)
         with out.loop("0", out.op("lshr", out.op("add", length, 1), 1)) as i:
             first_position = out.mul(i, 2)
-            for k, number in enumerate(draw.normal_pair(bits, out.mul(first_position, draw.words_each))):
+            for k, number in enumerate(draw.normal_pair(words, out.mul(first_position, draw.words_per_number))):
                 store(b, number, numbers, out.add(first_position, k))
-        _loop_over_chunk(out, start, length, lambda i, offset: draw.store(load(b, computed_dtype, numbers, i), offset))
+
+        def store_number(i: str, offset: str) -> None:
+            draw.store(load(b, computed_dtype, numbers, i), offset)
+
+        _loop_over_numbers(out, start, length, store_number)
 
     draw.loop_over_chunks(write_chunk)
     return draw.finish(count)
@@ -219,7 +227,7 @@ def write_integers_function(region: LoweringContext, dtype: DType, count: Positi
     low, range_ = b.wrap(uint64, "%least"), b.wrap(uint64, "%range")
 
     def write_chunk(start: str, length: str) -> None:
-        bits = draw.write_words(start)
+        words = draw.write_words(start)
 
         def write_quick_remainders() -> None:
             """Write remainders without a division; a second step corrects the error of the float quotient."""
@@ -237,9 +245,9 @@ def write_integers_function(region: LoweringContext, dtype: DType, count: Positi
 
         def write(remainder: Callable[[Element], Element]) -> None:
             def write_number(i: str, offset: str) -> None:
-                draw.store(low + remainder(draw.word_pair(bits, i)), offset)
+                draw.store(low + remainder(draw.word_pair(words, i)), offset)
 
-            _loop_over_chunk(out, start, length, write_number)
+            _loop_over_numbers(out, start, length, write_number)
 
         is_small = b.compare("lt", range_, 1 << 32) & b.compare("gt", range_, 1)
         out.either(is_small.ir, write_quick_remainders, lambda: write(lambda x: b.remainder(x, range_)))
@@ -253,7 +261,7 @@ def write_bits(region: LoweringContext, dtype: DType, count: Position) -> str:
 
     def write_chunk(start: str, length: str) -> None:
         words = draw.write_words(start)
-        _loop_over_chunk(draw.out, start, length, lambda i, offset: draw.store(draw.word_pair(words, i), offset))
+        _loop_over_numbers(draw.out, start, length, lambda i, offset: draw.store(draw.word_pair(words, i), offset))
 
     draw.loop_over_chunks(write_chunk)
     return draw.finish(count)
@@ -275,14 +283,14 @@ def write_truncated(region: LoweringContext, dtype: DType, groups: Position) -> 
     words, filled, blocks_used = out.alloca("[4 x i32]"), out.alloca("i64"), out.alloca("i64")
 
     def write_group(i: str, group: str) -> None:
-        group_start, block = out.mul(group, size), out.mul(group, RESERVED_BLOCKS * size // 4)
+        group_start, first_block = out.mul(group, size), out.mul(group, RESERVED_BLOCKS * size // 4)
         out.store("i64", 0, filled)
         out.store("i64", 0, blocks_used)
         next_block, done = out.label("again"), out.label("complete")
         out.branch(next_block)
         out.begin(next_block)
         block_number = out.load("i64", blocks_used)
-        out.call(draw.philox, words, out.op("add", block, block_number), 1, *_KEY_NAMES)
+        out.call(draw.philox, words, out.op("add", first_block, block_number), 1, *_KEY_NAMES)
         out.store("i64", out.op("add", block_number, 1), blocks_used)
         for first in range(0, 4, words_of_pair(dtype)):
             for number in draw.normal_pair(words, str(first)):
@@ -298,5 +306,5 @@ def write_truncated(region: LoweringContext, dtype: DType, groups: Position) -> 
         out.either(is_inside.ir, lambda: draw.store(number, position.ir), lambda: None)
         out.store("i64", (filled_count + b.cast(is_near, int64)).ir, filled)
 
-    draw.loop_over_chunks(lambda start, length: _loop_over_chunk(out, start, length, write_group))
+    draw.loop_over_chunks(lambda start, length: _loop_over_numbers(out, start, length, write_group))
     return draw.finish(groups)

@@ -15,7 +15,7 @@ from autoconv.backends.llvm.codegen.memory.array_view import ndarray_memory, pla
 from autoconv.backends.llvm.codegen.registry import BY_OP
 from autoconv.backends.llvm.codegen.values import Memory, Native, Object
 from autoconv.backends.llvm.ir.function import FunctionText
-from autoconv.backends.llvm.ir.index_arith import Position, element_count, is_known, product
+from autoconv.backends.llvm.ir.index_arith import Position, element_count, is_known, product, row_major_strides
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, load, store
 from autoconv.backends.llvm.target import abi
 from autoconv.graph.dtypes import DType
@@ -35,6 +35,7 @@ class KernelCalls:
     _plan: Any
 
     def write_kernel(self, node: Node) -> None:
+        """Define the results of a node of the class "kernel": a constant, a placeholder, or a call of the kernel."""
         name = node.op.name
         if name == "constant" or (name == "absent" and is_scalar(node.results[0].type)):
             self._write_constant(node)
@@ -93,7 +94,7 @@ class KernelCalls:
             return [self._as_native(value, body.own_reference(error)) for value in node.results]
         count = len(node.inputs) + len(numbers)
         arguments = out.alloca(f"[{max(count, 1)} x ptr]")
-        boxes: list[str] = []
+        box_slots: list[str] = []
         for i, value in enumerate(node.inputs):
             native = self._values.get(value)
             if self._plan.classes.get(node) == "sizes" and i in node.op.traits.shape_only:
@@ -102,24 +103,22 @@ class KernelCalls:
                 native = self._shape_placeholder(value)
             if isinstance(native, Memory):
                 array = value.node.inputs[0] if value in self._plan.lent and value.node is not None else value
-                box = box_memory(self, native, array.type)  # type: ignore[arg-type]
-                boxes.append(box.slot or "")
-                native = box
+                native = box_memory(self, native, array.type)  # type: ignore[arg-type]
+                box_slots.append(native.slot or "")
             elif isinstance(native, Element):
-                box = self.box(native)
-                boxes.append(box.slot or "")
-                native = box
+                native = self.box(native)
+                box_slots.append(native.slot or "")
             elif native.original_type is not None:  # the same memory under another shape
                 native = self._reshape(native, value.type)
-                boxes.append(native.slot or "")
+                box_slots.append(native.slot or "")
             cell = out.gep("ptr", arguments, i)
             out.store("ptr", native.ir, cell)
         for i, number in enumerate(numbers, len(node.inputs)):
             box = self.box(number)
-            boxes.append(box.slot or "")
+            box_slots.append(box.slot or "")
             out.store("ptr", box.ir, out.gep("ptr", arguments, i))
         result = out.call("call_python", function(out), arguments, count)
-        for slot in boxes:
+        for slot in box_slots:
             body.release(slot)
         body.fail_if(out.is_null(result))
         return self._unpack(node, result)
@@ -150,18 +149,15 @@ class KernelCalls:
         return self.body.own_reference(self.body.call_python(lambda x: x.reshape(shape), array.ir))
 
     def _new_view(
-        self, array: Object, dtype: DType, shape: Sequence[Position], steps: Sequence[Position] | None = None
+        self, array: Object, dtype: DType, shape: Sequence[Position], strides: Sequence[Position] | None = None
     ) -> Object:
-        """Return a view of an array with another shape; `steps` are its strides in bytes, C-contiguous by default."""
+        """Return a view of an array with another shape, and `strides` in bytes; without them it is C-contiguous."""
         out = self.out
-        strides = list(reversed(steps or ()))
-        stride: Position = dtype.size
-        for size in reversed(shape[len(strides) :]):
-            strides.append(stride)
-            stride = product(out, stride, size)
+        if strides is None:
+            strides = row_major_strides(out, shape, dtype.size)
         array_class, descriptor = (self.body.objects.reference(item)(out) for item in (np.ndarray, dtype.numpy))
         address = out.load("ptr", out.gep("i8", array.ir, abi.DATA))
-        buffers = [self.body.store_dimensions(numbers) for numbers in (shape, strides[::-1])]
+        buffers = [self.body.store_dimensions(numbers) for numbers in (shape, strides)]
         result = out.call(
             "new_view", array_class, descriptor, len(shape), *buffers, address, array.ir, abi.WRITABLE_FLAGS
         )
@@ -179,17 +175,17 @@ class KernelCalls:
         store(ElementWriter(out), element, pointer, 0)
         return self.body.own_reference(result)
 
-    def _unpack(self, node: Node, tuple_: str) -> list[Native]:
+    def _unpack(self, node: Node, result: str) -> list[Native]:
         """Unpack the results of a kernel, which are in a tuple unless there is exactly one."""
         out, body = self.out, self.body
-        owned = body.own_reference(tuple_)
+        owned = body.own_reference(result)
         natives: list[Native] = []
         if len(node.results) == 1:
             natives.append(self._as_native(node.results[0], owned))
             return natives
         body.module.declare("PyTuple_GetItem", "ptr", "ptr, i64")
         for i, value in enumerate(node.results):
-            ir = out.call("PyTuple_GetItem", tuple_, i)
+            ir = out.call("PyTuple_GetItem", result, i)
             out.call("retain", ir)
             natives.append(self._as_native(value, body.own_reference(ir)))
         body.release(owned.slot)
