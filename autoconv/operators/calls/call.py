@@ -103,8 +103,8 @@ def convert_callee(function: Any, region: Any = None) -> Any:
             _convert_members_of(region, function)
         return types.MethodType(_convert_and_track(method, contract, region), function)
     contract.before_call(function)
-    is_special = isinstance(function, types.WrapperDescriptorType)
-    return refuse_graph_values(function) if is_special and contract.objects_in_graph else function
+    is_special_method = isinstance(function, types.WrapperDescriptorType)
+    return refuse_graph_values(function) if is_special_method and contract.objects_in_graph else function
 
 
 def has_user_equality(value: object) -> bool:
@@ -115,15 +115,15 @@ def has_user_equality(value: object) -> bool:
 
 def _find_graph_equivalent(function: Callable[..., Any], region: Any) -> Any:
     """Return the graph equivalent of a function; None if there is none."""
-    compiles = region is not None and region.contract.objects_in_graph
+    is_compiled = region is not None and region.contract.objects_in_graph
     if region is not None and region.trace.memory and (array_form := array_function(function)) is not None:
         return array_form
     override = override_for(function)
     if override is not None:
-        form = on_objects(function, override) if compiles else _distribute_over_arms(function, override)
-        return require_fitting_arguments(function, form)
-    copy_form = find_copy_function(function, region.contract.before_call) if compiles else None
-    callback_form = convert_callback_function(function, _convert_source) if compiles else None
+        graph_form = on_objects(function, override) if is_compiled else _distribute_over_arms(function, override)
+        return require_fitting_arguments(function, graph_form)
+    copy_form = find_copy_function(function, region.contract.before_call) if is_compiled else None
+    callback_form = convert_callback_function(function, _convert_source) if is_compiled else None
     return copy_form or callback_form or (warn if function is WARN else numpy_call(function, region))
 
 
@@ -132,7 +132,7 @@ def _convert_source(function: types.FunctionType) -> Callable[..., Any]:
 
 
 def _convert_method(method: types.MethodType, contract: Contract, region: Any) -> Any:
-    owner, inner = method.__self__, method.__func__
+    owner, underlying = method.__self__, method.__func__
     refuse_special(method, region)
     if type(owner) in PLAIN_OF:
         if method.__name__ in ("__iter__", "__reversed__"):
@@ -142,9 +142,9 @@ def _convert_method(method: types.MethodType, contract: Contract, region: Any) -
         return wrap_extend(method) if method.__name__ == "extend" else method
     if region is not None:
         _convert_members_of(region, owner)
-    if isinstance(inner, types.FunctionType):
-        return types.MethodType(_convert_and_track(inner, contract, region), owner)
-    return functools.partial(convert_callee(inner, region), owner)  # e.g. np.random.rand
+    if isinstance(underlying, types.FunctionType):
+        return types.MethodType(_convert_and_track(underlying, contract, region), owner)
+    return functools.partial(convert_callee(underlying, region), owner)  # e.g. np.random.rand
 
 
 def _wrap_sort(method: types.MethodType) -> Callable[..., Any]:
@@ -215,16 +215,16 @@ def _is_package_function(function: types.FunctionType) -> bool:
 
 
 def _convert_function(function: types.FunctionType, contract: Contract) -> Callable[..., Any]:
-    plain = _convert_plain_function(function, contract)
-    is_generator = is_generator_function(plain, current_region())
-    return wrap_generator_function(plain, _convert_to_generator) if is_generator else plain
+    converted_function = _convert_unless_excluded(function, contract)
+    is_generator = is_generator_function(converted_function, current_region())
+    return wrap_generator_function(converted_function, _convert_to_generator) if is_generator else converted_function
 
 
 def _convert_to_generator(function: types.FunctionType) -> Any:
     return convert_generator(function, operators_module()) if is_converted(function) else None
 
 
-def _convert_plain_function(function: types.FunctionType, contract: Contract) -> Callable[..., Any]:
+def _convert_unless_excluded(function: types.FunctionType, contract: Contract) -> Callable[..., Any]:
     if contract.runs_plain and debugger_name(function):
         contract.before_call(function)
     refuse_coroutine(function)
@@ -276,12 +276,12 @@ def _make_class_constructor(cls: type, contract: Contract) -> Any:
     is_exception = type(cls) is type and issubclass(cls, BaseException) and has_user_init
     is_exception = is_exception and not is_user_defined(cls.__new__)
     if is_exception or (is_plain and (has_user_init or (init is object.__init__ and is_user_code(cls)))):
-        make = cls.__new__ if is_exception else lambda cls, *args, **kwargs: object.__new__(cls)
-        return _make_constructor(cls, make, init if has_user_init else None, contract if has_written_init else None)
-    return _unconverted_class(cls, contract)
+        allocate = cls.__new__ if is_exception else lambda cls, *args, **kwargs: object.__new__(cls)
+        return _construct_by(cls, allocate, init if has_user_init else None, contract if has_written_init else None)
+    return _make_unconverted_constructor(cls, contract)
 
 
-def _unconverted_class(cls: type, contract: Contract) -> Any:
+def _make_unconverted_constructor(cls: type, contract: Contract) -> Any:
     """Return the callable for a class whose instances Python creates itself."""
     if contract.objects_in_graph and cls in LIBRARY:
         return on_objects(cls)
@@ -293,12 +293,12 @@ def _unconverted_class(cls: type, contract: Contract) -> Any:
     return cls
 
 
-def _make_constructor(cls: Any, make: Callable[..., Any], init: Any, contract: Contract | None) -> Callable[..., Any]:
-    """Return the constructor of a class of the trace; without a contract, `dataclasses` generated `init`, if given."""
+def _construct_by(cls: Any, new: Callable[..., Any], init: Any, contract: Contract | None) -> Callable[..., Any]:
+    """Return a constructor that registers new objects with the trace; without a contract, `init` is a generated one."""
     is_generated = init is not None and contract is None
 
     def construct(*args: Any, **kwargs: Any) -> Any:
-        result: Any = make(cls, *args, **kwargs)
+        result: Any = new(cls, *args, **kwargs)
         _register_created_object(result)
         if is_generated:
             kwargs = {**call_factories(cls, args, kwargs, call), **kwargs}

@@ -37,18 +37,18 @@ def _runs_code(part: object) -> bool:
     if not isinstance(part, type):
         return is_user_code(part if isinstance(part, types.FunctionType) else type(part))
     user_bases = [base for base in part.__mro__ if is_user_code(base)]
-    hooks = any(name in vars(base) for base in user_bases for name in ("__init_subclass__", "__set_name__"))
-    return hooks or is_user_code(type(part)) or bool(user_bases and issubclass(part, type))
+    has_hooks = any(name in vars(base) for base in user_bases for name in ("__init_subclass__", "__set_name__"))
+    return has_hooks or is_user_code(type(part)) or bool(user_bases and issubclass(part, type))
 
 
-_kind_of = OVERRIDES[type]
+_class_of_value = OVERRIDES[type]
 
 
 def _type(*args: Any) -> Any:
     """`type(x)`, or with three arguments a new class of that name with these bases."""
     if len(args) == 3 and isinstance(args[1], tuple):
         class_statement(*args[1])
-    return _kind_of(*args)
+    return _class_of_value(*args)
 
 
 OVERRIDES[type] = _type

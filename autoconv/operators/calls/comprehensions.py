@@ -78,7 +78,10 @@ def _fill_container(empty: Any, source: Any, add: Callable[[Any, Any], Any]) -> 
 
 
 def _visit_values(source: Any, add: Callable[[Any], Any]) -> None:
-    """Call `add` with each value of the source, in Python."""
+    """Call `add` with each value of the source, in Python.
+
+    Unlike the generator `iterate_values`, it does not turn a StopIteration of the program into another error.
+    """
     for item in iterate(source.iterable):
         parts = source.unpack(item)
         for condition in source.conditions:

@@ -51,7 +51,7 @@ def spread(iterable: object) -> Any:
     return iterable
 
 
-class _Elements:
+class _SpreadElements:
     """Placeholder for the elements of a set or the keys of a dict, which a set takes over by their table."""
 
     __slots__ = ("items",)
@@ -69,7 +69,7 @@ def spread_in_set(iterable: object) -> Any:
         is_item_by_item = getattr(iterable.value_in_graph.type, "kind", "") in ("list", "tuple", "str", "range")
     else:
         is_item_by_item = not isinstance(iterable, (set, frozenset, dict))
-    return spread(iterable) if is_item_by_item else (_Elements(iterable),)
+    return spread(iterable) if is_item_by_item else (_SpreadElements(iterable),)
 
 
 def _as_growing_list(iterable: Any) -> Any:
@@ -101,7 +101,7 @@ def _join_parts(parts: Any) -> Any:
     """Build a graph list out of items and Spreads."""
     joined: Any = None
     pending_items: list[Any] = []
-    for part in (*parts, None):
+    for part in (*parts, None):  # None at the end adds the pending items
         if type(part) is Spread or (part is None and pending_items):
             built = build_object("list", pending_items)
             joined = built if joined is None else apply_object("iadd", joined, built)
@@ -125,7 +125,7 @@ def new_set(*parts: Any) -> Any:
     """Return a set of these items."""
     region = current_region()
     if region is not None:
-        if any(type(part) is _Elements for part in parts):
+        if any(type(part) is _SpreadElements for part in parts):
             return _build_set(parts)
         if any(type(part) is Spread for part in parts):
             is_compiled = region.contract.objects_in_graph
@@ -139,7 +139,7 @@ def _build_set(parts: tuple[Any, ...]) -> Any:
     """Return a set filled as Python fills it: item by item, and by whole sets and dicts."""
     result = items.new(set())
     for part in parts:
-        if type(part) in (_Elements, Spread):
+        if type(part) in (_SpreadElements, Spread):
             result.update(part.items)
         else:
             result.add(part)
@@ -199,27 +199,31 @@ def unpacked(value: object, target: str) -> Any:
         if is_deferred(value):
             value = collect_list(value)
         if type(value) is SymbolicObject or heap_of(value) is not None:
-            names = [name.strip() for name in target.split(",") if name.strip()]
-            star = next(n for n, name in enumerate(names) if name.startswith("*"))
-            result = record_object("object_unpack", [value], count=len(names), star=star)
-            return result if len(names) > 1 else (result,)
+            name_count, star_position = _parse_target(target)
+            result = record_object("object_unpack", [value], count=name_count, star=star_position)
+            return result if name_count > 1 else (result,)
     return tuple(map(items.new, _unpacking_function(target)(value)))
+
+
+def _parse_target(target: str) -> tuple[int, int]:
+    """Return the number of names in an assignment target, and the position of the starred name."""
+    names = [name.strip() for name in target.split(",") if name.strip()]
+    return len(names), next(n for n, name in enumerate(names) if name.startswith("*"))
 
 
 def _unpack_symbolic_list(value: Any, target: str) -> tuple[Any, ...]:
     """Return the items of a list whose length is symbolic, for an assignment to `target`."""
-    names = [name.strip() for name in target.split(",") if name.strip()]
-    star = next(n for n, name in enumerate(names) if name.startswith("*"))
-    target_count, size = len(names) - 1, items_of(value).length()
-    raise_if(size < target_count, ValueError(f"not enough values to unpack (expected at least {target_count})"))
-    after = target_count - star
+    name_count, star = _parse_target(target)
+    single_count, size = name_count - 1, items_of(value).length()
+    raise_if(size < single_count, ValueError(f"not enough values to unpack (expected at least {single_count})"))
+    after = single_count - star
     starred_items = value[star : size - after]
     return (*(value[n] for n in range(star)), starred_items, *(value[n - after] for n in range(after)))
 
 
 @functools.cache
 def _unpacking_function(target: str) -> Callable[[Any], Any]:
-    """Python's own unpacking into that target."""
+    """Return a function that unpacks a value into that target as Python does."""
     names = target.replace("*", "")
     return eval(compile(f"lambda value: [({names}) for {target} in (value,)][0]", __file__, "eval"))  # type: ignore[no-any-return]
 

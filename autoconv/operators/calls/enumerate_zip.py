@@ -27,8 +27,8 @@ from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 
-# Types that are read by position beside a generator expression.
-_BY_POSITION = (str, bytes, list, tuple, range)
+# Classes whose items are read by position beside a generator expression.
+_INDEXED_CLASSES = (str, bytes, list, tuple, range)
 
 
 class EnumerateLoop:
@@ -113,17 +113,17 @@ def zip_lazy(*iterables: Any) -> HeldIterator | None:
     if len(generator_positions) != 1 or current_region() is None:
         return None
     before, after = iterables[: generator_positions[0]], iterables[generator_positions[0] + 1 :]
-    if not all(map(_is_by_position, (*before, *after))):
+    if not all(map(_has_positions, (*before, *after))):
         return None
     loop = ZipLoop(before, iterables[generator_positions[0]], after)
     return HeldIterator(loop.iterate_from(0), loop)
 
 
-def _is_by_position(part: object) -> bool:
+def _has_positions(part: object) -> bool:
     if type(part) is SymbolicObject:
         kind = getattr(part.value_in_graph.type, "kind", "")
-        return kind in [known_kind.__name__ for known_kind in _BY_POSITION]
-    return type(part) in (*_BY_POSITION, TracedList) and items_of(part) is None
+        return kind in [known_class.__name__ for known_class in _INDEXED_CLASSES]
+    return type(part) in (*_INDEXED_CLASSES, TracedList) and items_of(part) is None
 
 
 def _has_ended(parts: Sequence[Any], position: int) -> Any:
@@ -150,8 +150,8 @@ def _refuse_python_iteration() -> Iterator[Any]:
     yield
 
 
-def _exit_code(left: Any) -> Any:
-    return if_exp(left, lambda: BREAK, lambda: NORMAL)
+def _exit_code(is_left: Any) -> Any:
+    return if_exp(is_left, lambda: BREAK, lambda: NORMAL)
 
 
 __all__ = ["enumerate_lazy", "zip_lazy"]

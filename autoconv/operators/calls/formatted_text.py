@@ -59,15 +59,15 @@ def ipercent(template: Any, values: object) -> Any:
     return percent(template, values) if isinstance(template, (str, bytes)) else change(template, values)
 
 
-def _method(kind: Any) -> Any:
+def _percent_method(text_class: Any) -> Any:
     """Return the replacement of `str.__mod__` or `bytes.__mod__` for calls by that name."""
-    native = kind.__mod__
-    return lambda template, values: (percent if isinstance(template, kind) else native)(template, values)
+    python_operator = text_class.__mod__
+    return lambda template, values: (percent if isinstance(template, text_class) else python_operator)(template, values)
 
 
 for _functions in (AS_STATEMENTS, OVERRIDES):
     _functions.update({operator.mod: percent, operator.imod: ipercent})
-    _functions.update({str.__mod__: _method(str), bytes.__mod__: _method(bytes)})
+    _functions.update({str.__mod__: _percent_method(str), bytes.__mod__: _percent_method(bytes)})
 
 
 def _waits_for_run_time(*values: Any) -> bool:

@@ -30,7 +30,7 @@ def _augmented_assignment(binary_operator: Operator) -> Callable[[Any, Any], Any
 
     def augment(x: object, value: object) -> Any:
         if type(x) is Variant:
-            return distribute(lambda arm, other: (operate if _is_typed(arm) else augment)(arm, other), x, value)
+            return distribute(lambda arm, other: (operate if _is_replaced(arm) else augment)(arm, other), x, value)
         if isinstance(x, (list, dict, set)):
             record_container_write(x)
         elif isinstance(x, np.ndarray):
@@ -42,7 +42,7 @@ def _augmented_assignment(binary_operator: Operator) -> Callable[[Any, Any], Any
             x.extend(value)  # `+=` would create a new list out of both
             return x
         is_number = type(x) is SymbolicTensor and x.weak
-        if (is_number or _is_plain_constant(x, change)) and is_object(value):
+        if (is_number or _is_simple_value(x, change)) and is_object(value):
             return apply_object(change.__name__, x, value)
         try:
             if isinstance(x, frozenset) and change in _FROZENSET_OPERATORS:
@@ -65,15 +65,15 @@ iadd, isub, imul, itruediv, ifloordiv, imod, ipow, imatmul, ilshift, irshift, ia
 )
 
 
-def _is_plain_constant(x: object, change: Any) -> bool:
+def _is_simple_value(x: object, change: Any) -> bool:
     """Return whether `x` is None or of a simple type, and no method of the program computes `x += value`."""
     methods = f"__{change.__name__}__", f"__{change.__name__[1:]}__"
-    return (x is None or isinstance(x, _CONSTANTS)) and not any(user_defined_method(x, name) for name in methods)
+    return (x is None or isinstance(x, _SIMPLE_CLASSES)) and not any(user_defined_method(x, name) for name in methods)
 
 
-_CONSTANTS = (bool, int, float, complex, str, bytes, tuple, frozenset, range)
+_SIMPLE_CLASSES = (bool, int, float, complex, str, bytes, tuple, frozenset, range)
 
 
-def _is_typed(x: object) -> bool:
+def _is_replaced(x: object) -> bool:
     """Return whether `+=` creates a new value: for NumPy's scalars, and for arrays unless under `compile`."""
     return isinstance(x, Tensor) and not x.weak and (not is_compiled() or x.type.shape == ())

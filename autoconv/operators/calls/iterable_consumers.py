@@ -28,6 +28,7 @@ from autoconv.operators.support.signature_check import passed_program
 from autoconv.operators.support.speculation import Attempt
 from autoconv.operators.values import ordering as _ordering  # noqa: F401 - its replacements are wrapped here
 from autoconv.operators.values.builtins import convert_callback
+from autoconv.operators.values.items import has_objects_in_graph
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
 from autoconv.runtime.objects.containers import PLAIN_OF, heap_of, items_of, traced_result
 from autoconv.runtime.objects.object_conversions import unbox
@@ -42,7 +43,7 @@ _INTEGER = TensorType(int64, (), True)
 
 
 def is_deferred(iterable: object) -> bool:
-    """Return whether an iterable is consumed by a graph loop, because Python cannot iterate over it or not as well."""
+    """Return whether an iterable is consumed by a graph loop, as Python cannot, or would record each iteration."""
     if current_region() is None:
         return False
     if type(iterable) is GeneratorExpression or is_stream(iterable) or items_of(iterable) is not None:
@@ -59,11 +60,6 @@ def _is_deferred_for(function: Callable[..., Any], iterable: object) -> bool:
     return is_deferred(iterable)
 
 
-def _is_compiled() -> bool:
-    region = current_region()
-    return region is not None and region.contract.objects_in_graph
-
-
 def _consumer(function: Callable[..., Any]) -> Callable[[Any], Any]:
     """Register the version of a builtin for a single positional argument that is deferred."""
     previous_override = OVERRIDES.get(function, function)
@@ -74,7 +70,8 @@ def _consumer(function: Callable[..., Any]) -> Callable[[Any], Any]:
                 if current_region() is None:
                     return previous_override(*args, **kwargs)
                 return traced_result(previous_override(*args, **kwargs))
-            if type(args[0]) is StagedRange and _is_compiled() and function in _RANGE_FUNCTIONS and len(args) == 1:
+            is_range = type(args[0]) is StagedRange and len(args) == 1
+            if is_range and has_objects_in_graph() and function in _RANGE_FUNCTIONS:
                 return _apply_to_range(function, args[0], kwargs)
             return graph_form(*args, **kwargs)
 
@@ -104,11 +101,11 @@ ITEMWISE["sum"] = _sum
 
 
 def _quantifier(decisive: bool) -> Callable[[Any], Any]:
-    """any() or all(): end at the first element that is `decisive`."""
+    """Return any() or all(), which end at the first element whose truth is `decisive`."""
 
     def quantify(iterable: object) -> Any:
         def body(item: object, result: object, _: Any) -> Any:
-            return if_stmt(_nonzero(item), on_true, on_false, (result, NORMAL), names)
+            return if_stmt(_nonzero_test(item), on_true, on_false, (result, NORMAL), names)
 
         def decide(*_: Any) -> Any:
             return decisive, BREAK
@@ -124,7 +121,7 @@ def _quantifier(decisive: bool) -> Callable[[Any], Any]:
     return quantify
 
 
-def _nonzero(item: object) -> Any:
+def _nonzero_test(item: object) -> Any:
     """Compare a typed number with 0 for any() and all(), as for the elements of a tensor."""
     tensor = as_tensor(item)
     if tensor is None or tensor.weak or tensor.dtype.is_bool or tensor.type.shape not in ((), None):
@@ -138,13 +135,13 @@ ITEMWISE["all"] = _consumer(builtins.all)(_quantifier(False))
 
 def _apply_to_list(function: Callable[..., Any], items: Any, kwargs: dict[str, Any] | None = None) -> Any:
     """Apply the builtin to the list of all items."""
-    from_python = _PREVIOUS_OVERRIDES[function]
+    previous_override = _PREVIOUS_OVERRIDES[function]
     if items_of(items) is not None:
         return _apply_to_staged_list(function, items, kwargs or {})
-    in_graph = heap_of(items) is not None or (function not in _CLASS_PRESERVING and holds_symbols(items))
-    if in_graph and _is_compiled():
+    is_in_graph = heap_of(items) is not None or (function not in _CLASS_PRESERVING and holds_symbols(items))
+    if is_in_graph and has_objects_in_graph():
         return apply_object(function.__name__, items, *(kwargs or {}).values(), keywords=tuple(kwargs or {}))
-    return plain_call(from_python, (list.__iter__(items),), kwargs or {})
+    return plain_call(previous_override, (list.__iter__(items),), kwargs or {})
 
 
 def plain_call(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -193,10 +190,10 @@ def _next(iterator: object, *default: Any) -> Any:
         if result is not _TENSOR_DECIDES:
             return result
     default_value = default[0] if default else Undefined("next")
-    names = ("next", "its end")
-    result, code = for_source(iterator, lambda item, *_: (item, BREAK), (default_value, NORMAL), names, exit="its end")
+    take_first, initial = lambda item, *_: (item, BREAK), (default_value, NORMAL)
+    result, exit_code = for_source(iterator, take_first, initial, ("next", "its end"), exit="its end")
     if not default:
-        if_stmt(code == NORMAL, _raise_stop_iteration)
+        if_stmt(exit_code == NORMAL, _raise_stop_iteration)
     return ld(result)
 
 
@@ -265,9 +262,9 @@ def _map(function: Callable[..., Any], *iterables: Any) -> Any:
     if len(iterables) == 1:
         return generator(iterables[0], lambda item: convert_callback(function)(item))
     if any(type(iterable) is GeneratorExpression for iterable in iterables):
-        return _python_map(function, *iterables)
-    pairs = apply_object("zip", *iterables)
-    return generator(pairs, lambda *items: convert_callback(function)(*items), into=_target_names(len(iterables)))
+        return _previous_map(function, *iterables)
+    tuples = apply_object("zip", *iterables)
+    return generator(tuples, lambda *items: convert_callback(function)(*items), into=_target_names(len(iterables)))
 
 
 def _target_names(count: int) -> str:
@@ -280,7 +277,7 @@ def _filter(function: Callable[..., Any], iterable: object) -> Any:
     return generator(iterable, lambda item: item, test)
 
 
-_staged_zip = OVERRIDES[builtins.zip]
+_previous_zip = OVERRIDES[builtins.zip]
 
 
 def _zip(*iterables: Any, strict: bool = False) -> Any:
@@ -291,9 +288,9 @@ def _zip(*iterables: Any, strict: bool = False) -> Any:
     staged_ranges = [iterable for iterable in iterables if type(iterable) is StagedRange]
     others = [iterable for iterable in iterables if type(iterable) is not StagedRange]
     can_be_boxed = all(map(_can_be_boxed, others))
-    if staged_ranges and _is_compiled() and can_be_boxed and any(as_staged(x) is None for x in others):
+    if staged_ranges and has_objects_in_graph() and can_be_boxed and any(as_staged(x) is None for x in others):
         return apply_object("zip", *iterables, strict, keywords=("strict",))
-    return _staged_zip(*iterables, strict=strict)
+    return _previous_zip(*iterables, strict=strict)
 
 
 def _can_be_boxed(iterable: object) -> bool:
@@ -301,11 +298,11 @@ def _can_be_boxed(iterable: object) -> bool:
 
 
 OVERRIDES[builtins.zip] = _zip
-_staged_enumerate = OVERRIDES[builtins.enumerate]
+_previous_enumerate = OVERRIDES[builtins.enumerate]
 
 
 def _enumerate(iterable: object, start: object = 0) -> Any:
-    return enumerate_lazy(iterable, start) or _staged_enumerate(iterable, start)
+    return enumerate_lazy(iterable, start) or _previous_enumerate(iterable, start)
 
 
 def _zip_in_graph(*iterables: Any) -> Any:
@@ -319,13 +316,13 @@ def _reverse_in_graph(iterable: object) -> Any:
 
 
 OVERRIDES[builtins.enumerate] = _enumerate
-_python_map = OVERRIDES[builtins.map]
+_previous_map = OVERRIDES[builtins.map]
 
 
 def _map_iterables(function: Callable[..., Any], *iterables: Any) -> Any:
-    if any(map(_is_only_in_graph, iterables)) or (_is_compiled() and len(iterables) == 1):
+    if any(map(_is_only_in_graph, iterables)) or (has_objects_in_graph() and len(iterables) == 1):
         return _map(function, *iterables)
-    return _python_map(function, *iterables)
+    return _previous_map(function, *iterables)
 
 
 OVERRIDES[builtins.map] = _map_iterables

@@ -18,27 +18,27 @@ from autoconv.runtime.objects.symbolic_objects import apply_object
 
 def sort_by_key(iterable: object, *, key: Callable[[Any], Any], reverse: Any = False) -> Any:
     """`sorted(iterable, key=key, reverse=reverse)`: sort (key, position, item) triples, no two of which are equal."""
-    rows = _add_keys(iterable, key, reverse)
-    if heap_of(rows) is None and not holds_symbols((rows, reverse)):
-        return trace_container([row[2] for row in builtins.sorted(list.__iter__(rows), reverse=reverse)])
-    sorted_rows = apply_object("sorted", rows, reverse, keywords=("reverse",))
-    return apply_object("last_of_each", sorted_rows)
+    keyed_items = _add_keys(iterable, key, reverse)
+    if heap_of(keyed_items) is None and not holds_symbols((keyed_items, reverse)):
+        sorted_items = builtins.sorted(list.__iter__(keyed_items), reverse=reverse)
+        return trace_container([item for _, _, item in sorted_items])
+    return apply_object("last_of_each", apply_object("sorted", keyed_items, reverse, keywords=("reverse",)))
 
 
-def _add_keys(iterable: object, key: Callable[[Any], Any], backwards: Any) -> Any:
-    """Return a list of (key, position, item); positions descend if the order is `backwards`, so sorting is stable."""
-    rows, function = new([]), convert_callback(key)
-    step = if_exp(backwards, lambda: -1, lambda: 1)
+def _add_keys(iterable: object, key: Callable[[Any], Any], is_reversed: Any) -> Any:
+    """Return a list of (key, position, item); positions descend if the order `is_reversed`, so sorting is stable."""
+    keyed_items, key_function = new([]), convert_callback(key)
+    step = if_exp(is_reversed, lambda: -1, lambda: 1)
 
     def body(item: object, position: int) -> tuple[Any]:
-        rows.append((function(item), position, item))
+        keyed_items.append((key_function(item), position, item))
         return (position + step,)
 
-    for_source(_items(iterable), body, (0,), ("position",))
-    return rows
+    for_source(_loop_iterable(iterable), body, (0,), ("position",))
+    return keyed_items
 
 
-def _items(iterable: Any) -> Any:
+def _loop_iterable(iterable: Any) -> Any:
     """Return the iterable of a loop: items known at trace time are iterated in Python."""
     return iterable if is_symbolic_iterable(iterable) else iter(list(iterable))
 
@@ -50,21 +50,21 @@ def _extreme_by_key(name: str) -> Callable[..., Any]:
     def extreme(*args: Any, key: Callable[[Any], Any], **default: Any) -> Any:
         iterable = args[0] if len(args) == 1 else args
         if is_symbolic_iterable(iterable):
-            rows = _add_keys(iterable, key, name == "max")
+            keyed_items = _add_keys(iterable, key, name == "max")
             if default:
-                missing = (None, 0, default["default"])
-                return apply_object("last", apply_object(name, rows, missing, keywords=("default",)))
-            return apply_object("last", apply_object(name, rows))
+                default_item = (None, 0, default["default"])
+                return apply_object("last", apply_object(name, keyed_items, default_item, keywords=("default",)))
+            return apply_object("last", apply_object(name, keyed_items))
         items = list(iterable)
         if not items:
             return getattr(builtins, name)(items, **default)
-        function = convert_callback(key)
-        best = function(items[0]), items[0]
+        key_function = convert_callback(key)
+        best = key_function(items[0]), items[0]
         for item in items[1:]:
-            best = _better(best, (function(item), item))
+            best = better(best, (key_function(item), item))
         return best[1]
 
-    def _better(best: Any, other: Any) -> Any:
+    def better(best: Any, other: Any) -> Any:
         is_better = compare(other[0], best[0])
         if not is_staged(is_better):
             return other if is_better else best

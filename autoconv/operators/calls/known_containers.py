@@ -21,7 +21,7 @@ from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.structure import ATOMS
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 
-_KEYS = (str, bytes, int, type(None))
+_KEY_CLASSES = (str, bytes, int, type(None))
 
 
 def construct_known(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -36,7 +36,9 @@ def construct_known(function: Callable[..., Any], args: tuple[Any, ...], kwargs:
     if function is dict and type(source) is TracedDict:
         source = DictView(source, "items")
     items = _known_items(source)
-    if items is None or (function is dict and not all(map(_is_pair, items))) or (kwargs and function is not dict):
+    if items is None or (kwargs and function is not dict):
+        return NotImplemented
+    if function is dict and not all(map(_is_pair_with_known_key, items)):
         return NotImplemented
     return trace_container(function(items, **kwargs))
 
@@ -53,9 +55,9 @@ def _known_items(source: Any) -> list[Any] | None:
     return list(dict.keys(owner) if kind is TracedDict else source)
 
 
-def _is_pair(item: object) -> bool:
+def _is_pair_with_known_key(item: object) -> bool:
     """Return whether an item is a pair with a key that Python can hash while tracing."""
-    return type(item) is tuple and len(item) == 2 and isinstance(item[0], _KEYS)
+    return type(item) is tuple and len(item) == 2 and isinstance(item[0], _KEY_CLASSES)
 
 
 def find_copy_function(function: Callable[..., Any], refuse: Callable[[Any], None]) -> Callable[..., Any] | None:
@@ -98,7 +100,7 @@ def _deep_copy(value: Any) -> Any:
     """
     copies: dict[int, tuple[Any, Any]] = {}
     result = _copy_part(value, copies)
-    arrays = [part for part, other in copies.values() if part is not other and type(part) in _ARRAYS]
+    arrays = [part for part, copied in copies.values() if part is not copied and type(part) in _ARRAY_CLASSES]
     region = current_region()
     if len(arrays) > 1 and region is not None:
         if region.trace.memory == "shared":
@@ -149,6 +151,6 @@ def _copy_leaf(value: Any) -> Any:
     return method()
 
 
-_ARRAYS = (SymbolicTensor, SymbolicArray)
+_ARRAY_CLASSES = (SymbolicTensor, SymbolicArray)
 
 __all__ = ["construct_known", "find_copy_function"]

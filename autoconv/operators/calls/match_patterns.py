@@ -25,21 +25,21 @@ from autoconv.runtime.tensors.tensor import Tensor
 
 # Classes whose single positional pattern matches the whole subject.
 _SELF_MATCHING = (bool, bytearray, bytes, dict, float, frozenset, int, list, set, str, tuple)
-_TEXTS = (str, bytes, bytearray)
+_TEXT_CLASSES = (str, bytes, bytearray)
 
 
 def is_sequence(subject: object, count: int, or_more: bool = False) -> Any:
     """Return whether a sequence pattern with that many items can match."""
     if isinstance(subject, Tensor) and not subject.weak:
         return False
-    _read_once(subject, ("__len__", "__getitem__", "__iter__"))
-    size = lambda: call(len)(subject) >= count if or_more else call(len)(subject) == count
-    return and_(call(isinstance)(subject, Sequence), lambda: _is_not_text(subject), size)
+    _require_harmless_reads(subject, ("__len__", "__getitem__", "__iter__"))
+    has_size = lambda: call(len)(subject) >= count if or_more else call(len)(subject) == count
+    return and_(call(isinstance)(subject, Sequence), lambda: _is_not_text(subject), has_size)
 
 
 def is_mapping(subject: object, keys: tuple[Any, ...]) -> Any:
     """Return whether the subject is a mapping with all the keys."""
-    _read_once(subject, ("get", "__contains__", "__getitem__", "keys", "__iter__"))
+    _require_harmless_reads(subject, ("get", "__contains__", "__getitem__", "keys", "__iter__"))
     return and_(call(isinstance)(subject, Mapping), *[_key_test(subject, key) for key in keys])
 
 
@@ -53,11 +53,11 @@ def is_instance(subject: object, cls: Any, attributes: tuple[str, ...] = (), pos
         if positional > len(names):
             raise TypeError(f"{cls.__name__}() accepts {len(names)} positional sub-patterns ({positional} given)")
         attributes = (*names[:positional], *attributes)
-    _read_once(subject, (), attributes)
+    _require_harmless_reads(subject, (), attributes)
     return and_(call(isinstance)(subject, cls), *[_attribute_test(subject, name) for name in attributes])
 
 
-def _read_once(subject: object, methods: Iterable[str], attributes: Iterable[str] = ()) -> None:
+def _require_harmless_reads(subject: object, methods: Iterable[str], attributes: Iterable[str] = ()) -> None:
     """Raise StagingError under `compile` if reading parts of the subject runs methods that do more than read."""
     region = current_region()
     if region is None or not region.contract.effects_each_call:
@@ -100,7 +100,7 @@ def rest_of(subject: object, keys: tuple[Any, ...]) -> Any:
 
 
 def _is_not_text(subject: object) -> Any:
-    return not_(call(isinstance)(subject, _TEXTS))
+    return not_(call(isinstance)(subject, _TEXT_CLASSES))
 
 
 def _key_test(subject: object, key: object) -> Any:

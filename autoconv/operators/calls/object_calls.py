@@ -68,7 +68,7 @@ def on_objects(function: Callable[..., Any], otherwise: Any = None) -> Callable[
                 return result
         if function in BY_KEY and callable(kwargs.get("key")):
             return BY_KEY[function](*args, **kwargs)
-        if type(owner) in PLAIN_OF or _is_plain_call(function, args, kwargs, has_own_form=otherwise is not function):
+        if type(owner) in PLAIN_OF or _is_plain_call(function, args, kwargs, has_override=otherwise is not function):
             return plain_call(otherwise, args, kwargs)
         return graph_call(function, args, kwargs)
 
@@ -95,8 +95,8 @@ def _method_call(function: Callable[..., Any], otherwise: Any, args: tuple[Any, 
         args = (collect_list(args[0]),) if name == "join" else args
     if type(owner) in PLAIN_OF:
         return NotImplemented
-    compares = name in ("index", "count") and holds_symbols((owner,))
-    is_static = not compares and not holds_symbols((*args, *kwargs.values()))
+    compares_items = name in ("index", "count") and holds_symbols((owner,))
+    is_static = not compares_items and not holds_symbols((*args, *kwargs.values()))
     if is_static or name in ("append", "extend", "insert"):
         return traced_result(otherwise(*args, **kwargs))
     operands = [owner, *args, *kwargs.values()]
@@ -104,14 +104,14 @@ def _method_call(function: Callable[..., Any], otherwise: Any, args: tuple[Any, 
 
 
 def _is_plain_call(
-    function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], has_own_form: bool
+    function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], has_override: bool
 ) -> bool:
     """Return whether the builtin itself, or its other form here, takes the arguments."""
     if function is builtins.sorted and kwargs.get("key") is not None and not is_in_graph(args[0]):
         return True  # the key function is called here, which requires items known at trace time
     if function in _ITEM_INDEPENDENT and not any(map(is_in_graph, (*args, *kwargs.values()))):
         return True
-    may_defer = not has_own_form and function in _DEFERRED_FUNCTIONS
+    may_defer = not has_override and function in _DEFERRED_FUNCTIONS
     is_deferred_call = may_defer and any(type(x) in _RUN_TIME_TYPES for x in args)
     return not is_deferred_call and not _needs_graph(args, kwargs)
 
@@ -135,7 +135,7 @@ _EXHAUSTING_FUNCTIONS = frozenset({dict, set, frozenset, sorted, min, max})
 # unchanged, and predicates of the list itself.
 _ITEM_INDEPENDENT = frozenset({enumerate, reversed, zip, len, isinstance, bool, hasattr})
 
-# Values for which these functions need the graph: under `compile` a tensor is a Python number or an array.
+# Values for which the functions below need the graph: under `compile` a tensor is a Python number or an array.
 _RUN_TIME_TYPES = frozenset({SymbolicTensor, SymbolicArray, DictView, StagedRange})
 # Functions deferred to run time for any value that is known only then.
 _DEFERRED_FUNCTIONS = frozenset({str, repr, ascii, format, hash, chr, ord, hex, bin, oct, complex, bytes, callable})
@@ -143,7 +143,7 @@ _DEFERRED_FUNCTIONS = frozenset({str, repr, ascii, format, hash, chr, ord, hex, 
 
 def graph_call(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Record the builtin on graph objects; raise StagingError if there is no op for it."""
-    special = _SPECIAL.get(function) or GRAPH_ONLY_BUILTINS.get(function)
+    special = _SPECIAL_FORMS.get(function) or GRAPH_ONLY_BUILTINS.get(function)
     if special is not None and not kwargs:
         return special(*args)
     name = LIBRARY[function] if _in_library(function) else getattr(function, "__name__", "")
@@ -188,7 +188,7 @@ def _hasattr(x: object, name: str) -> Any:
     return builtins.hasattr(x, name) if result is NotImplemented else result
 
 
-_SPECIAL: dict[Any, Callable[..., Any]] = {
+_SPECIAL_FORMS: dict[Any, Callable[..., Any]] = {
     builtins.range: _range, builtins.hasattr: _hasattr,
     builtins.len: lambda x: record_object("object_length", [x]),
     builtins.bool: lambda x=False: record_object("object_truth", [x]),

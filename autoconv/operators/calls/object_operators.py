@@ -43,31 +43,33 @@ _FORWARD_METHODS.update({name: (f"__{name}__",) for name in (
 _REFLECTED_METHODS: dict[str, str] = {entry.name: entry.reflected for entry in (*BINARY, *COMPARISONS)}
 _REFLECTED_METHODS["divmod"] = "__rdivmod__"
 _REFLECTED_METHODS.update({entry.in_place: entry.reflected for entry in BINARY})
-_TRUTH = ("__bool__", "__len__")
-# Functions that iterate over their operands; below, those that also compare, add or test the items.
-_ITERATING = frozenset(
+_TRUTH_METHODS = ("__bool__", "__len__")
+# Functions that iterate over their operands.
+_ITERATING_FUNCTIONS = frozenset(
     {
         "list", "tuple", "set", "frozenset", "sorted", "sum", "min", "max", "any", "all", "enumerate", "zip", "dict",
         "mapping", "iter", "reversed", "last", "last_of_each", "bytes",
     }
 )  # fmt: skip
 # Functions that call `keys` of an operand that has it.
-_OF_MAPPINGS = frozenset({"dict", "mapping", "collections.OrderedDict"})
+_MAPPING_FUNCTIONS = frozenset({"dict", "mapping", "collections.OrderedDict"})
 # Functions that compare items with another operand.
-_SEARCHES = frozenset({"contains", "index", "count", "remove", "min", "max"})
-_EQUATES = ("__eq__", "__ne__")
-_ORDERS = ("__lt__", "__gt__", "__le__", "__ge__")
+_SEARCH_FUNCTIONS = frozenset({"contains", "index", "count", "remove", "min", "max"})
+_EQUALITY_METHODS = ("__eq__", "__ne__")
+_ORDER_METHODS = ("__lt__", "__gt__", "__le__", "__ge__")
 # Special methods that a function calls on the items, by function.
 _ITEM_METHODS: dict[str, tuple[str, ...]] = {
-    **dict.fromkeys(("eq", "ne", "contains", "index", "count", "remove"), _EQUATES),
-    **dict.fromkeys(("lt", "le", "gt", "ge", "sorted", "sort", "min", "max"), (*_EQUATES, *_ORDERS)),
-    "sum": ("__add__", "__radd__"), "any": _TRUTH, "all": _TRUTH,
+    **dict.fromkeys(("eq", "ne", "contains", "index", "count", "remove"), _EQUALITY_METHODS),
+    **dict.fromkeys(("lt", "le", "gt", "ge", "sorted", "sort", "min", "max"), (*_EQUALITY_METHODS, *_ORDER_METHODS)),
+    "sum": ("__add__", "__radd__"), "any": _TRUTH_METHODS, "all": _TRUTH_METHODS,
 }  # fmt: skip
-_HASHES = ("__hash__", *_EQUATES)
-_HASHING = frozenset({"set", "frozenset", "dict", "collections.Counter", "collections.OrderedDict"})
-_TEXTS = frozenset({"str", "repr", "ascii", "format"})
+_HASH_METHODS = ("__hash__", *_EQUALITY_METHODS)
+_HASHING_FUNCTIONS = frozenset({"set", "frozenset", "dict", "collections.Counter", "collections.OrderedDict"})
+_TEXT_FUNCTIONS = frozenset({"str", "repr", "ascii", "format"})
 # Kinds of graph objects that may contain items ("any": unknown).
-_LISTS = ("any", "list", "tuple", "dict", "set", "frozenset", "deque", "OrderedDict", "defaultdict", "Counter")
+_CONTAINER_KINDS = frozenset(
+    {"any", "list", "tuple", "dict", "set", "frozenset", "deque", "OrderedDict", "defaultdict", "Counter"}
+)
 
 # Functions that evaluate items one after the other in a graph loop; filled in by `iterable_consumers`.
 ITEMWISE: dict[str, Callable[..., Any]] = {}
@@ -91,11 +93,11 @@ def operation_by_class(op: str, operands: list[Any], attributes: dict[str, Any])
     if not trace.created_classes:
         return NotImplemented
     if op == "object_truth":
-        return _operate_by_class(
-            operands[0], _TRUTH, lambda instance: _truth_value(instance), lambda: record_without_hook(op, operands)
+        return _dispatch_by_methods(
+            operands[0], _TRUTH_METHODS, _truth_value, lambda: record_without_hook(op, operands)
         )
     if op == "object_length":
-        return _operate_by_class(operands[0], ("__len__",), _length, lambda: record_without_hook(op, operands))
+        return _dispatch_by_methods(operands[0], ("__len__",), _length, lambda: record_without_hook(op, operands))
     if op in ("object_iterate", "object_unpack"):
         items = _as_items(operands[0], False)
         return NotImplemented if items is operands[0] else record_without_hook(op, [items], **attributes)
@@ -110,7 +112,7 @@ def operation_by_class(op: str, operands: list[Any], attributes: dict[str, Any])
         )  # fmt: skip
     if function in _FORWARD_METHODS:
         return _apply_operator(function, operands, attributes)
-    if function in _ITERATING:
+    if function in _ITERATING_FUNCTIONS:
         items_of_each = [_as_items(operand, function in _ITEM_METHODS) for operand in operands]
         if any(a is not b for a, b in zip(items_of_each, operands, strict=True)):
             return record_without_hook(op, items_of_each, **attributes)
@@ -119,22 +121,23 @@ def operation_by_class(op: str, operands: list[Any], attributes: dict[str, Any])
 
 # Special methods behind the ops that are not function calls.
 _METHODS_BY_OP: dict[str, tuple[str, ...]] = {
-    "object_truth": _TRUTH, "object_length": ("__len__",), "object_call": ("__call__",), "object_index": ("__index__",),
+    "object_truth": _TRUTH_METHODS, "object_length": ("__len__",), "object_call": ("__call__",),
+    "object_index": ("__index__",),
     "object_iterate": ("__iter__", "__next__", "__getitem__"), "object_unpack": ("__iter__", "__next__", "__getitem__"),
 }  # fmt: skip
 
 
-def _is_any(operand: object) -> bool:
+def _has_unknown_class(operand: object) -> bool:
     return type(operand) is SymbolicObject and operand.value_in_graph.type == ObjectType()
 
 
 def _item_methods(op: str, attributes: dict[str, Any]) -> tuple[str, ...]:
     """Return the special methods of items that Python may call for an operation on a list, dict or set."""
     name = attributes.get("name" if op == "object_method" else "function", "")
-    if op == "object_print" or name in _TEXTS:
+    if op == "object_print" or name in _TEXT_FUNCTIONS:
         return ("__repr__",)
-    is_hashed = op == "object_build" and attributes["kind"] in _HASHING
-    return _HASHES if is_hashed or name in _HASHING else _ITEM_METHODS.get(name, ())
+    is_hashed = op == "object_build" and attributes["kind"] in _HASHING_FUNCTIONS
+    return _HASH_METHODS if is_hashed or name in _HASHING_FUNCTIONS else _ITEM_METHODS.get(name, ())
 
 
 def _operand_methods(op: str, attributes: dict[str, Any]) -> tuple[str, ...]:
@@ -148,8 +151,8 @@ def _operand_methods(op: str, attributes: dict[str, Any]) -> tuple[str, ...]:
         function = attributes["function"]
         names = (*_FORWARD_METHODS.get(function, (f"__{function}__",)), _REFLECTED_METHODS.get(function, ""))
         names += _item_methods(op, attributes)
-        names = (*names, *_METHODS_BY_OP["object_iterate"]) if function in _ITERATING else names
-        names = (*names, "keys", "__getitem__") if function in _OF_MAPPINGS else names
+        names = (*names, *_METHODS_BY_OP["object_iterate"]) if function in _ITERATING_FUNCTIONS else names
+        names = (*names, "keys", "__getitem__") if function in _MAPPING_FUNCTIONS else names
     return names
 
 
@@ -159,7 +162,7 @@ def _refuse_writing(trace: Any, op: str, operands: Sequence[Any], attributes: di
     This concerns classes with instances that exist outside the trace: the graph has its own copy of the state written.
     """
     names = _item_methods(op, attributes) if any(map(_may_hold, operands)) else ()
-    if any(map(_is_any, operands)):
+    if any(map(_has_unknown_class, operands)):
         names = (*names, *_operand_methods(op, attributes))
     for kind in filter((trace.outer_classes - trace.created_classes).__contains__, trace.patched if names else ()):
         methods = [method for name in names if isinstance(method := trace.patched[kind].get(name), FunctionType)]
@@ -194,7 +197,7 @@ def _apply_operator(function: str, operands: Sequence[Any], attributes: dict[str
         def call_reflected(instance: Any) -> Any:
             return _call_first_method(instance, (reflected_method,), (operands[0],), function, record_operation)
 
-        return _operate_by_class(operands[1], (reflected_method,), call_reflected, record_operation)
+        return _dispatch_by_methods(operands[1], (reflected_method,), call_reflected, record_operation)
 
     def apply_to_first(instance: Any) -> Any:
         methods = _FORWARD_METHODS[function]
@@ -215,7 +218,7 @@ def _apply_operator(function: str, operands: Sequence[Any], attributes: dict[str
     is_reflected = reflected_method is not None and len(operands) > 1 and kinds_of(operands[1], (reflected_method,))
     if not first_has_method and not is_reflected:
         return NotImplemented
-    return _operate_by_class(operands[0], _FORWARD_METHODS[function], apply_to_first, apply_reflected)
+    return _dispatch_by_methods(operands[0], _FORWARD_METHODS[function], apply_to_first, apply_reflected)
 
 
 def _call_first_method(
@@ -233,15 +236,15 @@ def _call_first_method(
     return _python_truth(result) if function == "contains" else result
 
 
-def second_operand(function: str, instance: Any, other: object) -> Any:
+def apply_to_second_operand(function: str, instance: Any, other: object) -> Any:
     """Evaluate `instance <operator> other` after the method of the first operand returned NotImplemented."""
-    plain = lambda: record_without_hook("object_apply", [instance, other], function=function, keywords=())
-    mirrored = _REFLECTED_METHODS[function]
+    record_operation = lambda: record_without_hook("object_apply", [instance, other], function=function, keywords=())
+    reflected_method = _REFLECTED_METHODS[function]
 
     def call_reflected(other_instance: Any) -> Any:
-        return _call_first_method(other_instance, (mirrored,), (instance,), function, plain)
+        return _call_first_method(other_instance, (reflected_method,), (instance,), function, record_operation)
 
-    return _operate_by_class(other, (mirrored,), call_reflected, plain)
+    return _dispatch_by_methods(other, (reflected_method,), call_reflected, record_operation)
 
 
 def _python_truth(value: object) -> Any:
@@ -258,7 +261,7 @@ def _length(instance: Any) -> Any:
     return convert_callback(len)(instance)
 
 
-def _operate_by_class(
+def _dispatch_by_methods(
     operand: Any, names: Sequence[str], call_method: Callable[[Any], Any], otherwise: Callable[[], Any]
 ) -> Any:
     return dispatch_on_class(operand, kinds_of(operand, names), call_method, otherwise)
@@ -315,16 +318,17 @@ def _item_class_with_effects(trace: Any, name: str, operands: Sequence[Any]) -> 
     kind = next((kind for kind, method_name in pairs if _may_have_effects(trace, kind, method_name)), None)
     if kind is None:
         return None
-    of_items = ITEMS in trace.holding_attributes and any(map(_may_hold, operands))
-    return kind if of_items or (name in _SEARCHES and any(map(may_be_graph_instance, operands[1:]))) else None
+    may_hold_instances = ITEMS in trace.holding_attributes and any(map(_may_hold, operands))
+    searches_instance = name in _SEARCH_FUNCTIONS and any(map(may_be_graph_instance, operands[1:]))
+    return kind if may_hold_instances or searches_instance else None
 
 
 def _may_hold(operand: object) -> bool:
     if type(operand) is SymbolicObject:
-        return operand.value_in_graph.type.kind in _LISTS  # type: ignore[union-attr]
+        return operand.value_in_graph.type.kind in _CONTAINER_KINDS  # type: ignore[union-attr]
     return isinstance(operand, (list, tuple, dict, set))
 
 
 symbolic_objects.register_operation_hook(operation_by_class)
 
-__all__ = ["ITEMWISE", "operation_by_class", "second_operand"]
+__all__ = ["ITEMWISE", "apply_to_second_operand", "operation_by_class"]

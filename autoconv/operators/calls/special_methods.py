@@ -11,7 +11,7 @@ from typing import Any
 from autoconv.errors import StagingError
 from autoconv.graph.python_operators import BINARY, COMPARISONS, UNARY
 from autoconv.operators.calls.cached_properties import CachedProperty
-from autoconv.operators.calls.object_operators import second_operand
+from autoconv.operators.calls.object_operators import apply_to_second_operand
 from autoconv.operators.control.conditionals import is_staged, not_
 from autoconv.operators.support.held_iterators import HeldIterator
 from autoconv.operators.support.read_only_methods import only_reads, only_returns_iter, writes
@@ -24,15 +24,15 @@ from autoconv.runtime.support.spans import current_place
 
 # Methods that Python calls for an expression or a statement, or when a dataclass is created. Methods that create, copy
 # or describe other objects are left alone.
-_NAMES = "pos divmod rdivmod getitem setitem delitem contains len bool round call post_init get set delete"
+_SYNTAX_NAMES = "pos divmod rdivmod getitem setitem delitem contains len bool round call post_init get set delete"
 _SYNTAX_METHODS = frozenset(
-    {f"__{name}__" for name in _NAMES.split()}
+    {f"__{name}__" for name in _SYNTAX_NAMES.split()}
     | {entry.method for entry in (*BINARY, *COMPARISONS, *UNARY)}
     | {method for entry in BINARY for method in (entry.reflected, f"__{entry.in_place}__")}
 )
 # Methods that Python calls for a builtin and whose result must be known at trace time.
-_NAMES_NEEDED = "str repr format hash index int float complex bytes trunc floor ceil next getattr iter"
-_NEEDED_AT_TRACE_TIME = frozenset(f"__{name}__" for name in _NAMES_NEEDED.split())
+_KNOWN_RESULT_NAMES = "str repr format hash index int float complex bytes trunc floor ceil next getattr iter"
+_NEEDED_AT_TRACE_TIME = frozenset(f"__{name}__" for name in _KNOWN_RESULT_NAMES.split())
 # Methods whose exceptions their callers may handle as a result.
 _METHODS_THAT_RAISE = frozenset({"__next__", "__getattr__"})
 # Methods called when objects are created and classes defined, and those that other modules handle.
@@ -46,7 +46,7 @@ def convert_special_methods(
 ) -> None:
     """Replace the special methods of a class and its bases by converted ones for this trace."""
     for base in cls.__mro__:
-        if base in trace.patched or not is_user_code(base) or not _accepts_methods(base):
+        if base in trace.patched or not is_user_code(base) or not _can_replace_methods(base):
             continue
         replaced_values: dict[str, Any] = {}
         for name, value in list(vars(base).items()):
@@ -59,18 +59,19 @@ def convert_special_methods(
             type.__setattr__(base, "__ne__", _not_equal)
         if isinstance(vars(base).get("__getitem__"), types.FunctionType) and not hasattr(cls, "__iter__"):
             replaced_values["__iter__"] = MISSING
-            type.__setattr__(base, "__iter__", _convert_special_method("__iter__", _by_position, convert))  # type: ignore[arg-type]
+            iterate: Any = _iterate_by_position
+            type.__setattr__(base, "__iter__", _convert_special_method("__iter__", iterate, convert))
         trace.patched[base] = replaced_values
 
 
-def _accepts_methods(cls: type) -> bool:
+def _can_replace_methods(cls: type) -> bool:
     """Return whether methods of a class can be replaced: not where its metaclass comes from an extension module."""
     setter = type(cls).__setattr__
     return setter is type.__setattr__ or isinstance(setter, types.FunctionType)
 
 
-def _by_position(self: Any) -> Any:
-    """The iteration protocol for an object with `__getitem__` and no `__iter__`."""
+def _iterate_by_position(self: Any) -> Any:
+    """Iterate over an object with `__getitem__` and no `__iter__`, as Python does."""
     position = 0
     while True:
         try:
@@ -81,26 +82,26 @@ def _by_position(self: Any) -> Any:
         position += 1
 
 
-_by_position.__module__ = ""  # so that it is converted with the class that gets it
+_iterate_by_position.__module__ = ""  # so that it is converted with the class that gets it
 
 
 def _convert_special_method(name: str, method: types.FunctionType, convert: Callable[[Any], Any]) -> Any:
     """Convert a method that Python itself calls; raise StagingError for a result known only at run time."""
-    converted = functools.cache(lambda: convert(method))
+    converted_method = functools.cache(lambda: convert(method))
 
     @functools.wraps(method)
     def run(self: Any, /, *args: Any, **kwargs: Any) -> Any:
         region = current_region()
         if region is None:
             return method(self, *args, **kwargs)
-        position = region.graph.mark()
-        outer_value, region.trace.called_by_python = region.trace.called_by_python, True
+        start = region.graph.mark()
+        was_called_by_python, region.trace.called_by_python = region.trace.called_by_python, True
         try:
-            result = converted()(self, *args, **kwargs)
+            result = converted_method()(self, *args, **kwargs)
         finally:
-            region.trace.called_by_python = outer_value
-        raises = name in _METHODS_THAT_RAISE and any(map(is_catchable, region.graph.since(position)))
-        if raises or (name in _NEEDED_AT_TRACE_TIME and is_staged(result)):
+            region.trace.called_by_python = was_called_by_python
+        may_raise = name in _METHODS_THAT_RAISE and any(map(is_catchable, region.graph.since(start)))
+        if may_raise or (name in _NEEDED_AT_TRACE_TIME and is_staged(result)):
             error = StagingError(
                 f"the result of {type(self).__name__}.{name} depends on a tensor, and Python itself calls it",
                 current_place(), "a method with a name of its own",
@@ -111,7 +112,7 @@ def _convert_special_method(name: str, method: types.FunctionType, convert: Call
 
     run.__autoconv_original__ = method  # type: ignore[attr-defined]
     if inspect.isgeneratorfunction(method):
-        run.__autoconv_iterates__ = converted  # type: ignore[attr-defined]
+        run.__autoconv_iterates__ = converted_method  # type: ignore[attr-defined]
     return run
 
 
@@ -129,11 +130,11 @@ def _is_called_by_python(name: str) -> bool:
 
 def _convert_lazily(method: Callable[..., Any], convert: Callable[[Any], Any]) -> Any:
     """Convert the method at its first call."""
-    converted = functools.cache(lambda: convert(method))
+    converted_method = functools.cache(lambda: convert(method))
 
     @functools.wraps(method)
     def run(*args: Any, **kwargs: Any) -> Any:
-        return (method if current_region() is None else converted())(*args, **kwargs)
+        return (method if current_region() is None else converted_method())(*args, **kwargs)
 
     run.__autoconv_original__ = method  # type: ignore[attr-defined]
     return run
@@ -168,9 +169,9 @@ def _refuse_getattribute(method: types.FunctionType) -> Any:
     def run(self: Any, name: str) -> Any:
         if current_region() is None:
             return method(self, name)
-        kind = method.__qualname__.rpartition(".")[0].rpartition(".")[2]
+        class_name = method.__qualname__.rpartition(".")[0].rpartition(".")[2]
         error = StagingError(
-            f"{kind} defines __getattribute__, which Python itself calls",
+            f"{class_name} defines __getattribute__, which Python itself calls",
             current_place(), "properties, or methods with names of their own",
         )  # fmt: skip
         _register_refusal(error)
@@ -201,7 +202,7 @@ def _convert_class_attribute(name: str, value: Any, convert: Callable[[Any], Any
     if name == "__iter__" and isinstance(value, types.FunctionType) and writes(value):
         return _refuse_iteration(value, convert)
     if isinstance(value, types.FunctionType) and name in _SYNTAX_METHODS and is_user_defined(value):
-        return wrap_undecided(name, value, _convert_lazily(value, convert), second_operand)
+        return wrap_undecided(name, value, _convert_lazily(value, convert), apply_to_second_operand)
     if isinstance(value, types.FunctionType) and _is_called_by_python(name) and is_user_defined(value):
         is_trivial = name == "__iter__" and only_returns_iter(value)
         return value if is_trivial else _convert_special_method(name, value, convert)

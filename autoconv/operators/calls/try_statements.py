@@ -7,6 +7,7 @@ unchanged. Under trace the rounds are those of a `TryRecorder`.
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
 from autoconv.errors import StagingError
@@ -29,13 +30,13 @@ from autoconv.runtime.support.spans import current_place, place_of
 _ONCE = (None,)  # the rounds without a trace: one
 
 
-def attempts(handlers: int, read: Callable[[], Any] | None = None, names: tuple[str, ...] = ()) -> Any:
+def attempts(handler_count: int, read: Callable[[], Any] | None = None, names: tuple[str, ...] = ()) -> Any:
     """Return the rounds of a try statement with that many except clauses.
 
     `read` is a closure over the variables called `names`, and over those that are local to the statement.
     """
     region = current_region()
-    return _ONCE if region is None else TryRecorder(region, handlers, read, names).rounds()
+    return _ONCE if region is None else TryRecorder(region, handler_count, read, names).rounds()
 
 
 def entering(manager: object, read: Callable[[], Any] | None = None, names: tuple[str, ...] = ()) -> Any:
@@ -46,16 +47,16 @@ def entering(manager: object, read: Callable[[], Any] | None = None, names: tupl
     if type(manager) is Variant:
         for alternative in manager.values:
             require_identity(alternative)
-    is_user_defined = isinstance(getattr(type(manager), "__enter__", None), _FUNCTION)
+    is_user_defined = isinstance(getattr(type(manager), "__enter__", None), FunctionType)
     if not is_user_defined or type(manager).__module__.partition(".")[0] in ("autoconv", "contextlib"):
         context(manager)
         return _ONCE
     return TryRecorder(region, 0, read, names).rounds()
 
 
-def caught(trial: TryRecorder | None, number: int, kinds: Any) -> Any:
-    """Return the classes that the except clause of that number catches: `kinds`, or none in another's round."""
-    return kinds if trial is None else trial.classes_of_clause(number, kinds)
+def caught(trial: TryRecorder | None, number: int, classes: Any) -> Any:
+    """Return the classes that the except clause of that number catches: `classes`, or none in a round of another."""
+    return classes if trial is None else trial.classes_of_clause(number, classes)
 
 
 def unwound(trial: TryRecorder | None) -> Any:
@@ -117,7 +118,7 @@ def end(trial: TryRecorder | None) -> None:
 
 
 def watch(statement: str) -> Any:
-    """Mark the start of a try body that is not recorded in rounds."""
+    """Mark the start of a try body that is not recorded in rounds; error messages name it by `statement`."""
     region = current_region()
     return None if region is None else (region, region.graph.mark(), statement)
 
@@ -141,7 +142,7 @@ def watched(mark: Any, value: object = None) -> Any:
 
 
 def watching(mark: Any, iterable: Any) -> Any:
-    """Iterate for a `yield from` in such a body, with a check before each value."""
+    """Iterate for a `yield from` in a body that `watch` marked, with a check before each value."""
     if mark is None:
         return (yield from iterable)
     iterator = iter(iterable)
@@ -171,11 +172,11 @@ class _ManagedRound:
             trial.entered_value = call(type(self.manager).__enter__)(self.manager)
         return trial.entered_value
 
-    def __exit__(self, kind: Any, error: Any, trace: Any) -> Any:
-        trial, leave = self.trial, call(type(self.manager).__exit__)
+    def __exit__(self, error_class: Any, error: Any, trace: Any) -> Any:
+        trial, exit_manager = self.trial, call(type(self.manager).__exit__)
         if error is None:
             trial.finish_body()
-            leave(self.manager, None, None, None)
+            exit_manager(self.manager, None, None, None)
             return False
         if trial.state == "body":
             trial.handle_exception()
@@ -184,10 +185,10 @@ class _ManagedRound:
         if trial.state == "failed":
             return True
         if trial.is_settled:
-            result = leave(self.manager, kind, error, trace)
+            result = exit_manager(self.manager, error_class, error, trace)
         else:
             raised = exception(error)
-            result = leave(self.manager, apply_object("type", raised), raised, None)
+            result = exit_manager(self.manager, apply_object("type", raised), raised, None)
         if not is_staged(result):
             return result
 
@@ -197,5 +198,3 @@ class _ManagedRound:
         stage_arms(truth(result), [lambda: (), reraise], [], ())
         return True
 
-
-_FUNCTION = type(lambda: None)

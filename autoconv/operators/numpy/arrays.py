@@ -63,7 +63,8 @@ def _call_on_memory(function: Any, /, *args: Any, **kwargs: Any) -> Any:
     joined_array = join_list(function, args, kwargs)
     if joined_array is not None:
         return wrap_new_arrays(joined_array)
-    if args and isinstance(args[0], np.ndarray) and function in _MEMORY_SHARING and not holds_symbols((args, kwargs)):
+    is_outside = bool(args) and isinstance(args[0], np.ndarray) and not holds_symbols((args, kwargs))
+    if is_outside and function in _MEMORY_SHARING_FUNCTIONS:
         return function(*args, **kwargs)  # an array of the program: the result is itself or a view
     if function in VIEWS_OF_ANY and any(type(x) is SymbolicArray for x in args):
         return VIEWS_OF_ANY[function](*args, **kwargs)
@@ -77,7 +78,7 @@ def _call_on_memory(function: Any, /, *args: Any, **kwargs: Any) -> Any:
     compute = numpy_call(function, region)
     if compute is None:
         raise numpy_refusal(qualified_name(function))
-    kept_count = 1 if function in MUTATING else 0
+    kept_count = 1 if function in MUTATING else 0  # arguments that stay arrays: the one that the function changes
     result = compute(
         *args[:kept_count], *map(load_elements, args[kept_count:]),
         **{key: value if key == "out" else load_elements(value) for key, value in kwargs.items()},
@@ -162,18 +163,18 @@ def _fill(array: SymbolicArray, value: object) -> None:
 def _without_leading_ones(tensor: Any, rank: int) -> Any:
     """Return a tensor without dimensions of size 1 that it has before the last `rank`, as NumPy fills arrays."""
     shape = tensor.type.shape or ()
-    extra = len(shape) - rank
-    if extra <= 0 or None in shape or set(shape[:extra]) != {1}:
+    extra_rank = len(shape) - rank
+    if extra_rank <= 0 or None in shape or set(shape[:extra_rank]) != {1}:
         return tensor
-    return dispatch.apply("reshape", tensor, shape=shape[extra:])
+    return dispatch.apply("reshape", tensor, shape=shape[extra_rank:])
 
 
 def _make_creator_like(fill: Any) -> Callable[..., Any]:
     def make(a: object, dtype: Any = None, shape: ShapeLike | None = None, subok: bool = True, **options: Any) -> Any:
         _require_plain_options(options)
-        own_dtype = a.dtype if type(a) is SymbolicArray else _as_tensor(a).type.dtype.numpy
-        sizes = (a.shape if type(a) is SymbolicArray else _as_tensor(a).type.shape) if shape is None else shape
-        return new_array(sizes, _number_dtype(own_dtype if dtype is None else dtype), fill)
+        template_dtype = a.dtype if type(a) is SymbolicArray else _as_tensor(a).type.dtype.numpy
+        new_shape = (a.shape if type(a) is SymbolicArray else _as_tensor(a).type.shape) if shape is None else shape
+        return new_array(new_shape, _number_dtype(template_dtype if dtype is None else dtype), fill)
 
     return make
 
@@ -254,10 +255,8 @@ def _copy(value: object, order: str = "K", subok: bool = False) -> Any:
 def _histogram(a: object, bins: TensorLike = 10, *args: Any, **kwargs: Any) -> Any:
     compute = numpy_call(np.histogram, current_region())
     assert compute is not None
-    loaded_arguments = [load_elements(value) for value in args], {
-        key: load_elements(value) for key, value in kwargs.items()
-    }
-    counts, edges = compute(load_elements(a), load_elements(bins), *loaded_arguments[0], **loaded_arguments[1])
+    options = {key: load_elements(value) for key, value in kwargs.items()}
+    counts, edges = compute(*map(load_elements, (a, bins, *args)), **options)
     return wrap_new_arrays(counts), bins if type(bins) is SymbolicArray or edges is bins else wrap_new_arrays(edges)
 
 
@@ -269,7 +268,7 @@ def _arange(*bounds: Any, dtype: Any = None, **options: Any) -> Any:
         region, are_ints = current_region(), all(type(bound) is int for bound in (start, stop, step))
         if region is None or not region.trace.memory or not are_ints or numbers.dtype != np.int64:
             return wrap_new_arrays(EagerTensor(numbers))
-        # An op, unlike an array from outside, tells between which numbers the elements are.
+        # The bounds of the elements can be derived from an op, and not from an array from outside.
         return wrap_new_arrays(dispatch.apply("range", *map(np.int64, (start, stop, step)), length=numbers.size))
     tensors = [_as_tensor(bound) for bound in (start, stop, step)]
     if not all(tensor.type.dtype.is_integer for tensor in tensors):
@@ -305,6 +304,6 @@ _CREATORS: dict[Any, Callable[..., Any]] = {
 }  # fmt: skip
 
 # Functions whose results may share memory with their first argument.
-_MEMORY_SHARING = frozenset({*VIEWS, np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray})
+_MEMORY_SHARING_FUNCTIONS = frozenset({*VIEWS, np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray})
 
 __all__ = ["array_function"]

@@ -28,9 +28,9 @@ def convert_callback_function(function: Any, convert: Callable[[Any], Any]) -> C
 
 
 @kind_preserving
-def refuse(what: str) -> None:
+def refuse(reason: str) -> None:
     """Raise StagingError for a form of a call that is not converted."""
-    raise StagingError(what, current_place())
+    raise StagingError(reason, current_place())
 
 
 @kind_preserving
@@ -46,7 +46,7 @@ def call_vectorized(vectorized: np.vectorize, *args: object, **kwargs: object) -
     NumPy calls the function with the first elements, as NumPy scalars, to find the dtype of the result. Then it calls
     it with all elements as Python numbers.
     """
-    function, types = vectorized.pyfunc, vectorized.otypes
+    function, result_dtypes = vectorized.pyfunc, vectorized.otypes
     dtype: DTypeLike
     if kwargs or vectorized.excluded or vectorized.signature is not None or vectorized.cache or not args:
         refuse("numpy.vectorize is given options, keyword arguments or no arguments")
@@ -56,27 +56,27 @@ def call_vectorized(vectorized: np.vectorize, *args: object, **kwargs: object) -
     arrays = [value for value in args if isinstance(value, np.ndarray)]
     if not arrays or any(array.shape != arrays[0].shape for array in arrays):
         refuse("a function of numpy.vectorize is given no array, or arrays of several shapes")
-    if types is None:
+    if result_dtypes is None:
         if arrays[0].size == 0:
             raise ValueError("cannot call `vectorize` on size 0 inputs unless `otypes` is set")
-        first = function(*[np.asarray(value).ravel()[0] for value in args])
-        if isinstance(first, tuple):
+        first_result = function(*[np.asarray(value).ravel()[0] for value in args])
+        if isinstance(first_result, tuple):
             refuse("a function of numpy.vectorize returns a tuple")
-        dtype = np.asarray(first).dtype
+        dtype = np.asarray(first_result).dtype
     else:
-        if len(types) != 1:
+        if len(result_dtypes) != 1:
             refuse("numpy.vectorize is given the dtypes of several results")
-        dtype = types[0]
+        dtype = result_dtypes[0]
     result = np.empty(arrays[0].size, dtype)
     if result.dtype.kind not in "biufc":
         refuse("a function of numpy.vectorize returns other values than numbers")
-    columns = [value.ravel() if isinstance(value, np.ndarray) else None for value in args]
+    flat_arrays = [value.ravel() if isinstance(value, np.ndarray) else None for value in args]
     for i in range(arrays[0].size):
-        items = [value if column is None else column[i].item() for value, column in zip(args, columns, strict=True)]
-        result[i] = function(*items)
-    ordered = np.empty_like(arrays[0], dtype)
-    ordered[...] = result.reshape(arrays[0].shape)
-    return ordered
+        elements = [value if array is None else array[i].item() for value, array in zip(args, flat_arrays, strict=True)]
+        result[i] = function(*elements)
+    shaped_result = np.empty_like(arrays[0], dtype)
+    shaped_result[...] = result.reshape(arrays[0].shape)
+    return shaped_result
 
 
 def apply_along_axis(
@@ -93,11 +93,11 @@ def apply_along_axis(
     count = rows.shape[0]
     if count == 0:
         raise ValueError("Cannot apply_along_axis when any iteration dimensions are 0")
-    first = np.asarray(func1d(rows[0], *args, **kwargs))
-    if first.ndim > 1:
+    first_result = np.asarray(func1d(rows[0], *args, **kwargs))
+    if first_result.ndim > 1:
         refuse("the function of numpy.apply_along_axis returns an array of several dimensions")
-    result = np.empty((count, *first.shape), first.dtype)
-    result[0] = first
+    result = np.empty((count, *first_result.shape), first_result.dtype)
+    result[0] = first_result
     for i in range(1, count):
         result[i] = func1d(rows[i], *args, **kwargs)
     return result.T if axis % 2 == 0 else result

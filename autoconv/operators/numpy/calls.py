@@ -28,12 +28,15 @@ from autoconv.runtime.tensors.tensor import Tensor
 
 # Context managers that only set NumPy's warnings: entering them while tracing has the same effect on the trace.
 HARMLESS: frozenset[Any] = frozenset({np.errstate, np.printoptions})
-_PLAIN = (bool, int, float, complex, str, bytes, type(None), slice, type, np.generic, np.dtype, DType, TensorShape)
-_FUNCTIONS = (types.FunctionType, types.MethodType, types.BuiltinFunctionType, types.MethodWrapperType)
-# Qualified names of harmless methods.
-_METHODS = frozenset(f"{kind}.__{name}__" for kind in ("errstate", "printoptions") for name in ("enter", "exit"))
+_PLAIN_CLASSES = (
+    bool, int, float, complex, str, bytes, type(None), slice, type, np.generic, np.dtype, DType, TensorShape,
+)  # fmt: skip
+_FUNCTION_CLASSES = (types.FunctionType, types.MethodType, types.BuiltinFunctionType, types.MethodWrapperType)
+_HARMLESS_METHODS = frozenset(  # by qualified name
+    f"{kind}.__{name}__" for kind in ("errstate", "printoptions") for name in ("enter", "exit")
+)
 # Functions that return arrays under `function`, as in TensorFlow; a graph tensor cannot become one.
-_ARRAYS = frozenset({np.array, np.asarray, np.asanyarray, np.ascontiguousarray})
+_ARRAY_FUNCTIONS = frozenset({np.array, np.asarray, np.asanyarray, np.ascontiguousarray})
 
 
 def _named_functions(*names: str) -> frozenset[Any]:
@@ -59,16 +62,16 @@ def numpy_call(function: Callable[..., Any], region: Any) -> Callable[..., Any] 
     if type(function) is SymbolicObject:
         return None
     compute = implementation(function)
-    compiles = region is not None and region.contract.numpy_arrays
-    if compute is None and compiles and function is np.errstate:
+    is_compiled = region is not None and region.contract.numpy_arrays
+    if compute is None and is_compiled and function is np.errstate:
         return _error_state
     if compute is None:
         return function if is_harmless(function) else None
-    if compiles and getattr(function, "__module__", None) != "math":
+    if is_compiled and getattr(function, "__module__", None) != "math":
         region.trace.arrays = True
-    if function in _ARRAYS and not compiles:
+    if function in _ARRAY_FUNCTIONS and not is_compiled:
         return None
-    return functools.partial(_call_computing, function, compute, region.contract if compiles else None)
+    return functools.partial(_call_implementation, function, compute, region.contract if is_compiled else None)
 
 
 class _ErrorState(np.errstate):
@@ -79,43 +82,43 @@ class _ErrorState(np.errstate):
             super().__exit__(*error)
 
 
-def _error_state(**kinds: Any) -> Any:
+def _error_state(**modes: Any) -> Any:
     """np.errstate(…) that enables or disables warnings; a graph cannot raise, call or print there."""
-    if not {"raise", "call", "print", "log"}.isdisjoint(map(str, kinds.values())):
+    if not {"raise", "call", "print", "log"}.isdisjoint(map(str, modes.values())):
         message = "np.errstate or np.seterr asks for more than warnings"
         raise StagingError(message, current_place(), 'np.errstate(…="warn"), or a test of the results')
-    return _ErrorState(**kinds)
+    return _ErrorState(**modes)
 
 
 def refuse_array_writes(method: Callable[..., Any]) -> Callable[..., Any]:
     """Wrap a method of a program's array: while a graph is traced it may not write to another array."""
 
     @functools.wraps(method)
-    def read(*args: Any, **kwargs: Any) -> Any:
+    def call_method(*args: Any, **kwargs: Any) -> Any:
         if kwargs.get("out") is not None or any(isinstance(value, np.ndarray) for value in args[1:]):
             name = f"numpy.ndarray.{method.__name__}"
             raise numpy_refusal(name, " here: it may be given an array to write to")
         return method(*args, **kwargs)
 
-    return read
+    return call_method
 
 
 def is_harmless(function: Callable[..., Any]) -> bool:
     """Return whether this is a context manager in HARMLESS, or a method of one."""
     if isinstance(function, type):
         return function in HARMLESS
-    if not isinstance(function, _FUNCTIONS):  # user-defined objects are not inspected
+    if not isinstance(function, _FUNCTION_CLASSES):  # user-defined objects are not inspected
         return False
     in_method = type(getattr(function, "__self__", None)) in (*HARMLESS, _ErrorState)
-    return in_method or getattr(function, "__qualname__", "") in _METHODS
+    return in_method or getattr(function, "__qualname__", "") in _HARMLESS_METHODS
 
 
-def _call_computing(
+def _call_implementation(
     function: Any, compute: Callable[..., Any], contract: Contract | None, /, *args: Any, **kwargs: Any
 ) -> Any:
     """Call `compute`; with a contract, each call makes new arrays, which belong to the program."""
     if any(type(x) is Variant for x in (*args, *kwargs.values())):
-        return distribute_call(functools.partial(_call_computing, function, compute, contract), *args, **kwargs)
+        return distribute_call(functools.partial(_call_implementation, function, compute, contract), *args, **kwargs)
     kinds = _collect_kinds((*args, *kwargs.values()))
     if object in kinds:  # functions that NumPy calls back are converted
         args = tuple(map(_convert_callback, args))
@@ -129,14 +132,14 @@ def _call_computing(
     if SymbolicObject in kinds:
         if contract is not None:
             is_ufunc = isinstance(function, np.ufunc)
-            contract.before_call(function if is_ufunc else UnknownArgument(function, _GRAPH_OBJECT))
+            contract.before_call(function if is_ufunc else UnsupportedCall(function, _GRAPH_OBJECT))
         return function(*args, **kwargs)
     if "tensor" in kinds or (contract is not None and (function in CREATING or np.ndarray in kinds)):
         return _as_zero_dimensional(function, compute(*args, **kwargs), args, contract, kwargs)
     if contract is None:
         return function(*args, **kwargs)
     if object in kinds:
-        contract.before_call(UnknownArgument(function, _CALLBACK_OBJECT))
+        contract.before_call(UnsupportedCall(function, _CALLBACK_OBJECT))
     result = function(*args, **kwargs)
     converted_result = _convert_created(result)
     return result if converted_result is None else _as_zero_dimensional(function, converted_result, args, contract)
@@ -176,7 +179,7 @@ _GRAPH_OBJECT = "an object that is known only at run time"
 _CALLBACK_OBJECT = "an object whose methods it may call"
 
 
-class UnknownArgument:
+class UnsupportedCall:
     """A call of a NumPy function with an argument that graphs cannot take."""
 
     def __init__(self, function: Callable[..., Any], description: str) -> None:
@@ -197,7 +200,10 @@ def _convert_created(result: Any) -> Any:
 
 
 def _collect_kinds(values: Any) -> set[Any]:
-    """Return the kinds among the values, at any depth of lists and tuples: tensors, arrays, graph objects, others."""
+    """Return the kinds among the values, at any depth of lists and tuples.
+
+    They are "tensor", np.ndarray, SymbolicObject for objects of the graph, and object for others that are not plain.
+    """
     result: set[Any] = set()
     for value in values:
         if items_of(value) is not None or heap_of(value) is not None:
@@ -210,7 +216,7 @@ def _collect_kinds(values: Any) -> set[Any]:
             result.add(np.ndarray)
         elif as_tensor(value) is not None:
             result.add("tensor")
-        elif not isinstance(value, _PLAIN):
+        elif not isinstance(value, _PLAIN_CLASSES):
             result.add(object)
     return result
 

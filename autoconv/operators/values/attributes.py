@@ -49,11 +49,11 @@ def set_attr(owner: object, attribute: str, value: object) -> None:
     record_attribute_change(owner, attribute)
     is_stored = type(value) is SymbolicArray and getattr(owner, "__dict__", {}).get(attribute) is value  # `o.w += x`
     setattr(owner, attribute, value)
-    if _is_outside(region, owner) and not is_stored:
+    if _needs_graph_write(region, owner) and not is_stored:
         record_object("object_set_attribute", [constant_object(owner), value], name=attribute)
 
 
-def _is_outside(region: Any, owner: object) -> bool:
+def _needs_graph_write(region: Any, owner: object) -> bool:
     """Return whether a write has to happen when the graph runs: to an object that existed before the trace."""
     created_objects = region.trace.created_objects
     return region.contract.effects_each_call and created_objects is not None and id(owner) not in created_objects
@@ -81,7 +81,7 @@ def del_attr(owner: object, attribute: str) -> None:
         return
     record_attribute_change(owner, attribute)
     delattr(owner, attribute)
-    if _is_outside(region, owner):
+    if _needs_graph_write(region, owner):
         record_object("object_delete_attribute", [constant_object(owner)], name=attribute)
 
 
@@ -94,9 +94,9 @@ def record_attribute_change(owner: object, attribute: str) -> None:
     if id(owner) in region.trace.frozen:
         refuse_change(owner, attribute)
     if region.journal is not None:
-        owned = region.trace.created_objects
-        home = owned[id(owner)][1] if owned is not None and id(owner) in owned else None
-        region.journal.record(attribute_location(owner, attribute, home))
+        created_objects = region.trace.created_objects
+        _, creating_region = (created_objects or {}).get(id(owner), (None, None))
+        region.journal.record(attribute_location(owner, attribute, creating_region))
     if region.contract.effects_each_call:
         message = f"the attribute {attribute!r} of a {type(owner).__name__} is written"
         region.contract.before_write(owner, message, [attribute_location(owner, attribute)])

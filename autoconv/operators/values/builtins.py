@@ -182,9 +182,11 @@ def is_compiled() -> bool:
 
 def _round_to(x: object, digits: SymbolicTensor) -> Any:
     """Round a number to a symbolic number of digits; the result has the number's own class."""
-    kind = weak_dtype(x) if not isinstance(x, SymbolicTensor) else x.dtype if x.weak else None
+    number_dtype = weak_dtype(x) if not isinstance(x, SymbolicTensor) else x.dtype if x.weak else None
     result = apply_object("round", x, digits)
-    return result if kind is None else unbox(result, TensorType(int64 if kind.is_bool else kind, (), True))
+    if number_dtype is None:
+        return result
+    return unbox(result, TensorType(int64 if number_dtype.is_bool else number_dtype, (), True))
 
 
 def _round_scalar(x: SymbolicTensor, digits: Any) -> Any:
@@ -217,7 +219,7 @@ def _divmod(x: Any, y: Any) -> Any:
 
 def _refuse_zero(x: object, y: object) -> None:
     """Raise divmod's ZeroDivisionError for a zero divisor, where its message differs from that of `//`."""
-    samples = [kind_of(value)(count) for value, count in ((x, 1), (y, 0))]
+    samples = [kind_of(value)(number) for value, number in ((x, 1), (y, 0))]
     errors: list[Any] = []
     for divide in (builtins.divmod, operator.floordiv):
         try:
@@ -254,27 +256,27 @@ def _sum(iterable: Any, start: Any = 0) -> Any:
     return builtins.sum(iterable, start)
 
 
-def _quantifier(decisive: bool, combine: Callable[..., Any], reduce: str) -> Callable[..., Any]:
-    """any() or all() with Python's short circuit: elements are evaluated one by one until one is `decisive`."""
+def _quantifier(decisive: bool, combine: Callable[..., Any], reduction: str) -> Callable[..., Any]:
+    """Return any() or all(), which evaluate the elements one by one until the truth of one is `decisive`."""
 
     def quantify(iterable: Any) -> Any:
         tensor = iterated_tensor(iterable)
         if tensor is not None:
-            refuse_rows(reduce.removeprefix("reduce_"), tensor)
+            refuse_rows(reduction.removeprefix("reduce_"), tensor)
             flags = tensor if tensor.dtype.is_bool else tensor != 0
-            result = dispatch.apply(reduce, flags, axis=None, keepdims=False)
+            result = dispatch.apply(reduction, flags, axis=None, keepdims=False)
             return _bool(result) if is_array(tensor) else result
         return quantify_rest(iter(iterable))
 
-    def quantify_rest(items: Any) -> Any:
-        for item in items:
+    def quantify_rest(iterator: Any) -> Any:
+        for item in iterator:
             if is_staged(item):
-                if binds_outer_names(items):
+                if binds_outer_names(iterator):
                     raise StagingError(
                         "how many elements are taken depends on a tensor, and each assigns to a name", current_place(),
                         "a for statement with the assignment in its body",
                     )  # fmt: skip
-                return combine(truth(item), lambda: quantify_rest(items))
+                return combine(truth(item), lambda: quantify_rest(iterator))
             if builtins.bool(item) is decisive:
                 return decisive
         return not decisive
@@ -300,10 +302,10 @@ def _are_iterated_in_graph(*iterables: Any) -> bool:
 
     Arrays of known length take part only beside iterables that all can be staged.
     """
-    symbolic = [x for x in iterables if _is_symbolic(x)]
-    if any(type(x) is not SymbolicArray or x.known_shape[:1] == (None,) for x in symbolic):
+    symbolic_iterables = [x for x in iterables if _is_symbolic(x)]
+    if any(type(x) is not SymbolicArray or x.known_shape[:1] == (None,) for x in symbolic_iterables):
         return True
-    return bool(symbolic) and all(as_staged(x) is not None for x in iterables)
+    return bool(symbolic_iterables) and all(as_staged(x) is not None for x in iterables)
 
 
 @overrides(builtins.enumerate)

@@ -19,10 +19,10 @@ from autoconv.runtime.recording.regions import Region, Trace, current_region
 # Keys besides attribute names: the items of all containers, and names that carry objects between regions.
 ITEMS, NAMES = "[]", "()"
 # Methods and operators that store operands, all but the first, in a container.
-_STORES = frozenset({"append", "appendleft", "insert", "add", "setdefault", "update", "extend", "setitem"})
+_STORING_FUNCTIONS = frozenset({"append", "appendleft", "insert", "add", "setdefault", "update", "extend", "setitem"})
 # Operators and builtins that may return one of their items; the others return new objects.
-_ITEM_RETURNING = frozenset({"getitem", "min", "max", "next", "sum", "last"})
-_NEW = frozenset({"object_box", "object_build", "object_exception", "absent"})  # ops whose results are new objects
+_ITEM_RETURNING_FUNCTIONS = frozenset({"getitem", "min", "max", "next", "sum", "last"})
+_ALLOCATING_OPS = frozenset({"object_box", "object_build", "object_exception", "absent"})
 # Ops whose result may be an item of a container.
 _ITEM_OPS = frozenset({"object_current", "object_unpack", "object_method"})
 # Methods of containers that return one of the items; the others return numbers, None or new objects.
@@ -71,15 +71,15 @@ def record_stores(trace: Trace, op: str, name: str, operands: list[Any], attribu
     The stored values in `operands` are boxed in place.
     """
     if op in ("object_build", "object_exception", "object_make", "name"):
-        first = 0
-    elif op == "object_set_attribute" or name in _STORES:
-        first = 1
+        first_stored = 0
+    elif op == "object_set_attribute" or name in _STORING_FUNCTIONS:
+        first_stored = 1
     else:
         return
-    for position in range(first, len(operands)):
+    for position in range(first_stored, len(operands)):
         operands[position] = box(operands[position])
     holders: set[str] = set()
-    for position in range(first, len(operands)):
+    for position in range(first_stored, len(operands)):
         if may_be_graph_instance(operands[position]):
             holders.add(_holder(op, position, attributes))
     for holder in holders - trace.holding_attributes:
@@ -106,9 +106,9 @@ def _possible_classes(value: Value, kinds: list[type], region: Region) -> list[t
         return []
     enclosing_region: Region | None = region
     while enclosing_region is not None:
-        for tested_value, classes, holds in enclosing_region.known_classes:
+        for tested_value, classes, is_instance in enclosing_region.known_classes:
             if tested_value is origin_value:
-                kinds = [kind for kind in kinds if issubclass(kind, classes) == holds]
+                kinds = [kind for kind in kinds if issubclass(kind, classes) == is_instance]
         enclosing_region = enclosing_region.parent
     classes_before, possible_classes = region.trace.classes_of_results.get(origin_value, (frozenset(), frozenset()))
     return [kind for kind in kinds if kind not in classes_before or kind in possible_classes]
@@ -128,9 +128,9 @@ def _may_be_instance(value: Value, trace: Trace) -> bool:
         name = node.attributes["name"]
         if _may_hold_instances(trace, name):
             return True
-        return any(not _is_plain(getattr(kind, name, None)) for kind in trace.created_classes)
+        return any(not _is_plain_attribute(getattr(kind, name, None)) for kind in trace.created_classes)
     if op == "object_apply":
-        if node.attributes["function"] not in _ITEM_RETURNING:
+        if node.attributes["function"] not in _ITEM_RETURNING_FUNCTIONS:
             return False
         return _may_hold_instances(trace, ITEMS) or _is_handler_value(node.inputs[0], trace)
     if op in _ITEM_OPS:
@@ -141,10 +141,10 @@ def _may_be_instance(value: Value, trace: Trace) -> bool:
         return _may_be_instance(node.inputs[0], trace)
     if op == "cond":
         position = node.results.index(value)
-        return any(_may_be_instance(out, trace) for out in _outputs(node, position))
+        return any(_may_be_instance(out, trace) for out in _arm_outputs(node, position))
     if op in ("while", "try"):
         return _may_hold_instances(trace, NAMES)
-    return op not in _NEW
+    return op not in _ALLOCATING_OPS
 
 
 def _is_handler_value(value: Value, trace: Trace) -> bool:
@@ -154,11 +154,11 @@ def _is_handler_value(value: Value, trace: Trace) -> bool:
     return is_item and _may_hold_instances(trace, NAMES)
 
 
-def _is_plain(value: object) -> bool:
+def _is_plain_attribute(value: object) -> bool:
     return value is None or isinstance(value, (bool, int, float, str)) or hasattr(value, "__autoconv_maybe_missing__")
 
 
-def _outputs(node: Any, position: int) -> Iterator[Value]:
+def _arm_outputs(node: Any, position: int) -> Iterator[Value]:
     for graph in node.regions:
         if position < len(graph.outputs):
             yield graph.outputs[position]

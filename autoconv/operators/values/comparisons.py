@@ -51,8 +51,8 @@ def eq(x: object, y: object) -> Any:
         check_identity(x, y)
     if type(x) is complex and isinstance(y, Tensor):
         return binary_dispatch.binary("equal", x, y)  # the method of `y` would not see which operand is the first
-    answer = _compare_parts("eq", x, y)
-    return x == y if answer is NotImplemented else answer
+    result = _compare_parts("eq", x, y)
+    return x == y if result is NotImplemented else result
 
 
 def ne(x: object, y: object) -> Any:
@@ -62,8 +62,8 @@ def ne(x: object, y: object) -> Any:
         check_identity(x, y)
     if type(x) is complex and isinstance(y, Tensor):
         return binary_dispatch.binary("not_equal", x, y)  # the method of `y` would not see which operand is the first
-    answer = _compare_parts("ne", x, y)
-    return x != y if answer is NotImplemented else answer
+    result = _compare_parts("ne", x, y)
+    return x != y if result is NotImplemented else result
 
 
 def _compare_dtypes(name: str, x: object, y: object) -> Any:
@@ -79,31 +79,30 @@ def _compare_dtypes(name: str, x: object, y: object) -> Any:
     if type(other) is SymbolicTensor and other.weak:
         return name == "ne" if name in ("eq", "ne") else NotImplemented
     if isinstance(other, (SymbolicTensor, SymbolicArray)):
-        operation = (name, y) if other is x else (MIRRORED.get(name, name), x)
-        return getattr(operator, operation[0])(other, operation[1])
+        return getattr(operator, name)(x, y) if other is x else getattr(operator, MIRRORED.get(name, name))(y, x)
     return NotImplemented
 
 
 def _ordering_operator(name: str) -> Callable[[Any, Any], Any]:
-    native = _ORDER[name]
+    python_operator = _ORDER[name]
 
     def compare(x: Any, y: Any) -> Any:
         if current_region() is None:
-            return native(x, y)
+            return python_operator(x, y)
         if type(x) is Variant or type(y) is Variant:
             return _compare_variants(compare, x, y)
         result = _compare_dtypes(name, x, y)
         if result is not NotImplemented:
             return result
         if type(x) is SymbolicTensor or type(y) is SymbolicTensor:
-            refuse_as_python(native, x, y)
+            refuse_as_python(python_operator, x, y)
             if type(y) is SymbolicObject and type(x) is SymbolicTensor and x.weak:
-                return apply_object(name, x, y)  # native code would call the object's mirrored operator
-            return native(x, y)
+                return apply_object(name, x, y)  # Python would call the object's mirrored operator
+            return python_operator(x, y)
         result = _compare_parts(name, x, y)
         if result is NotImplemented and type(y) is SymbolicObject and user_defined_method(x, f"__{name}__") is None:
             return apply_object(name, x, y)  # an error of `y`'s method would name the mirrored operator
-        return native(x, y) if result is NotImplemented else result
+        return python_operator(x, y) if result is NotImplemented else result
 
     compare.__name__ = name
     return compare
@@ -164,7 +163,7 @@ def _compare_parts(name: str, x: Any, y: Any) -> Any:
         return result
     if isinstance(x, (tuple, list)) and isinstance(y, (tuple, list)):
         for kind in (tuple, list):
-            if _is_plain(x, kind, name) and _is_plain(y, kind, name):
+            if _is_plain_sequence(x, kind, name) and _is_plain_sequence(y, kind, name):
                 is_late = has_late_comparison(plain_items(x)) or has_late_comparison(plain_items(y))
                 return _compare_sequences(name, x, y, kind is not tuple) if is_late else NotImplemented
         if isinstance(x, tuple) != isinstance(y, tuple):
@@ -198,16 +197,16 @@ def has_late_comparison(items: tuple[Any, ...]) -> bool:
 
 def _compare_other_kinds(name: str, x: object, y: object) -> Any:
     """Compare a tuple with a list; an ordering raises Python's own TypeError, which names the classes."""
-    tuples = [type(type(value).__name__, (tuple,), {})() for value in (x, y) if isinstance(value, tuple)]
-    samples: list[Any] = [tuples.pop() if isinstance(value, tuple) else [] for value in (x, y)]
+    empty_tuples = [type(type(value).__name__, (tuple,), {})() for value in (x, y) if isinstance(value, tuple)]
+    operands: list[Any] = [empty_tuples.pop() if isinstance(value, tuple) else [] for value in (x, y)]
     try:
-        return getattr(operator, name)(*samples)
+        return getattr(operator, name)(*operands)
     except TypeError as error:
         error._autoconv_run_time = True  # type: ignore[attr-defined]
         raise
 
 
-def _is_plain(x: object, kind: type, name: str) -> bool:
+def _is_plain_sequence(x: object, kind: type, name: str) -> bool:
     """Return whether `x` is a Python sequence of `kind` whose items the trace holds; named tuples count as tuples."""
     if not isinstance(x, kind) or heap_of(x) is not None:
         return False
@@ -231,13 +230,13 @@ def _compare_sequences(name: str, x: object, y: object, are_lists: bool) -> Any:
 
     def compare_from(position: int) -> Any:
         while position < min(len(first_items), len(second_items)):
-            same = is_same_or_equal(first_items[position], second_items[position])
-            if is_staged(same):
+            is_same = is_same_or_equal(first_items[position], second_items[position])
+            if is_staged(is_same):
                 if name in ("eq", "ne") and position + 1 == len(first_items) == len(second_items):
-                    return python_truth(same) if name == "eq" else not_(same)
+                    return python_truth(is_same) if name == "eq" else not_(is_same)
                 compare_rest = functools.partial(compare_from, position + 1)
-                return if_exp(truth(same), compare_rest, functools.partial(result_at, position))
-            if not same:
+                return if_exp(truth(is_same), compare_rest, functools.partial(result_at, position))
+            if not is_same:
                 return result_at(position)
             position += 1
         return getattr(operator, name)(len(first_items), len(second_items))
@@ -304,8 +303,8 @@ def kind_of_number(x: object) -> str:
 
 
 def is_not(a: object, b: object) -> Any:
-    same = is_(a, b)
-    return dispatch.apply("logical_not", same) if isinstance(same, Tensor) else not same
+    is_same = is_(a, b)
+    return dispatch.apply("logical_not", is_same) if isinstance(is_same, Tensor) else not is_same
 
 
 def is_in_graph(x: object) -> bool:

@@ -78,12 +78,11 @@ def move_instance_into_graph(value: object) -> SymbolicObject:
 
 
 def _register_class_in_graph(trace: Trace, kind: type, names: tuple[str, ...]) -> None:
-    """Restart the trace if it has recorded what might be an operation on an instance of that class."""
+    """Register a class; restart the trace if it may have recorded an operation on an instance of that class."""
     is_new = kind not in trace.created_classes
     if is_new and trace.dispatched_on_class and trace.contract.objects_in_graph and _has_operators(kind):
-        if any(
-            class_name(other_kind) == class_name(kind) for other_kind in trace.created_classes
-        ):  # each trace creates a new class
+        # Each trace creates such a class anew, so that a restart would not help.
+        if any(class_name(other_kind) == class_name(kind) for other_kind in trace.created_classes):
             raise StagingError(
                 f"the class {kind.__name__} is defined in the function itself and has special methods, and objects of "
                 "it become part of a value known only at run time", current_place(), "a class outside of the function",

@@ -61,10 +61,10 @@ def get_item(x: Any, index: Any) -> Any:
         return _item_of_variants(x, index)
     if _is_array(x):
         return x[_convert_index(index)]
-    if isinstance(x, dict) and _is_compiled() and holds_symbols((index,)) and has_trace_time_values(x):
+    if isinstance(x, dict) and has_objects_in_graph() and holds_symbols((index,)) and has_trace_time_values(x):
         return select_value(x, index)
     if type(index) is SymbolicTensor:
-        return _symbolic_index(x, index)
+        return _item_at_tensor(x, index)
     if type(x) is not SymbolicObject and holds_symbols((index,)):
         is_python_list = isinstance(x, (list, tuple)) and heap_of(x) is None and items_of(x) is None
         if is_python_list and type(index) is SymbolicObject and any(map(is_trace_time_value, x)):
@@ -109,10 +109,10 @@ def _convert_index(index: object, role: str = "item") -> Any:
 
 
 _INTEGER = TensorType(int64, (), True)
-_NUMBERS = (bool, int, float)
+_NUMBER_CLASSES = (bool, int, float)
 
 
-def _symbolic_index(x: Any, index: SymbolicTensor) -> Any:
+def _item_at_tensor(x: Any, index: SymbolicTensor) -> Any:
     """Read `x[index]`: from a graph object, from an array of the items, or by one arm for each item."""
     if isinstance(x, np.ndarray):
         return binary_dispatch.get_item(x, index)
@@ -136,7 +136,7 @@ _ARM_LIMIT = 64  # the largest number of items, other than numbers, from which a
 def _sequence_item(x: Any, index: SymbolicTensor) -> Any:
     """Read an item of a list, tuple or range: from a graph object, an array of the items, or by one arm for each."""
     is_integer = index.type.shape == () and (index.weak or index.type.dtype.is_integer)
-    if _is_compiled() and not is_integer:
+    if has_objects_in_graph() and not is_integer:
         return apply_object("getitem", x, index)  # whose kernel raises Python's own error
     items = list(x)
     if index.weak and index.type.dtype.is_bool:
@@ -164,7 +164,7 @@ def _item_from_array(x: Any, items: list[Any], index: SymbolicTensor) -> Any:
         return None
     kind = type(items[0])
     is_of_one_kind = all(type(item) is kind for item in items)
-    if _is_compiled() and is_of_one_kind and kind in _NUMBERS:
+    if has_objects_in_graph() and is_of_one_kind and kind in _NUMBER_CLASSES:
         constant = constant_object(x if isinstance(x, (tuple, range)) else items)
         return unbox(apply_object("getitem", constant, index), TensorType(weak_dtype(items[0]), (), True))
     region = current_region()
@@ -173,7 +173,7 @@ def _item_from_array(x: Any, items: list[Any], index: SymbolicTensor) -> Any:
             check_index(x, len(items), index)
             return binary_dispatch.get_item(np.array(items), index)
         # Members of an IntEnum and the like stay objects, and so do numbers of several kinds.
-        if any(isinstance(item, (int, float)) and type(item) not in _NUMBERS for item in items):
+        if any(isinstance(item, (int, float)) and type(item) not in _NUMBER_CLASSES for item in items):
             return None
         is_mixed = len({_number_kind(item) for item in items}) > 1
     else:
@@ -182,7 +182,7 @@ def _item_from_array(x: Any, items: list[Any], index: SymbolicTensor) -> Any:
         number = binary_dispatch.get_item(constant_table(items), index)
         return dispatch.apply("python_cast", number, dtype=number.type.dtype, weak=True)
     if not is_mixed and all(isinstance(item, (Tensor, int, float)) for item in items):
-        if _is_compiled():
+        if has_objects_in_graph():
             check_index(x, len(items), index)
         return binary_dispatch.get_item(dispatch.apply("stack", *items, axis=0), index)
     return None
@@ -199,8 +199,8 @@ def set_item(x: Any, path: tuple[Any, ...], value: Any) -> Any:
     index, *rest = path
     if rest:
         inner = get_item(x, index)
-        changed = set_item(inner, tuple(rest), value)
-        return x if changed is inner else set_item(x, (index,), changed)
+        changed_inner = set_item(inner, tuple(rest), value)
+        return x if changed_inner is inner else set_item(x, (index,), changed_inner)
     if isinstance(x, Variant):
         if sum(not is_absent(value) for value in x.values) > 1:
             distribute(lambda v: set_item(v, path, value), x)
@@ -208,11 +208,11 @@ def set_item(x: Any, path: tuple[Any, ...], value: Any) -> Any:
         x = only_value(x, "item assignment")
     if type(x) is SymbolicArray:
         if type(value) is Variant:
-            number = as_array_element(value, as_dtype(x.dtype))
-            if number is None:
+            element = as_array_element(value, as_dtype(x.dtype))
+            if element is None:
                 distribute(lambda v: set_item(x, path, v), value)
                 return x
-            value = number
+            value = element
         index = _convert_index(index)
         if type(index) is Variant:
             distribute(lambda arm: set_item(x, (arm,), value), index)
@@ -226,7 +226,7 @@ def set_item(x: Any, path: tuple[Any, ...], value: Any) -> Any:
         return x  # `x[i] += y` changed the array, and not the list or dict
     record_container_write(x)
     is_python_list = isinstance(x, list) and heap_of(x) is None and items_of(x) is None
-    if type(index) is SymbolicTensor and is_python_list and not _is_compiled():
+    if type(index) is SymbolicTensor and is_python_list and not has_objects_in_graph():
         _set_item_at_tensor(x, index, value)
         return x
     x[index] = value
@@ -246,7 +246,7 @@ _UNCHANGED = object()  # marker from `replaced`: nothing has to be stored
 
 
 def replaced(before: object, changed: Any) -> Any:
-    """Return the value to store in `x[i]` after a write inside it; nothing to store unless that replaced a tensor."""
+    """Return the value to store in `x[i]` after a write inside it: a marker for nothing if that was in place."""
     return _UNCHANGED if before is changed else changed
 
 
@@ -262,7 +262,7 @@ def _is_python_effect(index: object, value: object) -> bool:
     return is_top_level and as_tensor(value) is None and not holds_symbols((index, value))
 
 
-def _is_compiled() -> bool:
+def has_objects_in_graph() -> bool:
     region = current_region()
     return region is not None and region.contract.objects_in_graph
 
@@ -271,9 +271,9 @@ def _set_item_at_tensor(x: list[Any], index: SymbolicTensor, value: object) -> N
     """Select for every element the value if the index is its position, else the old element."""
     size = len(x)
     raise_if((index >= size) | (index < -size), IndexError("list assignment index out of range"))
-    wrapped = index % size
-    for position, old in enumerate(list(x)):
-        x[position] = if_exp(wrapped == position, lambda: value, functools.partial(_same_value, old))
+    wrapped_index = index % size
+    for position, old_item in enumerate(list(x)):
+        x[position] = if_exp(wrapped_index == position, lambda: value, functools.partial(_same_value, old_item))
 
 
 def _same_value(value: object) -> Any:
@@ -292,15 +292,15 @@ def set_item_of(owner: object, attribute: str, path: tuple[Any, ...], value: obj
     if value is _UNCHANGED:
         return
     x = getattr(owner, attribute)
-    new = set_item(x, path, value)
-    if new is not x:
-        set_attr(owner, attribute, new)
+    changed = set_item(x, path, value)
+    if changed is not x:
+        set_attr(owner, attribute, changed)
 
 
 def set_item_in(x: object, path: tuple[Any, ...], value: object) -> None:
     """`x[i] = value` where the name x cannot be rebound; raises TypeError for a tensor."""
-    new = set_item(x, path, value)
-    if new is not x:
+    changed = set_item(x, path, value)
+    if changed is not x:
         raise StagingError(
             "a tensor cannot be changed in place, and the name it has here belongs to an outer scope",
             current_place(),
@@ -311,16 +311,16 @@ def set_item_in(x: object, path: tuple[Any, ...], value: object) -> None:
 def augment_item_of(owner: object, attribute: str, index: Any, function: Callable[[Any, Any], Any], value: Any) -> None:
     """`owner.attribute[index] += value()`; each part is evaluated once."""
     x = getattr(owner, attribute)
-    new = set_item(x, (index,), function(get_item(x, index), value()))
-    if new is not x:
-        set_attr(owner, attribute, new)
+    changed = set_item(x, (index,), function(get_item(x, index), value()))
+    if changed is not x:
+        set_attr(owner, attribute, changed)
 
 
 _NUMPY_CONTEXTS = frozenset({np.errstate, np.printoptions})
 
 
 def context(manager: object) -> Any:
-    """The context manager of a with statement; under `compile` a user-defined one must be entered on every call."""
+    """Return the manager of a with statement; under `compile` a user-defined one must be entered on every call."""
     region = current_region()
     if region is not None and region.contract.effects_each_call:
         creator = getattr(manager, "func", type(manager))  # managers of contextlib hold the function that made them

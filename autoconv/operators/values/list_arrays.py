@@ -44,7 +44,7 @@ _ARRAY_ARGUMENTS = {
     3: "interp where",
 }
 _LIST = ObjectType("list")
-_ARRAY_COUNTS = {
+_ARRAY_ARGUMENT_COUNTS = {
     find_numpy_function(name): count for count, names in _ARRAY_ARGUMENTS.items() for name in names.split()
 }
 _JOINING_FUNCTIONS = frozenset(find_numpy_function(name) for name in (*WITH_AXIS, *WITHOUT_AXIS))
@@ -71,7 +71,7 @@ def convert_list_arguments(
     if function in _JOINING_FUNCTIONS and type(args[0]) in (list, tuple, TracedList) and heap_of(args[0]) is None:
         parts = [_list_as_array(item) if _is_in_graph(item) else item for item in args[0]]
         return (args if any(part is None for part in parts) else (parts, *args[1:])), kwargs
-    count = function.nin if isinstance(function, np.ufunc) else _ARRAY_COUNTS.get(function, 0)
+    count = function.nin if isinstance(function, np.ufunc) else _ARRAY_ARGUMENT_COUNTS.get(function, 0)
     positions = [i for i, value in enumerate(args[:count]) if _is_in_graph(value)]
     arrays = {i: _list_as_array(args[i]) for i in positions}
     if any(array is None for array in arrays.values()):

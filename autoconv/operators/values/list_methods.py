@@ -32,7 +32,7 @@ from autoconv.runtime.objects.containers import TracedList, items_of, set_graph_
 from autoconv.runtime.tensors import dispatch
 
 _METHODS: dict[str, Callable[..., Any]] = {}
-_REFUSED = {
+_REFUSED_USES = {
     "__str__": "is converted to text", "__repr__": "is converted to text", "__format__": "is converted to text",
     "__iter__": "is unpacked or iterated by Python itself", "__len__": "is passed to len() by Python itself",
     "__eq__": "is compared", "__ne__": "is compared", "__lt__": "is compared", "__le__": "is compared",
@@ -45,7 +45,7 @@ def call_method(self: Items, owner: TracedList, name: str, args: tuple[Any, ...]
     """`owner.name(*args, **kwargs)`; raise StagingError for a method that the graph does not implement."""
     method = _METHODS.get(name)
     if method is None:
-        refuse(_REFUSED.get(name) or f"is changed or read by {name}")
+        refuse(_REFUSED_USES.get(name) or f"is changed or read by {name}")
     return method(owner, *args, **kwargs)
 
 
@@ -70,14 +70,14 @@ TracedList.search = search  # type: ignore[assignment]
 
 @_register_method
 def _list_extend(owner: TracedList, values: object) -> None:
-    others = items_of(values)
-    if others is None:
+    other_items = items_of(values)
+    if other_items is None:
         for_stmt(values, as_loop_body(owner.append))
         return
     region = require_region()
     items = items_of(owner)
-    layout = join_layouts(items.element, others.element, "an item of a list", region.contract)
-    first, second = widen_items(items, layout), widen_items(others, layout)
+    layout = join_layouts(items.element, other_items.element, "an item of a list", region.contract)
+    first, second = widen_items(items, layout), widen_items(other_items, layout)
     if has_lists(first):
         pairs = zip(first.values, second.values, strict=True)
         set_graph_items(owner, Items(layout, [_list_op("list_concat", a, b) for a, b in pairs]))
@@ -178,13 +178,13 @@ def _list_sort(owner: TracedList, *, key: object = None, reverse: bool = False) 
     items = items_of(owner)
     if key is not None or not are_tensors(items) or items.element.type.shape != ():
         refuse("is sorted, and holds more than numbers of one dtype, or has a key")
-    ordered = dispatch.apply("sort", dispatch.apply("list_stack", items.values[0]), axis=-1, descending=reverse)
-    set_graph_items(owner, Items(items.element, [_list_op("list_from_tensor", ordered)]))
+    sorted_items = dispatch.apply("sort", dispatch.apply("list_stack", items.values[0]), axis=-1, descending=reverse)
+    set_graph_items(owner, Items(items.element, [_list_op("list_from_tensor", sorted_items)]))
 
 
 @_register_method
 def _list_index(owner: TracedList, value: object) -> Any:
-    position, _, code = for_stmt(
+    position, _, exit_code = for_stmt(
         _loop_iterable(owner),
         lambda other, found, at, _: if_stmt(
             other == value, lambda *state: (at, at, BREAK), lambda *state: (found, at + 1, NORMAL), (found, at, NORMAL),
@@ -192,7 +192,7 @@ def _list_index(owner: TracedList, value: object) -> Any:
         ),
         (0, 0, NORMAL), ("index", "position", "its end"), exit="its end",
     )  # fmt: skip
-    raise_if(code == NORMAL, ValueError("list.index(x): x not in list"))
+    raise_if(exit_code == NORMAL, ValueError("list.index(x): x not in list"))
     return position
 
 
@@ -240,7 +240,7 @@ def _list___setitem__(owner: TracedList, position: int, value: object) -> None:
     items = items_of(owner)
     layout = join_layouts(items.element, layout_of(value, region), "an item of a list", region.contract)
     freeze(value)
-    if not has_lists(items) and layout == items.element:
+    if not has_lists(items) and layout == items.element:  # all items are equal: only the position is checked
         item(items, position)
         return
     items = widen_items(items, layout)
@@ -262,14 +262,15 @@ def _slice_list(owner: TracedList, start: Any, stop: Any) -> TracedList:
         result._items = Items(items.element, [_list_op("list_slice", list_, *bounds) for list_ in items.values])
     else:
         size = length(items)
-        first, last = (_clip(bound, size) for bound in (start, stop))
-        count = dispatch.apply("select", last > first, last - first, 0)
+        clipped_start, clipped_stop = (_clip(bound, size) for bound in (start, stop))
+        count = dispatch.apply("select", clipped_stop > clipped_start, clipped_stop - clipped_start, 0)
         result._items = Items(items.element, [count.value_in_graph])
     return result
 
 
 def _clip(bound: Any, size: Any) -> Any:
-    from_start = dispatch.apply("select", size * 0 + bound < 0, size + bound, size * 0 + bound)
+    tensor_bound = size * 0 + bound
+    from_start = dispatch.apply("select", tensor_bound < 0, size + bound, tensor_bound)
     not_negative = dispatch.apply("select", from_start < 0, 0, from_start)
     return dispatch.apply("select", not_negative > size, size, not_negative)
 

@@ -95,23 +95,23 @@ def _test_in_range(item: Any, numbers: range | StagedRange) -> Any:
     if not isinstance(step, int) or kind_of_number(item) not in ("bool", "int", "float"):
         return truth_of(apply_object("contains", numbers, item))
     item = item + 0  # a bool becomes an int
-    begins = numbers.start <= item if step > 0 else item <= numbers.start
-    ends = item < numbers.stop if step > 0 else numbers.stop < item
-    return and_(begins, lambda: and_(ends, lambda: (item - numbers.start) % step == 0))
+    is_after_start = numbers.start <= item if step > 0 else item <= numbers.start
+    is_before_stop = item < numbers.stop if step > 0 else numbers.stop < item
+    return and_(is_after_start, lambda: and_(is_before_stop, lambda: (item - numbers.start) % step == 0))
 
 
 def _is_symbolic(x: object) -> bool:
     return isinstance(x, (SymbolicTensor, Variant))
 
 
-def _is_member(item: object, others: tuple[Any, ...], position: int) -> Any:
-    """Return whether one of the others is or equals the item; evaluation stops at the first match."""
-    while position < len(others):
-        same = is_same_or_equal(others[position], item)
+def _is_member(item: object, candidates: tuple[Any, ...], position: int) -> Any:
+    """Return whether a candidate from that position on is or equals the item; evaluation stops at the first match."""
+    while position < len(candidates):
+        is_same = is_same_or_equal(candidates[position], item)
         position += 1
-        if is_staged(same):
-            return or_(python_truth(same), functools.partial(_is_member, item, others, position))
-        if same:
+        if is_staged(is_same):
+            return or_(python_truth(is_same), functools.partial(_is_member, item, candidates, position))
+        if is_same:
             return True
     return False
 

@@ -21,17 +21,17 @@ _SYMBOLS = {op.name: op.symbol for op in BINARY} | {"pow": "** or pow()", "divmo
 _COMPARISONS = {op.name: (op.symbol, op.mirrored) for op in COMPARISONS}
 
 
-def resolve_not_implemented(answer: object, try_next: Callable[[], Any]) -> Any:
+def resolve_not_implemented(method_result: object, try_next: Callable[[], Any]) -> Any:
     """Return the result of a method; where it is NotImplemented, that of `try_next`."""
-    if answer is NotImplemented:
+    if method_result is NotImplemented:
         return try_next()
-    result: Any = answer
+    result: Any = method_result
     is_not_implemented: Any = False
-    if type(answer) is Variant:
-        is_not_implemented = is_arm(answer, NotImplemented)
-        result = drop_arms(answer, lambda value: value is NotImplemented, None)
-    elif type(answer) is SymbolicObject and answer.value_in_graph.type == ObjectType():
-        is_not_implemented = record_object("object_isinstance", [answer], kinds=type(NotImplemented))
+    if type(method_result) is Variant:
+        is_not_implemented = is_arm(method_result, NotImplemented)
+        result = drop_arms(method_result, lambda value: value is NotImplemented, None)
+    elif type(method_result) is SymbolicObject and method_result.value_in_graph.type == ObjectType():
+        is_not_implemented = record_object("object_isinstance", [method_result], kinds=type(NotImplemented))
     if is_not_implemented is False:
         return result
     return stage_arms(is_not_implemented, [lambda: (try_next(),), lambda: (result,)], [], ("value",))[0]
@@ -80,22 +80,22 @@ def _continue_after_not_implemented(
             _call_method(other, f"__{mirrored}__", instance),
             lambda: _compare_by_identity(name, symbol, instance, other),
         )
-    in_place = name[0] == "i" and name[1:] in _SYMBOLS
-    plain_name = name[1:] if in_place else name
-    symbol = _SYMBOLS[plain_name].partition(" ")[0] + "=" if in_place else _SYMBOLS[plain_name]
+    is_in_place = name[0] == "i" and name[1:] in _SYMBOLS
+    plain_name = name[1:] if is_in_place else name
+    symbol = _SYMBOLS[plain_name].partition(" ")[0] + "=" if is_in_place else _SYMBOLS[plain_name]
 
-    def try_second() -> Any:
+    def try_reflected() -> Any:
         has_same_type = type(other) is type(instance)
-        answer = NotImplemented if has_same_type else _call_method(other, f"__r{plain_name}__", instance)
+        result = NotImplemented if has_same_type else _call_method(other, f"__r{plain_name}__", instance)
 
         def refuse() -> Any:
             raise _unsupported_operands(symbol, instance, other)
 
-        return resolve_not_implemented(answer, refuse)
+        return resolve_not_implemented(result, refuse)
 
-    if not in_place:
-        return try_second()
-    return resolve_not_implemented(_call_method(instance, f"__{plain_name}__", other), try_second)
+    if not is_in_place:
+        return try_reflected()
+    return resolve_not_implemented(_call_method(instance, f"__{plain_name}__", other), try_reflected)
 
 
 def _call_method(value: object, name: str, other: object) -> Any:
@@ -113,16 +113,16 @@ def _is_user_object(value: object) -> bool:
 def _compare_by_identity(name: str, symbol: str, instance: Any, other: object) -> Any:
     if name in ("eq", "ne"):
         return (instance is other) == (name == "eq")
-    kinds = f"{kind_of(instance).__name__!r} and {kind_of(other).__name__!r}"
-    raise _graph_error(TypeError(f"{symbol!r} not supported between instances of {kinds}"))
+    class_names = f"{kind_of(instance).__name__!r} and {kind_of(other).__name__!r}"
+    raise _mark_run_time_error(TypeError(f"{symbol!r} not supported between instances of {class_names}"))
 
 
 def _unsupported_operands(symbol: str, first: object, second: object) -> TypeError:
-    kinds = f"{kind_of(first).__name__!r} and {kind_of(second).__name__!r}"
-    return _graph_error(TypeError(f"unsupported operand type(s) for {symbol}: {kinds}"))
+    class_names = f"{kind_of(first).__name__!r} and {kind_of(second).__name__!r}"
+    return _mark_run_time_error(TypeError(f"unsupported operand type(s) for {symbol}: {class_names}"))
 
 
-def _graph_error(error: TypeError) -> TypeError:
+def _mark_run_time_error(error: TypeError) -> TypeError:
     error._autoconv_run_time = True  # type: ignore[attr-defined]
     return error
 

@@ -39,9 +39,9 @@ def math_override(function: Callable[..., Any]) -> Callable[..., Any] | None:
     if function is math.dist:
         return _distance
     if module == "math" and function.__name__ in _MATH_FUNCTIONS:
-        return _record_math("python_math", function)
+        return _record_number_function("python_math", function)
     if module == "cmath" and function.__name__ in CMATH:
-        return _record_math("python_cmath", function)
+        return _record_number_function("python_cmath", function)
     return None
 
 
@@ -52,7 +52,7 @@ def value_of(x: object) -> Any:
     return x
 
 
-def _record_math(op: str, function: Callable[..., Any]) -> Callable[..., Any]:
+def _record_number_function(op: str, function: Callable[..., Any]) -> Callable[..., Any]:
     def apply(*args: Any, **kwargs: Any) -> Any:
         args = tuple(map(value_of, args))
         if kwargs or not any(isinstance(a, SymbolicTensor) for a in args):
@@ -66,15 +66,15 @@ def _record_math(op: str, function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _distance(*points: Any, **kwargs: Any) -> Any:
-    """Return `math.dist(p, q)`. CPython computes it, like `hypot`, as the norm of a vector: of the differences."""
+    """Return `math.dist(p, q)` as `math.hypot` of the differences, which is what CPython computes."""
     points = tuple(map(value_of, points))
-    is_fitting = not kwargs and len(points) == 2 and _is_compiled()
-    if not (is_fitting and any(isinstance(point, SymbolicTensor) for point in points)):
-        return _record_math("python_math", math.dist)(*points, **kwargs)
+    is_compiled_pair = not kwargs and len(points) == 2 and _has_python_numbers()
+    if not (is_compiled_pair and any(isinstance(point, SymbolicTensor) for point in points)):
+        return _record_number_function("python_math", math.dist)(*points, **kwargs)
     p, q = map(_coordinates, points)
     if len(p) != len(q):
         raise_from_python(math.dist, [1.0] * len(p), [1.0] * len(q))
-    return _record_math("python_math", math.hypot)(*map(operator.sub, p, q))
+    return _record_number_function("python_math", math.hypot)(*map(operator.sub, p, q))
 
 
 def _coordinates(point: Any) -> list[Any]:
@@ -115,11 +115,11 @@ def _complex(*args: Any, **kwargs: Any) -> Any:
     real, imag = numbers.get("real", 0), numbers.get("imag")
     if imag is None and _is_complex(real):
         return real
-    parts = [_part("real", real), 0.0 if imag is None else _part("real", imag)]
+    parts = [_real_or_imaginary_part("real", real), 0.0 if imag is None else _real_or_imaginary_part("real", imag)]
     if _is_complex(imag):
-        parts[0] = parts[0] - _part("imag", imag)
+        parts[0] = parts[0] - _real_or_imaginary_part("imag", imag)
     if _is_complex(real):
-        parts[1] = parts[1] + _part("imag", real)
+        parts[1] = parts[1] + _real_or_imaginary_part("imag", real)
     return dispatch.apply("complex", *parts)
 
 
@@ -127,14 +127,14 @@ def _is_complex(x: object) -> bool:
     return x.dtype.is_complex if isinstance(x, SymbolicTensor) else isinstance(x, complex)
 
 
-def _part(name: str, x: object) -> Any:
+def _real_or_imaginary_part(name: str, x: object) -> Any:
     """Return the part `name`, "real" or "imag", of a number as a float."""
     if not isinstance(x, SymbolicTensor):
         return builtins.float(getattr(x, name))
     return dispatch.apply(name, x) if x.dtype.is_complex else dispatch.apply("python_float", x)
 
 
-def _is_compiled() -> bool:
+def _has_python_numbers() -> bool:
     region = current_region()
     return region is not None and region.contract.python_numbers
 
@@ -144,20 +144,20 @@ def refuse_complex(function: Callable[..., Any], *args: Any) -> None:
 
     A NumPy scalar raises StagingError under `compile`: NumPy warns and takes its real part.
     """
-    parts = [x for x in args if isinstance(x, SymbolicTensor) and x.dtype.is_complex]
-    if any(x.weak for x in parts):
+    complex_tensors = [x for x in args if isinstance(x, SymbolicTensor) and x.dtype.is_complex]
+    if any(x.weak for x in complex_tensors):
         raise_from_python(function, *map(_sample, args))
-    elif parts and _is_compiled():
+    elif complex_tensors and _has_python_numbers():
         raise StagingError("a complex NumPy number is converted to a real one, for which NumPy warns", current_place())
 
 
 def _refuse_kinds(function: Callable[..., Any], *args: Any) -> None:
     """Raise Python's TypeError for a number of the wrong class, such as a float where an int is required."""
-    typed = [_typed_sample(x) if isinstance(x, SymbolicTensor) and not x.weak else _sample(x) for x in args]
+    samples = [_typed_sample(x) if isinstance(x, SymbolicTensor) and not x.weak else _sample(x) for x in args]
     try:
-        function(*typed)
+        function(*samples)
     except TypeError:
-        raise_from_python(function, *typed)
+        raise_from_python(function, *samples)
     except (ValueError, ArithmeticError):
         pass  # the sample value is outside the function's domain
 
@@ -169,7 +169,7 @@ def _sample(x: object) -> Any:
 
 def _typed_sample(x: SymbolicTensor) -> Any:
     """Return an example of a NumPy number, or an array of one element of the same rank."""
-    rank = len(x.type.shape or ()) if _is_compiled() else 0
+    rank = len(x.type.shape or ()) if _has_python_numbers() else 0
     return np.ones((1,) * rank, x.dtype.numpy) if rank else x.dtype.numpy.type(1)
 
 

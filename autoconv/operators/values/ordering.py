@@ -35,44 +35,44 @@ from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import Tensor
 
 
-def _extreme_override(name: str, op: str, reduce: str) -> Callable[..., Any]:
-    """Return max() or min(); `op` compares two tensors, `reduce` the elements of one."""
-    plain = getattr(builtins, name)
+def _extreme_override(name: str, op: str, reduction: str) -> Callable[..., Any]:
+    """Return max() or min(); `op` compares two tensors, `reduction` the elements of one."""
+    python_function = getattr(builtins, name)
 
-    def pick(a: Any, b: Any) -> Any:
+    def choose(a: Any, b: Any) -> Any:
         # as in Python, max(a, b) is a unless b is greater, also for NaN
-        better = b > a if name == "max" else b < a
-        if not is_compiled() and not (is_weak(a) and is_weak(b)) and isinstance(better, Tensor):
+        is_better = b > a if name == "max" else b < a
+        if not is_compiled() and not (is_weak(a) and is_weak(b)) and isinstance(is_better, Tensor):
             return dispatch.apply(op, a, b)
-        is_selected = isinstance(better, Tensor) and better.type.shape == () and _are_of_one_kind(a, b)
-        return dispatch.apply("select", better, b, a) if is_selected else if_exp(better, lambda: b, lambda: a)
+        is_selected = isinstance(is_better, Tensor) and is_better.type.shape == () and _are_of_one_kind(a, b)
+        return dispatch.apply("select", is_better, b, a) if is_selected else if_exp(is_better, lambda: b, lambda: a)
 
     def extreme(*args: Any, **kwargs: Any) -> Any:
         args = tuple(map(value_of, args))
         if kwargs.keys() == {"default"} and len(args) == 1:
             items = tuple(args[0])
-            return extreme(items) if items else plain(items, **kwargs)
+            return extreme(items) if items else python_function(items, **kwargs)
         if kwargs:
-            return plain(*args, **kwargs)
+            return python_function(*args, **kwargs)
         if len(args) == 1:
             tensor = iterated_tensor(args[0])
             if tensor is not None and current_region() is not None:
                 refuse_rows(name, tensor)
-                return _extreme_item(tensor, name, reduce)
+                return _extreme_item(tensor, name, reduction)
             args = tuple(args[0])
         if any(map(is_object, args)) and is_compiled():
             return apply_object(name, *args) if len(args) > 1 else args[0]
         if not any(isinstance(a, (SymbolicTensor, Variant)) for a in args):
-            return plain(args)
+            return python_function(args)
         result = args[0]
         for other in args[1:]:
-            result = pick(result, other)
+            result = choose(result, other)
         return result
 
     return extreme
 
 
-def _extreme_item(tensor: Any, name: str, reduce: str) -> Any:
+def _extreme_item(tensor: Any, name: str, reduction: str) -> Any:
     """Select as Python does: the first item, unless a later one compares beyond it; NaN on either side never does."""
     size = leading_dimension(tensor)
     if not isinstance(size, int):
@@ -80,10 +80,10 @@ def _extreme_item(tensor: Any, name: str, reduce: str) -> Any:
     elif not size:
         raise as_program_error(_empty_error(name))
     if not (is_array(tensor) and tensor.dtype.is_floating):
-        return dispatch.apply(reduce, tensor, axis=(0,), keepdims=False)
+        return dispatch.apply(reduction, tensor, axis=(0,), keepdims=False)
     without_nans = dispatch.apply("select", tensor != tensor, -math.inf if name == "max" else math.inf, tensor)
     first = tensor[0]
-    extreme = dispatch.apply(reduce, without_nans, axis=(0,), keepdims=False)
+    extreme = dispatch.apply(reduction, without_nans, axis=(0,), keepdims=False)
     return dispatch.apply("select", first != first, first, extreme)
 
 
@@ -143,7 +143,7 @@ _COMPARISON_LIMIT = 32
 
 
 def _sort_by_comparing(items: list[Any], keys: list[Any], reverse: bool) -> list[Any]:
-    """Bubble sort: neighbours in the wrong order are swapped, so the sort is stable."""
+    """Return the items in the order of their keys, by bubble sort, which is stable."""
     pairs = [*zip(keys, items, strict=True)]
     for end in range(len(pairs) - 1, 0, -1):
         for i in range(end):

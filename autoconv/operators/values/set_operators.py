@@ -28,7 +28,7 @@ def _set_operator(name: str) -> Callable[[Any, Any], Any]:
     def apply(x: object, y: object) -> Any:
         if current_region() is None:
             return python_function(x, y)
-        if _may_be_frozen(x) and Variant in (type(x), type(y)):
+        if _may_be_frozenset(x) and Variant in (type(x), type(y)):
             return distribute(apply, x, y)
         if isinstance(x, frozenset) and heap_of(y) is not None:
             return apply_object(_GRAPH_NAMES[name], x, y)
@@ -37,7 +37,7 @@ def _set_operator(name: str) -> Callable[[Any, Any], Any]:
     return apply
 
 
-def _may_be_frozen(x: object) -> bool:
+def _may_be_frozenset(x: object) -> bool:
     return isinstance(x, frozenset) or (type(x) is Variant and any(isinstance(arm, frozenset) for arm in x.values))
 
 

@@ -31,7 +31,7 @@ def is_trace_time_value(item: object) -> bool:
 
 
 def has_trace_time_values(owner: dict[Any, Any]) -> bool:
-    """Return whether a dict with known keys has any such value."""
+    """Return whether a dict with known keys has a value that must be known while tracing."""
     if heap_of(owner) is not None or holds_symbols(dict.keys(owner)):
         return False
     return any(map(is_trace_time_value, dict.values(owner)))
@@ -44,7 +44,7 @@ def select_item(owner: object, items: Sequence[Any], index: SymbolicTensor) -> A
 
 
 def check_index(owner: object, size: int, index: SymbolicTensor) -> None:
-    """Record the IndexError of the list or tuple."""
+    """Record a raise of the IndexError of the list or tuple, under the condition that the index is outside."""
     raise_if((index >= size) | (index < -size), IndexError(f"{plain_kind(owner).__name__} index out of range"))
 
 
@@ -62,17 +62,17 @@ def select_value(owner: dict[Any, Any], key: object) -> Any:
         raise KeyError(key)
 
     position: Any = len(owner)
-    for number, known_key in enumerate(dict.keys(owner)):
-        position = dispatch.apply("select", truth(eq(known_key, key)), number, position)
+    for key_position, known_key in enumerate(dict.keys(owner)):
+        position = dispatch.apply("select", truth(eq(known_key, key)), key_position, position)
     return _stage_selection(position, list(dict.values(owner)), raise_missing)
 
 
-def _stage_selection(position: Any, values: Sequence[Any], *others: Any) -> Any:
-    arms = [*(functools.partial(_one_tuple, value) for value in values), *others]
+def _stage_selection(position: Any, values: Sequence[Any], *other_arms: Any) -> Any:
+    arms = [*(functools.partial(_one_result, value) for value in values), *other_arms]
     return stage_arms(position, arms, [], ("item",))[0] if len(arms) > 1 else values[0]
 
 
-def _one_tuple(value: object) -> tuple[Any]:
+def _one_result(value: object) -> tuple[Any]:
     return (value,)
 
 

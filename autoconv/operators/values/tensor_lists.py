@@ -80,12 +80,12 @@ def widen_items(self: Items, element: Layout) -> Items:
         return self
     if self.element is NEVER:
         return Items(element, empty_lists(Grown(element), require_region()))
-    if _differs_in_shape(self.element, element):
+    if _are_tensors_of_one_dtype(self.element, element):
         return Items(element, self.values)
-    list_ = TracedList()
-    list_._items = Items(element, empty_lists(Grown(element), require_region()))
-    _visit_items(self, lambda value: append(list_, value))
-    return items_of(list_)  # type: ignore[no-any-return]
+    widened_list = TracedList()
+    widened_list._items = Items(element, empty_lists(Grown(element), require_region()))
+    _visit_items(self, lambda value: append(widened_list, value))
+    return items_of(widened_list)  # type: ignore[no-any-return]
 
 
 def stack(self: Items, axis: int = 0) -> Any:
@@ -176,7 +176,7 @@ def are_tensors(items: Items) -> bool:
     return isinstance(element, Leaf) and element.wrap is None and isinstance(element.type, TensorType)
 
 
-def _differs_in_shape(a: Layout, b: Layout) -> bool:
+def _are_tensors_of_one_dtype(a: Layout, b: Layout) -> bool:
     """Return whether two layouts are tensors that differ at most in their known shapes."""
     if not (isinstance(a, Leaf) and isinstance(b, Leaf) and a.wrap is None and b.wrap is None):
         return False

@@ -25,7 +25,7 @@ from autoconv.runtime.tensors import dispatch
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import EagerTensor, Tensor
 
-_ARRAY = np.zeros(0)  # an instance, since hasattr on the class would find attributes of its metaclass
+_SAMPLE_ARRAY = np.zeros(0)  # an instance, since hasattr on the class would find attributes of its metaclass
 
 
 def represents_array(x: SymbolicTensor) -> bool:
@@ -62,8 +62,8 @@ def _isinstance(x: object, kinds: Any) -> Any:
         return issubclass(x.kind, kinds)
     if type(x) is SymbolicArray or (isinstance(x, SymbolicTensor) and represents_array(x)):
         return issubclass(np.ndarray, kinds)
-    scalar = _scalar_type(x)
-    return builtins.isinstance(x, kinds) if scalar is None else issubclass(scalar, kinds)
+    scalar_class = _scalar_type(x)
+    return builtins.isinstance(x, kinds) if scalar_class is None else issubclass(scalar_class, kinds)
 
 
 def _number_of_type(x: SymbolicTensor) -> Any:
@@ -100,15 +100,15 @@ def _iinfo(dtype: object) -> Any:
     return _limits_of_type(np.iinfo, dtype)
 
 
-def _limits_of_type(kind: Any, dtype: object) -> Any:
+def _limits_of_type(limits_class: Any, dtype: object) -> Any:
     """Return the limits of a dtype, or of the class of a number or array, which plain Python may pass as well."""
     if type(dtype) is Variant:
-        return distribute(lambda value: _limits_of_type(kind, value), dtype)
+        return distribute(lambda value: _limits_of_type(limits_class, value), dtype)
     if type(dtype) is SymbolicArray or (isinstance(dtype, SymbolicTensor) and represents_array(dtype)):
-        return kind(np.ndarray)
+        return limits_class(np.ndarray)
     if isinstance(dtype, SymbolicTensor):
-        return kind(_number_of_type(dtype) if dtype.weak else dtype.type.dtype.numpy)
-    return kind(dtype)
+        return limits_class(_number_of_type(dtype) if dtype.weak else dtype.type.dtype.numpy)
+    return limits_class(dtype)
 
 
 @overrides(builtins.hasattr)
@@ -116,17 +116,17 @@ def _hasattr(x: object, name: str) -> Any:
     result = has_attribute(x, name)
     if result is not NotImplemented:
         return result
-    optional = optional_value(x, name)
-    if optional is not None:
-        missing = is_arm(optional, MISSING)
-        return dispatch.apply("logical_not", missing) if isinstance(missing, Tensor) else not missing
+    optional_attribute = optional_value(x, name)
+    if optional_attribute is not None:
+        is_missing = is_arm(optional_attribute, MISSING)
+        return dispatch.apply("logical_not", is_missing) if isinstance(is_missing, Tensor) else not is_missing
     if isinstance(x, SymbolicTensor) and x.weak:
         return builtins.hasattr(_number_of_type(x), name)
     if type(x) is SymbolicArray or (isinstance(x, SymbolicTensor) and represents_array(x)):
-        return builtins.hasattr(_ARRAY, name)
-    scalar = _scalar_type(x)
-    if scalar is not None:
-        return builtins.hasattr(scalar(), name)
+        return builtins.hasattr(_SAMPLE_ARRAY, name)
+    scalar_class = _scalar_type(x)
+    if scalar_class is not None:
+        return builtins.hasattr(scalar_class(), name)
     return builtins.hasattr(x, name)
 
 
@@ -134,12 +134,12 @@ def _hasattr(x: object, name: str) -> Any:
 def _getattr(x: object, name: str, *default: Any) -> Any:
     """`getattr` with only the attributes that plain Python's number or array has; tensors have more."""
     region = current_region()
-    answer = has_attribute(x, name) if default else NotImplemented
-    if answer is not NotImplemented:
-        return if_exp(answer, lambda: builtins.getattr(x, name), lambda: default[0])
-    optional = optional_value(x, name) if default else None
-    if optional is not None:
-        return if_exp(is_arm(optional, MISSING), lambda: default[0], lambda: builtins.getattr(x, name))
+    has_value = has_attribute(x, name) if default else NotImplemented
+    if has_value is not NotImplemented:
+        return if_exp(has_value, lambda: builtins.getattr(x, name), lambda: default[0])
+    optional_attribute = optional_value(x, name) if default else None
+    if optional_attribute is not None:
+        return if_exp(is_arm(optional_attribute, MISSING), lambda: default[0], lambda: builtins.getattr(x, name))
     if isinstance(x, SymbolicTensor) and region is not None and region.contract.numpy_arrays and not _hasattr(x, name):
         if default:
             return default[0]
@@ -148,7 +148,7 @@ def _getattr(x: object, name: str, *default: Any) -> Any:
     return value.value if type(value) is StagedException else value  # of `__cause__` and `__context__`
 
 
-_TRACED: dict[Any, type] = {TracedList: list, TracedDict: dict, TracedSet: set}
+_PYTHON_CLASSES: dict[Any, type] = {TracedList: list, TracedDict: dict, TracedSet: set}
 
 
 @overrides(builtins.type)
@@ -158,8 +158,8 @@ def kind_of(*args: Any) -> Any:
         return args[0].__class__
     if len(args) == 1 and builtins.type(args[0]) is SymbolicArray:
         return np.ndarray
-    if len(args) == 1 and builtins.type(args[0]) in _TRACED:
-        return _TRACED[builtins.type(args[0])]
+    if len(args) == 1 and builtins.type(args[0]) in _PYTHON_CLASSES:
+        return _PYTHON_CLASSES[builtins.type(args[0])]
     if len(args) == 1 and isinstance(args[0], Staged) and args[0].kind is not None:
         return args[0].kind
     if len(args) == 1 and isinstance(args[0], SymbolicTensor):

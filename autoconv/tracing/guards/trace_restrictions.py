@@ -19,7 +19,7 @@ import numpy as np
 from autoconv.graph.graph import Graph
 from autoconv.graph.types import ObjectType
 from autoconv.operators.calls.call import has_user_equality
-from autoconv.operators.numpy.calls import UnknownArgument
+from autoconv.operators.numpy.calls import UnsupportedCall
 from autoconv.operators.regions.layout import Variant
 from autoconv.operators.regions.shared_identity import keep_identities
 from autoconv.operators.regions.tracing_signals import AbandonTrace
@@ -113,7 +113,7 @@ class Specialise(AbandonTrace):
 
 def require_pure(trace: Trace, function: Any) -> None:
     """Raise RunPlain for a function that is not converted and not known to be pure."""
-    if type(function) is UnknownArgument:
+    if type(function) is UnsupportedCall:
         raise RunPlain(f"{function.name} is given {function.description}")
     module = getattr(function, "__module__", None) or ""
     is_of_autoconv = module.partition(".")[0] == "autoconv"
