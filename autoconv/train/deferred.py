@@ -42,8 +42,8 @@ def defer(owner: Any, name: str, restoration: ObjectMatcher, number: int) -> Non
 def restore_attribute(owner: Any, name: str, value: Any) -> None:
     """Restore the values deferred for this attribute; the latest checkpoint is applied last, so that it wins.
 
-    A trace may be given up and begun again, with another object: what is set by a trace stays waited for until
-    `settle` is called.
+    A trace may be given up and begun again, with another object: what a trace sets stays deferred until
+    `discard_deferred` is called.
     """
     entry = _DEFERRED.get(id(owner))
     if entry is None or name not in entry[1]:

@@ -62,35 +62,35 @@ def switch_stmt(
     cells: Cells | None = None,
 ) -> Any:
     """`if`, `elif` …, `else` as one region: the first body whose test holds, else `orelse`."""
-    for number, test in enumerate(tests):
+    for position, test in enumerate(tests):
         value = condition_value(test())
         if is_staged(value):
-            return _stage_switch(value, tests[number:], bodies[number:], orelse, inputs, names, cells)
+            return _stage_switch(value, tests[position:], bodies[position:], orelse, inputs, names, cells)
         if value:
-            return bodies[number](*inputs)
+            return bodies[position](*inputs)
     return inputs if orelse is None else orelse(*inputs)
 
 
 def _stage_switch(
-    first: Any, tests: Any, bodies: Any, orelse: Any, inputs: Any, names: Any, cells: Cells | None
+    first_test: Any, tests: Any, bodies: Any, orelse: Any, inputs: Any, names: Any, cells: Cells | None
 ) -> Any:
-    last = orelse or _unchanged
+    last_body = orelse or _unchanged
     arms = [bodies[0]]
-    index: Any = dispatch.apply("select", truth(first), 0, -1)
+    index: Any = dispatch.apply("select", truth(first_test), 0, -1)
     for test, body in zip(tests[1:], bodies[1:], strict=True):
         position = len(arms)
-        value = _add_test(index, test, position)
-        if value is False:
+        index_or_truth = _add_test(index, test, position)
+        if index_or_truth is False:
             continue
-        if value is True:
-            last = body
+        if index_or_truth is True:
+            last_body = body
             break
-        index = value
+        index = index_or_truth
         arms.append(body)
     index = dispatch.apply("select", index < 0, len(arms), index)
-    staged_arms = [with_cells(arm, cells) for arm in (*arms, last)]
+    staged_arms = [with_cells(arm, cells) for arm in (*arms, last_body)]
     if len(staged_arms) == 2:
-        return stage_arms(truth(first), staged_arms, inputs, names)
+        return stage_arms(truth(first_test), staged_arms, inputs, names)
     return stage_arms(index, staged_arms, inputs, names)
 
 
@@ -217,8 +217,8 @@ def assertion(condition: TensorLike, message: Thunk | None = None) -> Any:
         if raises_python:
             error = evaluate_exception(lambda: AssertionError(message())) if message else AssertionError()
             raise mark_program_error(error)
-        text = evaluate_exception(lambda: AssertionFailedError(f"assertion failed: [{message()}]")) if message else None
-        raise text or AssertionFailedError("assertion failed: []")
+        with_message = lambda: AssertionFailedError(f"assertion failed: [{message()}]")  # type: ignore[misc]
+        raise (evaluate_exception(with_message) if message else None) or AssertionFailedError("assertion failed: []")
 
     stage_arms(truth(condition), [lambda: (), fail], [], ())
     return True
@@ -243,14 +243,14 @@ def length_of(value: object, method: Callable[[Any], Any]) -> Any:
     result = method(value)
     if not is_staged(result):
         return builtins.len(_LengthCheck(result))
-    negative = truth(result < 0)
+    is_negative = truth(result < 0)
 
     def fail() -> tuple[()]:
         error = ValueError("__len__() should return >= 0")
         error._autoconv_run_time = True  # type: ignore[attr-defined]
         raise error
 
-    stage_arms(negative, [fail, lambda: ()], [], ())
+    stage_arms(is_negative, [fail, lambda: ()], [], ())
     return result
 
 

@@ -14,17 +14,17 @@ from autoconv.operators.support.protected_names import BREAK
 from autoconv.runtime.objects.symbolic_objects import record_object
 
 
-def stage_for(items: Staged, body: LoopBody, state: tuple[Any, ...]) -> tuple[Any, ...]:
+def stage_for(staged: Staged, body: LoopBody, state: tuple[Any, ...]) -> tuple[Any, ...]:
     """Stage a loop over items that are read by their position."""
-    length = None if items.is_live else items.length()
+    length = None if staged.is_live else staged.length()
     with_journal = body.with_journal()
 
     def continues(position: Any, *values: Any) -> Any:
-        is_inside = position < (items.length() if items.is_live else length)
+        is_inside = position < (staged.length() if staged.is_live else length)
         return and_(is_inside, lambda: body.exit_code(values) < BREAK) if body.exit else is_inside
 
     def step(position: int, *values: Any) -> tuple[Any, ...]:
-        return (position + 1, *with_journal.step(items.item(position), values))
+        return (position + 1, *with_journal.step(staged.item(position), values))
 
     final = stage_loop(continues, step, (0, *state), ("position of the loop", *body.names))
     return final[1:]

@@ -10,7 +10,7 @@ from typing import Any
 from autoconv.errors import StagingError
 from autoconv.operators.control.conditionals import is_staged
 from autoconv.operators.control.loop_body import LoopBody
-from autoconv.operators.regions.raised_errors import is_about_program
+from autoconv.operators.regions.raised_errors import is_tracing_error
 from autoconv.operators.support.generator_expressions import GeneratorCall, GeneratorExpression
 from autoconv.operators.support.protected_names import BREAK
 from autoconv.runtime.recording.deferred_stores import is_catchable
@@ -56,8 +56,8 @@ class Consumer:
         self.body = body
         self.is_held = is_held
         self.state = list(state)
-        home = current_region()
-        self.locations = [self._location(position, name, home) for position, name in enumerate(body.names)]
+        creating_region = current_region()
+        self.locations = [self._location(position, name, creating_region) for position, name in enumerate(body.names)]
 
     def _location(self, position: int, name: str, home: object) -> Location:
         def write(value: object) -> None:
@@ -72,24 +72,24 @@ class Consumer:
         the loop's body; "kept" for one that also observes how the generator is left.
         """
         region = current_region()
-        mark = region.graph.mark() if region is not None else None
+        start = region.graph.mark() if region is not None else None
         try:
-            after = self.body.step(item, tuple(self.state))
+            new_state = self.body.step(item, tuple(self.state))
         except Exception as error:
-            if statement and not is_about_program(error):
+            if statement and not is_tracing_error(error):
                 raise _refusal() from None
             raise
-        if statement and region is not None and any(map(is_catchable, region.graph.since(mark))):
+        if statement and region is not None and any(map(is_catchable, region.graph.since(start))):
             raise _refusal()
         journal = region.journal if region is not None else None
         if journal is not None:
             for location in self.locations:
                 journal.record(location)
-        self.state[:] = after
-        code = self.body.exit_code(after)
-        if statement and (is_staged(code) or code >= BREAK) and (statement == "kept" or self.is_held()):
+        self.state[:] = new_state
+        exit_code = self.body.exit_code(new_state)
+        if statement and (is_staged(exit_code) or exit_code >= BREAK) and (statement == "kept" or self.is_held()):
             raise _refusal()
-        return code >= BREAK if is_staged(code) else bool(code >= BREAK)
+        return exit_code >= BREAK if is_staged(exit_code) else bool(exit_code >= BREAK)
 
 
 def _refusal() -> StagingError:

@@ -43,14 +43,14 @@ from autoconv.runtime.tensors.conversion import as_tensor
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 
 
-def store_handler_value(frame: Any, position: int, value: object, name: str) -> None:
-    """Record a store of `value`, of the variable called `name`, into the graph dict `frame`."""
+def store_handler_value(value_dict: Any, position: int, value: object, name: str) -> None:
+    """Record a store of `value`, of the variable called `name`, into the graph dict `value_dict`."""
     boxed = box_with_name(_as_boxable(value, name))
-    record_without_hook("object_apply", [frame, position, boxed], function="setitem", keywords=())
+    record_without_hook("object_apply", [value_dict, position, boxed], function="setitem", keywords=())
 
 
 def load_handler_value(
-    frame: Any, position: int, layouts: Sequence[Layout], name: str, before: object, contract: Contract
+    value_dict: Any, position: int, layouts: Sequence[Layout], name: str, before: object, contract: Contract
 ) -> Any:
     """Return the last value stored, which has one of `layouts`; `before` if there was none."""
     layouts = [arm for layout in layouts for arm in layout.alternatives]
@@ -64,15 +64,15 @@ def load_handler_value(
     for layout in layouts:
         if isinstance(layout, Static) and region is not None and is_created_by_trace(layout.value, region):
             box(layout.value)  # refuses objects that were not stored
-    stored = record_object("object_method", [frame, position, _as_boxable(before, name)], name="get")
-    number_type = _number_type(joined_layout)
+    stored = record_object("object_method", [value_dict, position, _as_boxable(before, name)], name="get")
+    tensor_type = _tensor_type(joined_layout)
     if len(assigned_layouts) == len(layouts):
-        return stored if number_type is None else unbox(stored, number_type)
-    absent = record_object("object_isinstance", [stored], kinds=NotAssigned)
-    tag = record_object("object_index", [absent])
-    if number_type is not None:
-        arms = [lambda: (NEVER,), lambda: (unbox(stored, number_type),)]
-        (stored,) = stage_arms(absent, arms, [], (name,))
+        return stored if tensor_type is None else unbox(stored, tensor_type)
+    is_unassigned = record_object("object_isinstance", [stored], kinds=NotAssigned)
+    tag = record_object("object_index", [is_unassigned])
+    if tensor_type is not None:
+        arms = [lambda: (NEVER,), lambda: (unbox(stored, tensor_type),)]
+        (stored,) = stage_arms(is_unassigned, arms, [], (name,))
     elif isinstance(joined_layout, Static):
         stored = joined_layout.value
     else:
@@ -93,7 +93,7 @@ def _is_undefined(layout: Layout) -> bool:
     return isinstance(layout, Static) and isinstance(layout.value, Undefined)
 
 
-def store_parts(frame: Any, position: int, layouts: list[Layout], value: object, region: Region) -> None:
+def store_parts(value_dict: Any, position: int, layouts: list[Layout], value: object, region: Region) -> None:
     """Store a value as the index of its layout in `layouts`, which is extended as needed, and its parts."""
     layout = stored_layout(value, region)
     if not _is_by_value(layout):
@@ -103,24 +103,24 @@ def store_parts(frame: Any, position: int, layouts: list[Layout], value: object,
     parts = [SymbolicObject(v) if isinstance(v.type, ObjectType) else _as_boxable(SymbolicTensor(v), "")
              for v in emit(value, layout, region)]  # fmt: skip
     stored_tuple = record_without_hook("object_build", [layouts.index(layout), *parts], kind="tuple")
-    record_without_hook("object_apply", [frame, position, stored_tuple], function="setitem", keywords=())
+    record_without_hook("object_apply", [value_dict, position, stored_tuple], function="setitem", keywords=())
 
 
-def load_parts(frame: Any, position: int, layouts: Sequence[Layout], name: str, before: object) -> Any:
+def load_parts(value_dict: Any, position: int, layouts: Sequence[Layout], name: str, before: object) -> Any:
     """Return the last value that `store_parts` stored.
 
-    `before` is the value if there was no store (NEVER if there always is one).
+    `before` is the value if there was no store: NEVER if there always is one, MISSING for an attribute that was unset.
     """
     if before is NEVER and len(layouts) == 1 and isinstance(layouts[0], Static):
         return layouts[0].value
     no_parts = build_object("tuple", [-1])
-    result = record_object("object_method", [frame, position, no_parts], name="get")
+    result = record_object("object_method", [value_dict, position, no_parts], name="get")
     layout_index = unbox(apply_object("getitem", result, 0), TensorType(int64, (), True))
 
     def read(layout: Layout) -> tuple[Any]:
-        items = [apply_object("getitem", result, n + 1) for n, _ in enumerate(layout.types())]
+        stored_parts = [apply_object("getitem", result, n + 1) for n, _ in enumerate(layout.types())]
         types = layout.types()
-        values = [unbox(x, t) if isinstance(t, TensorType) else x for x, t in zip(items, types, strict=True)]
+        values = [unbox(x, t) if isinstance(t, TensorType) else x for x, t in zip(stored_parts, types, strict=True)]
         return (rebuild(layout, iter([value.value_in_graph for value in values])),)
 
     value_before = Undefined(name) if before is MISSING else before
@@ -130,7 +130,7 @@ def load_parts(frame: Any, position: int, layouts: Sequence[Layout], name: str, 
 
 
 def container_contents(value: Any, body: Region) -> list[tuple[Any, Any]]:
-    """Return the contents, known to Python, of lists and objects in a value that the region `body` created."""
+    """Return (object, contents) for the lists and objects in a value that the region `body` created in Python."""
     result: list[tuple[Any, Any]] = []
     pending, seen = [value], set()
     while pending:
@@ -156,7 +156,7 @@ def is_changed(part: object, before: object) -> bool:
 
 
 def refuse_changed(contents_before: Sequence[tuple[Any, Any]], name: str) -> None:
-    """Raise StagingError if one of these (see `container_contents`) has changed since."""
+    """Raise StagingError if a list or object has changed since `container_contents` returned `contents_before`."""
     for part, before in contents_before:
         if is_changed(part, before):
             raise StagingError(
@@ -166,7 +166,7 @@ def refuse_changed(contents_before: Sequence[tuple[Any, Any]], name: str) -> Non
             )
 
 
-def _number_type(layout: Layout) -> TensorType | None:
+def _tensor_type(layout: Layout) -> TensorType | None:
     """Return the type of a number or tensor in the graph; None of another layout."""
     if isinstance(layout, Leaf) and layout.wrap is None and isinstance(layout.type, TensorType):
         return layout.type
@@ -176,7 +176,7 @@ def _number_type(layout: Layout) -> TensorType | None:
 def _is_by_value(layout: Layout) -> bool:
     """Return whether a layout is immutable: numbers, tensors, static values, and tuples of such."""
     if isinstance(layout, Leaf):
-        return _number_type(layout) is not None
+        return _tensor_type(layout) is not None
     if isinstance(layout, Parts):
         return layout.kind not in (list, dict, set) and all(map(_is_by_value, layout.parts))
     return isinstance(layout, (Static, Arms)) and all(map(_is_by_value, layout.children))
@@ -188,8 +188,8 @@ def stored_layout(value: object, region: Region) -> Layout:
 
 def is_created_by_trace(value: object, region: Region) -> bool:
     """Return whether the value is an instance of a user-defined class that traced code created."""
-    owned = region.trace.created_objects
-    return owned is not None and id(value) in owned
+    created_objects = region.trace.created_objects
+    return created_objects is not None and id(value) in created_objects
 
 
 def _as_boxable(value: object, name: str) -> Any:

@@ -80,7 +80,7 @@ class StagedRange(Staged):
         bounds = tuple(map(_as_bound, bounds))
         start, stop, step = (0, bounds[0], 1) if len(bounds) == 1 else (*bounds, 1)[:3]
         self.start, self.stop, self.step = start, stop, step
-        self.home = current_region()
+        self.creating_region = current_region()
         if isinstance(step, int) and not step:
             raise _zero_step_error()
         if isinstance(step, SymbolicTensor):
@@ -100,21 +100,21 @@ class StagedRange(Staged):
             sign = 1 if self.step > 0 else -1
             return (self.stop - self.start + self.step - sign) // self.step
         distance, step = self.stop - self.start, self.step
-        up = (distance + step - 1) // step
-        down = (distance + step + 1) // step
-        return dispatch.apply("select", step > 0, up, down)
+        count_upwards = (distance + step - 1) // step
+        count_downwards = (distance + step + 1) // step
+        return dispatch.apply("select", step > 0, count_upwards, count_downwards)
 
     def item(self, position: int) -> Any:
         region = current_region()
         if region is not None and region.trace.memory and isinstance(position, SymbolicTensor):
             # The op carries the bounds of the item, so native code can omit range checks.
             return dispatch.apply("range_item", position, *map(_as_int, (self.start, self.stop, self.step)))
-        scaled = position if isinstance(self.step, int) and self.step == 1 else position * self.step
-        return scaled if isinstance(self.start, int) and self.start == 0 else self.start + scaled
+        offset = position if isinstance(self.step, int) and self.step == 1 else position * self.step
+        return offset if isinstance(self.start, int) and self.start == 0 else self.start + offset
 
     def __autoconv_made_in__(self, region: Region) -> bool:
         """Return whether its bounds may be local to the region, so that it leaves the region as a graph object."""
-        return self.home is not None and self.home.is_inside(region)
+        return self.creating_region is not None and self.creating_region.is_inside(region)
 
     def __autoconv_box__(self) -> SymbolicObject:
         """Return the range as a graph object."""
@@ -313,11 +313,11 @@ def as_staged(iterable: object) -> Staged | None:
     if isinstance(iterable, range):
         return StagedNumbers(iterable)
     if isinstance(iterable, (list, tuple)) and iterable:
-        kinds = {type(item) for item in iterable}
-        if len(kinds) == 1 and kinds <= {int, float, bool}:
+        classes = {type(item) for item in iterable}
+        if len(classes) == 1 and classes <= {int, float, bool}:
             return StagedNumbers(list(iterable))
         tensors: list[Any] = list(iterable)
-        if kinds <= {SymbolicTensor, EagerTensor} and len({tensor.type for tensor in tensors}) == 1:
+        if classes <= {SymbolicTensor, EagerTensor} and len({tensor.type for tensor in tensors}) == 1:
             return StagedSequence(list(iterable))
     return None
 
@@ -342,7 +342,7 @@ def is_staged_iterable(staged: Staged) -> bool:
 
 
 def leading_dimension(tensor: Any) -> Any:
-    """len(tensor): an int where it is known, else a weak scalar."""
+    """Return len(tensor): an int where it is known, else a weak scalar."""
     shape = tensor.type.shape
     if shape and isinstance(shape[0], int):
         return shape[0]
@@ -363,7 +363,7 @@ class StagedIterator(Staged):
         self._is_begun = False
 
     def begin(self) -> None:
-        """Start its consumption.
+        """Mark the iterator as consumed by a loop that starts now.
 
         Raises StagingError the second time, since Python would continue where the first loop stopped, and where a
         tensor decides whether this is the first time.

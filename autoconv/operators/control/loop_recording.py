@@ -41,15 +41,15 @@ class LoopRecording:
 
     The state is that of the variables `names`, and behind it the contents of `locations`. Of the last recording:
     `recorded_test` and `recorded_body` are its parts; `shared` are the places of the state that may hold one list;
-    `initial` and `after` are the state before the loop and at the end of an iteration. `new_locations` are those that
+    `initial_state` is that before the loop, `final_state` that after an iteration. `new_locations` are those that
     this recording was the first to write, `deferred_output` its prints.
     """
 
     recorded_test: Recorded
     recorded_body: Recorded
     deferred_output: list[Callable[[], None]]
-    initial: list[Any]
-    after: list[Any]
+    initial_state: list[Any]
+    final_state: list[Any]
     new_locations: dict[tuple[Any, ...], Location]
 
     def __init__(
@@ -71,12 +71,13 @@ class LoopRecording:
         self._frozen_before = dict(parent.trace.frozen)
 
     def record(self) -> None:
-        """Record the test and the body for the present layouts."""
+        """Record the test and the body for the current layouts."""
         parent = self.parent
         parent.trace.frozen = dict(self._frozen_before)  # this recording freezes objects anew
         locations, known_count = list(self.locations.values()), len(self.layouts)
-        self.initial = [*self.state, *(location.read() for location in locations)]
-        new_contents = zip(locations[known_count - self.variable_count :], self.initial[known_count:], strict=True)
+        self.initial_state = [*self.state, *(location.read() for location in locations)]
+        new_locations = locations[known_count - self.variable_count :]
+        new_contents = zip(new_locations, self.initial_state[known_count:], strict=True)
         self.layouts += [contents_layout(location.owner, value, parent) for location, value in new_contents]
         for position, value in enumerate(self.state):
             # The list has moved into the graph since.
@@ -86,7 +87,7 @@ class LoopRecording:
             self._record_iteration()
         written = {**self.recorded_test.locations, **self.recorded_body.locations}
         self.new_locations = {key: location for key, location in written.items() if key not in self.locations}
-        self.after = [*self.recorded_body.results, *map(self.recorded_body.value_of, self.locations.values())]
+        self.final_state = [*self.recorded_body.results, *map(self.recorded_body.value_of, self.locations.values())]
 
     def _record_iteration(self) -> None:
         trace = self.parent.trace
@@ -99,9 +100,9 @@ class LoopRecording:
                 key not in contents_before or not _have_same_contents(recorded_test.written[key], contents_before[key])
                 for key in recorded_test.locations
             )
-            steps = lambda region: as_tuple(self.body(*self._bind(region)))
+            run_body = lambda region: as_tuple(self.body(*self._bind(region)))
             self.recorded_test = recorded_test
-            self.recorded_body = record_body(self.parent, "while_body", steps, self.variable_count)
+            self.recorded_body = record_body(self.parent, "while_body", run_body, self.variable_count)
         finally:
             deferred_output, trace.pending_output = trace.pending_output, outer_output
         self.deferred_output = deferred_output or []
@@ -136,12 +137,12 @@ class LoopRecording:
             if position in joined:
                 result.append(joined[position])
                 continue
-            before = self.initial[position]
-            aligned = align_keys(location, [before, self.after[position]], self.parent)
-            self.initial[position], self.after[position] = aligned
-            if self.initial[position] is not before:
-                layout = _add_keys(layout, contents_layout(location.owner, self.initial[position], self.parent))
-            result.append(_widen_contents(location, layout, self.after[position], self.recorded_body.region))
+            before = self.initial_state[position]
+            aligned = align_keys(location, [before, self.final_state[position]], self.parent)
+            self.initial_state[position], self.final_state[position] = aligned
+            if self.initial_state[position] is not before:
+                layout = _add_keys(layout, contents_layout(location.owner, self.initial_state[position], self.parent))
+            result.append(_widen_contents(location, layout, self.final_state[position], self.recorded_body.region))
         return result
 
     def _join_variables(self) -> dict[int, Layout]:
@@ -149,42 +150,45 @@ class LoopRecording:
         locations = [*self.locations.values()]
         positions = [*range(self.variable_count)]
         if not self.parent.contract.keeps_identity:
+            joined_kinds = ("cell", "attribute")
             numbered = enumerate(locations, self.variable_count)
-            positions += [position for position, location in numbered if location.kind in ("cell", "attribute")]
+            positions += [position for position, location in numbered if location.kind in joined_kinds]
         all_names = [*self.names, *(location.name for location in locations)]
         layouts, initial_values, final_values, names = (
-            [column[n] for n in positions] for column in (self.layouts, self.initial, self.after, all_names)
+            [values[n] for n in positions] for values in (self.layouts, self.initial_state, self.final_state, all_names)
         )
         region = self.recorded_body.region
         state = join_state(self.parent, region, layouts, initial_values, final_values, names, self.locations)
         return dict(zip(positions, state, strict=True))
 
-    def settle(self, widened: list[Layout], has_moved: bool) -> bool:
-        """Return whether the recorded iteration preserves its layouts; if not, set the wider ones for the next one.
+    def update_layouts(self, wider_layouts: list[Layout], has_moved: bool) -> bool:
+        """Return whether the iteration preserves its layouts; if not, set wider ones for the next recording.
 
         `has_moved`: a container has moved into the graph since the recording.
         """
         count, parent = self.variable_count, self.parent
-        widened = mark_shared(widened, [[value] for value in self.after], [self.recorded_body.region])
-        columns = [[*pair] for pair in zip(self.initial[:count], self.after[:count], strict=True)]
-        columns += [[value] for value in self.initial[count:]]
-        has_moved |= move_into_graph(parent, columns, widened, list(self.locations.values()), count)
+        wider_layouts = mark_shared(wider_layouts, [[value] for value in self.final_state], [self.recorded_body.region])
+        value_lists = [[*pair] for pair in zip(self.initial_state[:count], self.final_state[:count], strict=True)]
+        value_lists += [[value] for value in self.initial_state[count:]]
+        has_moved |= move_into_graph(parent, value_lists, wider_layouts, list(self.locations.values()), count)
         has_moved |= move_new_into_graph(parent, self.recorded_body, list(self.new_locations.values()))
         if has_moved:
             self.locations, self.new_locations = (
                 {key: location for key, location in locations.items() if not is_moved(location.owner)}
                 for locations in (self.locations, self.new_locations)
             )
-            widened = widened[:count]
+            wider_layouts = wider_layouts[:count]
         refuse_changed_copies(parent, [*self.locations.values(), *self.new_locations.values()])
-        shared = self.shared.widen(find_shared_lists([[x] for x in self.after], widened, [self.recorded_body.region]))
-        if not self.new_locations and not has_moved and widened == self.layouts and shared == self.shared:
+        places = find_shared_lists([[x] for x in self.final_state], wider_layouts, [self.recorded_body.region])
+        shared = self.shared.widen(places)
+        is_preserved = wider_layouts == self.layouts and shared == self.shared
+        if is_preserved and not self.new_locations and not has_moved:
             return True
-        self.layouts, self.shared = widened, shared
+        self.layouts, self.shared = wider_layouts, shared
         self.locations.update(self.new_locations)
         return False
 
-    def move(self, container: Any) -> None:
+    def move_container(self, container: Any) -> None:
         """Move a container into the graph, where the next recording finds it."""
         box(container)
         self.locations = {key: location for key, location in self.locations.items() if location.owner is not container}
@@ -192,19 +196,19 @@ class LoopRecording:
 
     def finish(self) -> tuple[Any, ...]:
         """Record the `while` node for the settled layouts; write the locations, and return the final variables."""
-        first = self.shared.emit(self.initial, self.layouts, self.parent)
+        initial_values = self.shared.emit(self.initial_state, self.layouts, self.parent)
         with recording(self.recorded_test.region):
             condition_layout = Leaf(TensorType(bool_, (), True))
             condition = emit(self.recorded_test.results[0], condition_layout, self.recorded_test.region)
             self.recorded_test.region.graph.outputs = condition
         with recording(self.recorded_body.region):
             region = self.recorded_body.region
-            region.graph.outputs = self.shared.emit(self.after, self.layouts, region)
-        captures = unify_captures([self.recorded_test.region, self.recorded_body.region], len(first))
+            region.graph.outputs = self.shared.emit(self.final_state, self.layouts, region)
+        captures = unify_captures([self.recorded_test.region, self.recorded_body.region], len(initial_values))
         node = self.parent.record(
             "while",
-            [*first, *captures],
-            {"state": len(first)},
+            [*initial_values, *captures],
+            {"state": len(initial_values)},
             regions=[self.recorded_test.region.graph, self.recorded_body.region.graph],
             types=self.shared.types(self.layouts),
             node_name="while",
@@ -220,7 +224,7 @@ def _widen_contents(location: Location, layout: Layout, value: object, region: R
     later = NEVER if value is NEVER else layout_of(value, region)
     if type(location.owner) is TracedList and not region.contract.objects_in_graph:
         is_grown = isinstance(layout, Grown) or isinstance(later, Grown)
-        if is_grown or (isinstance(value, tuple) and _length(layout) != len(value)):
+        if is_grown or (isinstance(value, tuple) and _item_count(layout) != len(value)):
             return join_lists([x for x in (layout, later) if x is not NEVER], location.name, region.contract)
     return join_layouts(layout, later, location.name, region.contract)
 
@@ -239,7 +243,7 @@ def _key(pair: Layout) -> Any:
     return pair.parts[0].value
 
 
-def _length(layout: Layout) -> int:
+def _item_count(layout: Layout) -> int:
     return len(layout.parts) if isinstance(layout, Parts) else len(layout.value) if isinstance(layout, Static) else -1
 
 

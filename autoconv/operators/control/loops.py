@@ -67,7 +67,7 @@ def while_stmt(
             return state
         if is_staged(loop.exit_code(state)):
             return _stage_while(test, loop, state)
-        is_over = peeling.is_over()
+        is_over = peeling.count_iteration()
         decision = attempt(
             lambda: condition_value(test(*state)),  # noqa: B023
             lambda code: is_staged(code) or (is_over and bool(code)),  # noqa: B023
@@ -94,18 +94,20 @@ class _Peeling:
     def __init__(self) -> None:
         region = current_region()
         self.region = region if region is not None and region.contract.stages_long_loops else None
-        self.nodes = len(region.graph.nodes) if region is not None else 0
-        self.recorded_before = region.trace.recorded_nodes if region is not None else 0
-        self.iterations = 0
+        self.node_count_before = len(region.graph.nodes) if region is not None else 0
+        self.recorded_count_before = region.trace.recorded_nodes if region is not None else 0
+        self.iteration_count = 0
 
-    def is_over(self) -> bool:
+    def count_iteration(self) -> bool:
+        """Count an iteration; return whether it must not be peeled any more."""
         if self.region is None:
             return False
-        self.iterations += 1
+        self.iteration_count += 1
         self.region.contract.spend(ITERATION)
         trace = self.region.trace
-        is_large = bool(trace.memory) and trace.recorded_nodes - self.recorded_before > _MAX_PEELED_NODES
-        return (is_large or self.iterations > _MAX_PEELED) and len(self.region.graph.nodes) > self.nodes
+        is_large = bool(trace.memory) and trace.recorded_nodes - self.recorded_count_before > _MAX_PEELED_NODES
+        records_ops = len(self.region.graph.nodes) > self.node_count_before
+        return (is_large or self.iteration_count > _MAX_PEELED) and records_ops
 
 
 def for_stmt(
@@ -142,14 +144,14 @@ def _loop_over(iterable: Any, body: LoopBody, state: tuple[Any, ...]) -> tuple[A
         return state
     if type(iterable) is Variant:
         return _loop_over_variant(iterable, body, state)
-    iterates = getattr(getattr(type(iterable), "__iter__", None), "__autoconv_iterates__", None)
-    if iterates is not None:  # a user-defined iterable
-        iterable = iterates()(iterable)
+    convert_iter = getattr(getattr(type(iterable), "__iter__", None), "__autoconv_iterates__", None)
+    if convert_iter is not None:  # a user-defined iterable
+        iterable = convert_iter()(iterable)
     if type(iterable) is GeneratorExpression:
         return _loop_over_source(iterable, body, state)
-    counted = iterable.take() if type(iterable) is HeldIterator else None
-    if counted is not None:
-        return _loop_over_counted(iterable, counted, body, state)
+    counted_loop = iterable.take() if type(iterable) is HeldIterator else None
+    if counted_loop is not None:
+        return _loop_over_counted(iterable, counted_loop, body, state)
     if type(iterable) is SymbolicObject or heap_of(iterable) is not None:
         return stage_for_object(iterable, body, state)
     if is_stream(iterable):
@@ -211,16 +213,16 @@ def _loop_over_range(numbers: Any, body: LoopBody, state: tuple[Any, ...]) -> tu
     region = current_region()
     if region is None or not region.contract.stages_long_loops or operator.length_hint(numbers) <= 2 * _MAX_PEELED:
         return _loop_over(numbers, body, state)
-    nodes, recorded = len(region.graph.nodes), region.trace.recorded_nodes
+    node_count, recorded_count = len(region.graph.nodes), region.trace.recorded_nodes
     for _ in range(_MAX_PEELED):
         state = _loop_over(itertools.islice(numbers, 1), body, state)
         if body.has_left(state):
             return state
-        if is_staged(body.exit_code(state)) or region.trace.recorded_nodes - recorded > _MAX_PEELED_NODES:
+        if is_staged(body.exit_code(state)) or region.trace.recorded_nodes - recorded_count > _MAX_PEELED_NODES:
             break
-    if is_staged(body.exit_code(state)) or len(region.graph.nodes) == nodes:
+    if is_staged(body.exit_code(state)) or len(region.graph.nodes) == node_count:
         return _loop_over(numbers, body, state)
-    _, (full_range,), *position = numbers.__reduce__()
+    _, (full_range,), *position = numbers.__reduce__()  # the iterator's range, and the position of its next number
     numbers.__setstate__(sys.maxsize)  # exhaust the iterator
     return _loop_over(full_range[position[0] or 0 :], body, state)
 
@@ -239,11 +241,11 @@ def _loop_over_counted(
         return tuple(state)
     loop, initial_state = counted_loop.extend_body(body)
     final = _loop_over_source(counted_loop.generator, loop, (*initial_state, *state))
-    code = loop.exit_code(final)
-    if is_staged(code) or (code >= BREAK and is_staged(final[0])):
+    code, position = loop.exit_code(final), final[0]
+    if is_staged(code) or (code >= BREAK and is_staged(position)):
         iterator.leave()
     else:
-        iterator.resume_with(iter(()) if code < BREAK else counted_loop.iterate_from(final[0]))
+        iterator.resume_with(iter(()) if code < BREAK else counted_loop.iterate_from(position))
     return final[len(initial_state) :]
 
 
@@ -282,8 +284,8 @@ def is_symbolic_iterable(iterable: object) -> bool:
     region = current_region()
     if region is None:
         return False
-    kinds = (Variant, GeneratorExpression, SymbolicObject)
-    if type(iterable) in kinds or heap_of(iterable) is not None or is_stream(iterable):
+    classes = (Variant, GeneratorExpression, SymbolicObject)
+    if type(iterable) in classes or heap_of(iterable) is not None or is_stream(iterable):
         return True
     staged = as_staged(iterable)
     if staged is None or not is_staged_iterable(staged):

@@ -17,7 +17,7 @@ from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors import dispatch
 
 _METHODS: dict[str, Callable[..., Any]] = {}
-_NONE: Any = object()  # marker for a missing key
+_NO_KEY: Any = object()  # marker for a missing key
 
 
 def call_method(owner: TracedDict, name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
@@ -37,8 +37,8 @@ def count_keys(owner: TracedDict) -> Any:
 
 
 def has_key(owner: TracedDict, key: object) -> Any:
-    value = dict.get(owner, key, _NONE)
-    return _is_present(value) if is_optional(value) else value is not _NONE
+    value = dict.get(owner, key, _NO_KEY)
+    return _is_present(value) if is_optional(value) else value is not _NO_KEY
 
 
 def _get(owner: TracedDict, key: object, default: object = None) -> Any:
@@ -100,8 +100,8 @@ TracedDict.call_with_optional_keys = call_method  # type: ignore[assignment]
 
 
 def _is_present(value: Any) -> Any:
-    missing = is_arm(value, MISSING)
-    return dispatch.apply("logical_not", missing) if is_staged(missing) else not missing
+    is_missing = is_arm(value, MISSING)
+    return dispatch.apply("logical_not", is_missing) if is_staged(is_missing) else not is_missing
 
 
 def _require_present(key: Any, value: Any) -> Any:

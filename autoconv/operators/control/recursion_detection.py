@@ -15,7 +15,7 @@ from typing import Any
 from autoconv.errors import StagingError
 from autoconv.operators.control.recursive_graphs import Call, RecursiveFunction
 from autoconv.operators.regions.layout import Layout, Static
-from autoconv.operators.regions.recursive_signature import bound_arguments, is_plain, join_arguments
+from autoconv.operators.regions.recursive_signature import bound_arguments, holds_only_data, join_arguments
 from autoconv.operators.regions.tracing_signals import swallowed_signal_error
 from autoconv.operators.support.call_graph import may_call_itself
 from autoconv.operators.support.speculation import Attempt
@@ -60,8 +60,8 @@ def is_tracked(function: FunctionType) -> bool:
 def _record_call(function: FunctionType, target: Any, args: Any, kwargs: Any, region: Region) -> Any:
     """Record the call inline or as one of a recursive function, or restart an outer call as a recursive function."""
     call = Call(function, target, args, kwargs, region)
-    running = region.trace.calls
-    active_calls = [c for c in running if c.identity == call.identity and region.is_inside(c.region)]
+    running_calls = region.trace.calls
+    active_calls = [c for c in running_calls if c.identity == call.identity and region.is_inside(c.region)]
     is_deep = len(active_calls) > _DEPTH
     enclosing_calls = active_calls if is_deep else [c for c in active_calls if c.region is not region]
     if enclosing_calls:
@@ -79,16 +79,16 @@ def _record_call(function: FunctionType, target: Any, args: Any, kwargs: Any, re
                 raise decision
             return RecursiveFunction(call, wider_layouts).record()
     recursion = region.trace.recursions.get(call.identity)
-    if recursion is not None and not active_calls and call.is_like(recursion):
+    if recursion is not None and not active_calls and call.has_layouts_of(recursion):
         return RecursiveFunction(call, recursion.layouts()).record()
     call.may_restart = may_call_itself(function, args)
-    return _record_inline(call, running)
+    return _record_inline(call, running_calls)
 
 
-def _record_inline(call: Call, running: list[Any]) -> Any:
+def _record_inline(call: Call, running_calls: list[Any]) -> Any:
     """Record the call inline and return its result."""
     trial = Attempt() if call.may_restart else None
-    running.append(call)
+    running_calls.append(call)
     try:
         result = call.target(*call.args, **call.kwargs)
     except Restart as restart:
@@ -107,7 +107,7 @@ def _record_inline(call: Call, running: list[Any]) -> Any:
             trial.keep()
         return result
     finally:
-        running.remove(call)
+        running_calls.remove(call)
     return RecursiveFunction(call, wider_layouts).record()
 
 
@@ -118,40 +118,40 @@ def _decide_recording(
 
     Returns the recursive function to call, a Restart to create one, or None to record the call inline.
     """
-    for recursion in reversed(enclosing_calls):
+    for outer_call in reversed(enclosing_calls):
         if (
-            isinstance(recursion, RecursiveFunction)
-            and _join_arguments(recursion, layouts, call) == recursion.layouts()
+            isinstance(outer_call, RecursiveFunction)
+            and _join_arguments(outer_call, layouts, call) == outer_call.layouts()
         ):
-            return recursion
+            return outer_call
     inline_count = enclosing_calls[0].inline_count = enclosing_calls[0].inline_count + 1
-    for recursion in enclosing_calls:
-        wider_layouts = _join_arguments(recursion, layouts, call)
+    for outer_call in enclosing_calls:
+        wider_layouts = _join_arguments(outer_call, layouts, call)
         if wider_layouts is None:
             continue
-        if wider_layouts == recursion.layouts():
-            return Restart(recursion, wider_layouts)
-        changed = [new for old, new in zip(recursion.layouts(), layouts, strict=True) if old != new]
-        changes_static = any(type(layout) is Static for layout in changed)
+        if wider_layouts == outer_call.layouts():
+            return Restart(outer_call, wider_layouts)
+        changed_layouts = [new for old, new in zip(outer_call.layouts(), layouts, strict=True) if old != new]
+        changes_static = any(type(layout) is Static for layout in changed_layouts)
         if not changes_static or inline_count > _INLINE_LIMITS[call.region.contract.name]:
-            if isinstance(recursion, RecursiveFunction):
-                return recursion.widen(wider_layouts)
-            return Restart(recursion, wider_layouts)
+            if isinstance(outer_call, RecursiveFunction):
+                return outer_call.widen(wider_layouts)
+            return Restart(outer_call, wider_layouts)
     return None
 
 
 def _join_arguments(outer_call: Call, layouts: list[Layout], call: Call) -> list[Layout] | None:
     """Return the joined layouts of both calls' arguments; None if static values in them must stay distinct."""
-    before = outer_call.layouts()
+    outer_layouts = outer_call.layouts()
     names = list(inspect.signature(call.function, follow_wrapped=False).parameters)
-    if len(before) != len(layouts):
+    if len(outer_layouts) != len(layouts):
         return None
     try:
-        joined = [
+        joined_layouts = [
             old if old == new else join_arguments(old, new, name, call.region.contract)
-            for old, new, name in zip(before, layouts, names, strict=True)
+            for old, new, name in zip(outer_layouts, layouts, names, strict=True)
         ]
     except StagingError:
         return None
-    changed = [new for old, new in zip(before, joined, strict=True) if old != new]
-    return joined if all(map(is_plain, changed)) else None
+    changed_layouts = [new for old, new in zip(outer_layouts, joined_layouts, strict=True) if old != new]
+    return joined_layouts if all(map(holds_only_data, changed_layouts)) else None

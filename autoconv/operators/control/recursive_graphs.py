@@ -71,7 +71,7 @@ class Call:
             self._layouts = [argument_layout(value, self.region) for value in values]
         return self._layouts
 
-    def is_like(self, call: Call) -> bool:
+    def has_layouts_of(self, call: Call) -> bool:
         """Return whether the arguments have the same layouts as another call's."""
         try:
             return self.layouts() == call.layouts()
@@ -99,8 +99,8 @@ class RecursiveFunction(Call):
         self.location_layouts: list[Layout] = []
         self.next_location_layouts: list[Layout] = []
         self.captures: list[Value] = []
-        # Where a handler surrounds a call, a dict of the graph also keeps the contents of the locations.
-        self.frame: Any = None
+        # A dict of the graph, which keeps the contents of the locations where a handler surrounds a call.
+        self.value_dict: Any = None
         self.is_handled = False
         self.stored_layouts: dict[Any, Layout] = {}
         self.graph = Graph(self.name)
@@ -149,11 +149,11 @@ class RecursiveFunction(Call):
         """Record the function and a call of it; return the result of the call."""
         parent = self.region
         trace = parent.trace
-        keys_met: set[Any] = set()
+        keys_seen: set[Any] = set()
         is_confirming = False
         for round_number in range(_ROUNDS):
-            if self.is_handled and self.frame is None:
-                self.frame = record_object("object_build", [], kind="dict")
+            if self.is_handled and self.value_dict is None:
+                self.value_dict = record_object("object_build", [], kind="dict")
             outer_output, trace.pending_output = trace.pending_output, []
             try:
                 recorded = trace_recursion(self)
@@ -161,29 +161,29 @@ class RecursiveFunction(Call):
                 deferred_output, trace.pending_output = trace.pending_output, outer_output
             new_locations = {key: location for key, location in recorded.locations.items() if key not in self.locations}
             # Objects created by the body differ in every round: a location met twice belongs to an object from before.
-            adopted = {key: location for key, location in new_locations.items() if key in keys_met}
-            is_settled = self._settle(recorded, round_number, adopted)
+            adopted_locations = {key: location for key, location in new_locations.items() if key in keys_seen}
+            is_settled = self._update_layouts(recorded, round_number, adopted_locations)
             if is_settled and (is_confirming or not new_locations):
                 for show in deferred_output or ():
                     emit_output(parent, show)
                 compute_effects(self.graph)
                 trace.recursions[self.identity] = self
                 return self._record_call(self.values, parent)
-            keys_met, is_confirming = new_locations.keys() - adopted.keys(), is_settled
+            keys_seen, is_confirming = new_locations.keys() - adopted_locations.keys(), is_settled
         raise StagingError(
             f"the argument and result types of the recursive function {self.function.__name__} do not converge",
             current_place(),
             "arguments and results of one type at every call",
         )
 
-    def _settle(self, recorded: Recorded, round_number: int, adopted: dict[Any, Location]) -> bool:
+    def _update_layouts(self, recorded: Recorded, round_number: int, adopted_locations: dict[Any, Location]) -> bool:
         """Return whether the round confirmed its assumptions; if not, set those of the next round to its findings."""
-        parent, inner = self.region, recorded.region
+        parent, body_region = self.region, recorded.region
         contract = parent.contract
-        state_before = self._state()
+        assumptions_before = self._assumptions()
         (value,) = recorded.results
-        results = [NEVER if value is NEVER else argument_layout(value, inner, is_result=True)]
-        results += [layout_or_never(recorded.value_of(location), inner) for location in self.locations.values()]
+        results = [NEVER if value is NEVER else argument_layout(value, body_region, is_result=True)]
+        results += [layout_or_never(recorded.value_of(location), body_region) for location in self.locations.values()]
         layouts = [self.result_layout, *self.next_location_layouts]
         titles = [f"what {self.function.__name__} gives", *(location.name for location in self.locations.values())]
         joined = [join_layouts(a, b, title, contract) for a, b, title in zip(layouts, results, titles, strict=True)]
@@ -192,22 +192,23 @@ class RecursiveFunction(Call):
             joined = [a if a == b else join_objects(a, b) for a, b in zip(layouts, joined, strict=True)]
             pairs = zip(self.argument_layouts, argument_layouts, strict=True)
             argument_layouts = [a if a == b else join_objects(a, b) for a, b in pairs]
-        locations = (*self.locations.values(), *adopted.values())
-        columns = [[recorded.value_of(location), location.read()] for location in locations]
+        locations = (*self.locations.values(), *adopted_locations.values())
+        value_pairs = [[recorded.value_of(location), location.read()] for location in locations]
         contents_layouts = [
-            join_layouts(layout_or_never(a, inner), layout_or_never(b, parent), "", contract) for a, b in columns
+            join_layouts(layout_or_never(later, body_region), layout_or_never(earlier, parent), "", contract)
+            for later, earlier in value_pairs
         ]
-        has_moved = move_into_graph(parent, columns, contents_layouts, [*self.locations.values(), *adopted.values()], 0)
+        has_moved = move_into_graph(parent, value_pairs, contents_layouts, locations, 0)
         self.argument_layouts = self.next_argument_layouts = list(argument_layouts)
         self.result_layout, self.location_layouts = joined[0], joined[1:]
         self.never_returns = isinstance(self.result_layout, Never) and (self.has_suspended_arms or self.never_returns)
         outputs = [value, *(recorded.value_of(location) for location in self.locations.values())]
         with_layouts = list(zip(outputs, joined, strict=True))
         self._set_outputs(recorded, with_layouts)
-        for key, location in adopted.items():
+        for key, location in adopted_locations.items():
             self.locations[key] = location
             present_layout = layout_or_never(location.read(), parent)
-            later_layout = layout_or_never(recorded.value_of(location), inner)
+            later_layout = layout_or_never(recorded.value_of(location), body_region)
             self.location_layouts.append(join_layouts(present_layout, later_layout, location.name, contract))
         if has_moved:
             moved_keys = [key for key, location in self.locations.items() if is_moved(location.owner)]
@@ -218,48 +219,48 @@ class RecursiveFunction(Call):
                 del self.locations[key]
         self.next_location_layouts = list(self.location_layouts)
         refuse_changed_copies(parent, self.locations.values())
-        is_unchanged = state_before == self._state() and not adopted and not has_moved
-        return is_unchanged and self.is_handled == (self.frame is not None)
+        is_unchanged = assumptions_before == self._assumptions() and not adopted_locations and not has_moved
+        return is_unchanged and self.is_handled == (self.value_dict is not None)
 
-    def _state(self) -> tuple[Any, ...]:
+    def _assumptions(self) -> tuple[Any, ...]:
         layouts = self.argument_layouts, self.result_layout, [*self.location_layouts], dict(self.stored_layouts)
         return *layouts, [*self.captures], self.never_returns
 
     def _set_outputs(self, recorded: Recorded, outputs: Sequence[tuple[Any, Layout]]) -> None:
         """Make these values the region's outputs, and collect its captures."""
-        inner = recorded.region
-        with recording(inner):
-            inner.graph.outputs = [leaf for value, layout in outputs for leaf in emit(value, layout, inner)]
-        self.captures += [outer for outer in inner.captured() if outer not in self.captures]
+        body_region = recorded.region
+        with recording(body_region):
+            body_region.graph.outputs = [leaf for value, layout in outputs for leaf in emit(value, layout, body_region)]
+        self.captures += [outer for outer in body_region.captured() if outer not in self.captures]
 
-    def run(self, inner: Region) -> list[Any]:
+    def run(self, body_region: Region) -> list[Any]:
         """Run the body with parameters of the assumed layouts."""
-        self.graph, self.has_suspended_arms = inner.graph, False
+        self.graph, self.has_suspended_arms = body_region.graph, False
         values = []
         for layout in (*self.argument_layouts, *self.location_layouts):
-            leaves = [inner.graph.add_parameter(leaf, "argument") for leaf in layout.types()]
+            leaves = [body_region.graph.add_parameter(leaf, "argument") for leaf in layout.types()]
             values.append(rebuild(layout, iter(leaves)))
         for outer in self.captures:
-            inner.lift(outer)
+            body_region.lift(outer)
         count = len(self.argument_layouts)
         for location, value in zip(self.locations.values(), values[count:], strict=True):
             write_location(location, value)
-        running = inner.trace.calls
-        running.append(self)
-        stores = DeferredStores(self._locations_to_store, self._store, outermost=inner)
-        inner.trace.stores.append(stores)
+        running_calls = body_region.trace.calls
+        running_calls.append(self)
+        stores = DeferredStores(self._locations_to_store, self._store, outermost=body_region)
+        body_region.trace.stores.append(stores)
         try:
             # Under `function` a list is rebuilt from its items, so a mutation of it would be lost.
-            copies = [] if inner.contract.keeps_identity else values[:count]
+            copies = [] if body_region.contract.keeps_identity else values[:count]
             with refuse_unrecorded_changes(None, copies, current_place()):
                 return [invoke(self.function, self.target, values[:count])]
         finally:
-            running.remove(self)
-            inner.trace.stores.remove(stores)
+            running_calls.remove(self)
+            body_region.trace.stores.remove(stores)
 
     def _locations_to_store(self, region: Region) -> list[Location]:
-        """The locations to keep before an op that may raise."""
-        return [] if self.frame is None else list(self.locations.values())
+        """Return the locations to store before an op that may raise."""
+        return [] if self.value_dict is None else list(self.locations.values())
 
     def _store(self, location: Location, value: object, _before: object) -> None:
         region = current_region()
@@ -267,18 +268,18 @@ class RecursiveFunction(Call):
         layout = stored_layout(value, region)
         before = self.stored_layouts.get(location.key, layout)
         self.stored_layouts[location.key] = join_layouts(before, layout, location.name, region.contract)
-        store_handler_value(self.frame, list(self.locations).index(location.key), value, location.name)
+        store_handler_value(self.value_dict, list(self.locations).index(location.key), value, location.name)
 
     def read_written(self, location: Location) -> Any:
         """Return the contents of the location at the point where a call raised."""
         before = location.read()
         self.is_handled = True
-        if self.frame is None:
+        if self.value_dict is None:
             return before
         layouts = [self.location_layouts[list(self.locations).index(location.key)]]
         layouts += [self.stored_layouts[location.key]] if location.key in self.stored_layouts else []
         position = list(self.locations).index(location.key)
-        return load_handler_value(self.frame, position, layouts, location.name, before, self.region.contract)
+        return load_handler_value(self.value_dict, position, layouts, location.name, before, self.region.contract)
 
     def _record_call(self, values: Sequence[Any], region: Region) -> Any:
         inputs: list[Value] = []

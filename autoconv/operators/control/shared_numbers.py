@@ -28,7 +28,7 @@ from autoconv.runtime.tensors.symbolic import SymbolicTensor
 _CLASSES = _PYTHON, _NUMPY = "Python", "NumPy"
 
 # Python and NumPy compute the same number with these functions of one float, and warn of nothing.
-_UNARY = (operator.neg, operator.pos, operator.abs)
+_UNARY_FUNCTIONS = (operator.neg, operator.pos, operator.abs)
 
 
 def shared_number(variant: Variant) -> Any:
@@ -58,7 +58,7 @@ def compare_numbers(compare: Callable[[Any, Any], Any], x: Any, y: Any) -> Any:
     shared_value = next(number for number, value in zip(numbers, (x, y), strict=True) if type(value) is Variant)
     if shared_value is None or shared_value.type.dtype.is_complex:  # errors name the classes
         return NotImplemented
-    if not all(_is_of_dtype(number, shared_value.type.dtype) for number in numbers):
+    if not all(_converts_exactly(number, shared_value.type.dtype) for number in numbers):
         return NotImplemented
     result = compare(*numbers)
     if not isinstance(result, SymbolicTensor):
@@ -126,8 +126,8 @@ def _has_dtype(number: Any, dtype: DType) -> bool:
     return type(number) is dtype.numpy.type or (type(number) in (int, float) and weak_type(number).dtype is dtype)
 
 
-def _is_of_dtype(number: Any, dtype: DType) -> bool:
-    """Return whether a scalar is of the dtype, or a constant that converts to it without a change."""
+def _converts_exactly(number: Any, dtype: DType) -> bool:
+    """Return whether a scalar has the dtype, or is a constant that converts to it without a change."""
     if isinstance(number, SymbolicTensor):
         return number.type.dtype is dtype and number.type.shape == ()
     if type(number) is int and dtype.is_floating:
@@ -152,7 +152,7 @@ def apply_to_number(function: Callable[..., Any], variant: Variant, *others: Any
     number = shared_number(variant)
     if number is None or not number.type.dtype.is_floating:
         return NotImplemented
-    if not others and function in _UNARY:
+    if not others and function in _UNARY_FUNCTIONS:
         result = function(number)
         values = [_in_class(result, value) for value in variant.values]
         return Variant(variant.tag, [Leaf(value.type) for value in values], values, result)

@@ -28,7 +28,7 @@ class StagedZip(StagedIterator):
             self._refuse("given to another zip()")
 
     def set_strict(self) -> None:
-        """`zip(…, strict=True)` for lengths known only at run time."""
+        """Compare the lengths, which are known only at run time, after the loop, as `zip(…, strict=True)` does."""
         if self.checks_end or len(self.parts) > 2:
             self._refuse("given more than two iterables")
         self.checks_end = True
@@ -68,20 +68,20 @@ class StagedEnumerate(StagedIterator):
 
     def __init__(self, iterable: object, start: object = 0) -> None:
         super().__init__()
-        self.inner = require_staged(iterable)
-        self.is_live = self.inner.is_live
-        self.checks_end = isinstance(self.inner, StagedIterator) and self.inner.checks_end
+        self.source = require_staged(iterable)
+        self.is_live = self.source.is_live
+        self.checks_end = isinstance(self.source, StagedIterator) and self.source.checks_end
         self.start = start
 
     def end(self, is_exhausted: Any) -> None:
-        if isinstance(self.inner, StagedIterator):
-            self.inner.end(is_exhausted)
+        if isinstance(self.source, StagedIterator):
+            self.source.end(is_exhausted)
 
     def length(self) -> Any:
-        return self.inner.length()
+        return self.source.length()
 
     def item(self, position: Any) -> Any:
-        return position + self.start, self.inner.item(position)
+        return position + self.start, self.source.item(position)
 
 
 class StagedReversed(StagedIterator):
@@ -91,14 +91,14 @@ class StagedReversed(StagedIterator):
 
     def __init__(self, iterable: object) -> None:
         super().__init__()
-        self.inner = require_staged(iterable)
-        self.count = self.inner.length()  # as in Python, the end is fixed when the iterator is created
+        self.source = require_staged(iterable)
+        self.fixed_length = self.source.length()  # as in Python, the end is fixed when the iterator is created
 
     def length(self) -> Any:
-        return self.count
+        return self.fixed_length
 
     def item(self, position: int) -> Any:
-        return self.inner.item(self.count - 1 - position)
+        return self.source.item(self.fixed_length - 1 - position)
 
 
 class StagedMap(StagedIterator):
@@ -109,14 +109,14 @@ class StagedMap(StagedIterator):
     def __init__(self, function: Callable[..., Any], *iterables: Any) -> None:
         super().__init__()
         self.function = function
-        self.inner = StagedZip(*iterables)
-        self.is_live, self.checks_end = self.inner.is_live, self.inner.checks_end
+        self.zipped = StagedZip(*iterables)
+        self.is_live, self.checks_end = self.zipped.is_live, self.zipped.checks_end
 
     def end(self, is_exhausted: Any) -> None:
-        self.inner.end(is_exhausted)
+        self.zipped.end(is_exhausted)
 
     def length(self) -> Any:
-        return self.inner.length()
+        return self.zipped.length()
 
     def item(self, position: int) -> Any:
-        return self.function(*self.inner.item(position))
+        return self.function(*self.zipped.item(position))

@@ -51,22 +51,22 @@ def stage_loop(
             return _record_limited(outer_limit, test, body, state, names, loop.locations)
         if loop.recorded_test.changes_state:
             return _record_with_test_in_body(test, body, state, names)
-        moved = move_shared(loop.parent, loop.recorded_body, loop.after)
-        widened = loop.widen_layouts()
+        has_moved = move_shared(loop.parent, loop.recorded_body, loop.final_state)
+        wider_layouts = loop.widen_layouts()
         may_peel = peel and contract.python_numbers and not loop.new_locations
-        if may_peel and any(map(_changes_kind, loop.layouts[: loop.variable_count], widened)):
+        if may_peel and any(map(_changes_number_class, loop.layouts[: loop.variable_count], wider_layouts)):
             return _peel(test, body, state, names, loop.locations)
         if contract.objects_in_graph and round_number >= _GENERALISE_AFTER:
-            widened = [
+            wider_layouts = [
                 layout if layout == wider else join_objects(layout, wider)
-                for layout, wider in zip(loop.layouts, widened, strict=True)
+                for layout, wider in zip(loop.layouts, wider_layouts, strict=True)
             ]
-        if not loop.settle(widened, moved):
+        if not loop.update_layouts(wider_layouts, has_moved):
             continue
         try:
             final = loop.finish()
         except UnmovedError as unmoved:
-            loop.move(unmoved.container)
+            loop.move_container(unmoved.container)
             continue
         for show in loop.deferred_output:
             emit_output(loop.parent, show)
@@ -78,9 +78,11 @@ def stage_loop(
     )
 
 
-def _changes_kind(before: Layout, after: Layout) -> bool:
-    """Return whether a number has more than one class."""
-    return isinstance(before, (Static, Leaf)) and isinstance(after, Arms) and all(map(is_number_layout, after.arms))
+def _changes_number_class(layout: Layout, wider_layout: Layout) -> bool:
+    """Return whether one class of number became several."""
+    if not isinstance(layout, (Static, Leaf)) or not isinstance(wider_layout, Arms):
+        return False
+    return all(map(is_number_layout, wider_layout.arms))
 
 
 def _peel(test: Any, body: Body, state: Sequence[Any], names: Sequence[str], locations: Any) -> tuple[Any, ...]:
@@ -100,21 +102,21 @@ def _hoist_limit(limit: Any, region: Region) -> Any:
     """
     if not isinstance(limit, SymbolicTensor) or limit.value_in_graph.graph is not region.graph:
         return limit
-    outer = {inner: value for value, inner in region.captures.items()}
+    hoisted_values = {inner: value for value, inner in region.captures.items()}
 
     def hoist_value(value: Value) -> Any:
         node = value.node
-        if value not in outer and (node is None or node.regions or node.effects or len(node.results) != 1):
+        if value not in hoisted_values and (node is None or node.regions or node.effects or len(node.results) != 1):
             raise StagingError(
                 "maximum_iterations depends on a value that the loop changes", current_place(),
                 "a limit computed before the loop",
             )
-        if value not in outer:
+        if value not in hoisted_values:
             assert node is not None
             result = dispatch.apply(node.op.name, *map(hoist_value, node.inputs), **node.attributes)
-            outer[value] = result.value_in_graph if isinstance(result, SymbolicTensor) else result
+            hoisted_values[value] = result.value_in_graph if isinstance(result, SymbolicTensor) else result
             return result
-        result = outer[value]
+        result = hoisted_values[value]
         return SymbolicTensor(result) if isinstance(result, Value) else result
 
     return hoist_value(limit.value_in_graph)
@@ -146,8 +148,8 @@ def _record_with_test_in_body(test: Any, body: Body, state: Sequence[Any], names
         while holds: body(); holds = test()
     """
     def step(*values: Any) -> tuple[Any, ...]:
-        after = as_tuple(body(*values[:-1]))
-        return (*after, truth(test(*after), "while loop"))
+        new_state = as_tuple(body(*values[:-1]))
+        return (*new_state, truth(test(*new_state), "while loop"))
 
     initial_truth = truth(test(*state), "while loop")
     return stage_loop(lambda *values: values[-1], step, (*state, initial_truth), (*names, "the test of the loop"))[:-1]

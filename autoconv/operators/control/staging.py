@@ -52,10 +52,10 @@ def stage_arms(
     """
     parent = current_region()
     assert parent is not None
-    frozen = dict(parent.trace.frozen)
+    frozen_before = dict(parent.trace.frozen)
     joined_arms = None
     while joined_arms is None:
-        parent.trace.frozen = dict(frozen)  # this recording freezes objects anew
+        parent.trace.frozen = dict(frozen_before)  # this recording freezes objects anew
         joined_arms = _emit_arm_outputs(parent, index, arms, inputs, names)
     regions = [arm.region for arm in joined_arms.recorded]
     captures = unify_captures(regions)
@@ -75,9 +75,8 @@ def stage_arms(
         rebuilt[position] = rebuilt[earlier_position]
     count = len(names)
     for position, (location, value) in enumerate(zip(joined_arms.locations, rebuilt[count:], strict=True), count):
-        if (
-            joined_arms.layouts[position] is not NEVER or position in joined_arms.earlier_positions
-        ):  # else the code that follows is unreachable
+        # Without a layout of its own or an earlier position, the code that follows is unreachable.
+        if joined_arms.layouts[position] is not NEVER or position in joined_arms.earlier_positions:
             write_location(location, value)
     return tuple(rebuilt[:count])
 
@@ -86,8 +85,8 @@ def stage_arms(
 class _JoinedArms:
     """The recorded arms of a condition, whose results and `locations` have layouts that hold those of every arm.
 
-    `earlier_positions` maps the position of a result to an earlier one that is the same object in every arm. `shared`
-    are the places in the results that may hold one list.
+    `columns[i][j]` is result i of arm j. `earlier_positions` maps the position of a result to an earlier one that is
+    the same object in every arm. `shared` are the places in the results that may hold one list.
     """
 
     recorded: list[Recorded]
@@ -108,11 +107,11 @@ def _emit_arm_outputs(
     locations = list({key: location for arm in recorded for key, location in arm.locations.items()}.values())
     columns = [[arm.results[i] for arm in recorded] for i in range(count)]
     columns += [align_keys(location, [arm.value_of(location) for arm in recorded], parent) for location in locations]
-    moved = [move_shared(parent, arm, [c[n] for c in columns]) for n, arm in enumerate(recorded)]
-    raised = move_raised(parent, recorded)
-    if any(moved) or raised or move_parts(parent, dict(zip(names, columns, strict=False))):
+    has_moved = [move_shared(parent, arm, [c[n] for c in columns]) for n, arm in enumerate(recorded)]
+    has_moved_raised = move_raised(parent, recorded)
+    if any(has_moved) or has_moved_raised or move_parts(parent, dict(zip(names, columns, strict=False))):
         return None
-    before = set(parent.trace.frozen)
+    frozen_before = set(parent.trace.frozen)
     titles = [*names, *(location.name for location in locations)]
     joined, changed_ids = _join_results(columns, recorded, titles, [*[None] * count, *locations])
     layouts = list(joined)
@@ -124,7 +123,7 @@ def _emit_arm_outputs(
         for position, column in enumerate(columns)
     ]
     layouts = mark_shared(layouts, unshared_columns, regions)
-    refuse_changed_copies(parent, locations, changed_ids - before)
+    refuse_changed_copies(parent, locations, changed_ids - frozen_before)
     if move_into_graph(parent, [*columns], layouts, locations, count):
         return None
     if parent.contract.keeps_identity:
@@ -156,14 +155,14 @@ def emit_outputs(
 def _record_arms(
     parent: Region, index: SymbolicTensor, arms: Sequence[Body], inputs: Sequence[Any], count: int
 ) -> list[Recorded]:
-    kinds = ("true", "false") if len(arms) == 2 else tuple(f"arm_{i}" for i in range(len(arms)))
+    arm_names = ("true", "false") if len(arms) == 2 else tuple(f"arm_{i}" for i in range(len(arms)))
     recorded = []
-    for kind, branch in zip(kinds, arms, strict=True):
-        body = apply_body(branch, inputs)
+    for arm_name, arm in zip(arm_names, arms, strict=True):
+        body = apply_body(arm, inputs)
         if len(arms) == 2:
-            body = _with_implied_classes(index, kind == "true", body)
-        with refuse_unrecorded_changes(branch, inputs, current_place()):
-            recorded.append(record_body(parent, f"cond_{kind}", body, count))
+            body = _with_implied_classes(index, arm_name == "true", body)
+        with refuse_unrecorded_changes(arm, inputs, current_place()):
+            recorded.append(record_body(parent, f"cond_{arm_name}", body, count))
     return recorded
 
 
@@ -185,7 +184,7 @@ def _join_results(
 ) -> tuple[list[Layout], set[int]]:
     """Return the layouts of results and locations, and the ids of objects that an arm changes and returns a copy of."""
     layouts: list[Layout] = []
-    changed: set[int] = set()
+    changed_ids: set[int] = set()
     regions = [arm.region for arm in recorded]
     for column, title, location in zip(columns, titles, locations, strict=True):
         contents = None if location is None else _join_contents(location, column, regions)
@@ -196,9 +195,9 @@ def _join_results(
         changed_by_arm = [changed_copies(arm, value, joined) for value, arm in zip(column, recorded, strict=True)]
         if any(changed_by_arm):
             joined = _join_column(column, recorded, title, changed_by_arm)
-            changed.update(*changed_by_arm)
+            changed_ids.update(*changed_by_arm)
         layouts.append(joined)
-    return layouts, changed
+    return layouts, changed_ids
 
 
 def _join_column(

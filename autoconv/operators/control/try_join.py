@@ -47,8 +47,8 @@ def join_ends(recorder: Any, start: Node | None, written: Journal) -> bool:
         written.merge_into(outer_journal)
         regions_of_arms = [arm.region for arm in arms]
         earlier_positions = find_shared_identities(columns, regions_of_arms)
-        absent = [NEVER] * len(arms)
-        unshared_columns = [absent if n in earlier_positions else column for n, column in enumerate(columns)]
+        no_values = [NEVER] * len(arms)
+        unshared_columns = [no_values if n in earlier_positions else column for n, column in enumerate(columns)]
         layouts = [NEVER if n in earlier_positions else layout for n, layout in enumerate(layouts)]
         layouts = mark_shared(layouts, unshared_columns, regions_of_arms)
         try:
@@ -60,18 +60,19 @@ def join_ends(recorder: Any, start: Node | None, written: Journal) -> bool:
         types = shared.types(layouts)
         if parent.contract.python_exceptions:
             _record_tracebacks(recorder)
-        if recorder.handlers:
+        if recorder.handler_count:
             _join_handlers(recorder, types)
         recorder.handler.journal = None
-        leading = [0, len(recorder.body.region.graph.outputs), 1]
+        parameter_counts = [0, len(recorder.body.region.graph.outputs), 1]
         regions = [recorder.body.region, recorder.normal.region, recorder.handler]
-        captures = unify_captures(regions, leading)
+        captures = unify_captures(regions, parameter_counts)
         graphs: list[Graph] = [region.graph for region in regions]
         parent.trace.catches_errors = True
         node = parent.record("try", captures, {}, regions=graphs, types=types, node_name="try")
         values = shared.rebuild(layouts, node.results, parent)
-        firsts = [earlier_positions.get(position, position) for position in range(len(titles))]
-        _write_results(recorder.cells, locations, [values[i] for i in firsts], [layouts[i] for i in firsts])
+        # The position of the output that holds each result.
+        sources = [earlier_positions.get(position, position) for position in range(len(titles))]
+        _write_results(recorder.cells, locations, [values[i] for i in sources], [layouts[i] for i in sources])
         if all(arm.diverges for arm in arms):  # the code that follows is unreachable
             raise Suspended(parent)
     return True
@@ -107,10 +108,10 @@ def _move_before_statement(
     """Move containers whose state a tensor decides into the graph, before the statement."""
     outer_journal, recorder.parent.journal = recorder.parent.journal, Journal()
     try:
-        moved = _move_containers(recorder, arms, columns, titles, locations)
+        has_moved = _move_containers(recorder, arms, columns, titles, locations)
     finally:
         journal, recorder.parent.journal = recorder.parent.journal, outer_journal
-    if not moved:
+    if not has_moved:
         journal.merge_into(outer_journal)
         return False
     # Graph objects created here may hold objects of the rounds, so they are created again after those are undone.
@@ -124,18 +125,19 @@ def _move_before_statement(
 def _move_containers(recorder: Any, arms: Any, columns: Any, titles: Any, locations: Any) -> bool:
     """Move containers after the rounds, and return whether there were any."""
     values = list(zip(*columns, strict=True))
-    shared = [move_shared(recorder.parent, arm, contents) for arm, contents in zip(arms, values, strict=bool(values))]
+    pairs = zip(arms, values, strict=bool(values))
+    moved_flags = [move_shared(recorder.parent, arm, contents) for arm, contents in pairs]
     layouts = [_join_column(column, arms, title) for column, title in zip(columns, titles, strict=True)]
     refuse_changed_copies(recorder.parent, locations)
-    shared.append(move_raised(recorder.parent, [recorder.body, *arms]))
-    shared.append(move_parts(recorder.parent, dict(zip(titles, columns[: len(recorder.cells)], strict=False))))
-    moved = any(shared) or move_into_graph(recorder.parent, columns, layouts, locations, len(recorder.cells))
+    moved_flags.append(move_raised(recorder.parent, [recorder.body, *arms]))
+    moved_flags.append(move_parts(recorder.parent, dict(zip(titles, columns[: len(recorder.cells)], strict=False))))
+    has_moved = any(moved_flags) or move_into_graph(recorder.parent, columns, layouts, locations, len(recorder.cells))
     for location in locations if recorder.parent.contract.keeps_identity else ():
         # A body that always raises has no end that would carry its change of a list, which the handlers observe.
         if _has_changed_before_raising(recorder, location) and not is_moved(location.owner):
             materialise(location.owner)
-            moved = True
-    return moved
+            has_moved = True
+    return has_moved
 
 
 def undo_rounds(recorder: Any, start: Node | None, written: Journal) -> None:
@@ -168,7 +170,7 @@ def _join_handlers(recorder: Any, types: Sequence[Any]) -> None:
             location.write(value)
     regions = [*(end.region for end in recorder.ends), reraise_region]
     with recording(handler):
-        clauses = tuple(recorder.clauses.get(number, ()) for number in range(recorder.handlers))
+        clauses = tuple(recorder.clauses.get(number, ()) for number in range(recorder.handler_count))
         index = record_object("object_match", [recorder.error], clauses=clauses)
         captures = unify_captures(regions)
         node = handler.record(
@@ -183,17 +185,17 @@ def _record_tracebacks(recorder: Any) -> None:
     for end in recorder.ends:
         region = end.region
         value = region.captures.get(recorder.error.value_in_graph, recorder.error.value_in_graph)
-        if escapes(region.graph, value):
+        if _escapes(region.graph, value):
             with recording(region):
                 span = current_span()
-                callers = -1
+                caller_count = -1
                 while span is not None:
-                    span, callers = span.caller, callers + 1
-                region.record("object_caught", [value], {"callers": max(callers, 0)})
+                    span, caller_count = span.caller, caller_count + 1
+                region.record("object_caught", [value], {"callers": max(caller_count, 0)})
             region.graph.nodes.insert(0, region.graph.nodes.pop())
 
 
-def escapes(graph: Graph, value: Value) -> bool:
+def _escapes(graph: Graph, value: Value) -> bool:
     """Return whether an exception has uses other than matching, reading, printing and raising it."""
     if any(value is output for output in graph.outputs):
         return True
@@ -203,14 +205,14 @@ def escapes(graph: Graph, value: Value) -> bool:
 
 def _escapes_through(graph: Graph, node: Node, value: Value) -> bool:
     if not node.regions:
-        is_reading = node.op.name == "object_get_attribute" and node.attributes["name"] != "__traceback__"
-        is_text = node.op.name == "object_apply" and node.attributes["function"] in _TEXTS
-        return not (is_reading or is_text or node.op.name in ("object_match", "object_raise"))
+        is_attribute_reading = node.op.name == "object_get_attribute" and node.attributes["name"] != "__traceback__"
+        is_function_reading = node.op.name == "object_apply" and node.attributes["function"] in _READING_FUNCTIONS
+        return not (is_attribute_reading or is_function_reading or node.op.name in ("object_match", "object_raise"))
     targets = [target for source, target in flow_edges(node) if source is value]
-    return any(target.node is not None or escapes(target.graph, target) for target in targets)
+    return any(target.node is not None or _escapes(target.graph, target) for target in targets)
 
 
-_TEXTS = frozenset({"str", "repr", "format", "type", "isinstance"})
+_READING_FUNCTIONS = frozenset({"str", "repr", "format", "type", "isinstance"})
 
 
 def _join_column(column: Sequence[Any], arms: Sequence[Recorded], title: str) -> Layout:
@@ -225,5 +227,5 @@ def _join_column(column: Sequence[Any], arms: Sequence[Recorded], title: str) ->
 
 
 def _as_undefined(value: Any, name: str) -> Any:
-    """Convert an unassigned variable to a value."""
+    """Convert the value of an unassigned variable to Undefined."""
     return Undefined(name) if value is MISSING else value

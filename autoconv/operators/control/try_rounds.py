@@ -49,12 +49,12 @@ _ROUNDS = 8  # attempts to record one statement, each after moving a container i
 class TryRecorder:
     """One try statement being recorded."""
 
-    def __init__(self, parent: Region, handlers: int, read: Any, names: tuple[str, ...]) -> None:
+    def __init__(self, parent: Region, handler_count: int, read: Any, names: tuple[str, ...]) -> None:
         self.parent = parent
-        self.handlers = handlers
+        self.handler_count = handler_count
         self.cells = cell_locations(read, names, parent.trace.cells) if read is not None else []
-        others = sorted(set(read.__code__.co_freevars) - set(names)) if read is not None else []
-        self.statement_cells = cell_locations(read, tuple(others), parent.trace.cells) if others else []
+        other_names = sorted(set(read.__code__.co_freevars) - set(names)) if read is not None else []
+        self.statement_cells = cell_locations(read, tuple(other_names), parent.trace.cells) if other_names else []
         self.clauses: dict[int, Any] = {}
         self.entered_value: Any = None
         self.outer_exception = sys.exc_info()[1]  # the exception being handled around the statement
@@ -77,10 +77,10 @@ class TryRecorder:
         self.stores: DeferredStores | None = None
 
     def rounds(self) -> Iterator[TryRecorder]:
-        """Yield for the body, then for each handler; start again if a container has to move into the graph first."""
+        """Yield itself for the body, then for each handler; start again if a container had to move into the graph."""
         for _ in range(_ROUNDS):
             start = self.parent.graph.mark()
-            outer, self.parent.journal = self.parent.journal, Journal()
+            outer_journal, self.parent.journal = self.parent.journal, Journal()
             self._reset()
             is_completed = False
             self.entry = [(location, location.read()) for location in (*self.cells, *self.statement_cells)]
@@ -99,9 +99,9 @@ class TryRecorder:
                 for region in (self.region, self.handler):
                     if region is not self.parent and region.journal is not None:  # left other than by a round's end
                         region.journal.merge_into(self.parent.journal)
-                written, self.parent.journal = self.parent.journal, outer
+                written, self.parent.journal = self.parent.journal, outer_journal
                 if not is_completed:
-                    written.merge_into(outer)
+                    written.merge_into(outer_journal)
             if needs_promotion:
                 undo_rounds(self, start, written)
                 for part in self.outer_parts:
@@ -115,7 +115,7 @@ class TryRecorder:
         if self.state in ("handler", "escape"):
             raise StagedException(self.error, is_handled=True)
         with recording(self.parent):
-            self.frame = record_object("object_build", [], kind="dict")
+            self.value_dict = record_object("object_build", [], kind="dict")
         self.region = self._open("try_body", self.parent)
         self.state = "body"
         self.stores = DeferredStores(self._locations_to_store, self._store, outermost=self.region)
@@ -125,8 +125,8 @@ class TryRecorder:
         """Finish the body."""
         error = sys.exc_info()[1]
         is_new = error is not self.outer_exception
-        is_ours = is_new and self.parent.contract.python_exceptions and passes_handlers(error)
-        if is_ours and isinstance(error, (Exception, AbandonTrace)):
+        is_signal = is_new and self.parent.contract.python_exceptions and passes_handlers(error)
+        if is_signal and isinstance(error, (Exception, AbandonTrace)):
             raise error  # nothing after it would be recorded
         if self.state != "body":
             self.is_passing |= error is not None and error is not self.outer_exception and passes_handlers(error)
@@ -135,12 +135,12 @@ class TryRecorder:
         else:  # unwinding by an exception raised while tracing
             self.handle_exception()
 
-    def classes_of_clause(self, number: int, kinds: Any) -> Any:
+    def classes_of_clause(self, number: int, classes: Any) -> Any:
         if self.state == "body":
             self.handle_exception()
         if self.is_settled:
-            return kinds
-        self.clauses[number] = kinds
+            return classes
+        self.clauses[number] = classes
         return StagedException if self.state == "handler" and number == self.number else ()
 
     def classes_of_unwinding(self) -> Any:
@@ -153,7 +153,7 @@ class TryRecorder:
         if self.state == "failed":
             return BaseException
         assert isinstance(error, (Exception, Suspended))
-        self._diverge(error)
+        self._end_by_exception(error)
         return BaseException
 
     def handle_exception(self) -> None:
@@ -194,7 +194,7 @@ class TryRecorder:
         ):
             self.parent.trace.inlines_handlers |= error is not None
             self._stop_storing()
-            self._splice()
+            self._inline_body()
             return
         elif error is not None:
             record_raise(self.region, error)
@@ -223,27 +223,27 @@ class TryRecorder:
             elif location.read() is not value:
                 location.write(value)
 
-    def _splice(self) -> None:
+    def _inline_body(self) -> None:
         """Inline the body into the surrounding region, since nothing in it can raise at run time."""
-        graph, outer = self.region.graph, self.parent
-        frame = self.frame.value_in_graph.node
-        outer.graph.nodes.remove(frame)
-        outer_by_inner = {inner: captured for captured, inner in self.region.captures.items()}
+        graph, parent = self.region.graph, self.parent
+        dict_node = self.value_dict.value_in_graph.node
+        parent.graph.nodes.remove(dict_node)
+        captured_by_inner = {inner: captured for captured, inner in self.region.captures.items()}
         for node in graph.nodes:
             node.inputs = tuple(
-                outer.lift(outer_by_inner[value]) if value in outer_by_inner else value for value in node.inputs
+                parent.lift(captured_by_inner[value]) if value in captured_by_inner else value for value in node.inputs
             )
-            node.name = outer.graph.unique_name(node.name)
+            node.name = parent.graph.unique_name(node.name)
             for result in node.results:
-                result.graph, result.name = outer.graph, node.name
-            outer.graph.nodes.append(node)
+                result.graph, result.name = parent.graph, node.name
+            parent.graph.nodes.append(node)
         journal = self.region.journal
         assert journal is not None
-        journal.merge_into(outer.journal)
-        self.region.merged_into = outer
+        journal.merge_into(parent.journal)
+        self.region.merged_into = parent
         self.is_settled = True
         self.state = "settled"  # every clause is evaluated: only the first one splices
-        enter(outer)
+        enter(parent)
 
     def _end_first_round(self) -> None:
         if self.is_settled or self.is_passing:
@@ -276,10 +276,10 @@ class TryRecorder:
         self.handler = subregion(self.parent, "try_handler")
         self.handler.journal = Journal(self.handler)
         self.error = SymbolicObject(self.handler.graph.add_parameter(ObjectType("Exception"), "exception"))
-        if not self.handlers:
+        if not self.handler_count:
             yield from self._round("escape", self.handler, 0)
             return
-        for number in range(self.handlers):
+        for number in range(self.handler_count):
             yield from self._round("handler", None, number)
 
     def _round(self, state: str, region: Region | None, number: int) -> Iterator[TryRecorder]:
@@ -292,7 +292,7 @@ class TryRecorder:
             self.ends.append(self._close())
         enter(self.parent)
 
-    def _diverge(self, error: Exception | Suspended) -> None:
+    def _end_by_exception(self, error: Exception | Suspended) -> None:
         if type(error) is Suspended:
             error.mark_caught()
             self.is_suspended = True
@@ -338,12 +338,12 @@ class TryRecorder:
         if isinstance(layout, Static):
             self.contents_before.append((location, container_contents(value, self.region)))
         if not region.contract.objects_in_graph:
-            store_parts(self.frame, position, layouts, value, region)
+            store_parts(self.value_dict, position, layouts, value, region)
             return
         layouts.append(layout)
         if isinstance(layout, Static) and is_created_by_trace(value, region):
             return  # the same object as before the body, unless another one was stored too
-        store_handler_value(self.frame, position, value, location.name)
+        store_handler_value(self.value_dict, position, value, location.name)
 
     def _stored_layout(self, value: object, region: Region) -> Layout:
         if graph_object(value) is not None and self._is_created_in_body(value, region):
@@ -351,8 +351,8 @@ class TryRecorder:
         return stored_layout(value, region)
 
     def _is_created_in_body(self, value: object, region: Region) -> bool:
-        home = home_of(value, region)
-        return home is not None and home.is_inside(self.region)
+        creating_region = home_of(value, region)
+        return creating_region is not None and creating_region.is_inside(self.region)
 
     def _is_created_before_statement(self, part: Any) -> bool:
         """Return whether a container was created before the statement and is not in the graph."""
@@ -365,10 +365,10 @@ class TryRecorder:
     def restore(self, keys: Collection[Any] | None = None) -> None:
         """Restore the variables to their state when the body raised; only those with keys in `keys`, if given."""
         with pause_stores(self.parent.trace.stores):  # the previous values must not be stored meanwhile
-            self._restore_from_frame(keys)
+            self._restore_from_dict(keys)
 
-    def _restore_from_frame(self, keys: Collection[Any] | None) -> None:
-        """Read the variables that the handlers need from the frame, and write them to their locations."""
+    def _restore_from_dict(self, keys: Collection[Any] | None) -> None:
+        """Read the variables that the handlers need from the dict of values, and write them to their locations."""
         locations = {location.key: location for location in self.cells} | self.locations
         for holder, parts in self.contents_before:
             refuse_changed(parts, holder.name)
@@ -381,11 +381,11 @@ class TryRecorder:
             before = location.read()
             is_cell = any(location is cell for cell in self.cells)
             if not self.parent.contract.python_exceptions:  # variables are stored before each op that may raise
-                value = load_parts(self.frame, position, layouts, location.name, NEVER if is_cell else before)
+                value = load_parts(self.value_dict, position, layouts, location.name, NEVER if is_cell else before)
             else:
                 initial_layouts = [stored_layout(before, self.parent)] if location.kind == "attribute" else []
                 value = load_handler_value(
-                    self.frame, position, [*initial_layouts, *layouts], location.name, before, self.parent.contract
+                    self.value_dict, position, [*initial_layouts, *layouts], location.name, before, self.parent.contract
                 )
             if location.kind == "attribute":
                 value = as_missing(value)

@@ -62,7 +62,7 @@ def unroll(iterable: Iterable[Any], body: LoopBody, state: tuple[Any, ...]) -> t
     If the loop changes its own container in a way known only at run time, its effects are undone. It then becomes a
     graph loop over a graph object.
     """
-    owner, view = _container_behind(iterable)
+    owner, view_name = _container_behind(iterable)
     region = current_region()
     if owner is None or region is None:
         return _unroll_items(iterable, body, state)
@@ -83,7 +83,7 @@ def unroll(iterable: Iterable[Any], body: LoopBody, state: tuple[Any, ...]) -> t
     except _ChangedError:
         trial.undo()
         materialise(owner)
-        source = apply_object(_REVERSED, owner) if view == _REVERSED else iterable
+        source = apply_object(_REVERSED, owner) if view_name == _REVERSED else iterable
         return stage_for_object(source, body, state)
     except BaseException:
         trial.keep()
@@ -109,7 +109,7 @@ def _unroll_items(iterable: Iterable[Any], body: LoopBody, state: tuple[Any, ...
     region = current_region()
     contract = current_contract()
     limit = _iteration_limit(iterable)
-    nodes = 0 if region is None else len(region.graph.nodes)
+    node_count = 0 if region is None else len(region.graph.nodes)
     for done_count, item in enumerate(iterator, 1):
         contract.spend(ITERATION)
         if done_count == limit + 1:
@@ -119,7 +119,7 @@ def _unroll_items(iterable: Iterable[Any], body: LoopBody, state: tuple[Any, ...
             raise StagingError(message, current_place())
         state = body.step(item, state)
         if done_count == 1:
-            warn_of_unrolling(iterable, region, nodes)
+            warn_of_unrolling(iterable, region, node_count)
         if heap_of(iterable) is not None and type(iterable) is TracedList and not body.has_left(state):
             return stage_for_object(iterable, body, state, done_count)
         if items_of(iterable) is not None and not body.has_left(state):
@@ -145,10 +145,10 @@ def _iteration_limit(iterable: object) -> int:
 def _iterator(iterable: Any) -> Any:
     if type(iterable) is TracedList:
         return list.__iter__(iterable)
-    owner, view = _container_behind(iterable)
+    owner, view_name = _container_behind(iterable)
     if owner is None or has_optional_keys(owner):
         return iter(iterable)
-    return _iterate_reversed(owner, iterable) if view == _REVERSED else _iterate_entries(owner, view)
+    return _iterate_reversed(owner, iterable) if view_name == _REVERSED else _iterate_entries(owner, view_name)
 
 
 def _iterate_reversed(owner: TracedList, iterator: HeldIterator) -> Iterator[Any]:
@@ -160,7 +160,7 @@ def _iterate_reversed(owner: TracedList, iterator: HeldIterator) -> Iterator[Any
             raise _ChangedError
 
 
-def _iterate_entries(owner: Any, view: str) -> Iterator[Any]:
+def _iterate_entries(owner: Any, view_name: str) -> Iterator[Any]:
     """Yield the keys, values or items of a dict, or the items of a set, while they are known.
 
     Values are read at the time of each step; a change of size raises Python's own error.
@@ -168,16 +168,16 @@ def _iterate_entries(owner: Any, view: str) -> Iterator[Any]:
     plain_class: Any = PLAIN_OF[type(owner)]
     keys = list(plain_class.__iter__(owner))
     for key in keys:
-        if view:
+        if view_name:
             value = dict.__getitem__(owner, key)
-        yield key if view in ("", "keys") else value if view == "values" else (key, value)
+        yield key if view_name in ("", "keys") else value if view_name == "values" else (key, value)
         if heap_of(owner) is not None:
             raise _ChangedError
-        present_keys = list(plain_class.__iter__(owner))
-        if len(present_keys) != len(keys):
-            kind = "Set" if type(owner) is TracedSet else "dictionary"
-            raise mark_program_error(RuntimeError(f"{kind} changed size during iteration"))
-        if not all(map(_is_same, present_keys, keys)):
+        current_keys = list(plain_class.__iter__(owner))
+        if len(current_keys) != len(keys):
+            class_name = "Set" if type(owner) is TracedSet else "dictionary"
+            raise mark_program_error(RuntimeError(f"{class_name} changed size during iteration"))
+        if not all(map(_is_same, current_keys, keys)):
             raise _ChangedError
 
 
@@ -188,10 +188,7 @@ def _is_same(a: object, b: object) -> bool:
 def _record_rest(
     iterable: object, iterator: object, done_count: int, body: LoopBody, state: tuple[Any, ...]
 ) -> tuple[Any, ...]:
-    """Record the rest of a Python iterable, once a tensor decides whether the loop continues.
-
-    `done_count` items are over.
-    """
+    """Record the rest of a Python iterable; a tensor decides whether the loop continues after `done_count` items."""
     region = current_region()
     if type(iterable) is TracedList and region is not None and not region.contract.objects_in_graph:
         return _record_rest_of_list(iterable, done_count, body, state)
@@ -225,9 +222,9 @@ def _record_iteration(body: LoopBody, state: tuple[Any, ...], item: Callable[[],
 def _record_rest_of_list(owner: TracedList, done_count: int, body: LoopBody, state: tuple[Any, ...]) -> tuple[Any, ...]:
     """Record the rest of a loop over a list, whose items are read when their turn comes."""
     if items_of(owner) is None and list.__len__(owner) - done_count > _UNROLL_LIMIT:
-        staged = _record_as_one_loop(owner, done_count, body, state)
-        if staged is not None:
-            return staged
+        final_state = _record_as_one_loop(owner, done_count, body, state)
+        if final_state is not None:
+            return final_state
         TracedList.move_to_graph(owner)
     position = done_count
     while items_of(owner) is None:
@@ -321,8 +318,8 @@ ITERATED[_unroll_items.__code__] = _source_containers
 def _check_unchanged(iterable: object, sources: list[Any], before: list[Any]) -> None:
     """Raise if a container has changed whose items were taken beforehand."""
     for source, contents_before in zip(sources, before, strict=True):
-        present_contents = contents(source)
-        if _have_same_contents(present_contents, contents_before):
+        current_contents = contents(source)
+        if _have_same_contents(current_contents, contents_before):
             continue
         if _container_behind(iterable)[0] is source:
             raise _ChangedError

@@ -63,22 +63,26 @@ def is_absent(value: object) -> bool:
     return value is None or isinstance(value, Undefined)
 
 
-def drop_arms(variant: Variant, drop: Any, error: Any) -> Any:
-    """Remove the arms for which `drop(value)` is true; raise `error(value)` at run time where the tag selects one."""
-    positions = []
+def drop_arms(variant: Variant, is_dropped: Any, make_error: Any) -> Any:
+    """Remove the arms for which `is_dropped(value)`; raise `make_error(value)` at run time where the tag selects one.
+
+    `make_error` is None where the tag never selects such an arm.
+    """
+    kept_positions = []
     for index, value in enumerate(variant.values):
-        if isinstance(variant.layouts[index], Static) and drop(value):
-            if error is not None:
-                raise_if(variant.tag == index, error(value))
+        if isinstance(variant.layouts[index], Static) and is_dropped(value):
+            if make_error is not None:
+                raise_if(variant.tag == index, make_error(value))
         else:
-            positions.append(index)
-    if len(positions) == 1:
-        return variant.values[positions[0]]
-    if len(positions) == len(variant.values):
+            kept_positions.append(index)
+    if len(kept_positions) == 1:
+        return variant.values[kept_positions[0]]
+    if len(kept_positions) == len(variant.values):
         return variant
-    layouts = [variant.layouts[i] for i in positions]
-    table = [positions.index(i) if i in positions else 0 for i in range(len(variant.values))]
-    return Variant(renumber_arms(variant.tag, table), layouts, [variant.values[i] for i in positions], variant.number)
+    layouts = [variant.layouts[i] for i in kept_positions]
+    new_positions = [kept_positions.index(i) if i in kept_positions else 0 for i in range(len(variant.values))]
+    values = [variant.values[i] for i in kept_positions]
+    return Variant(renumber_arms(variant.tag, new_positions), layouts, values, variant.number)
 
 
 def require_defined(variant: Variant, is_outer: bool = False) -> Any:
@@ -103,9 +107,9 @@ def as_array_element(variant: Variant, dtype: DType) -> Any:
         return defined
     if not all(_is_number(value) for value in defined.values):
         return None
-    shared = shared_number(defined)
-    if shared is not None and shared.type.dtype is dtype:
-        return shared
+    number = shared_number(defined)
+    if number is not None and number.type.dtype is dtype:
+        return number
     return number_in_dtype(defined, dtype)
 
 
@@ -182,7 +186,7 @@ def _make_arm(function: Any, before: Any, value: Any, after: Any) -> Any:
         except (TypeError, AttributeError) as error:
             operands = (*before, value, *after)
             if not isinstance(error, AutoconvError) and not _may_be_refusal(operands):
-                _name_numbers(error, operands)
+                _rename_numbers(error, operands)
                 error._autoconv_run_time = True  # type: ignore[union-attr]
             raise
 
@@ -207,11 +211,12 @@ def merge_arms(variant: Variant, values: Sequence[Any], region: Region) -> Any:
             group.append(index)
     if len(groups) == len(values):
         return Variant(variant.tag, layouts, values)
-    merged = [values[group[0]] if len(group) == 1 else _merge(variant.tag, values, group) for group in groups]
+    merged = [values[group[0]] if len(group) == 1 else _merge_group(variant.tag, values, group) for group in groups]
     if len(groups) == 1:
         return merged[0]
-    table = [next(number for number, group in enumerate(groups) if i in group) for i in range(len(values))]
-    return Variant(renumber_arms(variant.tag, table), [layout_of(value, region) for value in merged], merged)
+    group_numbers = [next(number for number, group in enumerate(groups) if i in group) for i in range(len(values))]
+    tag = renumber_arms(variant.tag, group_numbers)
+    return Variant(tag, [layout_of(value, region) for value in merged], merged)
 
 
 def _are_mergeable(a: Layout, b: Layout) -> bool:
@@ -222,7 +227,7 @@ def _are_mergeable(a: Layout, b: Layout) -> bool:
     return (a.type.dtype, a.type.weak, a.wrap) == (b.type.dtype, b.type.weak, b.wrap)
 
 
-def _merge(tag: Any, values: Sequence[Any], group: Sequence[int]) -> Any:
+def _merge_group(tag: Any, values: Sequence[Any], group: Sequence[int]) -> Any:
     def make_arm(value: Any) -> Any:
         return lambda: (value.copy() if items_of(value) is not None else value,)
 
@@ -231,12 +236,12 @@ def _merge(tag: Any, values: Sequence[Any], group: Sequence[int]) -> Any:
     return result
 
 
-def _name_numbers(error: Exception, operands: Sequence[Any]) -> None:
+def _rename_numbers(error: Exception, operands: Sequence[Any]) -> None:
     """Replace our class name in the message by Python's, if one number of the graph is the operand."""
     numbers = [x for x in operands if isinstance(x, SymbolicTensor)]
     if len(numbers) == 1 and numbers[0].weak and len(error.args) == 1 and isinstance(error.args[0], str):
-        kind = ("bool", "int", "float", "complex")[weak_rank(numbers[0].type.dtype)]
-        error.args = (error.args[0].replace("'SymbolicTensor'", f"'{kind}'"),)
+        class_name = ("bool", "int", "float", "complex")[weak_rank(numbers[0].type.dtype)]
+        error.args = (error.args[0].replace("'SymbolicTensor'", f"'{class_name}'"),)
 
 
 def box_variant(variant: Variant) -> Any:
@@ -249,15 +254,15 @@ def box_variant(variant: Variant) -> Any:
 def only_value(variant: Variant, operation: str) -> Any:
     """Return the one arm of the variant that is a value; the others raise Python's own errors."""
 
-    def error(value: object) -> Exception:
+    def make_error(value: object) -> Exception:
         if isinstance(value, Undefined):
             return unbound_error(value.name)
         return TypeError(f"unsupported operand type(s) for {operation}: 'NoneType'")
 
-    result = drop_arms(variant, is_absent, error)
+    result = drop_arms(variant, is_absent, make_error)
     if isinstance(result, Variant):
         raise StagingError(
-            f"this value is one of several kinds depending on a tensor ({', '.join(map(_kind, result.values))}), and "
+            f"this value is one of several kinds depending on a tensor ({', '.join(map(_label, result.values))}), and "
             f"{operation} needs one kind",
             current_place(),
             "values of one kind on every path",
@@ -265,7 +270,7 @@ def only_value(variant: Variant, operation: str) -> Any:
     return result
 
 
-def _kind(value: object) -> str:
+def _label(value: object) -> str:
     return "tensor" if isinstance(value, Tensor) else type(value).__name__
 
 
@@ -310,7 +315,7 @@ def _checked_comparison(compare: Any) -> Any:
     return compare_numbers
 
 
-_COMPARISONS = frozenset(one.method for one in COMPARISONS)
+_COMPARISONS = frozenset(comparison.method for comparison in COMPARISONS)
 _FUNCTIONS: dict[str, Any] = {
     **{entry.method: entry.function for entry in (*BINARY, *COMPARISONS, *UNARY)},
     **{entry.method: _checked_comparison(entry.function) for entry in COMPARISONS if entry.name not in ("eq", "ne")},

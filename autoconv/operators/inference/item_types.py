@@ -44,11 +44,11 @@ def array_type(region: Region, value: Value) -> TensorType | None:
 def _array_type(flow: Flow, value: Value) -> TensorType | None:
     contents = flow.contents_of(value)
     if flow.is_known(value):
-        return _as_type(_describe(contents, at_top=True))
+        return _as_type(_describe(contents, is_outermost=True))
     if contents.numbers or contents.arrays or (contents.may_be_other and not contents.may_be_stored_list):
         return None
     known_lists = [list_ for list_ in flow.lists_with_stores if flow.is_known(list_)]
-    descriptions = {_describe(flow.contents_of(list_), at_top=True) for list_ in known_lists}
+    descriptions = {_describe(flow.contents_of(list_), is_outermost=True) for list_ in known_lists}
     descriptions |= set(map(_describe, flow.appended.values()))
     return _as_type(descriptions.pop()) if len(descriptions) == 1 else None
 
@@ -56,16 +56,16 @@ def _array_type(flow: Flow, value: Value) -> TensorType | None:
 _Description = tuple[np.dtype[Any], tuple[Dimension, ...]]
 
 
-def _describe(contents: Contents, depth: int = 0, at_top: bool = False) -> _Description | None:
+def _describe(contents: Contents, depth: int = 0, is_outermost: bool = False) -> _Description | None:
     """Return the dtype and shape of the array that NumPy makes of the object; None if unknown."""
-    if depth > _MAX_DEPTH or (contents.may_be_other and not at_top):
+    if depth > _MAX_DEPTH or (contents.may_be_other and not is_outermost):
         return None
     descriptions: list[_Description | None] = [(np.asarray(example).dtype, ()) for example in contents.numbers.values()]
     descriptions += contents.arrays
     if contents.items is not None:
-        inner = _describe(root(contents.items), depth + 1)
+        item_description = _describe(root(contents.items), depth + 1)
         length = next(iter(contents.lengths)) if len(contents.lengths) == 1 else None
-        descriptions.append(None if inner is None else (inner[0], (length, *inner[1])))
+        descriptions.append(None if item_description is None else (item_description[0], (length, *item_description[1])))
     known_descriptions = [each for each in descriptions if each is not None]
     if len(known_descriptions) < len(descriptions) or len({len(shape) for _, shape in known_descriptions}) != 1:
         return None
@@ -78,9 +78,10 @@ def _describe(contents: Contents, depth: int = 0, at_top: bool = False) -> _Desc
 
 
 def _as_type(description: _Description | None) -> TensorType | None:
-    if description is None or description[0].kind not in "biufc" or not description[1]:
+    if description is None:
         return None
-    return TensorType(as_dtype(description[0]), description[1])
+    dtype, shape = description
+    return TensorType(as_dtype(dtype), shape) if shape and dtype.kind in "biufc" else None
 
 
 __all__ = ["array_type"]

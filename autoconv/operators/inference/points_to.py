@@ -22,7 +22,7 @@ from autoconv.runtime.objects.symbolic_objects import SymbolicObject
 from autoconv.runtime.recording.regions import Region, Trace
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 
-_NUMBERS = (bool, int, float, complex, np.number, np.bool_)
+_NUMBER_CLASSES = (bool, int, float, complex, np.number, np.bool_)
 # Transfer functions by op: contents of the results and of lists that the op fills, from those of its operands.
 RULES: dict[str, Callable[[Flow, Node], None]] = {}
 
@@ -65,7 +65,7 @@ class Flow:
         self._edges: list[tuple[Value, Value]] = [pair for each in regions for pair in each.captures.items()]
         self._nodes: list[Node] = []
         self.lists_with_stores: list[Value] = []  # lists that items are stored in
-        self._changed = True
+        self._has_changed = True
         for value, (element, depth) in trace.argument_list_items.items():
             self._add_argument_list(value, element, depth)
         for value in trace.root.graph.parameters:
@@ -77,8 +77,8 @@ class Flow:
         for container, item in trace.appended:
             contents = self.appended.setdefault(id(container), Contents())
             self._add_traced(self.items_of(contents, None), item)
-        while self._changed:
-            self._changed = False
+        while self._has_changed:
+            self._has_changed = False
             for source, target in self._edges:
                 if isinstance(source.type, ObjectType) and isinstance(target.type, ObjectType):
                     self.join(self.contents_of(target), self.contents_of(source))
@@ -96,10 +96,10 @@ class Flow:
 
     def add_example(self, contents: Contents, value: Any) -> None:
         """Add to the contents that the object may be like this Python value."""
-        if isinstance(value, _NUMBERS):
+        if isinstance(value, _NUMBER_CLASSES):
             if type(value) not in contents.numbers:
                 contents.numbers[type(value)] = value
-                self._changed = True
+                self._has_changed = True
         elif isinstance(value, range):
             self.add_example(self.items_of(contents, None), 1)
         elif type(value) in (list, tuple):
@@ -125,20 +125,20 @@ class Flow:
         description = dtype, tuple(size if isinstance(size, int) else None for size in shape)
         if description not in contents.arrays:
             contents.arrays.add(description)
-            self._changed = True
+            self._has_changed = True
 
     def add_unknown(self, contents: Contents, may_be_stored_list: bool = False) -> None:
-        self._changed |= not contents.may_be_other or contents.may_be_stored_list < may_be_stored_list
+        self._has_changed |= not contents.may_be_other or (may_be_stored_list and not contents.may_be_stored_list)
         contents.may_be_other = True
         contents.may_be_stored_list |= may_be_stored_list
 
     def items_of(self, contents: Contents, length: int | None) -> Contents:
-        """Return the contents of the items of a tuple of that length, or of a list (None)."""
+        """Add that the object may be a tuple of that length, or a list (None); return the contents of its items."""
         if contents.items is None:
             contents.items = Contents()
         if length not in contents.lengths:
             contents.lengths.add(length)
-            self._changed = True
+            self._has_changed = True
         return root(contents.items)
 
     def store_item(self, target: Contents, item: Contents) -> None:
@@ -148,10 +148,10 @@ class Flow:
         """Add a tuple of these parts."""
         self.items_of(target, len(parts))
         for position, part in enumerate(parts):
-            self.join(self.part(target, position), part)
+            self.join(self.part_of(target, position), part)
             self.join(self.items_of(target, len(parts)), part)
 
-    def part(self, contents: Contents, position: int) -> Contents:
+    def part_of(self, contents: Contents, position: int) -> Contents:
         return root(contents.parts.setdefault(position, Contents()))
 
     def add_list_of(self, target: Contents, source: Contents) -> None:
@@ -177,24 +177,24 @@ class Flow:
         for kind, example in source.numbers.items():
             if kind not in target.numbers:
                 target.numbers[kind] = example
-                self._changed = True
+                self._has_changed = True
         if not source.arrays <= target.arrays or not source.lengths <= target.lengths:
             target.arrays |= source.arrays
             target.lengths |= source.lengths
-            self._changed = True
+            self._has_changed = True
         if source.may_be_other:
             self.add_unknown(target, source.may_be_stored_list)
         for position, part in list(source.parts.items()):
-            self.join(self.part(target, position), root(part))
+            self.join(self.part_of(target, position), root(part))
         if source.items is not None:
             if target.items is None:
                 target.items = source.items
-                self._changed = True
+                self._has_changed = True
             self._unify(root(target.items), root(source.items))
 
     def _unify(self, first: Contents, second: Contents) -> None:
         if first is not second:
-            self._changed = True
+            self._has_changed = True
             second.parent = first
             self.join(first, second)
 

@@ -50,12 +50,12 @@ def _current(flow: Flow, node: Node) -> None:
 
 
 def _unpack(flow: Flow, node: Node) -> None:
-    source, has_star = flow.contents_of(node.inputs[0]), node.attributes.get("star", -1) >= 0
+    source, star_position = flow.contents_of(node.inputs[0]), node.attributes.get("star")
     for position, value in enumerate(node.results):
-        if position in source.parts and not has_star:
-            flow.join(flow.contents_of(value), flow.part(source, position))
+        if position in source.parts and star_position in (None, -1):
+            flow.join(flow.contents_of(value), flow.part_of(source, position))
             continue
-        add_contents = flow.add_list_of if position == node.attributes.get("star", -1) else flow.add_item_of
+        add_contents = flow.add_list_of if position == star_position else flow.add_item_of
         add_contents(flow.contents_of(value), source)
 
 
@@ -79,23 +79,23 @@ def _method(flow: Flow, node: Node) -> None:
 def _apply(flow: Flow, node: Node) -> None:
     """Transfer function of the op `object_apply`, a builtin function or operator on graph objects."""
     function, operands = node.attributes["function"], [flow.contents_of(value) for value in node.inputs]
-    result, first = flow.contents_of(node.results[0]), operands[0] if operands else None
-    if first is None or (node.attributes["keywords"] and function != "sorted"):
+    result, first_operand = flow.contents_of(node.results[0]), operands[0] if operands else None
+    if first_operand is None or (node.attributes["keywords"] and function != "sorted"):
         flow.add_unknown(result)
-    elif function == "getitem" and first.items is not None:
+    elif function == "getitem" and first_operand.items is not None:
         if operands[1].may_be_other:  # a slice
-            flow.add_list_of(result, first)
+            flow.add_list_of(result, first_operand)
         elif operands[1].numbers:
-            flow.add_item_of(result, first)
-    elif function == "getitem" and first.may_be_other:
+            flow.add_item_of(result, first_operand)
+    elif function == "getitem" and first_operand.may_be_other:
         flow.add_unknown(result, may_be_stored_list=True)
     elif function == "setitem" and operands[1].numbers:
-        flow.store_item(first, operands[2])
-    elif function == "iadd" and first.items is not None:
-        flow.alias_items(result, first)
-        flow.add_list_of(first, operands[1])
+        flow.store_item(first_operand, operands[2])
+    elif function == "iadd" and first_operand.items is not None:
+        flow.alias_items(result, first_operand)
+        flow.add_list_of(first_operand, operands[1])
     elif function in ("zip", "enumerate") and all(operand.items is not None for operand in operands):
-        _pair(flow, result, operands, is_counted=function == "enumerate")
+        _add_tuples(flow, result, operands, is_counted=function == "enumerate")
     elif function in _LIST_FUNCTIONS and any(operand.items is not None for operand in operands):
         for operand in operands:
             flow.add_list_of(result, operand)
@@ -103,10 +103,10 @@ def _apply(flow: Flow, node: Node) -> None:
         _apply_to_examples(flow, result, FUNCTIONS[function], operands)
 
 
-def _pair(flow: Flow, result: Contents, contents: Sequence[Contents], is_counted: bool) -> None:
+def _add_tuples(flow: Flow, result: Contents, contents: Sequence[Contents], is_counted: bool) -> None:
     """Add the tuples that `zip` of the lists yields; with `is_counted`, those that `enumerate` yields."""
     pair = flow.items_of(result, None)
-    counts = [flow.part(pair, 0)] if is_counted else []
+    counts = [flow.part_of(pair, 0)] if is_counted else []
     for count_contents in counts:
         flow.add_example(count_contents, 1)
     flow.add_tuple(pair, [*counts, *(root(operand.items) for operand in contents if operand.items is not None)])
@@ -115,24 +115,24 @@ def _pair(flow: Flow, result: Contents, contents: Sequence[Contents], is_counted
 def _apply_to_examples(
     flow: Flow, result: Contents, function: Callable[..., Any], contents: Sequence[Contents]
 ) -> None:
-    choices: list[list[Any]] = []
+    examples_of_operands: list[list[Any]] = []
     for operand in contents:
         items = None if operand.items is None else root(operand.items)
         if any(x is not None and (x.may_be_other or x.arrays) for x in (operand, items)) or (items and items.items):
             flow.add_unknown(result)
             return
         item_examples = () if items is None else items.numbers.values()
-        choices.append([*operand.numbers.values(), *([example] for example in item_examples)])
-    count = 0
-    for operands in itertools.islice(itertools.product(*choices), _EXAMPLE_LIMIT):
+        examples_of_operands.append([*operand.numbers.values(), *([example] for example in item_examples)])
+    example_count = 0
+    for operands in itertools.islice(itertools.product(*examples_of_operands), _EXAMPLE_LIMIT):
         try:
             with np.errstate(all="ignore"), without_warnings():
                 example = function(*operands)
         except (ArithmeticError, LookupError, TypeError, ValueError, AutoconvError):
             continue
         flow.add_example(result, example)
-        count += 1
-    if not count and all(choices):
+        example_count += 1
+    if not example_count and all(examples_of_operands):
         flow.add_unknown(result)
 
 

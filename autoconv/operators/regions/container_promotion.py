@@ -47,7 +47,8 @@ def move_into_graph(
 ) -> bool:
     """Move tracked containers into the graph whose structure, not only the values of their items, depends on a tensor.
 
-    Returns whether there were any, so that the regions have to be recorded again.
+    A column has the values of one result, or of one location, in each region: first the `count` results, then the
+    `locations`. Returns whether there were any such containers, so that the regions have to be recorded again.
     """
     if not parent.contract.keeps_identity:
         return False
@@ -55,7 +56,7 @@ def move_into_graph(
     for column, layout in zip(columns, layouts, strict=True):
         if is_object_layout(layout):  # it outlives the region, and each region would create an object of its own
             containers = [part for value in column for part in _containers(value)]
-            moving_containers += [part for part in containers if parent.is_inside(_home(part, parent))]
+            moving_containers += [part for part in containers if parent.is_inside(_home_of(part, parent))]
     for location, column, layout in zip(locations, columns[count:], layouts[count:], strict=True):
         if location.kind == "instance" or (type(location.owner) in PLAIN_OF and not _keeps_shape(column, layout)):
             moving_containers.append(location.owner)
@@ -79,7 +80,7 @@ def _containers(value: object) -> Iterator[Any]:
             yield from _containers(part)
 
 
-def _home(value: Any, region: Region) -> Region | None:
+def _home_of(value: Any, region: Region) -> Region | None:
     return value._home if type(value) in PLAIN_OF else home_of(value, region)
 
 
@@ -154,8 +155,8 @@ def move_raised(parent: Region, arms: Iterable[Recorded]) -> bool:
     has_moved = False
     for arm in arms:
         for key, location in arm.locations.items() if arm.diverges else ():
-            is_kept = type(location.owner) in PLAIN_OF or location.kind == "instance"
-            if is_kept and type(arm.written.get(key)) is SymbolicObject and not is_moved(location.owner):
+            has_identity = type(location.owner) in PLAIN_OF or location.kind == "instance"
+            if has_identity and type(arm.written.get(key)) is SymbolicObject and not is_moved(location.owner):
                 box(location.owner)
                 has_moved = True
     return has_moved
@@ -223,8 +224,8 @@ def check_alias(region: Region, body: Callable[..., Any], value: object, layout:
     parts = {id(part) for part in mutable_parts(value)}
     if parts and any(id(part) in parts for other in _free_variable_values(body, name) for part in mutable_parts(other)):
         name_text = repr(name) if name.isidentifier() else f"the result of a {name}"
-        text = f"whether {name_text} and another name are one list, dict or object depends on a number or array"
-        region.contract.before_write(region, text)
+        message = f"whether {name_text} and another name are one list, dict or object depends on a number or array"
+        region.contract.before_write(region, message)
 
 
 def _free_variable_values(body: Any, name: str, depth: int = 3) -> Iterator[Any]:
@@ -259,17 +260,17 @@ def refuse_unrecorded_changes(body: Any, inputs: Any, place: Any) -> Iterator[No
     locations = [container_location(part) for part in containers if isinstance(part, (list, dict))]
     locations += [_queue_location(value) for value in values if type(value) in (deque, bytearray)]
     before = [location.read() for location in locations]
-    changed = ""
+    changed_name = ""
     try:
         yield
     finally:
         for location, contents in zip(locations, before, strict=True):
             if not have_same_items(location.read(), contents):
                 location.write(contents)
-                changed = location.name
-    if changed:
+                changed_name = location.name
+    if changed_name:
         raise StagingError(
-            f"{changed} is changed in place under a condition on a tensor",
+            f"{changed_name} is changed in place under a condition on a tensor",
             place,
             "an assignment of a new value to the name",
         )
@@ -285,13 +286,13 @@ def _queue_location(queue: deque[Any] | bytearray) -> Location:
     return Location((id(queue),), f"a {type(queue).__name__}", lambda: tuple(queue), write, queue)
 
 
-def have_same_items(present: Any, before: object) -> bool:
+def have_same_items(current: Any, before: object) -> bool:
     """Return whether two snapshots of a container hold the same objects."""
-    if not isinstance(present, (tuple, frozenset)) or not isinstance(before, (tuple, frozenset)):
-        return present is before
-    if len(present) != len(before):
+    if not isinstance(current, (tuple, frozenset)) or not isinstance(before, (tuple, frozenset)):
+        return current is before
+    if len(current) != len(before):
         return False
     return all(
         a is b or (type(a) is tuple and type(b) is tuple and len(a) == len(b) == 2 and a[0] is b[0] and a[1] is b[1])
-        for a, b in zip(present, before, strict=True)
+        for a, b in zip(current, before, strict=True)
     )

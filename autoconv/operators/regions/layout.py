@@ -91,14 +91,14 @@ class Parts(Layout):
 
 @dataclass(frozen=True, slots=True)
 class Instance(Layout):
-    """An object that traced code created, by its attributes. `shared`: it may have aliases."""
+    """An object that traced code created, by its attributes. `is_shared`: it may have aliases."""
 
     field: ClassVar[str] = "parts"
 
     kind: type
     keys: tuple[str, ...]
     parts: tuple[Layout, ...]
-    shared: bool = False
+    is_shared: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,8 +111,8 @@ class Grown(Layout):
     element: Layout
 
     def types(self) -> Iterator[Type]:
-        inner = list(self.element.types())
-        yield from map(ListType, inner) if inner else [weak_type(0)]
+        element_types = list(self.element.types())
+        yield from map(ListType, element_types) if element_types else [weak_type(0)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -131,18 +131,19 @@ def _join_parts(first: Layout, second: Layout, name: str, contract: Contract) ->
     first, second = _open_graph_objects(open_layout(first), open_layout(second))
     first, second = _open_instance(first, second), _open_instance(second, first)
     if isinstance(first, Instance) and isinstance(second, Instance) and _is_same_instance(first, second):
-        others = dict(zip(second.keys, second.parts, strict=True))
+        second_parts = dict(zip(second.keys, second.parts, strict=True))
         merged = [
-            _join_part(part, others[key], f"{name}.{key}", contract)
+            _join_part(part, second_parts[key], f"{name}.{key}", contract)
             for key, part in zip(first.keys, first.parts, strict=True)
         ]
-        return Instance(first.kind, first.keys, tuple(merged), first.shared or second.shared)
+        return Instance(first.kind, first.keys, tuple(merged), first.is_shared or second.is_shared)
     if isinstance(first, Parts) and isinstance(second, Parts):
         kind = _common_kind(first, second)
         if kind is not None:
             joined = tuple(_join_part(a, b, name, contract) for a, b in zip(first.parts, second.parts, strict=True))
             return Parts(kind, first.keys, joined)
-    first, second = (w if is_container(w) else opened for w, opened in zip(originals, (first, second), strict=True))
+    pairs = zip(originals, (first, second), strict=True)
+    first, second = (original if is_container(original) else opened for original, opened in pairs)
     return _join_arms(first, second, name, contract)
 
 

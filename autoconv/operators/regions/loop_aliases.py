@@ -37,8 +37,8 @@ def join_state(
     parent: Region,
     region: Region,
     layouts: Sequence[Layout],
-    initial: Sequence[Any],
-    after: Sequence[Any],
+    initial_values: Sequence[Any],
+    final_values: Sequence[Any],
     names: Sequence[str],
     attributes: Collection[tuple[Any, ...]] = (),
 ) -> list[Layout]:
@@ -46,14 +46,15 @@ def join_state(
 
     `attributes` are those among the variables, as pairs of an object's identity and a name.
     """
-    shared = {id(part) for values in (initial, after) for part in _repeated_containers(values, region)}
+    states = initial_values, final_values
+    shared_ids = {id(part) for values in states for part in _repeated_containers(values, region)}
     joined = []
-    for layout, before, value, name in zip(layouts, initial, after, names, strict=True):
+    for layout, before, value, name in zip(layouts, initial_values, final_values, names, strict=True):
         later = NEVER if value is NEVER else layout_of(value, region)
         joined_layout = _widen_lists(join_layouts(layout, later, name, region.contract), name, region)
         parts = [part for part in _containers(value, joined_layout, region) if parent.is_inside(part._home)]
         copies = [*_containers(before, joined_layout), *parts]
-        is_aliased = any(id(part) in shared or _has_other_reference(part, names, attributes) for part in copies)
+        is_aliased = any(id(part) in shared_ids or _has_other_reference(part, names, attributes) for part in copies)
         joined.append(_identity_layout(layout, later, (before, value), name, region) if is_aliased else joined_layout)
     return joined
 
@@ -71,7 +72,7 @@ def _identity_layout(layout: Layout, later: Layout, values: Sequence[Any], name:
     """Return a layout in which containers from before the loop keep their identity."""
     if region.contract.keeps_identity:
         return Leaf(ObjectType(), as_object)
-    arms = [arm for each in (layout, later) for arm in each.alternatives]
+    arms = [arm for joined_layout in (layout, later) for arm in joined_layout.alternatives]
     containers = dict.fromkeys(filter(is_container, arms))
     if not containers:
         raise StagingError(
@@ -109,15 +110,15 @@ def _has_other_reference(container: object, names: Collection[str], attributes: 
     """Return whether a variable of a traced function, other than the loop's own, refers to the container."""
     seen: set[int] = set()
 
-    def holds(value: object, depth: int) -> bool:
+    def refers_to_container(value: object, depth: int) -> bool:
         if value is container:
             return True
         if depth == 0 or id(value) in seen:
             return False
         seen.add(id(value))
-        return any(holds(part, depth - 1) for part in _parts(value, attributes))
+        return any(refers_to_container(part, depth - 1) for part in _parts(value, attributes))
 
-    return any(holds(value, _DEPTH) for value in _variables(names))
+    return any(refers_to_container(value, _DEPTH) for value in _variables(names))
 
 
 def _variables(names: Collection[str]) -> Iterator[Any]:

@@ -74,7 +74,8 @@ def emit(value: object, layout: Layout, region: Region) -> list[Value]:
         return _emit_list(value, layout, region)
     if isinstance(layout, Parts):
         _, parts = take_apart(value)
-        return [v for part, inner in zip(parts, layout.parts, strict=True) for v in emit(part, inner, region)]
+        pairs = zip(parts, layout.parts, strict=True)
+        return [v for part, part_layout in pairs for v in emit(part, part_layout, region)]
     if isinstance(layout, Instance) and layout.keys == (HEAP,):
         return [region.lift(box(instance_attributes(value)[HEAP]).value_in_graph)]
     if isinstance(layout, Instance):
@@ -85,8 +86,8 @@ def emit(value: object, layout: Layout, region: Region) -> list[Value]:
                 f"which {layout.kind.__name__} a name refers to depends on a tensor, and another name "
                 "refers to it too", current_place()
             )
-        by_name = zip(layout.keys, layout.parts, strict=True)
-        return [v for key, part in by_name for v in emit(attributes[key], part, region)]
+        named_parts = zip(layout.keys, layout.parts, strict=True)
+        return [v for key, part in named_parts for v in emit(attributes[key], part, region)]
     assert isinstance(layout, Arms)
     return _emit_arms(value, layout, region)
 
@@ -212,16 +213,16 @@ def select_number(tag: Any, numbers: Mapping[int, Any]) -> Any:
     return result
 
 
-def renumber_arms(tag: Any, table: Sequence[int]) -> Any:
-    """Map the tag of a variant to new arm numbers."""
-    if [*table] == [*range(len(table))]:
+def renumber_arms(tag: Any, new_numbers: Sequence[int]) -> Any:
+    """Map the tag of a variant to new arm numbers: `new_numbers[i]` is that of arm i."""
+    if [*new_numbers] == [*range(len(new_numbers))]:
         return tag
-    if 1 < len(table) <= _MAX_SELECTED_ARMS:
-        result = dispatch.apply("select", tag == 0, table[0], table[1])
-        for index, number in enumerate(table[2:], 2):
+    if 1 < len(new_numbers) <= _MAX_SELECTED_ARMS:
+        result = dispatch.apply("select", tag == 0, new_numbers[0], new_numbers[1])
+        for index, number in enumerate(new_numbers[2:], 2):
             result = dispatch.apply("select", tag == index, number, result)
     else:
-        result = dispatch.apply("gather", constant_table(np.array(table, np.int64)), tag, axis=0)
+        result = dispatch.apply("gather", constant_table(np.array(new_numbers, np.int64)), tag, axis=0)
     return dispatch.apply("python_cast", result, dtype=weak_type(0).dtype, weak=True)
 
 
@@ -249,8 +250,8 @@ def _select_mapped(variant: Variant, positions: Sequence[int], target_position: 
 def _select_in_arms(variant: Variant, is_selected: Sequence[bool], layout: Layout) -> Any:
     """Return the variant's value in `layout` if its tag selects a wanted arm; else any value."""
 
-    def make_arm(value: object, wanted: bool) -> Any:
-        return lambda: (_copy_in_layout(value, layout) if wanted else NEVER,)
+    def make_arm(value: object, is_wanted: bool) -> Any:
+        return lambda: (_copy_in_layout(value, layout) if is_wanted else NEVER,)
 
     (result,) = STAGE_ARMS(variant.tag, list(map(make_arm, variant.values, is_selected)), [], ("value",))
     return result
@@ -272,9 +273,9 @@ def _known_arm(value: object, layout: Arms) -> Layout | None:
 def arm_index(layout: Arms, target: Layout) -> int:
     if target in layout.arms:
         return layout.arms.index(target)
-    kind = number_kind(target)
+    target_kind = number_kind(target)
     for index, arm in enumerate(layout.arms):
-        if kind is not None and number_kind(arm) == kind:
+        if target_kind is not None and number_kind(arm) == target_kind:
             return index
     for index, arm in enumerate(layout.arms):
         if is_same_arm(arm, target) or (is_container(target) and is_same_arm(arm, open_layout(target))):
@@ -365,7 +366,7 @@ def _rebuild_instance(layout: Instance, values: Iterator[Any]) -> Any:
         set_attributes(result, attributes)
     if region is not None and region.trace.created_objects is not None:
         region.trace.created_objects[id(result)] = result, region
-        if layout.shared and layout.keys != (HEAP,):
+        if layout.is_shared and layout.keys != (HEAP,):
             region.trace.frozen[id(result)] = result
     return result
 
@@ -378,8 +379,8 @@ def _rebuild_list(layout: Grown, values: Iterator[Any]) -> Any:
         return result
     types = list(layout.element.types())
     count = lists[0].length if types else int(lists[0])
-    rows = [[EagerTensor(list_.get(i)) for list_ in lists] for i in range(count)] if types else [[]] * count
-    return [rebuild(layout.element, iter(row)) for row in rows]
+    item_values = [[EagerTensor(list_.get(i)) for list_ in lists] for i in range(count)] if types else [[]] * count
+    return [rebuild(layout.element, iter(values_of_item)) for values_of_item in item_values]
 
 
 _REBUILD: dict[type[Layout], Callable[[Any, Iterator[Any]], Any]] = {

@@ -16,44 +16,44 @@ from autoconv.runtime.tensors.symbolic import SymbolicTensor
 
 
 def record_outside_write(region: Region, location: Location, value: object) -> None:
-    """Record a write of the outermost region to a location from before the trace, if it may leave such a value."""
-    if region.parent is None and location.home is None and not region.contract.keeps_identity and _choices(value):
+    """Record a write of the outermost region to a location from before the trace, if it may leave a variant there."""
+    if region.parent is None and location.home is None and not region.contract.keeps_identity and _variants_in(value):
         region.trace.outside_writes.setdefault(location.key, (location, location.read(), current_place()))
 
 
 def check_outside_writes(trace: Trace) -> None:
-    """Reduce each such value to the tensor among its alternatives; raise StagingError where none is a tensor.
+    """Reduce variants in locations from before the trace to their tensor; raise StagingError where one has none.
 
     A later use of such a tensor is refused with its name.
     """
     recorded_writes = list(trace.outside_writes.values())
     trace.outside_writes.clear()
     for location, before, place in recorded_writes:
-        present_value = location.read()
-        if not _choices(present_value):
+        current_value = location.read()
+        if not _variants_in(current_value):
             continue
-        if any(_tensor_of(choice) is None for choice in _choices(present_value)):
+        if any(_tensor_alternative(variant) is None for variant in _variants_in(current_value)):
             location.write(before)
             raise StagingError(
                 f"{location.name} existed before the call, and a tensor decides which value is left in it", place,
                 "a value that the function returns, or an autoconv.Variable",
             )  # fmt: skip
-        location.write(_with_tensors(present_value))
+        location.write(_with_tensors(current_value))
 
 
-def _choices(value: object) -> list[Variant]:
+def _variants_in(value: object) -> list[Variant]:
     if type(value) is Variant:
         return [value]
-    return [choice for part in value for choice in _choices(part)] if type(value) is tuple else []
+    return [variant for part in value for variant in _variants_in(part)] if type(value) is tuple else []
 
 
 def _with_tensors(value: Any) -> Any:
     if type(value) is Variant:
-        return _tensor_of(value)
+        return _tensor_alternative(value)
     return tuple(map(_with_tensors, value)) if type(value) is tuple else value
 
 
-def _tensor_of(variant: Variant) -> Any:
+def _tensor_alternative(variant: Variant) -> Any:
     return next((value for value in variant.values if isinstance(value, SymbolicTensor)), None)
 
 

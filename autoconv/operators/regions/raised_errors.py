@@ -35,15 +35,15 @@ from autoconv.runtime.support.spans import is_own_file, place_of, span_of_error
 from autoconv.runtime.support.structure import is_structure, mutable_parts
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 
-# Never turned into an exception raised by the graph: these errors are about the program as a whole.
-_ABOUT_THE_PROGRAM = (StagingError, ConversionError, InaccessibleTensorError, OperatorNotAllowedInGraphError)
+# Errors of tracing itself, which never become exceptions raised by the graph.
+TRACING_ERRORS = (StagingError, ConversionError, InaccessibleTensorError, OperatorNotAllowedInGraphError)
 
-# Errors that the operators raise on behalf of the user's code; others of this package are about the program.
+# Errors that the operators raise on behalf of the user's code; others of this package are errors of tracing.
 _RUN_TIME_ERRORS = (LookupError, UnboundLocalError, ArithmeticError, StopIteration, AssertionFailedError)
 
 
 # What operations of Python raise on symbolic tensors. Handlers under TensorFlow's contract see them.
-_OF_SYMBOLIC_TENSORS = (InaccessibleTensorError, OperatorNotAllowedInGraphError, AttributeError)
+_SYMBOLIC_TENSOR_ERRORS = (InaccessibleTensorError, OperatorNotAllowedInGraphError, AttributeError)
 
 
 def cannot_be_caught(error: BaseException) -> bool:
@@ -52,9 +52,9 @@ def cannot_be_caught(error: BaseException) -> bool:
     Under TensorFlow's contract a clause may catch what an operation of Python raises on a symbolic tensor.
     """
     region = current_region()
-    if region is not None and not region.contract.python_exceptions and isinstance(error, _OF_SYMBOLIC_TENSORS):
+    if region is not None and not region.contract.python_exceptions and isinstance(error, _SYMBOLIC_TENSOR_ERRORS):
         return False
-    if isinstance(error, _ABOUT_THE_PROGRAM) or not is_raised_by_program(error) or _is_too_deep(error):
+    if isinstance(error, TRACING_ERRORS) or not is_raised_by_program(error) or _is_too_deep(error):
         return True
     return getattr(error, "_autoconv_uncatchable_in_trace", False) or _mentions_placeholder(error)
 
@@ -105,7 +105,7 @@ def is_raised_by_program(error: BaseException) -> bool:
 _RAISE = dis.opmap["RAISE_VARARGS"]
 
 
-def is_about_program(error: BaseException) -> bool:
+def is_tracing_error(error: BaseException) -> bool:
     """Return whether the error is one of tracing itself rather than one that the user's code would raise there."""
     if cannot_be_caught(error):
         return True
@@ -123,7 +123,7 @@ def passes_handlers(error: BaseException | None) -> bool:
         return False  # the end of the body is unknown, and the handlers may be reached
     if error is None or cannot_be_caught(error):
         return True
-    return region is not None and region.contract.python_exceptions and is_about_program(error)
+    return region is not None and region.contract.python_exceptions and is_tracing_error(error)
 
 
 def record_raise(region: Region, error: BaseException) -> None:
@@ -144,15 +144,15 @@ def record_raise(region: Region, error: BaseException) -> None:
             f"{type(error).__name__} is raised with a list, dict or object of values that are known only when the "
             "graph runs", place_of(span) if span is not None else None, "the values themselves as its arguments",
         ) from None  # fmt: skip
-    template, data = template_of(error)
+    template, tensors = template_of(error)
     if error.__cause__ is None and error.__context__ is None:  # else an attribute keeps the chain
         error.args = arguments  # it may be an existing object that is raised on other paths too
     has_hidden_values |= any(isinstance(value, (SymbolicTensor, Variant)) for value in vars(error).values())
     _refuse_values_out_of_reach(error, has_hidden_values, template is not None, span)
     error.__traceback__ = None
-    if _record_link(region, error, data, span):
+    if _record_link(region, error, tensors, span):
         return
-    inputs = [region.lift(t.value_in_graph) for t in data]
+    inputs = [region.lift(t.value_in_graph) for t in tensors]
     exception = error if template is None else type(error)
     attributes = {"exception": exception, "template": template}
     links = error.__cause__, error.__context__
@@ -188,7 +188,7 @@ def refuse_values_in_parts(error: object, place: Place | None) -> None:
         ) from None
 
 
-def _record_link(region: Region, error: BaseException, data: Sequence[Any], span: Span | None) -> bool:
+def _record_link(region: Region, error: BaseException, tensors: Sequence[Any], span: Span | None) -> bool:
     """Record the exception with its cause or context, where that holds values of the graph; return whether it does.
 
     Where it cannot be kept, the chain is dropped: `function` keeps the message alone.
@@ -197,11 +197,11 @@ def _record_link(region: Region, error: BaseException, data: Sequence[Any], span
         if type(link) is not StagedException and not _has_numbers_of_graph(link):
             continue
         is_kept = region.contract.python_exceptions or type(link) is StagedException
-        if not is_kept or (not region.contract.python_exceptions and not all(t.weak for t in data)):
+        if not is_kept or (not region.contract.python_exceptions and not all(t.weak for t in tensors)):
             error.__cause__ = error.__context__ = None
             error.__suppress_context__ = False
         else:
-            _record_linked(region, error, link_kind, link, span)
+            _record_with_link(region, error, link_kind, link, span)
             return True
     return False
 
@@ -224,15 +224,15 @@ def _has_numbers_of_graph(error: BaseException | None) -> bool:
     return False
 
 
-def _record_linked(region: Region, error: BaseException, link_kind: str, link: Any, span: Any) -> None:
+def _record_with_link(region: Region, error: BaseException, link_kind: str, link: Any, span: Any) -> None:
     """Raise an exception whose cause or context is known only at run time."""
-    template, data = template_of(error)
+    template, tensors = template_of(error)
     cause = error.__cause__ if link_kind == "context" else None
-    suppresses = error.__suppress_context__
+    suppresses_context = error.__suppress_context__
     error.__cause__ = error.__context__ = None
-    error.__suppress_context__ = suppresses  # which the assignment of a cause sets
+    error.__suppress_context__ = suppresses_context  # which the assignment of a cause sets
     with recording(region):
-        arguments = [_build_argument(entry, data) for entry in template or ()]
+        arguments = [_build_argument(entry, tensors) for entry in template or ()]
         result = record_object("object_exception", arguments, kind=error if template is None else type(error))
         if cause is not None:
             record_object("object_set_attribute", [result, cause], name="__cause__")
@@ -240,13 +240,13 @@ def _record_linked(region: Region, error: BaseException, link_kind: str, link: A
         region.record("object_raise", inputs, {"linked": link_kind}, span=span)
 
 
-def _build_argument(entry: Any, data: Sequence[Any]) -> Any:
+def _build_argument(entry: Any, tensors: Sequence[Any]) -> Any:
     """Build one argument of an exception from its template (see `deferred_messages.template_of`)."""
     if isinstance(entry, int):
-        return data[entry]
+        return tensors[entry]
     if entry and entry[0] is None:
         return entry[1]
     text: Any = ""
     for piece in entry:
-        text = text + (piece if isinstance(piece, str) else apply_object("str", data[piece]))
+        text = text + (piece if isinstance(piece, str) else apply_object("str", tensors[piece]))
     return text

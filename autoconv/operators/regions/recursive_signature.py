@@ -36,23 +36,23 @@ def join_arguments(old: Layout, new: Layout, name: str, contract: Contract) -> L
     return join_objects(old, new) if has_text and contract.objects_in_graph else joined
 
 
-def is_plain(layout: Layout) -> bool:
+def holds_only_data(layout: Layout) -> bool:
     """Return whether a layout holds only numbers, text and the like: no user-defined functions or objects."""
     if isinstance(layout, Static):
-        return _is_plain_value(layout.value)
-    return not isinstance(layout, Instance) and all(map(is_plain, layout.children))
+        return _is_data(layout.value)
+    return not isinstance(layout, Instance) and all(map(holds_only_data, layout.children))
 
 
-def _is_plain_value(value: object) -> bool:
+def _is_data(value: object) -> bool:
     if type(value) is tuple:
-        return all(map(_is_plain_value, value))
+        return all(map(_is_data, value))
     return value is None or isinstance(value, (bool, int, float, complex, str, bytes, Undefined)) or is_number_layout(
         Static(value)
     )  # fmt: skip
 
 
 def identity_of(function: FunctionType) -> tuple[Any, ...]:
-    """Key that identifies a function: its code, its globals and the cells of its free variables (without `ag__`)."""
+    """Return a key for a function: its code, its globals and the cells of its free variables (without `ag__`)."""
     cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
     return function.__code__, id(function.__globals__), tuple(id(cell) for name, cell in cells if name != "ag__")
 
@@ -97,7 +97,7 @@ def argument_layout(value: object, region: Region, is_result: bool = False) -> L
         return Leaf(ObjectType(plain_kind(value).__name__), as_object)
     if isinstance(value, Variant) and region.contract.objects_in_graph and any(map(_holds_containers, value.values)):
         return Leaf(ObjectType(), as_object)
-    if isinstance(value, tuple) and any(_needs_flattening(part) for part in value):
+    if isinstance(value, tuple) and any(_may_hold_graph_values(part) for part in value):
         return Parts(plain_kind(value), None, tuple(argument_layout(part, region, is_result) for part in value))
     if not is_result and home_of(value, region) is not None:
         return Static(value)
@@ -108,7 +108,7 @@ def _holds_containers(value: object) -> bool:
     return type(value) in PLAIN_OF or (isinstance(value, tuple) and any(map(_holds_containers, value)))
 
 
-def _needs_flattening(value: object) -> bool:
+def _may_hold_graph_values(value: object) -> bool:
     return not isinstance(value, (str, bytes, type(None), type))
 
 

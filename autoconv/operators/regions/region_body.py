@@ -15,12 +15,12 @@ from autoconv.errors import (
 from autoconv.graph.graph import Value
 from autoconv.operators.regions.layout import NEVER, Static, Variant
 from autoconv.operators.regions.outside_writes import record_outside_write
-from autoconv.operators.regions.raised_errors import _ABOUT_THE_PROGRAM, is_about_program, record_raise
+from autoconv.operators.regions.raised_errors import TRACING_ERRORS, is_tracing_error, record_raise
 from autoconv.operators.regions.tracing_signals import Suspended
 from autoconv.operators.regions.value_layout import has_leaves
-from autoconv.operators.support.optional_attributes import check_presence_on_read, may_be_missing
+from autoconv.operators.support.optional_attributes import check_presence_on_read
 from autoconv.operators.support.protected_names import Undefined
-from autoconv.runtime.objects.containers import PLAIN_OF
+from autoconv.runtime.objects.containers import PLAIN_OF, is_optional
 from autoconv.runtime.recording.journal import MISSING, Journal, Location
 from autoconv.runtime.recording.regions import Region, current_region, recording, subregion
 from autoconv.runtime.support.spans import current_place
@@ -33,7 +33,8 @@ Body = Callable[..., tuple[Any, ...]]
 class Recorded:
     """A recorded arm or body: its region, its results (NEVER where it always raises) and its writes.
 
-    `is_suspended`: recording ended at a recursive call whose result is not known yet or that never returns.
+    `written` maps the keys of `locations` to their contents at its end. `is_suspended`: recording ended at a recursive
+    call whose result is not known yet or that never returns.
     """
 
     region: Region
@@ -73,7 +74,7 @@ def record_body(parent: Region, name: str, body: Callable[[Region], Sequence[Any
     with recording(region), _prefix_names(parent, name.partition("_")[0]):
         try:
             results = body(region)
-        except _ABOUT_THE_PROGRAM:
+        except TRACING_ERRORS:
             region.journal.roll_back()
             raise
         except Suspended as suspended:
@@ -88,7 +89,7 @@ def record_body(parent: Region, name: str, body: Callable[[Region], Sequence[Any
                 "arguments that are numbers, arrays, or the same objects at every call; or a loop",
             ) from None
         except BaseException as error:  # any exception of the user's code
-            if is_about_program(error):
+            if is_tracing_error(error):
                 region.journal.roll_back()
                 raise
             try:
@@ -121,12 +122,12 @@ def _copy_if_changed(value: object, changed_ids: set[int]) -> Any:
 def _prefix_names(parent: Region, prefix: str) -> Iterator[None]:
     """Prefix the names of nodes recorded inside with that of the node that will own their region: `cond/add`."""
     trace = parent.trace
-    before = trace.scope
-    trace.scope = parent.graph.next_name(before + prefix) + "/"
+    outer_scope = trace.scope
+    trace.scope = parent.graph.next_name(outer_scope + prefix) + "/"
     try:
         yield
     finally:
-        trace.scope = before
+        trace.scope = outer_scope
 
 
 def apply_body(arm: Body, inputs: Sequence[Any]) -> Callable[[Region], tuple[Any, ...]]:
@@ -144,13 +145,13 @@ def unify_captures(regions: Sequence[Region], leading: int | Sequence[int] = 0) 
     for position, region in enumerate(regions):
         captured = region.captured()
         leading_parameters = region.graph.parameters[: leading if isinstance(leading, int) else leading[position]]
-        inner = []
+        inner_values = []
         for outer in union:
             if outer not in captured:
                 captured[outer] = region.graph.add_parameter(outer.type, outer.name)
                 region.captures[outer] = captured[outer]
-            inner.append(captured[outer])
-        region.graph.parameters = [*leading_parameters, *inner]
+            inner_values.append(captured[outer])
+        region.graph.parameters = [*leading_parameters, *inner_values]
     return list(union)
 
 
@@ -162,7 +163,7 @@ def write_location(location: Location, value: Any) -> None:
         journal.record(location)
     if location.kind == "global":
         refuse_missing(location, value)
-    elif isinstance(location.owner, (list, dict, set)) and type(value).__name__ == "Variant":
+    elif isinstance(location.owner, (list, dict, set)) and type(value) is Variant:
         is_list = isinstance(location.owner, list)
         raise StagingError(
             f"{location.name} existed before the call, and its length or keys depend on a tensor",
@@ -173,7 +174,7 @@ def write_location(location: Location, value: Any) -> None:
         )
     if region is not None:
         record_outside_write(region, location, value)
-    if may_be_missing(value) and location.kind:
+    if is_optional(value) and location.kind:
         value = _as_location_value(location, value)
     location.write(value)
 

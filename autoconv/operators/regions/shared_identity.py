@@ -28,13 +28,13 @@ def find_shared_identities(columns: Sequence[Sequence[Any]], regions: Sequence[R
     `columns[i][j]` is the value of name i at the end of region j.
     """
     result: dict[int, int] = {}
-    firsts: dict[tuple[int, ...], int] = {}
+    first_positions: dict[tuple[int, ...], int] = {}
     for position, column in enumerate(columns):
         values = [(value, region) for value, region in zip(column, regions, strict=True) if value is not NEVER]
         if values and all(_is_created(value, region) for value, region in values):
             key = tuple(map(id, column))
-            if firsts.setdefault(key, position) != position:
-                result[position] = firsts[key]
+            if first_positions.setdefault(key, position) != position:
+                result[position] = first_positions[key]
     return result
 
 
@@ -46,8 +46,9 @@ def mark_shared(
     Changes of the rebuilt objects are then refused.
     """
     shared: set[int] = set()
-    for number, region in enumerate(regions):
-        counts = Counter(id(object_) for column in columns for object_ in _created_objects(column[number], region))
+    for arm_index, region in enumerate(regions):
+        values = [column[arm_index] for column in columns]
+        counts = Counter(id(object_) for value in values for object_ in _created_objects(value, region))
         shared |= {key for key, count in counts.items() if count > 1}
     if not shared:
         return list(layouts)
@@ -140,8 +141,8 @@ def _created_outside_graph(values: Iterable[Any], seen: set[int]) -> Iterator[An
 
 
 def _is_created(value: object, region: Region) -> bool:
-    home = home_of(value, region)
-    return home is not None and home.is_inside(region) and has_attributes(value)
+    creating_region = home_of(value, region)
+    return creating_region is not None and creating_region.is_inside(region) and has_attributes(value)
 
 
 def _created_objects(value: object, region: Region, ancestors: tuple[Any, ...] = ()) -> Iterator[Any]:
@@ -160,4 +161,4 @@ def _created_objects(value: object, region: Region, ancestors: tuple[Any, ...] =
 
 def _as_shared(layout: Layout) -> Layout:
     layout = layout.with_children(_as_shared)
-    return replace(layout, shared=True) if isinstance(layout, Instance) else layout
+    return replace(layout, is_shared=True) if isinstance(layout, Instance) else layout

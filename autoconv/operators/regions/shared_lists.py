@@ -48,7 +48,7 @@ _INDEX = Leaf(weak_type(0))
 class Place:
     """A part of a region's results: the number of a result, and the way to it by numbers of arms and parts."""
 
-    column: int
+    result_position: int
     path: tuple[int, ...] = ()
 
 
@@ -92,15 +92,15 @@ class SharedLists:
         rebuilt = [rebuild(layout, leaves) for layout in layouts]
         mentioned = _mentioned_places(self.earlier)
         values_by_place = {place: _rebuilt_value_at(place, rebuilt, layouts) for place in mentioned}
-        tagged = [place for place in self.earlier if place not in self.constant_index]
-        indices = {place: SymbolicTensor(next(leaves)) for place in tagged}
+        places_with_index = [place for place in self.earlier if place not in self.constant_index]
+        indices = {place: SymbolicTensor(next(leaves)) for place in places_with_index}
         for place, earlier in reversed(self.earlier.items()):  # places in a container before the container itself
             if place in indices:
                 candidates = [values_by_place[other] for other in (place, *earlier)]
                 value = _select_candidate(indices[place], candidates)
             else:
                 value = values_by_place[earlier[self.constant_index[place] - 1]]
-            rebuilt[place.column] = _replace_part(rebuilt[place.column], place.path, value)
+            rebuilt[place.result_position] = _replace_part(rebuilt[place.result_position], place.path, value)
         for column in self.frozen:
             _freeze_copies(region, rebuilt[column], layouts[column])
         return rebuilt
@@ -117,8 +117,8 @@ def find_shared_lists(
     if not shared:
         return result
     containers_by_place: dict[Place, list[dict[int, Any]]] = {}
-    for number, (column, layout) in enumerate(zip(columns, layouts, strict=True)):
-        for place, values in _places(layout, [*map(_alternatives_with_tests, column)], Place(number), regions):
+    for position, (column, layout) in enumerate(zip(columns, layouts, strict=True)):
+        for place, values in _places(layout, [*map(_alternatives_with_tests, column)], Place(position), regions):
             containers = [{id(part): part for _, part in value if id(part) in shared} for value in values]
             if any(containers):
                 containers_by_place[place] = containers
@@ -130,20 +130,20 @@ def find_shared_lists(
         if earlier:
             result.earlier[place] = earlier
     result.constant_index = _constant_positions(result.earlier, columns, layouts, regions)
-    for number, column in enumerate(columns):
-        containers_in_column = [keys for place, keys in containers_by_place.items() if place.column == number]
-        in_places = {key for containers in containers_in_column for keys in containers for key in keys}
-        in_column = {id(part) for part in _references(column)} & shared
-        if not in_column <= in_places:
-            result.frozen.add(number)
+    for position, column in enumerate(columns):
+        containers_there = [keys for place, keys in containers_by_place.items() if place.result_position == position]
+        ids_in_places = {key for containers in containers_there for keys in containers for key in keys}
+        ids_in_column = {id(part) for part in _references(column)} & shared
+        if not ids_in_column <= ids_in_places:
+            result.frozen.add(position)
     return result
 
 
 def _shared_ids(columns: Sequence[Sequence[Any]], regions: Sequence[Region]) -> set[int]:
     """Return the ids of new containers to which the results of a region refer more than once."""
     shared: set[int] = set()
-    for number, region in enumerate(regions):
-        parts = _references([column[number] for column in columns])
+    for region_position, region in enumerate(regions):
+        parts = _references([column[region_position] for column in columns])
         references = Counter(id(part) for part in parts if _is_new(part, region))
         shared |= {key for key, count in references.items() if count > 1}
     return shared
@@ -157,13 +157,13 @@ def _constant_positions(
     result = {}
     for place, others in earlier.items():
         positions = set()
-        for number, region in enumerate(regions):
-            if columns[place.column][number] is not NEVER:
-                values = [column[number] for column in columns]
-                first, *known = (_alternatives_at(p, values, layouts, region) for p in (place, *others))
-                known = known if len(first) == 1 and first[0][0] == () and _is_new(first[0][1], region) else []
-                same = (position for position, other in enumerate(known, 1) if _are_same_object(first, other))
-                positions.add(next(same, 0))
+        for region_position, region in enumerate(regions):
+            if columns[place.result_position][region_position] is not NEVER:
+                values = [column[region_position] for column in columns]
+                first, *other_values = (_alternatives_at(p, values, layouts, region) for p in (place, *others))
+                is_one_new = len(first) == 1 and first[0][0] == () and _is_new(first[0][1], region)
+                candidates = enumerate(other_values if is_one_new else [], 1)
+                positions.add(next((n for n, other in candidates if _are_same_object(first, other)), 0))
         if len(positions) == 1 and (position := positions.pop()):
             result[place] = position
     return result
@@ -213,11 +213,11 @@ def _is_new(part: object, region: Region) -> bool:
 
 
 def _place_order(place: Place) -> tuple[int, tuple[int, ...]]:
-    return place.column, place.path
+    return place.result_position, place.path
 
 
 def _mentioned_places(earlier: dict[Place, tuple[Place, ...]]) -> Iterable[Place]:
-    return dict.fromkeys(place for several in earlier.items() for place in (several[0], *several[1]))
+    return dict.fromkeys(place for later, places in earlier.items() for place in (later, *places))
 
 
 def _places(
@@ -232,14 +232,14 @@ def _places(
 def _inner_places(
     layout: Layout, values: Sequence[Alternatives], place: Place, regions: Sequence[Region]
 ) -> Iterator[tuple[Place, Sequence[Alternatives]]]:
-    inside = _inner_places if isinstance(layout, Arms) else _places  # the arms are values of the place itself
-    for number, part in enumerate(_parts(layout)):
+    visit = _inner_places if isinstance(layout, Arms) else _places  # the arms are values of the place itself
+    for number, part in enumerate(_child_layouts(layout)):
         pairs = zip(values, regions, strict=True)
-        inner = [_select_alternatives(value, layout, number, region) for value, region in pairs]
-        yield from inside(part, inner, Place(place.column, (*place.path, number)), regions)
+        inner_values = [_select_alternatives(value, layout, number, region) for value, region in pairs]
+        yield from visit(part, inner_values, Place(place.result_position, (*place.path, number)), regions)
 
 
-def _parts(layout: Layout) -> Sequence[Layout]:
+def _child_layouts(layout: Layout) -> Sequence[Layout]:
     return layout.arms if isinstance(layout, Arms) else layout.parts if isinstance(layout, Parts) else ()
 
 
@@ -268,7 +268,7 @@ def _select_alternatives(values: Alternatives, layout: Layout, number: int, regi
     """
     if isinstance(layout, Arms):
         return tuple((tests, value) for tests, value in values if _arm_of(value, layout, region) == number)
-    count = len(_parts(layout))
+    count = len(_child_layouts(layout))
     parts_by_tests = [(tests, take_apart(value)[1]) for tests, value in values if is_structure(value)]
     return tuple(
         ((*tests, *inner_tests), part)
@@ -279,9 +279,10 @@ def _select_alternatives(values: Alternatives, layout: Layout, number: int, regi
 
 def _arm_of(value: Any, layout: Arms, region: Region) -> int:
     """Return the arm of a layout that holds a value of the region; -1 where the layout has another kind for it."""
-    known = Static(value)
+    if Static(value) in layout.arms:
+        return layout.arms.index(Static(value))
     try:
-        return layout.arms.index(known) if known in layout.arms else arm_index(layout, layout_of(value, region))
+        return arm_index(layout, layout_of(value, region))
     except StagingError:
         return -1
 
@@ -290,22 +291,23 @@ def _alternatives_at(
     place: Place, values: Sequence[Any], layouts: Sequence[Layout], region: Region
 ) -> Alternatives:
     """Return the alternatives at a place of the results of a region."""
-    alternatives, layout = _alternatives_with_tests(values[place.column]), layouts[place.column]
+    alternatives, layout = _alternatives_with_tests(values[place.result_position]), layouts[place.result_position]
     for number in place.path:
-        alternatives, layout = _select_alternatives(alternatives, layout, number, region), _parts(layout)[number]
+        alternatives = _select_alternatives(alternatives, layout, number, region)
+        layout = _child_layouts(layout)[number]
     return alternatives
 
 
 def _rebuilt_value_at(place: Place, values: Sequence[Any], layouts: Sequence[Layout]) -> Any:
     """Return the value at a place of rebuilt results; NEVER where there is none."""
-    value, layout = values[place.column], layouts[place.column]
+    value, layout = values[place.result_position], layouts[place.result_position]
     for number in place.path:
         if isinstance(layout, Arms):
             value = value.values[number] if type(value) is Variant else NEVER
         elif value is not NEVER:
             parts = take_apart(value)[1] if type(value) is not Variant and is_structure(value) else ()
-            value = parts[number] if len(parts) == len(_parts(layout)) else NEVER
-        layout = _parts(layout)[number]
+            value = parts[number] if len(parts) == len(_child_layouts(layout)) else NEVER
+        layout = _child_layouts(layout)[number]
     return value
 
 
@@ -329,7 +331,7 @@ def _replace_part(value: Any, path: Sequence[int], part: Any) -> Any:
     return value
 
 
-def _alternatives(value: Any) -> tuple[Any, ...]:
+def _arm_values(value: Any) -> tuple[Any, ...]:
     return value.values if type(value) is Variant else (value,)
 
 
@@ -337,11 +339,11 @@ def _alias_index(alternatives: Sequence[Alternatives], region: Region) -> Any:
     """Return the position of the first value after `alternatives[0]` that is the same container; 0 if none is."""
     index: Any = 0
     for position in range(len(alternatives) - 1, 0, -1):
-        same = _alias_test(alternatives[0], alternatives[position], region)
-        if isinstance(same, bool):
-            index = position if same else index
+        is_same = _alias_test(alternatives[0], alternatives[position], region)
+        if isinstance(is_same, bool):
+            index = position if is_same else index
         else:
-            index = dispatch.apply("select", same, position, index)
+            index = dispatch.apply("select", is_same, position, index)
     return index
 
 
@@ -354,8 +356,8 @@ def _alias_test(first: Alternatives, second: Alternatives, region: Region) -> An
                 tests = [tag == number for tag, number in (*first_tests, *second_tests)]
                 if not tests:
                     return True
-                both = functools.reduce(and_, tests)
-                result = both if result is False else result | both
+                is_selected = functools.reduce(and_, tests)
+                result = is_selected if result is False else result | is_selected
     return result
 
 
@@ -365,9 +367,9 @@ def _select_candidate(index: Any, candidates: Sequence[Any]) -> Variant:
     layouts: list[Layout] = []
     tag: Any = None
     for position, candidate in enumerate(candidates):
-        arms = _alternatives(candidate)
-        kinds = candidate.layouts if type(candidate) is Variant else (Static(candidate),)
-        for arm, layout in zip(arms, kinds, strict=True):
+        arms = _arm_values(candidate)
+        arm_layouts = candidate.layouts if type(candidate) is Variant else (Static(candidate),)
+        for arm, layout in zip(arms, arm_layouts, strict=True):
             if not any(arm is value for value in values):
                 values.append(arm)
                 layouts.append(layout)

@@ -35,8 +35,8 @@ def copied_objects(value: object, layout: Layout, region: Region | None = None) 
     if (type(value) in PLAIN_OF and heap_of(value) is None and items_of(value) is None) or is_created_here(value):
         yield value
     if isinstance(layout, Parts) and is_structure(value) and len(structure_parts(value)) == len(layout.parts):
-        for part, inner in zip(structure_parts(value), layout.parts, strict=True):
-            yield from copied_objects(part, inner, region)
+        for part, part_layout in zip(structure_parts(value), layout.parts, strict=True):
+            yield from copied_objects(part, part_layout, region)
 
 
 def changed_copies(arm: Recorded, value: object, layout: Layout) -> set[int]:

@@ -66,8 +66,8 @@ def layout_of(value: Any, region: Region) -> Layout:
     if is_structure(value) and not _is_indivisible(value, region) and has_leaves(value, region):
         keys, parts = take_apart(value)
         return Parts(structure_form(value), keys, tuple(layout_of(part, region) for part in parts))
-    home = home_of(value, region)
-    if home is not None and home.is_inside(region) and has_attributes(value):
+    creating_region = home_of(value, region)
+    if creating_region is not None and creating_region.is_inside(region) and has_attributes(value):
         return instance_layout(value, region, id(value) in region.trace.frozen)
     return Static(value)
 
@@ -81,8 +81,8 @@ def _variant_layout(variant: Variant, region: Region, keeps_identity: Callable[[
     def arm_layout(layout: Layout, value: Any) -> Layout:
         if is_container(layout) and keeps_identity(layout.value):
             return layout
-        is_plain = type(value) in PLAIN_OF and heap_of(value) is None and not region.contract.keeps_identity
-        if is_plain and keeps_identity(value):
+        is_in_python = type(value) in PLAIN_OF and heap_of(value) is None and not region.contract.keeps_identity
+        if is_in_python and keeps_identity(value):
             return Static(value)
         return open_layout(layout_of(value, region), region)
 
@@ -116,7 +116,7 @@ def is_created_here(value: object) -> bool:
 
 
 def holds_created_here(value: object) -> bool:
-    """Return whether a value is or contains such an object: it can be an arm of a variant but no graph object."""
+    """Return whether a value is or holds an object that this trace's code created, and so can be no graph object."""
     if type(value) is Variant:
         return any(map(holds_created_here, value.values))
     if not is_structure(value):
@@ -182,15 +182,15 @@ def _is_object_of_program(value: object, region: Region | None) -> bool:
 
 
 def take_apart(value: object) -> tuple[tuple[Any, ...] | None, list[Any]]:
+    """Return the keys of a structure, None for a sequence or composite tensor, and its parts."""
     if is_composite(value):
         return None, parts_of(value)
     if isinstance(value, dict):
         return tuple(dict.keys(value)), list(dict.values(value))
     if isinstance(value, (list, tuple)):
         return None, list(value)
-    leaves, template = flatten(value)
+    _, template = flatten(value)
     assert template is not None and template.keys is not None
-    del leaves
     return template.keys, [getattr(value, key) for key in template.keys]
 
 

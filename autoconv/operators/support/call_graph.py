@@ -46,7 +46,7 @@ def _reaches(
     pending, seen = [start], {start.__code__}
     while pending:
         function = pending.pop()
-        for value in _values_of_names(function, _names(function.__code__), classes):
+        for value in _values_of_names(function, _names_read(function.__code__), classes):
             other = _unwrap(value)
             if other is None:
                 continue
@@ -62,9 +62,9 @@ def _reaches(
 
 
 def _values_of_names(function: types.FunctionType, names: frozenset[str], classes: set[type]) -> Iterator[Any]:
-    globals = function.__globals__
-    for name in globals.keys() & names:
-        value = globals[name]
+    module_names = function.__globals__
+    for name in module_names.keys() & names:
+        value = module_names[name]
         yield value
         if isinstance(value, (types.ModuleType, type)):
             yield from _attributes(value, names)
@@ -87,7 +87,7 @@ def _attributes(owner: types.ModuleType | type, names: frozenset[str]) -> Iterat
 
 def _unwrap(value: object) -> types.FunctionType | None:
     """Return the Python function that a call of `value` runs; None if there is none."""
-    for _ in range(8):
+    for _ in range(8):  # wrappers around wrappers
         if isinstance(value, types.FunctionType):
             return value
         if isinstance(value, functools.partial):
@@ -104,10 +104,10 @@ def _unwrap(value: object) -> types.FunctionType | None:
 
 
 @functools.lru_cache(4096)
-def _names(code: types.CodeType) -> frozenset[str]:
+def _names_read(code: types.CodeType) -> frozenset[str]:
     """Return the names that a function's code, and code nested in it, reads."""
-    names_found = {*code.co_names, *code.co_freevars}
+    names = {*code.co_names, *code.co_freevars}
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
-            names_found |= _names(constant)
-    return frozenset(names_found)
+            names |= _names_read(constant)
+    return frozenset(names)

@@ -29,6 +29,7 @@ class ConvertedModule:
         """Relocate the module's code to the lines of its original file, if that is still there unchanged.
 
         `source` is relative to the converted file; `digest` is a prefix of the SHA-256 of its bytes in hexadecimal.
+        `lines` encodes the original line of each line, and `generated` has the names of generated functions.
         """
         module = sys.modules.get(self.name)
         converted = getattr(module, "__file__", None)
@@ -60,28 +61,28 @@ def module(name: str) -> ConvertedModule:
 
 def _functions(namespace: Any, file: str) -> Iterator[types.FunctionType]:
     """Yield the functions of a module: its own, those of its classes, and those inside decorators."""
-    waiting: list[Any] = list(namespace.values())
+    pending: list[Any] = list(namespace.values())
     seen: set[int] = set()
-    while waiting:
-        value = waiting.pop()
+    while pending:
+        value = pending.pop()
         if id(value) in seen:
             continue
         seen.add(id(value))
         if isinstance(value, types.FunctionType):
             if value.__code__.co_filename == file:
                 yield value
-            waiting += [cell.cell_contents for cell in value.__closure__ or () if _is_filled(cell)]
+            pending += [cell.cell_contents for cell in value.__closure__ or () if _is_filled(cell)]
         elif isinstance(value, type):
             if value.__module__ == namespace.get("__name__"):
-                waiting += list(vars(value).values())
+                pending += list(vars(value).values())
         elif isinstance(value, (staticmethod, classmethod)):
-            waiting.append(value.__func__)
+            pending.append(value.__func__)
         elif isinstance(value, property):
-            waiting += [value.fget, value.fset, value.fdel]
+            pending += [value.fget, value.fset, value.fdel]
         for name in ("__wrapped__", "python_function"):
-            inner = getattr(value, name, None) if not isinstance(value, type) else None
-            if inner is not None:
-                waiting.append(inner)
+            wrapped = getattr(value, name, None) if not isinstance(value, type) else None
+            if wrapped is not None:
+                pending.append(wrapped)
 
 
 def _is_filled(cell: Any) -> bool:

@@ -51,17 +51,17 @@ def template_of(error: BaseException) -> tuple[tuple[Any, ...] | None, list[Any]
     template: list[Any] = []
     for argument in error.args:
         if isinstance(argument, (SymbolicTensor, SymbolicObject)):
-            template.append((len(tensors),) if _is_scalar_of_numpy(argument) else len(tensors))
+            template.append((len(tensors),) if _is_numpy_scalar(argument) else len(tensors))
             tensors.append(argument)
         elif isinstance(argument, str) and _MARK.search(argument):
-            pieces = enumerate(_MARK.split(argument))
+            pieces = enumerate(_MARK.split(argument))  # every second one is the number of a tensor
             template.append(tuple(int(piece) if number % 2 else piece for number, piece in pieces))
         else:
             template.append((argument,) if isinstance(argument, str) else (None, argument))
     return (tuple(template), tensors) if tensors else (None, [])
 
 
-def _is_scalar_of_numpy(argument: SymbolicTensor | SymbolicObject) -> bool:
+def _is_numpy_scalar(argument: SymbolicTensor | SymbolicObject) -> bool:
     region = current_region()
     if region is None or not (region.contract.numpy_arrays and region.trace.arrays):
         return False
@@ -70,11 +70,11 @@ def _is_scalar_of_numpy(argument: SymbolicTensor | SymbolicObject) -> bool:
 
 @contextmanager
 def _collect_tensors() -> Iterator[list[Any]]:
-    before, _STATE.tensors = _STATE.tensors, []
+    outer_tensors, _STATE.tensors = _STATE.tensors, []
     try:
         yield _STATE.tensors
     finally:
-        _STATE.tensors = before
+        _STATE.tensors = outer_tensors
 
 
 def _format(self: SymbolicTensor, spec: str) -> str:

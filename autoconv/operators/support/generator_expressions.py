@@ -43,8 +43,8 @@ class Source:
 class GeneratorCall:
     """The result of a call of a generator function.
 
-    In Python it is `function(*args, **kwargs)`. `pass_values(take, *args, **kwargs)`, which may be None, passes the
-    values to `take` until that returns true.
+    In Python it is `function(*args, **kwargs)`. `pass_values(take, *args, **kwargs)` passes the values to the
+    function `take` until that returns true; `pass_values` is None where Python takes the values.
     """
 
     __slots__ = ("args", "function", "is_nested", "kwargs", "pass_values", "stand_in")
@@ -79,18 +79,18 @@ def _to_tuple(item: object) -> tuple[Any]:
 
 @functools.cache
 def _unpacking_function(into: str) -> Callable[[Any], tuple[Any, ...]]:
-    """Python's own unpacking into that target: the values of its names, in order, as a tuple."""
-    parts = into.translate(str.maketrans("()*", "   ")).split(",")
-    names = ", ".join(name.strip() for name in parts if name.strip())
+    """Return a function that unpacks an item into that target, and returns the values of the names as a tuple."""
+    name_texts = into.translate(str.maketrans("()*", "   ")).split(",")
+    names = ", ".join(name.strip() for name in name_texts if name.strip())
     assign = eval(compile(f"lambda item: [({names},) for {into} in (item,)][0]", __file__, "eval"))
 
     def unpack(item: object) -> tuple[Any, ...]:
         try:
-            parts: tuple[Any, ...] = assign(item)
+            values: tuple[Any, ...] = assign(item)
         except Exception as error:
             error._autoconv_run_time = True  # type: ignore[attr-defined]
             raise
-        return parts
+        return values
 
     return unpack
 
@@ -187,8 +187,9 @@ def _stores_outer_names(code: types.CodeType) -> bool:
     """Return whether it is the code of a generator expression that assigns to outer names."""
     if code.co_name != "<genexpr>":
         return False
-    stores = {step.argval for step in dis.get_instructions(code) if step.opname in ("STORE_DEREF", "STORE_GLOBAL")}
-    return not stores <= {*code.co_varnames, *code.co_cellvars}
+    steps = dis.get_instructions(code)
+    stored_names = {step.argval for step in steps if step.opname in ("STORE_DEREF", "STORE_GLOBAL")}
+    return not stored_names <= {*code.co_varnames, *code.co_cellvars}
 
 
 def _exhausted_generator() -> Iterator[NoReturn]:

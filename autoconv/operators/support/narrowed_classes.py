@@ -10,13 +10,13 @@ from autoconv.graph.types import ObjectType
 from autoconv.runtime.recording.regions import Region
 
 
-def record_implied_class(region: Region, test: Any, holds: bool) -> None:
+def record_implied_class(region: Region, test: Any, is_instance: bool) -> None:
     """Register in an arm's region what the `isinstance` test that selects it implies."""
     node = getattr(test.value_in_graph, "node", None)
     while node is not None and node.op.name == "logical_not":
-        node, holds = node.inputs[0].node, not holds
+        node, is_instance = node.inputs[0].node, not is_instance
     if node is not None and node.op.name == "object_isinstance":
-        region.known_classes.append((origin(node.inputs[0], region), node.attributes["kinds"], holds))
+        region.known_classes.append((origin(node.inputs[0], region), node.attributes["kinds"], is_instance))
 
 
 def install_class_lookup(lookup: Callable[[Value, Region], Sequence[type]]) -> None:
@@ -44,8 +44,8 @@ def origin(value: Value, region: Region) -> Value:
     enclosing_region: Region | None = region
     while enclosing_region is not None and enclosing_region.parent is not None:
         if value.graph is enclosing_region.graph:
-            outside = (outer for outer, inner in enclosing_region.captures.items() if inner is value)
-            value = next((outer for outer in outside if outer.graph is enclosing_region.parent.graph), value)
+            outer_values = (outer for outer, inner in enclosing_region.captures.items() if inner is value)
+            value = next((outer for outer in outer_values if outer.graph is enclosing_region.parent.graph), value)
         enclosing_region = enclosing_region.parent
     return value
 

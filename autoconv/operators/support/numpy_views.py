@@ -15,7 +15,7 @@ from autoconv.runtime.arrays.array_creation import trace_strided
 from autoconv.runtime.arrays.members import array_member, diagonal_of, view_of, windows_of
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray, wrap_new_arrays
 from autoconv.runtime.arrays.windows import window_axes
-from autoconv.runtime.recording.numpy_protocol import implementation, qualified_name
+from autoconv.runtime.recording.numpy_protocol import find_numpy_function, implementation, qualified_name
 from autoconv.runtime.recording.regions import current_contract
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors.conversion import as_tensor
@@ -44,7 +44,7 @@ def _view_of_each(function: Callable[..., Any]) -> Callable[..., Any]:
         return (
             view_of(x, function)
             if type(x) is SymbolicArray
-            else wrap_new_arrays(_compute_on_memory(function, x), wrap_scalars=True)
+            else wrap_new_arrays(_call_implementation(function, x), wrap_scalars=True)
         )
 
     def views(*arrays: Any) -> Any:
@@ -54,14 +54,14 @@ def _view_of_each(function: Callable[..., Any]) -> Callable[..., Any]:
     return views
 
 
-def _views_of_argument(function: Callable[..., Any], kind: type) -> Callable[..., Any]:
+def _views_of_argument(function: Callable[..., Any], result_class: type) -> Callable[..., Any]:
     """Wrap a function that returns several views of its argument."""
 
     def views(array: SymbolicArray, *args: Any, **kwargs: Any) -> Any:
         strided_views = trace_strided(array, lambda x: function(x, *args, **kwargs))
         if strided_views is NotImplemented:
             _refuse_view(function)
-        return kind(strided_views)
+        return result_class(strided_views)
 
     return views
 
@@ -88,15 +88,8 @@ def _refuse_view(function: Callable[..., Any]) -> NoReturn:
 
 
 def _functions_by_name(*names: str) -> list[Any]:
-    """Functions of the numpy module, as far as the installed version has them."""
-    result = []
-    for name in names:
-        function: Any = np
-        for part in name.split("."):
-            function = getattr(function, part, None)
-        if function is not None:
-            result.append(function)
-    return result
+    """Return the functions of those names that the installed NumPy has."""
+    return [function for function in map(find_numpy_function, names) if function is not None]
 
 
 def _diagonal_of(array: SymbolicArray, k: IntLike) -> Any:
@@ -119,7 +112,7 @@ def _identity_if(function: Callable[..., Any], times: int) -> Callable[..., Any]
     def run(array: SymbolicArray, n: Any = 1, *args: Any, **kwargs: Any) -> Any:
         if as_tensor(n) is None and operator.index(n) == times:
             return array
-        return wrap_new_arrays(_compute_on_memory(function, load_elements(array), n, *args, **kwargs))
+        return wrap_new_arrays(_call_implementation(function, load_elements(array), n, *args, **kwargs))
 
     return run
 
@@ -133,7 +126,7 @@ def _einsum(*operands: Any, **options: Any) -> Any:
             return views[0]
         if None in (*array.type.shape, *array.type.strides) and _keeps_letters(operands[0]):
             return view_of(array, lambda x: np.einsum(operands[0], x))
-    return wrap_new_arrays(_compute_on_memory(np.einsum, *map(load_elements, operands), **options))
+    return wrap_new_arrays(_call_implementation(np.einsum, *map(load_elements, operands), **options))
 
 
 def _keeps_letters(equation: str) -> bool:
@@ -145,21 +138,22 @@ def _keeps_letters(equation: str) -> bool:
 def _meshgrid(*arrays: Any, copy: bool = True, **options: Any) -> Any:
     if not copy:
         _refuse_view(np.meshgrid)
-    return wrap_new_arrays(_compute_on_memory(np.meshgrid, *map(load_elements, arrays), **options))
+    return wrap_new_arrays(_call_implementation(np.meshgrid, *map(load_elements, arrays), **options))
 
 
 def _ix(*arrays: Any) -> Any:
     """Return one-dimensional arrays as views with as many dimensions as there are arrays."""
     if all(type(x) is SymbolicArray and x.ndim == 1 and not x.type.dtype.is_bool for x in arrays):
-        count = range(len(arrays))
-        return tuple(_reshape(x, tuple(-1 if i == at else 1 for i in count)) for at, x in enumerate(arrays))
+        dimensions = range(len(arrays))
+        shapes = [tuple(-1 if i == position else 1 for i in dimensions) for position in dimensions]
+        return tuple(map(_reshape, arrays, shapes))
     if any(type(x) is SymbolicArray and not x.type.dtype.is_bool for x in arrays):
         _refuse_view(np.ix_)
-    return wrap_new_arrays(_compute_on_memory(np.ix_, *map(load_elements, arrays)))
+    return wrap_new_arrays(_call_implementation(np.ix_, *map(load_elements, arrays)))
 
 
 def _windows(array: SymbolicArray, window_shape: Any, axis: Any = None, **options: Any) -> SymbolicArray:
-    tensors = [tensor for value in _flat((window_shape, axis)) if (tensor := as_tensor(value)) is not None]
+    tensors = [tensor for value in _flatten((window_shape, axis)) if (tensor := as_tensor(value)) is not None]
     shape = tuple(size for size in array.known_shape if size is not None)
     if any(options.values()) or tensors or len(shape) < array.ndim:
         current_contract().specialise(*tensors, array)
@@ -167,8 +161,8 @@ def _windows(array: SymbolicArray, window_shape: Any, axis: Any = None, **option
     return windows_of(array, *window_axes(shape, window_shape, axis))
 
 
-def _flat(values: Any) -> list[Any]:
-    return [part for value in values for part in (_flat(value) if isinstance(value, (tuple, list)) else [value])]
+def _flatten(values: Any) -> list[Any]:
+    return [part for value in values for part in (_flatten(value) if isinstance(value, (tuple, list)) else [value])]
 
 
 # Functions that may return views of any of their arguments.
@@ -196,14 +190,14 @@ VIEWS: dict[Any, Callable[..., Any]] = {
     },
     np.diag: lambda array, k=0: diagonal_of(array, k) if array.ndim == 2 else wrap_new_arrays(_diagonal_of(array, k)),
     np.nan_to_num: lambda array, copy=True, **options: wrap_new_arrays(_without_nan(array, copy, **options)),
-    np.trim_zeros: lambda *args, **options: _compute_on_memory(np.trim_zeros, *args, **options),
+    np.trim_zeros: lambda *args, **options: _call_implementation(np.trim_zeros, *args, **options),
     np.ravel: lambda array, order="C": array_member(array, "ravel")(order),
     np.diff: _identity_if(np.diff, 0), np.linalg.matrix_power: _identity_if(np.linalg.matrix_power, 1),
 }  # fmt: skip
 
 
-def _compute_on_memory(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """Call the implementation of the function, which receives the memory."""
+def _call_implementation(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Call the implementation of a NumPy function for tensors."""
     compute = implementation(function)
     assert compute is not None
     return compute(*args, **kwargs)

@@ -23,9 +23,9 @@ class MaybeMissing:
 
     __autoconv_maybe_missing__ = True
 
-    def __init__(self, name: str, before: object) -> None:
+    def __init__(self, name: str, replaced_attribute: object) -> None:
         self.name = name
-        self.replaced_attribute = before
+        self.replaced_attribute = replaced_attribute
 
     def __get__(self, instance: object, owner: object = None) -> Any:
         if instance is None:
@@ -36,10 +36,11 @@ class MaybeMissing:
         if self.name not in attributes:
             return self._class_attribute(instance, type(instance))
         value = attributes[self.name]
-        if not may_be_missing(value) or current_region() is None:
+        if not is_optional(value) or current_region() is None:
             return value
-        kind = type(instance).__name__
-        return value.__autoconv_present__(MISSING, AttributeError(f"{kind!r} object has no attribute {self.name!r}"))
+        class_name = type(instance).__name__
+        error = AttributeError(f"{class_name!r} object has no attribute {self.name!r}")
+        return value.__autoconv_present__(MISSING, error)
 
     def _class_attribute(self, instance: Any, owner: Any) -> Any:
         attribute: Any = MISSING
@@ -48,8 +49,8 @@ class MaybeMissing:
                 attribute = vars(base).get(self.name, MISSING)
                 attribute = attribute.replaced_attribute if isinstance(attribute, MaybeMissing) else attribute
         if attribute is MISSING:
-            kind = f"type object {owner.__name__!r}" if instance is None else f"{owner.__name__!r} object"
-            error = AttributeError(f"{kind} has no attribute {self.name!r}", name=self.name, obj=instance)
+            owner_text = f"type object {owner.__name__!r}" if instance is None else f"{owner.__name__!r} object"
+            error = AttributeError(f"{owner_text} has no attribute {self.name!r}", name=self.name, obj=instance)
             if instance is None or graph_object(instance) is None:
                 error._autoconv_run_time = True  # type: ignore[attr-defined]
             raise error
@@ -64,15 +65,11 @@ class MaybeMissing:
         dict.__delitem__(vars(instance), self.name)
 
 
-def may_be_missing(value: object) -> bool:
-    return is_optional(value)
-
-
 def optional_value(owner: object, name: str) -> Any:
     """Return the value an object holds under a name if a tensor decides whether it is present; None otherwise."""
     attributes = dict_of(owner)
     value = dict.get(attributes, name) if isinstance(attributes, dict) and isinstance(name, str) else None
-    return value if may_be_missing(value) else None
+    return value if is_optional(value) else None
 
 
 def check_presence_on_read(region: Region, owner: object, name: str) -> None:
@@ -172,6 +169,6 @@ def has_attribute(x: object, name: str) -> Any:
 
 
 __all__ = [
-    "REDIRECTING_METHODS", "check_presence_on_read", "has_attribute", "may_be_missing", "optional_value",
+    "REDIRECTING_METHODS", "check_presence_on_read", "has_attribute", "optional_value",
     "redirect_attributes",
 ]

@@ -11,10 +11,10 @@ from contextlib import suppress
 from functools import lru_cache
 from random import Random
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
-_NAMES = "abs bool enumerate float int isinstance iter len max min range reversed round tuple type zip"
-_ALLOWED_BUILTINS = frozenset(_NAMES.split())  # builtins that a reading method may call
+_BUILTIN_NAMES = "abs bool enumerate float int isinstance iter len max min range reversed round tuple type zip"
+_ALLOWED_BUILTINS = frozenset(_BUILTIN_NAMES.split())  # builtins that a reading method may call
 # Prefixes of the opcodes without side effects.
 _FREE_OF_EFFECTS = (
     "BINARY_", "BUILD_", "CACHE", "CALL", "COMPARE_OP", "CONTAINS_OP", "COPY", "COPY_FREE_VARS", "END_FOR",
@@ -35,18 +35,18 @@ def only_reads(method: Callable[..., Any]) -> bool:
         return False
     method = inspect.unwrap(method)
     closure = inspect.getclosurevars(method)
-    is_called = False
+    is_allowed_builtin = False
     for instruction in dis.get_instructions(method):
         name = instruction.opname
-        if not name.startswith(_FREE_OF_EFFECTS) or (name == "PUSH_NULL" and not is_called):
+        if not name.startswith(_FREE_OF_EFFECTS) or (name == "PUSH_NULL" and not is_allowed_builtin):
             return False
-        is_called = False
+        is_allowed_builtin = False
         if name in ("LOAD_GLOBAL", "LOAD_DEREF"):
             value = {**vars(builtins), **closure.globals, **closure.nonlocals}.get(instruction.argval)
             is_builtin = getattr(builtins, str(instruction.argval), None) is value
-            is_called = is_builtin and instruction.argval in _ALLOWED_BUILTINS
+            is_allowed_builtin = is_builtin and instruction.argval in _ALLOWED_BUILTINS
             calls = name == "LOAD_GLOBAL" and bool((instruction.arg or 0) & 1)
-            if not is_called and (calls or not isinstance(value, _PURE_TYPES)):
+            if not is_allowed_builtin and (calls or not isinstance(value, _PURE_TYPES)):
                 return False
         if name == "LOAD_ATTR" and _loads_method(instruction):
             return False
@@ -66,7 +66,7 @@ _VALUE_DEPENDENT = ("IS_OP", "CONTAINS_OP", "COMPARE_OP", "YIELD_VALUE", "FOR_IT
 
 def writes(method: FunctionType) -> bool:
     """Return whether a method's own code assigns to an attribute, an item or an outer name."""
-    return _summary(method.__code__)[0]
+    return _summary(method.__code__).writes
 
 
 def may_write(method: FunctionType, classes: Iterable[type]) -> bool:
@@ -84,17 +84,18 @@ def may_write(method: FunctionType, classes: Iterable[type]) -> bool:
         if not isinstance(function, FunctionType) or function.__code__ in seen:
             continue
         seen.add(function.__code__)
-        writes_any, writes_names, names, attributes, calls_writing_method = _summary(function.__code__)
-        if writes_names if initialises else writes_any or calls_writing_method:
+        summary = _summary(function.__code__)
+        if summary.writes_outer_names if initialises else summary.writes or summary.calls_writing_method:
             return True
         names_in_scope = {**vars(builtins), **function.__globals__, **_cell_values(function)}
-        loaded = [names_in_scope.get(name) for name in names]
+        loaded = [names_in_scope.get(name) for name in summary.names]
         if any(isinstance(value, BuiltinFunctionType) and value in _WRITING_BUILTINS for value in loaded):
             return True
-        if any(isinstance(value, ModuleType) for value in loaded) and not _WRITING_METHODS.isdisjoint(attributes):
+        loads_module = any(isinstance(value, ModuleType) for value in loaded)
+        if loads_module and not _WRITING_METHODS.isdisjoint(summary.attributes):
             return True  # such as random.shuffle
         pending += [functions for value in loaded for functions in _functions_run_by(value)]
-        members = [vars(base).get(name) for name in attributes for kind in classes for base in kind.__mro__]
+        members = [vars(base).get(name) for name in summary.attributes for kind in classes for base in kind.__mro__]
         pending += [functions for member in members for functions in _functions_run_by(member)]
     return False
 
@@ -130,32 +131,39 @@ def _cell_values(function: FunctionType) -> dict[str, Any]:
     return result
 
 
-@lru_cache(maxsize=1024)
-def _summary(code: CodeType) -> tuple[bool, bool, tuple[str, ...], tuple[str, ...], bool]:
-    """Return whether code assigns to objects or outer names, whether to outer names, and what it names.
+class _Summary(NamedTuple):
+    """The assignments of some code, to objects or outer names, and the names that it loads."""
 
-    These are names loaded, attributes loaded, and whether a method of `_WRITING_METHODS` is among them. Code of
-    functions nested in it is included.
-    """
-    assigns, names, attributes, calls_writing_method = set(), [], [], False
+    writes: bool
+    writes_outer_names: bool
+    names: tuple[str, ...]
+    attributes: tuple[str, ...]
+    calls_writing_method: bool  # one of `_WRITING_METHODS` is among the attributes
+
+
+@lru_cache(maxsize=1024)
+def _summary(code: CodeType) -> _Summary:
+    """Return the summary of code, which includes that of functions nested in it."""
+    writes = writes_outer_names = calls_writing_method = False
+    names, attributes = [], []
     for instruction in dis.get_instructions(code):
         calls_writing_method |= _loads_method(instruction) and instruction.argval in _WRITING_METHODS
-        writes_outer = instruction.opname == "STORE_DEREF" and instruction.argval in code.co_freevars
-        if instruction.opname in _WRITES or writes_outer:
-            assigns.add(instruction.opname)
+        writes_cell = instruction.opname == "STORE_DEREF" and instruction.argval in code.co_freevars
+        writes_outer_names |= writes_cell or instruction.opname == "STORE_GLOBAL"
+        writes |= writes_cell or instruction.opname in _WRITES
         if instruction.opname in ("LOAD_GLOBAL", "LOAD_DEREF", "LOAD_NAME"):
             names.append(instruction.argval)
         if instruction.opname in ("LOAD_ATTR", "LOAD_METHOD"):
             attributes.append(instruction.argval)
     for inner in code.co_consts:
         if isinstance(inner, CodeType):
-            writes_any, writes_names, more_names, more_attributes, more_methods = _summary(inner)
-            calls_writing_method |= more_methods
-            assigns |= {"STORE_GLOBAL"} if writes_names else {"STORE_ATTR"} if writes_any else set()
-            names += more_names
-            attributes += more_attributes
-    writes_names = bool(assigns & {"STORE_GLOBAL", "STORE_DEREF"})
-    return bool(assigns), writes_names, tuple(names), tuple(attributes), calls_writing_method
+            summary = _summary(inner)
+            calls_writing_method |= summary.calls_writing_method
+            writes |= summary.writes
+            writes_outer_names |= summary.writes_outer_names
+            names += summary.names
+            attributes += summary.attributes
+    return _Summary(writes, writes_outer_names, tuple(names), tuple(attributes), calls_writing_method)
 
 
 # Opcodes that write attributes, items or globals.

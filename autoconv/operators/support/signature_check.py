@@ -73,12 +73,12 @@ def raise_from_python(function: Callable[..., Any], /, *args: Any, **kwargs: Any
 
 def passed_program(error: BaseException) -> bool:
     """Return whether the error passed through frames of the program on its way here."""
-    trace = error.__traceback__
-    entry = trace.tb_next if trace is not None else None
-    while entry is not None:
-        if not is_own_file(entry.tb_frame.f_code.co_filename):
+    traceback = error.__traceback__
+    caller = traceback.tb_next if traceback is not None else None
+    while caller is not None:
+        if not is_own_file(caller.tb_frame.f_code.co_filename):
             return True
-        entry = entry.tb_next
+        caller = caller.tb_next
     return False
 
 

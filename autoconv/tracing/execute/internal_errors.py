@@ -20,7 +20,7 @@ from autoconv.errors import (
     OperatorNotAllowedInGraphError,
     OtherKindError,
 )
-from autoconv.operators.regions.raised_errors import is_about_program
+from autoconv.operators.regions.raised_errors import is_tracing_error
 from autoconv.paths import PACKAGE
 from autoconv.runtime.support.spans import are_user_frames, is_own_file
 
@@ -62,7 +62,7 @@ def is_fault(error: BaseException) -> bool:
         return False
     is_operation = os.path.relpath(code.co_filename, _PARENT_FOLDER).split(os.sep)[1] in _OPERATION_PACKAGES
     if is_operation and isinstance(error, AttributeError):
-        return (type(error.obj).__module__ or "").startswith("autoconv.") and not is_about_program(error)
+        return (type(error.obj).__module__ or "").startswith("autoconv.") and not is_tracing_error(error)
     return not is_operation
 
 

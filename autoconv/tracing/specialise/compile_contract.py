@@ -16,7 +16,7 @@ import numpy as np
 from autoconv.config import SETTINGS
 from autoconv.graph.effects import Effects
 from autoconv.graph.types import ObjectType
-from autoconv.operators.regions.raised_errors import is_about_program
+from autoconv.operators.regions.raised_errors import is_tracing_error
 from autoconv.ops.python.objects import may_change_array
 from autoconv.runtime.arrays.complex_parts import PARTS_ARE_VIEWS
 from autoconv.runtime.arrays.methods import attribute_of
@@ -152,7 +152,7 @@ class CompileContract(SessionContract):
         if type(error) is StagedException:
             return True
         is_ours = is_package_error(error) and not getattr(error, "_autoconv_run_time", False)
-        return not (is_ours or is_about_program(error))
+        return not (is_ours or is_tracing_error(error))
 
     def refuse_modified(self, names: Sequence[str], signature: Signature, function: Any) -> NoReturn:
         raise RunPlain(f"the argument {names[0]!r} is changed")
