@@ -16,7 +16,7 @@ from autoconv.backends.interpreter import Interpreter
 from autoconv.backends.llvm.backend import NativeBackend
 from autoconv.backends.protocol import Backend, CompiledGraph, LibraryCode, SymbolicCode, Unsupported
 from autoconv.config import SETTINGS
-from autoconv.config.devices import ACCELERATORS
+from autoconv.config.devices import ACCELERATOR_NAMES
 from autoconv.config.placement import ACCELERATOR
 from autoconv.graph.graph import Graph
 
@@ -78,7 +78,7 @@ def accelerator(name: str) -> Any:
     return import_module("autoconv.backends.xla").Accelerator(get_backend(f"xla:{name}"))
 
 
-ACCELERATORS.set(accelerators)
+ACCELERATOR_NAMES.set(accelerators)
 ACCELERATOR.set(accelerator)
 
 

@@ -7,7 +7,7 @@ import socket
 from typing import Any
 
 from autoconv.cluster.task import RayTask
-from autoconv.config.cluster import CONNECT
+from autoconv.config.cluster import CONNECT_TO_CLUSTER
 from autoconv.config.placement import TASKS, add_task
 from autoconv.errors import UnavailableError
 from autoconv.train.cluster_spec import ClusterSpec
@@ -39,7 +39,7 @@ def connect(options: Any) -> None:
         add_task(job, task, ray_task)
 
 
-CONNECT.set(connect)
+CONNECT_TO_CLUSTER.set(connect)
 
 
 def _check_addresses(task_addresses: list[tuple[str, int, str]]) -> None:

@@ -1,10 +1,10 @@
-"""Connection to the tasks of a cluster, which the package `autoconv.cluster` makes at the first call."""
+"""Connection to the tasks of a cluster; the first call imports the package `autoconv.cluster`, which makes it."""
 
 from __future__ import annotations
 
 from autoconv.hooks import Hook
 
-CONNECT = Hook("autoconv.cluster.connect")
+CONNECT_TO_CLUSTER = Hook("autoconv.cluster.connect")
 
 
 def experimental_connect_to_cluster(
@@ -17,19 +17,20 @@ def experimental_connect_to_cluster(
 ) -> None:
     """Start a worker process for each task of a ClusterSpec, by Ray: `device("/job:worker/task:1")` places work there.
 
-    Workers run on the Ray cluster at the address in `RAY_ADDRESS`, each on the node of its task's host; without that
-    variable on this machine, if all hosts are this machine. Raises ImportError without Ray, which is in the extra
-    `cluster`; UnavailableError where no cluster answers or no node has a host; ValueError for an address given twice.
+    Workers run on the Ray cluster at the address in `RAY_ADDRESS`, each on the node of its task's host. Without that
+    variable they run on this machine, which then has to be the host of every task. Raises ImportError without Ray,
+    which is in the extra `cluster`; UnavailableError where no cluster answers or no node has a host; ValueError for an
+    address given twice.
 
     >>> autoconv.config.experimental_connect_to_cluster(autoconv.train.ClusterSpec({}))
     """
-    CONNECT(cluster_spec_or_resolver)
+    CONNECT_TO_CLUSTER(cluster_spec_or_resolver)
 
 
 def experimental_connect_to_host(remote_host: str | list[str], job_name: str = "worker") -> None:
-    """Start a worker process for each address: the tasks of one job. It is `experimental_connect_to_cluster` else.
+    """Start a worker process for each address: the tasks of one job. See `experimental_connect_to_cluster`.
 
     >>> autoconv.config.experimental_connect_to_host([])
     """
     hosts = [remote_host] if isinstance(remote_host, str) else list(remote_host)
-    CONNECT({job_name: hosts} if hosts else {})
+    CONNECT_TO_CLUSTER({job_name: hosts} if hosts else {})

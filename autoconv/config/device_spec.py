@@ -8,7 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 _TYPES = ("CPU", "GPU", "TPU", "CUSTOM", "EPU")
-_PART = re.compile(r"(job|replica|task):(.+)|(?:device:)?(\w+)(?::(\d+|\*))?", re.IGNORECASE)
+_NUMBERED_PARTS = ("replica", "task", "device_index")
+_PART = re.compile(
+    r"(?P<part>job|replica|task):(?P<value>.+)|(?:device:)?(?P<type>\w+)(?::(?P<index>\d+|\*))?", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True)
@@ -27,27 +30,27 @@ class DeviceSpec:
     device_index: int | None = None
 
     def __post_init__(self) -> None:
-        for name, kind in (("job", str), ("replica", int), ("task", int), ("device_type", str), ("device_index", int)):
-            value = getattr(self, name)
-            object.__setattr__(self, name, None if value is None else kind(value))
+        for field in dataclasses.fields(self):
+            value, convert = getattr(self, field.name), int if field.name in _NUMBERED_PARTS else str
+            object.__setattr__(self, field.name, None if value is None else convert(value))
         if self.device_type in ("cpu", "gpu"):
             object.__setattr__(self, "device_type", self.device_type.upper())
 
     @classmethod
     def from_string(cls, spec: str) -> DeviceSpec:
-        """Return the specification that a text names; raises ValueError for an unknown part."""
+        """Return the specification with this text; raises ValueError for an unknown part."""
         fields: dict[str, Any] = {}
         for part in filter(None, spec.split("/")):
             match = _PART.fullmatch(part)
-            if match is None or not (match[1] or match[3].upper() in _TYPES):
+            if match is None or not (match["part"] or match["type"].upper() in _TYPES):
                 raise ValueError(f"Unknown attribute {part!r} is encountered while parsing the device spec: {spec!r}.")
-            if match[1]:
-                fields[match[1].lower()] = match[2]
+            if match["part"]:
+                fields[match["part"].lower()] = match["value"]
                 continue
             if "device_type" in fields:
                 raise ValueError(f"Multiple device types are not allowed while parsing the device spec: {spec}.")
-            fields["device_type"] = match[3].upper()
-            fields["device_index"] = None if match[4] in (None, "*") else match[4]
+            fields["device_type"] = match["type"].upper()
+            fields["device_index"] = None if match["index"] == "*" else match["index"]
         return cls(**fields)
 
     def parse_from_string(self, spec: str) -> DeviceSpec:
@@ -56,12 +59,12 @@ class DeviceSpec:
 
     def to_string(self) -> str:
         """Return the device's name with the specified parts."""
-        parts = [f"/{name}:{getattr(self, name)}" for name in ("job", "replica", "task")]
-        specified_parts = [part for part in parts if not part.endswith(":None")]
+        names = [name for name in ("job", "replica", "task") if getattr(self, name) is not None]
+        parts = [f"/{name}:{getattr(self, name)}" for name in names]
         if self.device_type is not None:
             index = "*" if self.device_index is None else self.device_index
-            specified_parts.append(f"/device:{self.device_type}:{index}")
-        return "".join(specified_parts)
+            parts.append(f"/device:{self.device_type}:{index}")
+        return "".join(parts)
 
     def make_merged_spec(self, dev: DeviceSpec) -> DeviceSpec:
         """Return this specification with the parts that `dev` specifies replaced by those of `dev`."""

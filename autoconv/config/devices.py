@@ -51,37 +51,37 @@ class LogicalDeviceConfiguration:
     experimental_device_ordinal: int | None = None
 
 
-ACCELERATORS = Hook("autoconv.backends")  # returns the names of accelerators, such as "GPU:0"
+ACCELERATOR_NAMES = Hook("autoconv.backends")  # returns the names of accelerators, such as "GPU:0"
 _CPU = PhysicalDevice("/physical_device:CPU:0", "CPU")
 _CONFIGURATIONS: dict[PhysicalDevice, tuple[LogicalDeviceConfiguration, ...]] = {}
 _LOGICAL_DEVICES: list[LogicalDevice] = []
-_HIDDEN: list[PhysicalDevice] = []
+_HIDDEN_DEVICES: list[PhysicalDevice] = []
 
 
 def list_physical_devices(device_type: str | None = None) -> list[PhysicalDevice]:
-    """Return the devices of this machine, of that type ("CPU", "GPU") or all.
+    """Return the devices of this machine: of the type ("CPU", "GPU"), or all for None.
 
     >>> autoconv.config.list_physical_devices("CPU")
     [PhysicalDevice(name='/physical_device:CPU:0', device_type='CPU')]
     """
     devices = [_CPU] if device_type in (None, "CPU") else []
     if device_type != "CPU":  # listing accelerators imports jax, so it is done only if they are requested
-        devices += [PhysicalDevice(f"/physical_device:{name}", name.partition(":")[0]) for name in ACCELERATORS()]
+        devices += [PhysicalDevice(f"/physical_device:{name}", name.partition(":")[0]) for name in ACCELERATOR_NAMES()]
     return [device for device in devices if device_type in (None, device.device_type)]
 
 
 def list_logical_devices(device_type: str | None = None) -> list[LogicalDevice]:
-    """Return the devices that programs see, of that type or all. From then on they cannot be configured.
+    """Return the devices that programs see: of the type, or all for None. From then on they cannot be configured.
 
     >>> [device.name for device in autoconv.config.list_logical_devices("CPU")]
     ['/device:CPU:0']
     """
-    if not _LOGICAL_DEVICES and _CPU not in _HIDDEN:
+    if not _LOGICAL_DEVICES and _CPU not in _HIDDEN_DEVICES:
         count = len(_CONFIGURATIONS.get(_CPU, ())) or 1
         _LOGICAL_DEVICES.extend(LogicalDevice(f"/device:CPU:{number}", "CPU") for number in range(count))
     result = [device for device in _LOGICAL_DEVICES if device_type in (None, device.device_type)]
     if device_type != "CPU":
-        accelerators = [device for device in list_physical_devices(device_type) if device not in (_CPU, *_HIDDEN)]
+        accelerators = [device for device in get_visible_devices(device_type) if device != _CPU]
         result += [LogicalDevice(device.name.replace("physical_", ""), device.device_type) for device in accelerators]
     return result
 
@@ -103,8 +103,8 @@ def set_logical_device_configuration(
 ) -> None:
     """Configure the logical devices of a physical device, one for each configuration.
 
-    Raises RuntimeError once they are in use, unless they are divided so already, and ValueError for a limit on the
-    memory of a processor.
+    Raises RuntimeError once they are in use, unless they have these configurations already, and ValueError for a limit
+    on the memory of a processor.
 
     >>> (cpu,) = autoconv.config.list_physical_devices("CPU")
     >>> autoconv.config.list_logical_devices()
@@ -128,21 +128,21 @@ def get_logical_device_configuration(device: PhysicalDevice) -> list[LogicalDevi
 
     >>> autoconv.config.get_logical_device_configuration(autoconv.config.list_physical_devices("CPU")[0])
     """
-    logical = _CONFIGURATIONS.get(device)
-    return None if logical is None else list(logical)
+    configurations = _CONFIGURATIONS.get(device)
+    return None if configurations is None else list(configurations)
 
 
 def get_visible_devices(device_type: str | None = None) -> list[PhysicalDevice]:
-    """Return the devices that programs may use, of that type or all.
+    """Return the devices that programs may use: of the type, or all for None.
 
     >>> autoconv.config.get_visible_devices("GPU")
     []
     """
-    return [device for device in list_physical_devices(device_type) if device not in _HIDDEN]
+    return [device for device in list_physical_devices(device_type) if device not in _HIDDEN_DEVICES]
 
 
 def set_visible_devices(devices: PhysicalDevice | list[PhysicalDevice], device_type: str | None = None) -> None:
-    """Choose the devices that programs may use, of that type or all.
+    """Hide the devices of the type, or all for None, except those given.
 
     Raises ValueError for an unknown device, and RuntimeError once devices are in use.
 
@@ -155,12 +155,12 @@ def set_visible_devices(devices: PhysicalDevice | list[PhysicalDevice], device_t
             raise ValueError(f"Unrecognized device: {device!r}")
     hidden = [device for device in list_physical_devices(device_type) if device not in visible_devices]
     if device_type is not None:
-        hidden += [device for device in _HIDDEN if device.device_type != device_type]
-    if set(hidden) == set(_HIDDEN):
+        hidden += [device for device in _HIDDEN_DEVICES if device.device_type != device_type]
+    if set(hidden) == set(_HIDDEN_DEVICES):
         return
     if _LOGICAL_DEVICES:
         raise RuntimeError("Visible devices cannot be modified after being initialized")
-    _HIDDEN[:] = hidden
+    _HIDDEN_DEVICES[:] = hidden
 
 
 def set_memory_growth(device: PhysicalDevice, enable: bool) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 _OPTIONS: dict[str, Any] = {"disable_meta_optimizer": False, "disable_model_pruning": False}
-_JIT: list[str] = [""]
+_JIT = {"choice": ""}
 
 
 def get_experimental_options() -> dict[str, Any]:
@@ -32,7 +32,7 @@ def get_jit() -> str:
     >>> autoconv.config.optimizer.get_jit()
     ''
     """
-    return _JIT[0]
+    return _JIT["choice"]
 
 
 def set_jit(enabled: bool | str) -> None:
@@ -42,7 +42,7 @@ def set_jit(enabled: bool | str) -> None:
     """
     if enabled not in (True, False, "autoclustering"):
         raise ValueError(f"jit must be True, False or 'autoclustering', found {enabled!r}")
-    _JIT[0] = "autoclustering" if enabled else ""
+    _JIT["choice"] = "autoclustering" if enabled else ""
 
 
 __all__ = ["get_experimental_options", "get_jit", "set_experimental_options", "set_jit"]

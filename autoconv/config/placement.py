@@ -24,7 +24,7 @@ DEFAULT_DEVICE = f"{HOST}/device:CPU:0"
 
 
 class Task(Protocol):
-    """A device that runs graphs outside of this process's code: a process of a cluster, or an accelerator."""
+    """A device other than this process's processor that runs graphs: a process of a cluster, or an accelerator."""
 
     def compile(self, graph: object) -> Callable[[Sequence[object]], list[Any]]:
         """Send a graph; return a function that runs it there on a list of arguments."""
@@ -57,17 +57,17 @@ def add_task(job: str, number: int, task: Task) -> None:
 class _Eager(threading.local):
     """This thread's state: the request of the enclosing block, and the running replica.
 
-    `other_device` is the request, or "" if the default device serves it. `replica` is 0 outside of replicas; functions
-    have separate traces for each replica.
+    `other_device_request` is the request, or "" if the default device serves it. `replica` is 0 outside of replicas;
+    functions have separate traces for each replica.
     """
 
     request: str = ""
-    other_device: str = ""
+    other_device_request: str = ""
     replica: int = 0
 
 
 _EAGER = _Eager()
-_ACTIVE = new_lock()
+_DETOUR_LOCK = new_lock()
 _DETOUR_STEP = 2  # added to DETOUR by each block: calls then bypass native entries, which use the default device
 
 
@@ -78,7 +78,7 @@ def current_request() -> str:
 
 def other_device_request() -> str:
     """Return the request of the block that encloses eager code, "" where the default device serves it."""
-    return _EAGER.other_device
+    return _EAGER.other_device_request
 
 
 def replica() -> int:
@@ -90,12 +90,12 @@ def replica() -> int:
 def run_as_replica(number: int) -> Iterator[None]:
     """Run the block for a replica: calls find the traces of that replica."""
     previous, _EAGER.replica = _EAGER.replica, number
-    _detour(_DETOUR_STEP)
+    _add_to_detour(_DETOUR_STEP)
     try:
         yield
     finally:
         _EAGER.replica = previous
-        _detour(-_DETOUR_STEP)
+        _add_to_detour(-_DETOUR_STEP)
 
 
 @functools.lru_cache(1024)
@@ -119,27 +119,28 @@ def _merge_parts(request: str, outer: str) -> str:
 @contextmanager
 def request_device(request: str) -> Iterator[None]:
     """Request a device for the eager tensors that this thread creates in the block."""
-    previous = _EAGER.request, _EAGER.other_device
-    _EAGER.request, _EAGER.other_device = request, "" if is_default(request) else request
-    detours = bool(_EAGER.other_device)
-    if detours:
-        _detour(_DETOUR_STEP)
+    previous = _EAGER.request, _EAGER.other_device_request
+    _EAGER.request = request
+    _EAGER.other_device_request = "" if is_default(request) else request
+    is_detour = bool(_EAGER.other_device_request)
+    if is_detour:
+        _add_to_detour(_DETOUR_STEP)
     try:
         yield
     finally:
-        _EAGER.request, _EAGER.other_device = previous
-        if detours:
-            _detour(-_DETOUR_STEP)
+        _EAGER.request, _EAGER.other_device_request = previous
+        if is_detour:
+            _add_to_detour(-_DETOUR_STEP)
 
 
-def _detour(change: int) -> None:
-    with _ACTIVE:
+def _add_to_detour(change: int) -> None:
+    with _DETOUR_LOCK:
         DETOUR.value += change
 
 
 def eager_device() -> str:
-    """Return the full name of the device for eager results; "" for the default one. Raises InvalidArgumentError."""
-    return non_default_name(_EAGER.other_device) if _EAGER.other_device else ""
+    """Return the full name of the device for eager results; "" for the default one. See `non_default_name`."""
+    return non_default_name(_EAGER.other_device_request) if _EAGER.other_device_request else ""
 
 
 def non_default_name(request: str) -> str:
@@ -153,7 +154,7 @@ def non_default_name(request: str) -> str:
 
 
 def full_name(request: str) -> str:
-    """Return the full name of the device that serves a request, as `non_default_name`."""
+    """Return the full name of the device that serves a request; raises as `non_default_name` does."""
     spec = DeviceSpec.from_string(request)
     if spec.job not in (None, "localhost") or spec.task not in (None, 0):
         return _remote_name(spec)
@@ -176,12 +177,12 @@ def _local_name(spec: DeviceSpec) -> str:
     return f"{HOST}/device:{spec.device_type or 'CPU'}:{spec.device_index or 0}"
 
 
-def _local_names(kind: str | None) -> list[str]:
-    """Return the full names of this process's devices: the processor's, and those of a kind."""
+def _local_names(device_type: str | None) -> list[str]:
+    """Return the full names of this process's devices: the processor's, and those of a type."""
     processors = [device for device in list_logical_devices("CPU") if device.name.startswith(("/device:", HOST))]
     names = [f"{HOST}{DeviceSpec(device_type='CPU', device_index=i).to_string()}" for i in range(len(processors))]
-    if kind not in (None, "CPU"):
-        names += [f"{HOST}/{device.name.removeprefix('/physical_')}" for device in get_visible_devices(kind)]
+    if device_type not in (None, "CPU"):
+        names += [f"{HOST}/{device.name.removeprefix('/physical_')}" for device in get_visible_devices(device_type)]
     return names
 
 

@@ -25,11 +25,12 @@ class Settings:
     strict          internal errors are raised (errors.InternalError), for tests; else such a call runs as plain Python
     helper          LLVM runs in its own process, so that its assertions cannot abort this one; else in this one
     backend         the backend that runs graphs: "llvm" or "native" (LLVM), "reference" (NumPy, op by op) or "xla"
-    (jaxlib) llvm_level      the highest level at which LLVM optimises: 3 for fast code, 0 for code that is made in a
-    fifth of
-                    the time and runs slowly
+                    (jaxlib)
+    llvm_level      the highest level at which LLVM optimises: 3 for fast code; 0 for slow code that is made in a fifth
+                    of the time
     tiers           "measured": under `compile` calls run as a graph or as plain Python, whichever early calls showed to
                     be quicker; "native": as a graph wherever there is one
+    threads         the number of threads that large loops are divided over; None: as many as this process may use
 
     >>> autoconv.config.Settings(backend="reference").backend
     'reference'
@@ -48,7 +49,7 @@ class Settings:
     helper: bool = True
     llvm_level: int = 3
     strict: bool = False
-    threads: int | None = None  # that large loops are split over; None: as many as this process may use
+    threads: int | None = None
 
     def __setattr__(self, name: str, value: object) -> None:
         object.__setattr__(self, name, value)
@@ -56,7 +57,8 @@ class Settings:
         DETOUR.value = (DETOUR.value & ~1) | detours
 
 
-# Not 0 while settings (bit 0) or blocks of devices (the rest) keep calls from entering native code directly.
+# Not 0 while settings (bit 0) or blocks of devices and replicas (the rest) keep calls from entering native code
+# directly.
 DETOUR = ctypes.c_int64(0)
 _LOG_NAMES = ("retraces", "graph", "passes")
 
@@ -77,7 +79,7 @@ def _read_environment() -> Settings:
 
 
 def _read_choice(variable: str, choices: Sequence[str]) -> str:
-    """Return the value of an environment variable; the first choice where it is empty or no choice."""
+    """Return the value of an environment variable; the first choice where it is empty or none of them."""
     result = os.environ.get(variable, "") or choices[0]
     if result not in choices:
         warnings.warn(f"{variable}: {result!r} is none of {', '.join(choices)}", stacklevel=2)
@@ -94,7 +96,7 @@ def _parse_thread_count(text: str) -> int | None:
     return int(text)
 
 
-_CACHE_OFF = frozenset({"", "0", "off"})
+_NO_CACHE_VALUES = frozenset({"", "0", "off"})
 
 
 def _parse_logs(text: str) -> frozenset[str]:
@@ -114,7 +116,7 @@ def cache_folder() -> Path | None:
     """
     override = os.environ.get("AUTOCONV_CACHE")
     if override is not None:
-        return None if override.strip().lower() in _CACHE_OFF else Path(override)
+        return None if override.strip().lower() in _NO_CACHE_VALUES else Path(override)
     import platformdirs  # only needed for the cache
 
     return Path(platformdirs.user_cache_dir("autoconv"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from autoconv.config.settings import SETTINGS
 
-_INTER_OP_THREADS: list[int] = [0]
+_OPTIONS = {"inter_op_threads": 0}
 
 
 def set_intra_op_parallelism_threads(num_threads: int) -> None:
@@ -29,7 +29,7 @@ def set_inter_op_parallelism_threads(num_threads: int) -> None:
 
     >>> autoconv.config.threading.set_inter_op_parallelism_threads(0)
     """
-    _INTER_OP_THREADS[0] = int(num_threads)
+    _OPTIONS["inter_op_threads"] = int(num_threads)
 
 
 def get_inter_op_parallelism_threads() -> int:
@@ -38,7 +38,7 @@ def get_inter_op_parallelism_threads() -> int:
     >>> autoconv.config.threading.get_inter_op_parallelism_threads()
     0
     """
-    return _INTER_OP_THREADS[0]
+    return _OPTIONS["inter_op_threads"]
 
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""Files: their contents in graphs, records, examples and images, and `gfile`, the functions of folders."""
+"""Files: their contents in graphs, records, examples and images; `gfile` has functions of files and folders."""
 
 from autoconv.api.files import read_file, write_file
 from autoconv.io import gfile

@@ -31,15 +31,16 @@ def decode_wav(
 ) -> DecodeWav:
     """Return the samples of a WAV file's bytes, float32 from -1 to 1 [samples, channels], and their number a second.
 
-    The file has 16 bits a sample. With `desired_samples`, they are cut or filled up with zeros; with `desired_channels`
-    the first channel is repeated, or later ones are dropped. Raises InvalidArgumentError for other bytes.
+    The file has 16 bits a sample. With `desired_samples`, the samples are cut or filled up with zeros. With
+    `desired_channels` the first channel is repeated, or later ones are dropped. Raises InvalidArgumentError for other
+    bytes.
 
     >>> sound = autoconv.io.decode_wav(autoconv.io.encode_wav([[0.0], [0.5]], 8000))
     >>> sound.audio.numpy().ravel().round(3), sound.sample_rate.numpy()
     (array([0. , 0.5], dtype=float32), np.int32(8000))
     """
-    samples = None if desired_samples < 0 else desired_samples
-    shape = (samples, None if desired_channels < 0 else desired_channels)
+    sample_count = None if desired_samples < 0 else desired_samples
+    shape = (sample_count, None if desired_channels < 0 else desired_channels)
     specs = [TensorSpec(shape, float32), TensorSpec((), int32)]
     data = convert_to_tensor(contents, string)
     audio, rate = call_on_host(ReadWav(int(desired_channels), int(desired_samples)), [data], specs)
@@ -59,28 +60,29 @@ def encode_wav(audio: TensorLike, sample_rate: TensorLike, name: str | None = No
 @attribute_class
 @dataclass(frozen=True)
 class ReadWav:
-    """Read the samples of a WAV file."""
+    """Read a WAV file: as many samples and channels as desired, or, for -1, those of the file."""
 
     graphdef: ClassVar = "DecodeWav"
-    channels: int
-    samples: int
+    desired_channels: int
+    desired_samples: int
 
     def __call__(self, contents: object) -> Any:
         data = bytes(np.asarray(contents, object).item())
         try:
             with wave.open(io.BytesIO(data)) as file:
-                width, count, rate = file.getsampwidth(), file.getnchannels(), file.getframerate()
+                bytes_per_sample, channel_count, rate = file.getsampwidth(), file.getnchannels(), file.getframerate()
                 frames = file.readframes(file.getnframes())
         except (wave.Error, EOFError) as error:
             raise InvalidArgumentError(f"Header mismatch: the bytes are no WAV file: {error}") from None
-        if width != 2:
-            raise InvalidArgumentError(f"Can only read 16-bit WAV files, but received {8 * width}")
-        samples = np.frombuffer(frames, "<i2").reshape(-1, count).astype(np.float32) / np.float32(32768)
-        if self.samples >= 0:
-            samples = np.pad(samples[: self.samples], [[0, max(self.samples - len(samples), 0)], [0, 0]])
-        if self.channels >= 0:
-            extra = np.repeat(samples[:, :1], max(self.channels - count, 0), axis=1)
-            samples = np.concatenate([samples[:, : self.channels], extra], axis=1)
+        if bytes_per_sample != 2:
+            raise InvalidArgumentError(f"Can only read 16-bit WAV files, but received {8 * bytes_per_sample}")
+        samples = np.frombuffer(frames, "<i2").reshape(-1, channel_count).astype(np.float32) / np.float32(32768)
+        if self.desired_samples >= 0:
+            missing_count = max(self.desired_samples - len(samples), 0)
+            samples = np.pad(samples[: self.desired_samples], [[0, missing_count], [0, 0]])
+        if self.desired_channels >= 0:
+            repeated_channels = np.repeat(samples[:, :1], max(self.desired_channels - channel_count, 0), axis=1)
+            samples = np.concatenate([samples[:, : self.desired_channels], repeated_channels], axis=1)
         return samples, np.int32(rate)
 
 

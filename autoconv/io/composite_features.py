@@ -26,7 +26,7 @@ from autoconv.runtime.support.shape import TensorSpec
 from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.tensor import Tensor
 
-COMPOSITE = (VarLenFeature, SparseFeature, RaggedFeature)
+_COMPOSITE_FEATURES = (VarLenFeature, SparseFeature, RaggedFeature)
 
 
 def composite_features(records: Tensor, features: Mapping[str, Any]) -> dict[str, Any]:
@@ -35,8 +35,8 @@ def composite_features(records: Tensor, features: Mapping[str, Any]) -> dict[str
         return {}
     is_single = records.shape.rank == 0
     vector = reshape(records, [1]) if is_single else records
-    rows = _read_rows(vector, _dtypes_by_key(features))
-    values = {key: _feature_value(key, feature, rows) for key, feature in features.items()}
+    rows_by_key = _read_rows(vector, _dtypes_by_key(features))
+    values = {key: _feature_value(key, feature, rows_by_key) for key, feature in features.items()}
     return {key: _only_record(value) for key, value in values.items()} if is_single else values
 
 
@@ -44,7 +44,7 @@ def _dtypes_by_key(features: Mapping[str, Any]) -> dict[str, DType]:
     """Return the keys to read with their dtypes; raises ValueError for a key of two dtypes."""
     result: dict[str, DType] = {}
 
-    def add(key: str, dtype: DTypeLike) -> None:
+    def add_dtype(key: str, dtype: DTypeLike) -> None:
         if result.setdefault(key, as_dtype(dtype)) is not as_dtype(dtype):
             raise ValueError(f"Conflicting type {result[key].name} vs {as_dtype(dtype).name} for feature {key}.")
 
@@ -52,14 +52,14 @@ def _dtypes_by_key(features: Mapping[str, Any]) -> dict[str, DType]:
         if feature.dtype is None:
             raise ValueError(f"Missing type for feature {key}. Received feature={feature}.")
         if isinstance(feature, SparseFeature):
-            for index in _index_keys(feature):
-                add(index, int64)
-            add(feature.value_key, feature.dtype)
+            for index_key in _index_keys(feature):
+                add_dtype(index_key, int64)
+            add_dtype(feature.value_key, feature.dtype)
         else:
-            add(getattr(feature, "value_key", None) or key, feature.dtype)
+            add_dtype(getattr(feature, "value_key", None) or key, feature.dtype)
         for partition in getattr(feature, "partitions", ()):
             if not isinstance(partition, RaggedFeature.UniformRowLength):
-                add(partition.key, int64)
+                add_dtype(partition.key, int64)
     return result
 
 
@@ -67,34 +67,36 @@ def _index_keys(feature: SparseFeature) -> list[str]:
     return [feature.index_key] if isinstance(feature.index_key, str) else list(feature.index_key)
 
 
-def _read_rows(records: Tensor, keys: Mapping[str, DType]) -> dict[str, RaggedTensor]:
-    key_specs = tuple(FeatureSpec(key, dtype, (), True, True, ()) for key, dtype in sorted(keys.items()))
+def _read_rows(records: Tensor, dtypes: Mapping[str, DType]) -> dict[str, RaggedTensor]:
+    feature_specs = tuple(
+        FeatureSpec(key, dtype, (), varies=True, optional=True, default=()) for key, dtype in sorted(dtypes.items())
+    )
     count = records.shape[0] if records.shape.rank else None
     specs = [
         spec
-        for spec_of_key in key_specs
-        for spec in (TensorSpec([None], spec_of_key.dtype), TensorSpec([count], int64))
+        for feature_spec in feature_specs
+        for spec in (TensorSpec([None], feature_spec.dtype), TensorSpec([count], int64))
     ]
-    iterator = iter(call_on_host(DecodeRows(key_specs), [records], specs))
+    results = iter(call_on_host(DecodeRows(feature_specs), [records], specs))
     return {
-        spec_of_key.key: RaggedTensor.from_row_lengths(next(iterator), next(iterator), validate=False)
-        for spec_of_key in key_specs
+        feature_spec.key: RaggedTensor.from_row_lengths(next(results), next(results), validate=False)
+        for feature_spec in feature_specs
     }
 
 
 def _feature_value(
-    key: str, feature: VarLenFeature | SparseFeature | RaggedFeature, rows: Mapping[str, RaggedTensor]
+    key: str, feature: VarLenFeature | SparseFeature | RaggedFeature, rows_by_key: Mapping[str, RaggedTensor]
 ) -> Any:
     if isinstance(feature, VarLenFeature):
-        return rows[key].to_sparse()
+        return rows_by_key[key].to_sparse()
     if isinstance(feature, SparseFeature):
-        return _sparse_feature(feature, rows)
-    return _ragged_feature(feature, rows[feature.value_key or key], rows)
+        return _sparse_feature(feature, rows_by_key)
+    return _ragged_feature(feature, rows_by_key[feature.value_key or key], rows_by_key)
 
 
-def _sparse_feature(feature: SparseFeature, rows: Mapping[str, RaggedTensor]) -> SparseTensor:
-    values = rows[feature.value_key]
-    indices = [rows[key].flat_values for key in _index_keys(feature)]
+def _sparse_feature(feature: SparseFeature, rows_by_key: Mapping[str, RaggedTensor]) -> SparseTensor:
+    values = rows_by_key[feature.value_key]
+    indices = [rows_by_key[key].flat_values for key in _index_keys(feature)]
     sizes = feature.size if isinstance(feature.size, (list, tuple)) else [feature.size]
     shape = concat([expand_dims(values.nrows(), 0), convert_to_tensor(list(sizes), int64)], 0)
     sparse = SparseTensor(stack([values.value_rowids(), *indices], 1), values.flat_values, shape)
@@ -102,10 +104,10 @@ def _sparse_feature(feature: SparseFeature, rows: Mapping[str, RaggedTensor]) ->
     return sparse if feature.already_sorted else reorder(sparse)
 
 
-def _ragged_feature(feature: RaggedFeature, values: RaggedTensor, rows: Mapping[str, RaggedTensor]) -> Any:
+def _ragged_feature(feature: RaggedFeature, values: RaggedTensor, rows_by_key: Mapping[str, RaggedTensor]) -> Any:
     ragged, counts = values.flat_values, values.row_lengths()
     for partition in reversed(feature.partitions):
-        lengths, counts = _lengths_of_partition(partition, counts, rows)
+        lengths, counts = _lengths_of_partition(partition, counts, rows_by_key)
         if isinstance(partition, RaggedFeature.UniformRowLength):
             ragged = RaggedTensor.from_uniform_row_length(ragged, partition.length, validate=feature.validate)
         else:
@@ -114,15 +116,15 @@ def _ragged_feature(feature: RaggedFeature, values: RaggedTensor, rows: Mapping[
 
 
 def _lengths_of_partition(
-    partition: tuple[Any, ...], counts: Tensor, rows: Mapping[str, RaggedTensor]
+    partition: Any, counts: Tensor, rows_by_key: Mapping[str, RaggedTensor]
 ) -> tuple[Any, Tensor]:
     """Return the lengths of the rows of all records, and the number of rows of each record.
 
-    `counts` has the number of values of each record.
+    `counts` has the number of values of each record. The lengths are None for rows of one length.
     """
     if isinstance(partition, RaggedFeature.UniformRowLength):
         return None, counts // partition.length
-    ragged_rows = rows[partition[0]]
+    ragged_rows = rows_by_key[partition.key]
     if isinstance(partition, RaggedFeature.RowLengths):
         return ragged_rows.flat_values, ragged_rows.row_lengths()
     if isinstance(partition, RaggedFeature.ValueRowIds):
@@ -142,12 +144,13 @@ def _lengths_of_partition(
 
 def _lengths_of_row_ids(ragged: RaggedTensor) -> tuple[Tensor, Tensor]:
     """Return the lengths of all rows, and the number of rows of each record, from the row ids of values."""
-    ids, records = ragged.flat_values, ragged.value_rowids()
-    record_of_row = unsorted_segment_max(ids + 1, records, ragged.nrows())
-    rows_by_record = cast(maximum(record_of_row, zeros_like(record_of_row)), int64)
+    row_ids, record_ids = ragged.flat_values, ragged.value_rowids()
+    row_counts = unsorted_segment_max(row_ids + 1, record_ids, ragged.nrows())
+    # A record without values has the lowest integer as its maximum.
+    rows_by_record = cast(maximum(row_counts, zeros_like(row_counts)), int64)
     offsets = cumsum(rows_by_record, exclusive=True)
     total = reduce_sum(rows_by_record)
-    return unsorted_segment_sum(ones_like(ids), ids + gather(offsets, records), total), rows_by_record
+    return unsorted_segment_sum(ones_like(row_ids), row_ids + gather(offsets, record_ids), total), rows_by_record
 
 
 def _only_record(value: RaggedTensor | SparseTensor) -> Any:
@@ -161,7 +164,7 @@ def _only_record(value: RaggedTensor | SparseTensor) -> Any:
 
 def split_features(features: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Split features into those read as dense tensors and those read as composite ones."""
-    composite = {key: feature for key, feature in features.items() if isinstance(feature, COMPOSITE)}
+    composite = {key: feature for key, feature in features.items() if isinstance(feature, _COMPOSITE_FEATURES)}
     return {key: feature for key, feature in features.items() if key not in composite}, composite
 
 

@@ -43,9 +43,9 @@ def decode_csv(
     columns = None if select_cols is None else tuple(int(column) for column in select_cols)
     if columns is not None and (len(columns) != len(record_defaults) or list(columns) != sorted(set(columns))):
         raise ValueError(f"select_cols has increasing columns, one for each default; found {list(columns)}")
-    pairs = [column_default(entry) for entry in record_defaults]
-    dtypes = tuple(dtype for dtype, _ in pairs)
-    defaults = tuple(None if default is None else np.asarray(default).item() for _, default in pairs)
+    dtypes_and_defaults = [column_default(entry) for entry in record_defaults]
+    dtypes = tuple(dtype for dtype, _ in dtypes_and_defaults)
+    defaults = tuple(None if default is None else np.asarray(default).item() for _, default in dtypes_and_defaults)
     texts = convert_to_tensor(records, string)
     function = DecodeCsv(dtypes, defaults, field_delim, bool(use_quote_delim), na_value, columns)
     return call_on_host(function, [texts], [TensorSpec(texts.shape, dtype) for dtype in dtypes])
@@ -54,7 +54,11 @@ def decode_csv(
 @attribute_class
 @dataclass(frozen=True)
 class DecodeCsv:
-    """Split records into fields. A default is None for a field that is required."""
+    """Split records into fields.
+
+    A default is None for a field that is required. `quotes` tells whether fields may be quoted, `missing` is a further
+    text of an empty field, and `columns` are the fields to read, or None for all.
+    """
 
     graphdef: ClassVar = "DecodeCSV"
     dtypes: tuple[DType, ...]
@@ -66,7 +70,8 @@ class DecodeCsv:
 
     def __call__(self, records: np.ndarray) -> list[np.ndarray]:
         array = np.asarray(records, object)
-        rows = [self._parse_record(bytes(text).decode("latin-1"), number) for number, text in enumerate(array.ravel())]
+        texts = [bytes(record).decode("latin-1") for record in array.ravel()]
+        rows = [self._parse_record(text, number) for number, text in enumerate(texts)]
         results = []
         for column, dtype in enumerate(self.dtypes):
             values = np.empty(len(rows), object if dtype.is_string else dtype.numpy)
@@ -74,15 +79,15 @@ class DecodeCsv:
             results.append(values.reshape(array.shape))
         return results
 
-    def _parse_record(self, text: str, number: int) -> list[Any]:
+    def _parse_record(self, record: str, number: int) -> list[Any]:
         quoting: Any = csv.QUOTE_MINIMAL if self.quotes else csv.QUOTE_NONE
         try:
-            rows = list(csv.reader([text], delimiter=self.delimiter, quoting=quoting, strict=True))
+            lines = list(csv.reader([record], delimiter=self.delimiter, quoting=quoting, strict=True))
         except csv.Error as error:
             raise InvalidArgumentError(f"record {number}: {error}") from None
-        if len(rows) > 1:
+        if len(lines) > 1:
             raise InvalidArgumentError(f"record {number} has a line break outside of quotes")
-        fields = rows[0] if rows and rows[0] else [""]
+        fields = lines[0] if lines and lines[0] else [""]
         if self.columns is not None:
             if max(self.columns, default=-1) >= len(fields):
                 raise InvalidArgumentError(

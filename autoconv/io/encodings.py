@@ -1,4 +1,4 @@
-"""Strings in other encodings: base 64, compressed bytes; and files by patterns."""
+"""Strings in base 64, compressed strings, and the names of files that match patterns."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from autoconv.runtime.tensors.tensor import Tensor
 
 
 def encode_base64(input: TensorLike, pad: bool = False, name: str | None = None) -> Tensor:
-    """Strings as web-safe base 64, with "=" at the end if `pad`.
+    """Encode strings as web-safe base 64, with "=" at the end if `pad`.
 
     >>> autoconv.io.encode_base64(["a?", "bc"]).numpy()
     array([b'YT8', b'YmM'], dtype=object)
@@ -33,7 +33,7 @@ def encode_base64(input: TensorLike, pad: bool = False, name: str | None = None)
 
 
 def decode_base64(input: TensorLike, name: str | None = None) -> Tensor:
-    """The strings of web-safe base 64; raises InvalidArgumentError for other characters.
+    """Decode strings of web-safe base 64; raises InvalidArgumentError for other characters.
 
     >>> autoconv.io.decode_base64(["YT8", "YmM="]).numpy()
     array([b'a?', b'bc'], dtype=object)
@@ -42,7 +42,7 @@ def decode_base64(input: TensorLike, name: str | None = None) -> Tensor:
 
 
 def decode_compressed(bytes: TensorLike, compression_type: str = "", name: str | None = None) -> Tensor:
-    """The strings of compressed ones: `compression_type` is "GZIP", "ZLIB" or "" for none.
+    """Decompress strings; `compression_type` is "GZIP", "ZLIB" or "" for none.
 
     >>> import zlib
     >>> autoconv.io.decode_compressed(zlib.compress(b"abc"), "ZLIB").numpy()
@@ -54,7 +54,7 @@ def decode_compressed(bytes: TensorLike, compression_type: str = "", name: str |
 
 
 def matching_files(pattern: TensorLike, name: str | None = None) -> Tensor:
-    """The names of the files that match a pattern or one of several, sorted; files are matched when the graph runs.
+    """Return the sorted names of the files that match one or more patterns; files are matched when the graph runs.
 
     >>> autoconv.io.matching_files("/no such folder/*").numpy()
     array([], dtype=object)
@@ -63,7 +63,7 @@ def matching_files(pattern: TensorLike, name: str | None = None) -> Tensor:
 
 
 def match_filenames_once(pattern: TensorLike, name: str | None = None) -> Variable:
-    """A variable with the names of the files that match when it is created, sorted; see `matching_files`.
+    """Return a variable with the names of the files that match when it is created, sorted; see `matching_files`.
 
     >>> autoconv.io.match_filenames_once("/no such folder/*").numpy()
     array([], dtype=object)
@@ -119,17 +119,20 @@ class DecodeBase64(_StringConversion):
             raise InvalidArgumentError("Invalid character found in base64.") from None
 
 
+_ZLIB_FORMAT_BITS = {"GZIP": 31, "ZLIB": 15}  # zlib's `wbits`: 16 is added for gzip's header
+
+
 @attribute_class
 @dataclass(frozen=True)
 class Decompress(_StringConversion):
     """Read compressed bytes."""
 
     graphdef: ClassVar = "DecodeCompressed"
-    kind: str
+    compression_type: str
 
     def convert(self, text: bytes) -> bytes:
         try:
-            return zlib.decompress(text, 31 if self.kind == "GZIP" else 15) if self.kind else text
+            return zlib.decompress(text, _ZLIB_FORMAT_BITS[self.compression_type]) if self.compression_type else text
         except zlib.error as error:
             raise InvalidArgumentError(f"the bytes cannot be decompressed: {error}") from None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -23,8 +23,8 @@ _KIND_OF_FIELD = {"float_list": "float", "int64_list": "int64", "bytes_list": "s
 class FeatureSpec:
     """A feature to read: its key, and the dtype and shape of its values.
 
-    `shape` comes after a dimension of any size where the feature `varies`. `default` has what a missing feature gets:
-    one value for all elements, or one for each; a single one also pads. It is empty for 0 and empty text.
+    If the feature `varies`, a dimension of any size precedes `shape`. `default` has what a missing feature gets: one
+    value for all elements, or one for each; a single one also pads. If it is empty, they are 0 or empty text.
     """
 
     key: str
@@ -39,7 +39,7 @@ class FeatureSpec:
         """The name of the dtype in error messages, as protobuf names it."""
         return "float" if self.dtype is float32 else "int64" if self.dtype is int64 else "string"
 
-    def array(self, shape: Sequence[int]) -> np.ndarray:
+    def filled_array(self, shape: Sequence[int]) -> np.ndarray:
         """Return an array filled with the default."""
         empty = b"" if self.dtype.is_string else 0
         dtype = object if self.dtype.is_string else self.dtype.numpy
@@ -58,10 +58,10 @@ class DecodeExamples:
     specs: tuple[FeatureSpec, ...]
 
     def __call__(self, records: np.ndarray) -> list[np.ndarray]:
-        flat, shape = _records_with_locations(records)
-        features = [_parse("Example", record, location).features for location, record in flat]
-        locations = [location for location, _ in flat]
-        return [_join_feature(spec, [f.feature for f in features], locations, shape) for spec in self.specs]
+        located_records, shape = _records_with_locations(records)
+        feature_maps = [_parse("Example", record, location).features.feature for location, record in located_records]
+        locations = [location for location, _ in located_records]
+        return [_join_feature(spec, feature_maps, locations, shape) for spec in self.specs]
 
 
 @attribute_class
@@ -73,12 +73,14 @@ class DecodeRows:
     specs: tuple[FeatureSpec, ...]
 
     def __call__(self, records: np.ndarray) -> list[np.ndarray]:
-        flat, _ = _records_with_locations(records)
-        features = [(location, _parse("Example", record, location).features.feature) for location, record in flat]
+        located_records, _ = _records_with_locations(records)
+        feature_maps = [
+            (location, _parse("Example", record, location).features.feature) for location, record in located_records
+        ]
         results = []
         for spec in self.specs:
-            rows = [_read_feature(spec, feature, location) for location, feature in features]
-            results.append(np.concatenate([spec.array((0,)), *rows]))
+            rows = [_read_feature(spec, feature_map, location) for location, feature_map in feature_maps]
+            results.append(np.concatenate([spec.filled_array((0,)), *rows]))
             results.append(np.array([len(row) for row in rows], np.int64))
         return results
 
@@ -90,29 +92,26 @@ class DecodeSequences:
 
     graphdef: ClassVar = "ParseSequenceExampleV2"
     context_specs: tuple[FeatureSpec, ...]
-    steps: tuple[FeatureSpec, ...]
+    step_specs: tuple[FeatureSpec, ...]
 
     def __call__(self, records: np.ndarray) -> list[np.ndarray]:
-        flat, shape = _records_with_locations(records)
-        messages = [_parse("SequenceExample", record, location) for location, record in flat]
-        locations = [location for location, _ in flat]
+        located_records, shape = _records_with_locations(records)
+        messages = [_parse("SequenceExample", record, location) for location, record in located_records]
+        locations = [location for location, _ in located_records]
         contexts = [message.context.feature for message in messages]
         results = [_join_feature(spec, contexts, locations, shape) for spec in self.context_specs]
+        list_maps = [message.feature_lists.feature_list for message in messages]
         lengths = []
-        for spec in self.steps:
-            list_maps = [message.feature_lists.feature_list for message in messages]
-            rows = [
-                _read_steps(spec, list_map, location) for list_map, location in zip(
-                    list_maps, locations, strict=True
-                )
-            ]
-            results.append(_pad(spec, rows, shape))
+        for spec in self.step_specs:
+            pairs = zip(list_maps, locations, strict=True)
+            rows = [_read_steps(spec, list_map, location) for list_map, location in pairs]
+            results.append(_pad_to_longest(spec, rows, shape))
             lengths.append(np.array([len(row) for row in rows], np.int64).reshape(shape))
         return [*results, *lengths]
 
 
 def flat_default(key: str, value: Any, dtype: DType, shape: tuple[int, ...]) -> tuple[Any, ...]:
-    """Return a default as Python's values; raises InvalidArgumentError for one that does not fit the shape."""
+    """Return a default as a tuple of Python's values; raises InvalidArgumentError if it does not fit the shape."""
     if value is None:
         return ()
     array = np.asarray(getattr(value, "numpy", lambda: value)(), object if dtype.is_string else dtype.numpy)
@@ -139,8 +138,8 @@ def _message_classes() -> dict[str, Callable[[], Any]]:
     return message_classes()  # type: ignore[return-value]
 
 
-def _parse(kind: str, record: bytes, location: str) -> Any:
-    message = _message_classes()[kind]()
+def _parse(message_name: str, record: bytes, location: str) -> Any:
+    message = _message_classes()[message_name]()
     try:
         message.ParseFromString(record)
     except Exception:  # protobuf's implementations raise classes of their own
@@ -157,18 +156,18 @@ def _join_feature(
     pairs = zip(feature_maps, locations, strict=True)
     rows = [_read_feature(spec, feature_map, location) for feature_map, location in pairs]
     if spec.varies:
-        return _pad(spec, rows, shape)
-    result = spec.array((*shape, *spec.shape))
-    flat = result.reshape(len(rows), *spec.shape)
+        return _pad_to_longest(spec, rows, shape)
+    result = spec.filled_array((*shape, *spec.shape))
+    values_by_record = result.reshape(len(rows), *spec.shape)
     for i, row in enumerate(rows):
-        flat[i, ...] = row
+        values_by_record[i, ...] = row
     return result
 
 
-def _pad(spec: FeatureSpec, rows: list[np.ndarray], shape: tuple[int, ...]) -> np.ndarray:
+def _pad_to_longest(spec: FeatureSpec, rows: list[np.ndarray], shape: tuple[int, ...]) -> np.ndarray:
     longest = max((len(row) for row in rows), default=0)
-    padding = FeatureSpec(spec.key, spec.dtype, spec.shape, True, True, spec.default[:1])
-    array = padding.array((len(rows), longest, *spec.shape))
+    padding = replace(spec, default=spec.default[:1])
+    array = padding.filled_array((len(rows), longest, *spec.shape))
     for i, row in enumerate(rows):
         array[i, : len(row)] = row
     return array.reshape(*shape, longest, *spec.shape)
@@ -182,11 +181,11 @@ def _read_feature(spec: FeatureSpec, features: Any, location: str) -> np.ndarray
                 f"{_location_prefix(location)}Feature: {spec.key} (data type: {spec.kind}) "
                 "is required but could not be found."
             )
-        return spec.array((0, *spec.shape) if spec.varies else spec.shape)
-    return _shape_values(spec, values, location)
+        return spec.filled_array((0, *spec.shape) if spec.varies else spec.shape)
+    return _reshape_values(spec, values, location)
 
 
-def _shape_values(spec: FeatureSpec, values: np.ndarray, location: str) -> np.ndarray:
+def _reshape_values(spec: FeatureSpec, values: np.ndarray, location: str) -> np.ndarray:
     size = math.prod(spec.shape)
     if spec.varies:
         if size == 0 or len(values) % size:
@@ -210,8 +209,8 @@ def _read_steps(spec: FeatureSpec, feature_lists: Any, location: str) -> np.ndar
                 f"{_location_prefix(location)}Feature list '{spec.key}' is required but could not be found.  "
                 "FixedLenSequenceFeature(…, allow_missing=True) reads such a record as one without steps."
             )
-        return spec.array((0, *spec.shape))
-    step_spec = FeatureSpec(spec.key, spec.dtype, spec.shape, False, False, ())
+        return spec.filled_array((0, *spec.shape))
+    step_spec = replace(spec, varies=False, optional=False, default=())
     rows = []
     for number, feature in enumerate(feature_lists[spec.key].feature):
         step_location = f"{_location_prefix(location)}Step: {number}"
@@ -220,8 +219,8 @@ def _read_steps(spec: FeatureSpec, feature_lists: Any, location: str) -> np.ndar
             raise InvalidArgumentError(
                 f"{_location_prefix(step_location)}Feature list '{spec.key}' has a step without values"
             )
-        rows.append(_shape_values(step_spec, values, step_location))
-    result = spec.array((len(rows), *spec.shape))
+        rows.append(_reshape_values(step_spec, values, step_location))
+    result = spec.filled_array((len(rows), *spec.shape))
     for i, row in enumerate(rows):
         result[i, ...] = row
     return result

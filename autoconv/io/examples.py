@@ -16,7 +16,7 @@ from autoconv.runtime.support.shape import TensorSpec, as_shape
 from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.tensor import Tensor
 
-_DTYPES = (float32, int64, string)
+_FEATURE_DTYPES = (float32, int64, string)
 
 
 def parse_example(
@@ -45,8 +45,8 @@ def parse_example(
     specs = _feature_specs(dense)
     records = convert_to_tensor(serialized, string)
     rank = records.shape.rank
-    batch = None if rank is None else tuple(records.shape.as_list())
-    tensors = _decode_examples(records, specs, batch) if specs else {}
+    batch_shape = None if rank is None else tuple(records.shape.as_list())
+    tensors = _decode_examples(records, specs, batch_shape) if specs else {}
     return _merge_results(tensors, composite_features(records, composite), composite)
 
 
@@ -68,8 +68,9 @@ def parse_single_example(
     if not features:
         raise ValueError(f"Argument `features` cannot be None or falsy. Got {features}")
     dense, composite = split_features(features)
-    tensors = _parse_one(serialized, _feature_specs(dense)) if dense else {}
-    return _merge_results(tensors, composite_features(_scalar(serialized), composite), composite)
+    record = _scalar(serialized)
+    tensors = _decode_examples(record, _feature_specs(dense), ()) if dense else {}
+    return _merge_results(tensors, composite_features(record, composite), composite)
 
 
 def _merge_results(dense: dict[str, Any], composites: dict[str, Any], features: Mapping[str, Any]) -> dict[str, Any]:
@@ -83,15 +84,10 @@ def _merge_results(dense: dict[str, Any], composites: dict[str, Any], features: 
     }
 
 
-def _parse_one(serialized: TensorLike, specs: tuple[FeatureSpec, ...]) -> dict[str, Tensor]:
-    record = _scalar(serialized)
-    return _decode_examples(record, specs, ())
-
-
 def _decode_examples(
-    records: Tensor, specs: tuple[FeatureSpec, ...], batch: tuple[int | None, ...] | None
+    records: Tensor, specs: tuple[FeatureSpec, ...], batch_shape: tuple[int | None, ...] | None
 ) -> dict[str, Tensor]:
-    return _tensors_by_key(specs, call_on_host(DecodeExamples(specs), [records], _result_specs(specs, batch)))
+    return _tensors_by_key(specs, call_on_host(DecodeExamples(specs), [records], _result_specs(specs, batch_shape)))
 
 
 def parse_single_sequence_example(
@@ -142,18 +138,18 @@ def _parse_sequences(
 ) -> tuple[dict[str, Tensor], dict[str, Tensor], dict[str, Tensor]]:
     if not context_features and not sequence_features:
         raise ValueError("Both context_features and sequence_features are None, but at least one should have values.")
-    context = _feature_specs(context_features or {})
-    steps = _feature_specs(sequence_features or {}, steps=True)
+    context_specs = _feature_specs(context_features or {})
+    step_specs = _feature_specs(sequence_features or {}, of_steps=True)
     rank = records.shape.rank
-    batch = None if rank is None else tuple(records.shape.as_list())
-    lengths = [TensorSpec(batch, int64) for _ in steps]
-    specs = [*_result_specs(context, batch), *_result_specs(steps, batch), *lengths]
-    tensors = call_on_host(DecodeSequences(context, steps), [records], specs)
-    context_end, steps_end = len(context), len(context) + len(steps)
+    batch_shape = None if rank is None else tuple(records.shape.as_list())
+    lengths = [TensorSpec(batch_shape, int64) for _ in step_specs]
+    specs = [*_result_specs(context_specs, batch_shape), *_result_specs(step_specs, batch_shape), *lengths]
+    tensors = call_on_host(DecodeSequences(context_specs, step_specs), [records], specs)
+    context_end, steps_end = len(context_specs), len(context_specs) + len(step_specs)
     return (
-        _tensors_by_key(context, tensors[:context_end]),
-        _tensors_by_key(steps, tensors[context_end:steps_end]),
-        _tensors_by_key(steps, tensors[steps_end:]),
+        _tensors_by_key(context_specs, tensors[:context_end]),
+        _tensors_by_key(step_specs, tensors[context_end:steps_end]),
+        _tensors_by_key(step_specs, tensors[steps_end:]),
     )
 
 
@@ -168,27 +164,27 @@ def _tensors_by_key(specs: tuple[FeatureSpec, ...], tensors: list[Tensor]) -> di
     return {feature.key: value for feature, value in zip(specs, tensors, strict=True)}
 
 
-def _result_specs(specs: tuple[FeatureSpec, ...], batch: tuple[int | None, ...] | None) -> list[TensorSpec]:
+def _result_specs(specs: tuple[FeatureSpec, ...], batch_shape: tuple[int | None, ...] | None) -> list[TensorSpec]:
     varying_sizes = [(None,) if feature.varies else () for feature in specs]
     return [
-        TensorSpec(None if batch is None else (*batch, *varying_size, *feature.shape), feature.dtype)
+        TensorSpec(None if batch_shape is None else (*batch_shape, *varying_size, *feature.shape), feature.dtype)
         for feature, varying_size in zip(specs, varying_sizes, strict=True)
     ]
 
 
-def _feature_specs(features: Mapping[str, Any], steps: bool = False) -> tuple[FeatureSpec, ...]:
-    return tuple(_check_feature(key, features[key], steps) for key in sorted(features))
+def _feature_specs(features: Mapping[str, Any], of_steps: bool = False) -> tuple[FeatureSpec, ...]:
+    return tuple(_feature_spec(key, features[key], of_steps) for key in sorted(features))
 
 
-def _check_feature(key: str, feature: object, steps: bool) -> FeatureSpec:
-    """Return the spec of a key's feature; raises ValueError for an unsupported feature."""
+def _feature_spec(key: str, feature: object, of_steps: bool) -> FeatureSpec:
+    """Return the spec of a key's feature; raises ValueError or UnimplementedError for an unsupported feature."""
     if isinstance(feature, (VarLenFeature, RaggedFeature)):
         kind = "sparse" if isinstance(feature, VarLenFeature) else "ragged"
         raise UnimplementedError(
-            f"{type(feature).__name__} of {key!r} gives {kind} tensors, which features of sequences are not. Write: "
-            f"FixedLenSequenceFeature([], dtype, allow_missing=True), which is dense and padded."
+            f"{type(feature).__name__} of {key!r} gives {kind} tensors, but features of sequences are dense. Write: "
+            f"FixedLenSequenceFeature([], dtype, allow_missing=True), which is padded."
         )
-    allowed = FixedLenSequenceFeature if steps else (FixedLenFeature, FixedLenSequenceFeature)
+    allowed = FixedLenSequenceFeature if of_steps else (FixedLenFeature, FixedLenSequenceFeature)
     if not isinstance(feature, allowed):
         raise ValueError(f"Unsupported {type(feature).__name__} {feature} for key {key!r}")
     if feature.shape is None:
@@ -196,7 +192,7 @@ def _check_feature(key: str, feature: object, steps: bool) -> FeatureSpec:
     if feature.dtype is None:
         raise ValueError(f"Missing type for feature {key}. Received feature={feature}.")
     dtype = as_dtype(feature.dtype)
-    if dtype not in _DTYPES:
+    if dtype not in _FEATURE_DTYPES:
         raise ValueError(f"Features are float32, int64 or string; {key!r} is requested as {dtype.name}.")
     declared_shape = as_shape(feature.shape)
     shape = tuple(size for size in declared_shape or () if isinstance(size, int))
@@ -205,7 +201,7 @@ def _check_feature(key: str, feature: object, steps: bool) -> FeatureSpec:
     if isinstance(feature, FixedLenFeature):
         default = flat_default(key, feature.default_value, dtype, shape)
         return FeatureSpec(key, dtype, shape, False, feature.default_value is not None, default)
-    if not steps and not feature.allow_missing:
+    if not of_steps and not feature.allow_missing:
         raise ValueError("Unsupported: FixedLenSequenceFeature requires allow_missing to be True.")
     default = flat_default(key, feature.default_value, dtype, ())
     return FeatureSpec(key, dtype, shape, True, bool(feature.allow_missing), default)

@@ -11,7 +11,7 @@ from autoconv.runtime.annotations import DTypeLike
 
 
 class FixedLenFeature(collections.namedtuple("FixedLenFeature", ["shape", "dtype", "default_value"])):
-    """A feature of one shape: `dtype` is float32, int64 or string. Without a default, each example must have it.
+    """A feature of a fixed shape: `dtype` is float32, int64 or string. Without a default, each example must have it.
 
     >>> autoconv.io.FixedLenFeature([2], autoconv.float32).default_value is None
     True
@@ -26,7 +26,7 @@ class FixedLenFeature(collections.namedtuple("FixedLenFeature", ["shape", "dtype
 class FixedLenSequenceFeature(
     collections.namedtuple("FixedLenSequenceFeature", ["shape", "dtype", "allow_missing", "default_value"])
 ):
-    """A feature whose first dimension varies; the rest has the shape given. A batch is padded to its longest.
+    """A feature whose first dimension varies; the others have the sizes of `shape`. A batch is padded to its longest.
 
     >>> autoconv.io.FixedLenSequenceFeature([], autoconv.int64, allow_missing=True).allow_missing
     True

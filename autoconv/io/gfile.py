@@ -155,8 +155,8 @@ def stat(path: Path) -> FileStatistics:
     0
     """
     with file_errors(_text_path(path)):
-        found = os.stat(_text_path(path))
-    return FileStatistics(found.st_size, found.st_mtime_ns, isdir(path))
+        status = os.stat(_text_path(path))
+    return FileStatistics(status.st_size, status.st_mtime_ns, isdir(path))
 
 
 def walk(top: Path) -> Iterator[tuple[str, list[str], list[str]]]:
@@ -178,16 +178,6 @@ def join(path: Path, *paths: Path) -> str:
     return os.path.join(_text_path(path), *map(_text_path, paths))
 
 
-def _text_path(path: Path) -> str:
-    return os.fsdecode(path)
-
-
-__all__ = [
-    "GFile", "copy", "exists", "glob", "isdir", "join", "listdir", "makedirs", "mkdir", "remove", "rename", "rmtree",
-    "stat", "walk",
-]  # fmt: skip
-
-
 def get_registered_schemes() -> list[str]:
     """Return the supported prefixes of paths: those of local files.
 
@@ -195,3 +185,13 @@ def get_registered_schemes() -> list[str]:
     ['', 'file']
     """
     return ["", "file"]
+
+
+def _text_path(path: Path) -> str:
+    return os.fsdecode(path)
+
+
+__all__ = [
+    "GFile", "copy", "exists", "get_registered_schemes", "glob", "isdir", "join", "listdir", "makedirs", "mkdir",
+    "remove", "rename", "rmtree", "stat", "walk",
+]  # fmt: skip

@@ -14,6 +14,6 @@ from autoconv.runtime.support.shape import TensorSpec
 from autoconv.runtime.tensors.tensor import Tensor
 
 
-def call_on_host(function: Callable[..., Any], inputs: Sequence[Tensor], results: Sequence[TensorSpec]) -> list[Tensor]:
+def call_on_host(function: Callable[..., Any], inputs: Sequence[Tensor], specs: Sequence[TensorSpec]) -> list[Tensor]:
     """Return the results of a host function as tensors: at once, or recorded in the graph that is traced."""
-    return list(numpy_function(function, inputs, list(results), name=type(function).__name__))
+    return list(numpy_function(function, inputs, list(specs), name=type(function).__name__))

@@ -18,7 +18,7 @@ from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.tensor import Tensor
 
 _FORMATS = ("JPEG", "PNG", "GIF", "BMP", "WEBP")
-_MODES = {1: "L", 3: "RGB", 4: "RGBA"}
+_MODE_OF_CHANNELS = {1: "L", 2: "LA", 3: "RGB", 4: "RGBA"}
 _GRAY_WEIGHTS = np.array([6968, 23434, 2366], np.int64)  # weights of PNG's reference library, in units of 2**-15
 
 
@@ -130,37 +130,43 @@ def extract_jpeg_shape(contents: TensorLike, output_type: DTypeLike = int32, nam
 
 
 def _decode(
-    contents: TensorLike, channels: int | None, dtype: DTypeLike, frames: bool, rank: int | None, ratio: int = 1
+    contents: TensorLike, channels: int | None, dtype: DTypeLike, has_frames: bool, rank: int | None, ratio: int = 1
 ) -> Any:
-    count = channels or 0
-    if count not in (0, 1, 3, 4):
-        raise InvalidArgumentError(f"`channels` must be 0, 1, 3 or 4 but got {count}")
-    kind = as_dtype(dtype)
-    if kind not in (uint8, uint16, float32):
-        raise ValueError(f"images have the dtype uint8, uint16 or float32, found {kind.name}")
-    shape = None if rank is None else (*(None,) * (rank - 1), count or None)
-    function = DecodeImage(count, kind, frames, ratio, rank)
-    return call_on_host(function, [convert_to_tensor(contents, string)], [TensorSpec(shape, kind)])[0]
+    channel_count = channels or 0
+    if channel_count not in (0, 1, 3, 4):
+        raise InvalidArgumentError(f"`channels` must be 0, 1, 3 or 4 but got {channel_count}")
+    image_dtype = as_dtype(dtype)
+    if image_dtype not in (uint8, uint16, float32):
+        raise ValueError(f"images have the dtype uint8, uint16 or float32, found {image_dtype.name}")
+    shape = None if rank is None else (*(None,) * (rank - 1), channel_count or None)
+    function = DecodeImage(channel_count, image_dtype, has_frames, ratio, rank)
+    return call_on_host(function, [convert_to_tensor(contents, string)], [TensorSpec(shape, image_dtype)])[0]
 
 
-def _encode(image: TensorLike, form: str, level: int, progressive: bool = False, smaller: bool = True) -> Tensor:
+def _encode(
+    image: TensorLike, file_format: str, level: int, progressive: bool = False, halves_chroma: bool = True
+) -> Tensor:
     picture = convert_to_tensor(image)
-    allowed = (uint8, uint16) if form == "PNG" else (uint8,)
-    if picture.dtype not in allowed:
-        names = " or ".join(dtype.name for dtype in allowed)
-        raise InvalidArgumentError(f"an image for {form} has the dtype {names}, found {picture.dtype.name}")
-    return call_on_host(EncodeImage(form, level, progressive, smaller), [picture], [TensorSpec((), string)])[0]
+    allowed_dtypes = (uint8, uint16) if file_format == "PNG" else (uint8,)
+    if picture.dtype not in allowed_dtypes:
+        names = " or ".join(dtype.name for dtype in allowed_dtypes)
+        raise InvalidArgumentError(f"an image for {file_format} has the dtype {names}, found {picture.dtype.name}")
+    function = EncodeImage(file_format, level, progressive, halves_chroma)
+    return call_on_host(function, [picture], [TensorSpec((), string)])[0]
 
 
 @attribute_class
 @dataclass(frozen=True)
 class DecodeImage:
-    """Read the pixels of an image file; `frames` keeps those of an animation."""
+    """Read the pixels of an image file, with the frames of an animation if it `has_frames`.
+
+    `ratio` divides height and width. `rank` is that of the result, None where it depends on the file.
+    """
 
     graphdef: ClassVar = "DecodeImage"
     channels: int
     dtype: DType
-    frames: bool
+    has_frames: bool
     ratio: int
     rank: int | None
 
@@ -170,7 +176,7 @@ class DecodeImage:
         try:
             if image.format == "PNG":
                 _open_image(data).verify()  # pixels may be intact in a file that is damaged elsewhere
-            if image.format == "GIF" and self.frames:
+            if image.format == "GIF" and self.has_frames:
                 pixels = np.stack([self._read_pixels(frame, 3) for frame in _iterate_frames(image)])
             else:
                 pixels = self._read_pixels(image, self.channels)
@@ -184,15 +190,15 @@ class DecodeImage:
         if self.ratio > 1:
             image.draft(None, (-(-image.width // self.ratio), -(-image.height // self.ratio)))
         if image.mode.startswith("I;16") or image.mode == "I":
-            deep = np.asarray(image).astype(np.uint16)[..., None]
-            return deep if channels in (0, 1) else np.repeat(deep, 3, axis=-1)
-        count = channels or _channel_count(image)
-        if count == 1 and image.format == "JPEG":
-            image.draft("L", image.size)  # the file's own brightness
-        if count == 1 and image.mode not in ("L", "1"):
+            pixels_16_bit = np.asarray(image).astype(np.uint16)[..., None]
+            return pixels_16_bit if channels in (0, 1) else np.repeat(pixels_16_bit, 3, axis=-1)
+        channel_count = channels or _channel_count(image)
+        if channel_count == 1 and image.format == "JPEG":
+            image.draft("L", image.size)  # decode only the brightness, which a JPEG file stores apart
+        if channel_count == 1 and image.mode not in ("L", "1"):
             colours = np.asarray(image.convert("RGB")).astype(np.int64)
             return (colours @ _GRAY_WEIGHTS >> 15).astype(np.uint8)[..., None]
-        pixels = np.asarray(image.convert(_MODES.get(count, "LA")))
+        pixels = np.asarray(image.convert(_MODE_OF_CHANNELS[channel_count]))
         return pixels if pixels.ndim == 3 else pixels[..., None]
 
     def _convert_dtype(self, pixels: np.ndarray) -> np.ndarray:
@@ -200,7 +206,7 @@ class DecodeImage:
         if self.dtype is float32:
             return pixels.astype(np.float32) * np.float32(1 / max_value)
         if self.dtype is uint16:
-            return pixels if max_value > 255 else pixels.astype(np.uint16) * np.uint16(257)
+            return pixels if max_value > 255 else pixels.astype(np.uint16) * np.uint16(257)  # 255 becomes 65535
         return pixels if max_value == 255 else (pixels >> 8).astype(np.uint8)
 
 
@@ -210,31 +216,31 @@ class EncodeImage:
     """Write pixels as an image file: `level` is PNG's compression or JPEG's quality."""
 
     graphdef: ClassVar = "EncodeImage"
-    form: str
+    file_format: str
     level: int
     progressive: bool
-    smaller: bool
+    halves_chroma: bool
 
     def __call__(self, pixels: np.ndarray) -> bytes:
         pixels = np.asarray(pixels)
         if pixels.ndim != 3:
             raise InvalidArgumentError(f"image must be 3-dimensional, got the shape {list(pixels.shape)}")
         height, width, channels = pixels.shape
-        allowed = (1, 3) if self.form == "JPEG" else (1, 2, 3, 4)
-        if channels not in allowed:
-            names = ", ".join(map(str, allowed[:-1]))
-            raise InvalidArgumentError(f"image must have {names}, or {allowed[-1]} channels, got {channels}")
+        allowed_counts = (1, 3) if self.file_format == "JPEG" else (1, 2, 3, 4)
+        if channels not in allowed_counts:
+            counts = ", ".join(map(str, allowed_counts[:-1]))
+            raise InvalidArgumentError(f"image must have {counts}, or {allowed_counts[-1]} channels, got {channels}")
         if pixels.dtype == np.uint16 and channels != 1:
             raise InvalidArgumentError(f"an image of uint16 has 1 channel here, got {channels}")
         if not height or not width:
             raise InvalidArgumentError(f"image must not be empty, got the shape {list(pixels.shape)}")
         image = _import_pillow().fromarray(np.ascontiguousarray(pixels[..., 0] if channels == 1 else pixels))
         file = io.BytesIO()
-        if self.form == "PNG":
+        if self.file_format == "PNG":
             image.save(file, "PNG", **({} if self.level < 0 else {"compress_level": self.level}))
         else:
-            sampling = 2 if self.smaller and channels == 3 else 0
-            image.save(file, "JPEG", quality=self.level, progressive=self.progressive, subsampling=sampling)
+            subsampling = 2 if self.halves_chroma and channels == 3 else 0
+            image.save(file, "JPEG", quality=self.level, progressive=self.progressive, subsampling=subsampling)
         return file.getvalue()
 
 
@@ -244,6 +250,7 @@ class IsJpeg:
     """Test the first bytes of a file."""
 
     graphdef: ClassVar = "IsJpeg"
+
     def __call__(self, contents: np.ndarray) -> np.bool_:
         return np.bool_(bytes(np.asarray(contents, object).item())[:3] == b"\xff\xd8\xff")
 
@@ -275,12 +282,12 @@ def _open_image(data: bytes) -> Any:
 
 def _iterate_frames(image: Any) -> Any:
     for number in range(getattr(image, "n_frames", 1)):
-        image.seek(number)
+        image.seek(number)  # the one object then has the pixels of this frame
         yield image
 
 
 def _channel_count(image: Any) -> int:
-    """Return the number of channels of the file; a palette has 3 or 4."""
+    """Return the number of channels of an image; one with a palette, or CMYK, counts as colour."""
     if image.mode == "P" or image.mode == "CMYK":
         return 4 if "transparency" in image.info else 3
     if image.mode == "LA":

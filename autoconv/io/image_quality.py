@@ -10,7 +10,7 @@ from autoconv.api.random.stateful import uniform
 from autoconv.api.random.stateless import stateless_uniform
 from autoconv.errors import InvalidArgumentError
 from autoconv.graph.attribute_text import attribute_class
-from autoconv.graph.dtypes import as_dtype, int32, uint8
+from autoconv.graph.dtypes import as_dtype, int32, string, uint8
 from autoconv.io.host_function import call_on_host
 from autoconv.io.image_files import DecodeImage, EncodeImage, decode_jpeg
 from autoconv.runtime.annotations import DTypeLike, TensorLike
@@ -65,7 +65,7 @@ def decode_and_crop_jpeg(
     try_recover_truncated: bool = False, acceptable_fraction: float = 1, dct_method: str = "",
     name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """Return the part (y, x, height, width) of a JPEG file's image; see `decode_jpeg`.
+    """Return a part of a JPEG file's image, `crop_window` (y, x, height, width); see `decode_jpeg`.
 
     >>> data = autoconv.io.encode_jpeg(np.zeros([4, 5, 3], np.uint8))
     >>> autoconv.io.decode_and_crop_jpeg(data, [1, 1, 2, 3]).shape
@@ -82,10 +82,10 @@ def decode_webp(contents: TensorLike, channels: int = 0, dtype: DTypeLike = uint
     >>> autoconv.io.decode_webp(autoconv.io.encode_png(np.zeros([2, 3, 3], np.uint8))).shape
     TensorShape([1, 2, 3, 3])
     """
-    kind = as_dtype(dtype)
+    pixel_dtype = as_dtype(dtype)
     shape = (None, None, None, channels or None)
-    function = DecodeImage(int(channels), kind, False, 1, 4)
-    return call_on_host(function, [convert_to_tensor(contents, as_dtype("string"))], [TensorSpec(shape, kind)])[0]
+    function = DecodeImage(int(channels), pixel_dtype, has_frames=False, ratio=1, rank=4)
+    return call_on_host(function, [convert_to_tensor(contents, string)], [TensorSpec(shape, pixel_dtype)])[0]
 
 
 @attribute_class
@@ -98,8 +98,9 @@ class ThroughJpeg:
     def __call__(self, pixels: Any, quality: Any) -> Any:
         if not 0 <= int(quality) <= 100:
             raise InvalidArgumentError(f"quality must be in [0,100], got {int(quality)}")
-        data = EncodeImage("JPEG", int(quality), False, True)(pixels)
-        return DecodeImage(int(pixels.shape[-1]), uint8, False, 1, 3)(data)  # type: ignore[arg-type]
+        data = EncodeImage("JPEG", int(quality), progressive=False, halves_chroma=True)(pixels)
+        decode = DecodeImage(int(pixels.shape[-1]), uint8, has_frames=False, ratio=1, rank=3)
+        return decode(data)  # type: ignore[arg-type]
 
 
 def _check_qualities(low: int, high: int) -> None:

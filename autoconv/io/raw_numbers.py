@@ -1,4 +1,4 @@
-"""Numbers from their bytes in memory."""
+"""Numbers from strings of their bytes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def decode_raw(
 ) -> Tensor:
     """Decode the bytes of strings of one length as numbers, along a further dimension.
 
-    Raises InvalidArgumentError for strings of several lengths, or of a length that numbers do not divide.
+    Raises InvalidArgumentError for strings of several lengths, or of a length that is no multiple of a number's size.
 
     >>> autoconv.io.decode_raw([b"\\x01\\x00\\x02\\x00"], autoconv.int16).numpy()
     array([[1, 2]], dtype=int16)
@@ -43,15 +43,15 @@ class DecodeRaw:
     little_endian: bool
 
     def __call__(self, texts: np.ndarray) -> np.ndarray:
-        order = self.dtype.numpy.newbyteorder("<" if self.little_endian else ">")
+        stored_dtype = self.dtype.numpy.newbyteorder("<" if self.little_endian else ">")
         array = np.asarray(texts, object)
-        flat = [bytes(text) for text in array.ravel()]
-        if len({len(text) for text in flat}) > 1:
+        byte_strings = [bytes(text) for text in array.ravel()]
+        if len({len(text) for text in byte_strings}) > 1:
             raise InvalidArgumentError("DecodeRaw requires input strings to all be the same size: of one length")
-        if flat and len(flat[0]) % order.itemsize:
+        if byte_strings and len(byte_strings[0]) % stored_dtype.itemsize:
             raise InvalidArgumentError(
-                f"Input to DecodeRaw has length {len(flat[0])} that is not a multiple of {order.itemsize}, "
-                f"the size of {self.dtype.name}"
+                f"Input to DecodeRaw has length {len(byte_strings[0])} that is not a multiple of "
+                f"{stored_dtype.itemsize}, the size of {self.dtype.name}"
             )
-        numbers = np.frombuffer(b"".join(flat), order).astype(self.dtype.numpy)
-        return numbers.reshape((*array.shape, len(flat[0]) // order.itemsize if flat else 0))
+        numbers = np.frombuffer(b"".join(byte_strings), stored_dtype).astype(self.dtype.numpy)
+        return numbers.reshape((*array.shape, len(byte_strings[0]) // stored_dtype.itemsize if byte_strings else 0))

@@ -22,7 +22,8 @@ _COMPRESSION_TYPES = ("", "GZIP", "ZLIB")
 class TFRecordOptions:
     """Compression of a file of records: "", "GZIP" or "ZLIB", and the level from 0 to 9.
 
-    Further arguments of TensorFlow, which set sizes of buffers, have no effect. Raises ValueError for another kind.
+    Further arguments of TensorFlow, which set sizes of buffers, have no effect. Raises ValueError for another
+    compression.
 
     >>> autoconv.io.TFRecordOptions("GZIP").compression_type
     'GZIP'
@@ -75,14 +76,15 @@ class TFRecordWriter:
             raise NotFoundError(f"{name}; No such file or directory") from None
         level = self._options.compression_level
         level = -1 if level is None else level
-        self._raw = self._file
+        self._disk_file = self._file
         self._zlib = zlib.compressobj(level) if self._options.compression_type == "ZLIB" else None
         if self._options.compression_type == "GZIP":
-            self._file = gzip.GzipFile(fileobj=self._raw, mode="wb", compresslevel=6 if level < 0 else level, mtime=0)
+            gzip_level = 6 if level < 0 else level
+            self._file = gzip.GzipFile(fileobj=self._disk_file, mode="wb", compresslevel=gzip_level, mtime=0)
 
     def write(self, record: bytes | str) -> None:
         """Write one record. Raises TypeError for anything but bytes or text, which is written as UTF-8."""
-        if self._raw.closed:
+        if self._disk_file.closed:
             raise FailedPreconditionError("Writer is closed.")
         if isinstance(record, str):
             record = record.encode()
@@ -98,22 +100,22 @@ class TFRecordWriter:
 
     def flush(self) -> None:
         """Write buffered records to the file."""
-        if self._raw.closed:
+        if self._disk_file.closed:
             raise FailedPreconditionError("Writer is closed.")
         with naming_disk_errors(self._name):
             if self._zlib is not None:
                 self._file.write(self._zlib.flush(zlib.Z_SYNC_FLUSH))
             self._file.flush()
-            self._raw.flush()
+            self._disk_file.flush()
 
     def close(self) -> None:
         """Complete the file; a second call has no effect."""
-        if self._raw.closed:
+        if self._disk_file.closed:
             return
-        with naming_disk_errors(self._name), contextlib.closing(self._raw):
+        with naming_disk_errors(self._name), contextlib.closing(self._disk_file):
             if self._zlib is not None:
                 self._file.write(self._zlib.flush())
-            if self._file is not self._raw:
+            if self._file is not self._disk_file:
                 self._file.close()
 
     def __enter__(self) -> TFRecordWriter:
@@ -140,8 +142,8 @@ def tf_record_iterator(path: str, options: TFRecordOptions | str | None = None) 
     >>> list(autoconv.io.tf_record_iterator(path, "ZLIB"))
     [b'one']
     """
-    kind = options if isinstance(options, TFRecordOptions) else TFRecordOptions(options)
+    file_options = options if isinstance(options, TFRecordOptions) else TFRecordOptions(options)
     if isinstance(path, (list, tuple)):
         raise InvalidArgumentError(f"tf_record_iterator reads one file, found {path!r}: use data.TFRecordDataset")
-    for (record,) in Records(path, kind.compression_type).contents(os.fsdecode(path)):
+    for (record,) in Records(path, file_options.compression_type).contents(os.fsdecode(path)):
         yield record.item()

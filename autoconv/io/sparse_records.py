@@ -38,10 +38,10 @@ def serialize_many_sparse(sp_input: Any, out_type: DTypeLike = string, name: str
     count = sparse.shape[0]
     if count is None:
         raise ValueError("serialize_many_sparse takes a sparse tensor whose first size is known")
-    rows = get_item(sparse.indices, (slice(None), 0))
+    row_numbers = get_item(sparse.indices, (slice(None), 0))
     records = []
     for i in range(count):
-        is_in_part = rows == constant(i, int64)
+        is_in_part = row_numbers == constant(i, int64)
         indices = get_item(get_item(sparse.indices, is_in_part), (slice(None), slice(1, None)))
         part = SparseTensor(indices, get_item(sparse.values, is_in_part), sparse.dense_shape[1:])
         records.append(serialize_sparse(part))
@@ -65,12 +65,11 @@ def deserialize_many_sparse(
     parts = []
     for i in range(count):
         indices, values, shape = (get_item(rows, (i, j)) for j in range(3))
-        columns = parse_tensor(indices, int64)
-        columns = get_item(columns, (slice(None), slice(None)))
-        size = parse_tensor(shape, int64)
-        numbers = parse_tensor(values, as_dtype(dtype))
-        first = columns[:, :1] * constant(0, int64)
-        indices_with_row = concat([first, columns], 1)
-        parts.append(SparseTensor(indices_with_row, numbers, concat([constant([1], int64), size], 0)))
+        coordinates = parse_tensor(indices, int64)
+        coordinates = get_item(coordinates, (slice(None), slice(None)))  # a matrix, as its rank is then known
+        part_shape = concat([constant([1], int64), parse_tensor(shape, int64)], 0)
+        zeros = coordinates[:, :1] * constant(0, int64)
+        part_values = parse_tensor(values, as_dtype(dtype))
+        parts.append(SparseTensor(concat([zeros, coordinates], 1), part_values, part_shape))
     return sparse_concat(0, parts, expand_nonconcat_dims=True)
 

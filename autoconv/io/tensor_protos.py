@@ -14,8 +14,8 @@ from autoconv.io.tensor_records import ParseTensor, SerializeTensor
 from autoconv.runtime.annotations import DTypeLike
 from autoconv.runtime.tensors.conversion import to_array
 
-# The field that holds a single value; several values are bytes.
-_FIELDS = {
+# The field of the values by dtype, unless they are written as raw bytes.
+_VALUE_FIELDS = {
     "float32": "float_val", "float64": "double_val", "int64": "int64_val", "bool": "bool_val", "uint32": "uint32_val",
     "uint64": "uint64_val", "complex64": "scomplex_val", "complex128": "dcomplex_val",
     **dict.fromkeys(("int8", "int16", "int32", "uint8", "uint16"), "int_val"),
@@ -28,8 +28,8 @@ def make_tensor_proto(
 ) -> Any:  # fmt: skip
     """Return values as a TensorProto of a shape, by default their own.
 
-    Raises TypeError for another shape than `shape` with `verify_shape`, and with `allow_broadcast` for another number
-    of elements than 1 or that of `shape`; ValueError for more elements than `shape` has.
+    Raises ValueError for more elements than `shape` has. With `verify_shape` the values must have the shape, and with
+    `allow_broadcast` its number of elements, or else one; otherwise raises TypeError.
 
     >>> autoconv.make_tensor_proto(2.5).float_val
     [2.5]
@@ -38,8 +38,8 @@ def make_tensor_proto(
     element_dtype: DType = string if array.dtype == object else as_dtype(array.dtype)
     sizes = array.shape if shape is None else tuple(map(int, shape))
     count = math.prod(sizes)
-    is_one = allow_broadcast and array.shape in ((), (1,))
-    if not is_one and ((verify_shape and array.shape != sizes) or (allow_broadcast and array.size != count)):
+    may_broadcast = allow_broadcast and array.shape in ((), (1,))
+    if not may_broadcast and ((verify_shape and array.shape != sizes) or (allow_broadcast and array.size != count)):
         raise TypeError(f"Expected Tensor's shape: {sizes}, but got {array.shape}.")
     if array.size > count:
         raise ValueError(f"Too many elements provided. Takes at most {count}, but got {array.size}")
@@ -54,12 +54,12 @@ def make_tensor_proto(
 def _fill(message: Any, array: np.ndarray, dtype: DType, is_whole: bool) -> None:
     if dtype.is_string:
         message.string_val.extend(bytes(text) for text in array.ravel())
-    elif (is_whole and array.size > 1) or dtype.name not in _FIELDS:
+    elif (is_whole and array.size > 1) or dtype.name not in _VALUE_FIELDS:
         message.tensor_content = _content(array, dtype)
     else:
         values = array.ravel()
-        parts = values.view(values.real.dtype) if dtype.is_complex else values
-        getattr(message, _FIELDS[dtype.name]).extend(parts.tolist())
+        numbers = values.view(values.real.dtype) if dtype.is_complex else values
+        getattr(message, _VALUE_FIELDS[dtype.name]).extend(numbers.tolist())
 
 
 def _content(array: np.ndarray, dtype: DType) -> bytes:

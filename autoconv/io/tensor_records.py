@@ -21,9 +21,9 @@ from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.tensor import Tensor
 from autoconv.storage.wire import make_field, parse_fields, read_varint
 
-# Fields of a TensorProto. Values are in `_CONTENT`, as raw bytes, or in the field of their dtype.
-_DTYPE, _SHAPE, _CONTENT, _TEXTS, _HALVES = 1, 2, 4, 8, 13
-_VALUES = {
+# Fields of a TensorProto. Values are in `_CONTENT_FIELD`, as raw bytes, or in the field of their dtype.
+_DTYPE_FIELD, _SHAPE_FIELD, _CONTENT_FIELD, _STRINGS_FIELD, _HALVES_FIELD = 1, 2, 4, 8, 13
+_VALUE_FIELDS = {  # dtype: (field, struct's format of one number, or "" for varints)
     dtypes.float32: (5, "f"), dtypes.float64: (6, "d"), dtypes.complex64: (9, "f"), dtypes.complex128: (12, "d"),
     dtypes.int8: (7, ""), dtypes.int16: (7, ""), dtypes.int32: (7, ""), dtypes.uint8: (7, ""), dtypes.uint16: (7, ""),
     dtypes.int64: (10, ""), dtypes.bool_: (11, ""), dtypes.uint32: (16, ""), dtypes.uint64: (17, ""),
@@ -65,11 +65,11 @@ class SerializeTensor:
     def __call__(self, array: np.ndarray) -> bytes:
         array = np.asarray(array)
         shape = b"".join(make_field(2, make_field(1, size) if size else b"") for size in array.shape)
-        head = make_field(_DTYPE, self.dtype.enum) + make_field(_SHAPE, shape)
+        head = make_field(_DTYPE_FIELD, self.dtype.enum) + make_field(_SHAPE_FIELD, shape)
         if self.dtype.is_string:
-            return head + b"".join(make_field(_TEXTS, bytes(text)) for text in array.ravel())
+            return head + b"".join(make_field(_STRINGS_FIELD, bytes(text)) for text in array.ravel())
         content = np.ascontiguousarray(array).tobytes()
-        return head + (make_field(_CONTENT, content) if content else b"")
+        return head + (make_field(_CONTENT_FIELD, content) if content else b"")
 
 
 @attribute_class
@@ -84,13 +84,13 @@ class ParseTensor:
         data = bytes(np.asarray(serialized, object).item())
         try:
             fields = parse_fields(data)
-            number = fields.get(_DTYPE, [0])[-1]
-            shape = tuple(_shape(fields.get(_SHAPE, [b""])[-1]))
+            enum = fields.get(_DTYPE_FIELD, [0])[-1]
+            shape = tuple(_read_shape(fields.get(_SHAPE_FIELD, [b""])[-1]))
         except (ValueError, IndexError, TypeError, struct.error):
             raise InvalidArgumentError(f"Could not parse `serialized` as TensorProto: {data[:40]!r}") from None
-        if number != self.dtype.enum:
+        if enum != self.dtype.enum:
             raise InvalidArgumentError(
-                f"Type mismatch between parsed tensor ({_dtype_name(number)}) and dtype ({self.dtype.name})"
+                f"Type mismatch between parsed tensor ({_dtype_name(enum)}) and dtype ({self.dtype.name})"
             )
         try:
             return self._read_array(fields, shape)
@@ -100,29 +100,29 @@ class ParseTensor:
     def _read_array(self, fields: dict[int, list[Any]], shape: tuple[int, ...]) -> np.ndarray:
         size = math.prod(shape)
         if self.dtype.is_string:
-            texts = np.empty(len(fields.get(_TEXTS, [])), object)
-            texts[:] = [bytes(text) for text in fields.get(_TEXTS, [])]
+            texts = np.empty(len(fields.get(_STRINGS_FIELD, [])), object)
+            texts[:] = [bytes(text) for text in fields.get(_STRINGS_FIELD, [])]
             return _repeat_last(texts, size, b"").reshape(shape)
-        if _CONTENT in fields:
-            return np.frombuffer(fields[_CONTENT][-1], self.dtype.numpy).reshape(shape)
+        if _CONTENT_FIELD in fields:
+            return np.frombuffer(fields[_CONTENT_FIELD][-1], self.dtype.numpy).reshape(shape)
         return _repeat_last(self._read_values(fields), size, 0).reshape(shape)
 
     def _read_values(self, fields: dict[int, list[Any]]) -> np.ndarray:
-        """Return the values of the field of the dtype, which are packed or in a field each."""
-        if self.dtype not in _VALUES:  # 16-bit floats, as their bits
-            bits = [number for part in fields.get(_HALVES, []) for number in _numbers(part)]
+        """Return the values of the field of the dtype, which are packed, or in one field each."""
+        if self.dtype not in _VALUE_FIELDS:  # 16-bit floats, as their bits
+            bits = [field for part in fields.get(_HALVES_FIELD, []) for field in _varints(part)]
             return np.array(bits, np.uint16).view(self.dtype.numpy)
-        number, code = _VALUES[self.dtype]
-        parts = fields.get(number, [])
-        if code:
-            size = struct.calcsize(code)
+        field, number_format = _VALUE_FIELDS[self.dtype]
+        parts = fields.get(field, [])
+        if number_format:
+            size = struct.calcsize(number_format)
             data = b"".join(part if isinstance(part, bytes) else part.to_bytes(size, "little") for part in parts)
-            return np.frombuffer(data, f"<{code}").view(self.dtype.numpy)
-        numbers = [value for part in parts for value in _numbers(part)]
+            return np.frombuffer(data, f"<{number_format}").view(self.dtype.numpy)
+        numbers = [value for part in parts for value in _varints(part)]
         return np.array(numbers, np.uint64).astype(self.dtype.numpy)
 
 
-def _shape(message: bytes) -> Iterator[int]:
+def _read_shape(message: bytes) -> Iterator[int]:
     size = 1
     for dimension in parse_fields(message).get(2, []):
         dimension_size = parse_fields(dimension).get(1, [0])[-1]
@@ -132,7 +132,7 @@ def _shape(message: bytes) -> Iterator[int]:
         yield dimension_size
 
 
-def _numbers(part: int | bytes) -> Iterator[int]:
+def _varints(part: int | bytes) -> Iterator[int]:
     if isinstance(part, int):
         yield part & 0xFFFF_FFFF_FFFF_FFFF
         return
@@ -144,16 +144,14 @@ def _numbers(part: int | bytes) -> Iterator[int]:
 
 def _repeat_last(values: np.ndarray, size: int, zero: Any) -> np.ndarray:
     """Extend the values to `size` elements by repeating the last one."""
-    if len(values) > size:
-        raise ValueError(f"{len(values)} values for {size} elements")
     if len(values) == size:
         return values
-    if size > _MAX_REPEATED:
+    if len(values) > size or size > _MAX_REPEATED:
         raise ValueError(f"{len(values)} values for {size} elements")
     repeated = np.full(size - len(values), values[-1] if len(values) else zero, values.dtype)
     return np.concatenate([values, repeated])
 
 
-def _dtype_name(number: int) -> str:
-    readable_dtypes = (*_VALUES, dtypes.float16, dtypes.bfloat16, string)
-    return next((dtype.name for dtype in readable_dtypes if dtype.enum == number), f"unknown dtype {number}")
+def _dtype_name(enum: int) -> str:
+    readable_dtypes = (*_VALUE_FIELDS, dtypes.float16, dtypes.bfloat16, string)
+    return next((dtype.name for dtype in readable_dtypes if dtype.enum == enum), f"unknown dtype {enum}")

@@ -1,4 +1,4 @@
-"""Named arrays in one safetensors file, described and checked by records of our own.
+"""Named arrays in one safetensors file, with records that describe and check them.
 
 safetensors has no complex numbers, no text, and no checksums; NumPy has no bfloat16 for it to return. So every array
 is stored as plain numbers, and its record holds the dtype, the shape and a checksum of the stored bytes.
@@ -38,31 +38,32 @@ def write_arrays(
 ) -> dict[str, ArrayRecord]:
     """Write the arrays to a safetensors file, completely or not at all; return their records.
 
-    Arrays of any memory order, of numbers, bools and text (bytes objects). `metadata_of` returns texts for the head of
-    the file. Raises TypeError for other dtypes, OSError where the file cannot be written, and ImportError without the
-    package safetensors.
+    The arrays have any memory order, and numbers, bools or text (bytes objects). `metadata_of` returns texts for the
+    head of the file. Raises TypeError for other dtypes, OSError where the file cannot be written, and ImportError
+    without the package safetensors.
     """
     library = _import_safetensors()
-    stored: dict[str, np.ndarray] = {}
+    stored_arrays: dict[str, np.ndarray] = {}
     records: dict[str, ArrayRecord] = {}
     for name, array in arrays.items():
         dtype = as_dtype(array.dtype)
         parts = _encode_array(name, array, dtype)
-        stored.update(parts)
+        stored_arrays.update(parts)
         records[name] = {"dtype": dtype.name, "shape": list(array.shape), "checksum": _checksum(*parts.values())}
     with replacing(path) as temporary:
         try:
-            library.numpy.save_file(stored, temporary, metadata_of(records))
+            library.numpy.save_file(stored_arrays, temporary, metadata_of(records))
         except library.SafetensorError as error:
-            number = re.search(r"os error (\d+)", str(error))
-            raise (OSError(int(number[1]), os.strerror(int(number[1]))) if number else error) from None
+            match = re.search(r"os error (\d+)", str(error))
+            raise (OSError(int(match[1]), os.strerror(int(match[1]))) if match else error) from None
     return records
 
 
 class ArrayFile:
     """The arrays of a file that `write_arrays` wrote; each is read and checked at its first access.
 
-    The file stays open from `hold` or the first access on: a writer may delete it while its arrays are still needed.
+    The file stays open from `open_if_present` or the first access on: a writer may delete it while its arrays are still
+    needed.
     """
 
     def __init__(self, path: str, records: Mapping[str, ArrayRecord] | None = None) -> None:
@@ -72,15 +73,15 @@ class ArrayFile:
 
     def metadata(self) -> dict[str, str]:
         """Return the texts at the head of the file; raises NotFoundError and DataLossError as `read`."""
-        file = self._opened("head")
+        file = self._open_file("head")
         with _damage_as_data_loss(self.path, "head"):
             return dict(file.metadata() or {})
 
-    def hold(self) -> bool:
+    def open_if_present(self) -> bool:
         """Open the file; return False if there is none. Damage is reported where an array is read."""
         with contextlib.suppress(DataLossError):
             try:
-                self._opened("head")
+                self._open_file("head")
             except NotFoundError:
                 return False
         return True
@@ -101,11 +102,11 @@ class ArrayFile:
             raise DataLossError(f"{self.path} is damaged: {name}: {error}") from None
 
     def _read_stored(self, name: str) -> np.ndarray:
-        file = self._opened(name)
+        file = self._open_file(name)
         with _damage_as_data_loss(self.path, name):
             return np.asarray(file.get_tensor(name))
 
-    def _opened(self, part: str) -> Any:
+    def _open_file(self, part: str) -> Any:
         if self._file is None:
             self._file = _open_safetensors(self.path, part)
         return self._file
@@ -138,12 +139,12 @@ def _encode_array(name: str, array: np.ndarray, dtype: DType) -> dict[str, np.nd
     array = np.ascontiguousarray(array)
     if dtype.is_complex:
         return {name: array.reshape(-1).view(array.real.dtype)}
-    if dtype.name not in _STORED_DTYPES:
+    if dtype.name not in _SAFETENSORS_DTYPES:
         array = array.view(f"u{array.dtype.itemsize}")
     return {name: array.reshape(-1)}
 
 
-_STORED_DTYPES = {
+_SAFETENSORS_DTYPES = {
     "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64",
 }  # fmt: skip
 
@@ -153,8 +154,8 @@ def _decode_array(parts: list[np.ndarray], dtype: DType, shape: tuple[int, ...])
         texts, lengths = parts
         end_positions = np.cumsum(lengths)
         data = texts.tobytes()
-        is_other_size = bool(end_positions.size) and end_positions[-1] != len(data)
-        if lengths.size != math.prod(shape) or (lengths < 0).any() or is_other_size:
+        has_other_size = bool(end_positions.size) and end_positions[-1] != len(data)
+        if lengths.size != math.prod(shape) or (lengths < 0).any() or has_other_size:
             raise ValueError("the lengths of its texts do not fit")
         result = np.empty(lengths.size, object)
         result[:] = [data[end - length : end] for end, length in zip(end_positions, lengths, strict=True)]

@@ -22,19 +22,19 @@ def crc32c(data: bytes | memoryview) -> int:
     """
     if len(data) < _MIN_PARALLEL_BYTES:
         return _advance(0xFFFFFFFF, data) ^ 0xFFFFFFFF
-    parts = 1 << max(len(data).bit_length() - 10, 10)
-    length = len(data) // parts
+    part_count = 1 << max(len(data).bit_length() - 10, 10)  # at least 1,024 parts, of less than 1,024 bytes
+    part_length = len(data) // part_count
     table = _byte_table()
-    columns = np.frombuffer(data, np.uint8, length * parts).reshape(parts, length).T
-    state = np.zeros(parts, np.uint32)
-    for column in np.ascontiguousarray(columns):
-        state = (state >> 8) ^ table[(state ^ column) & 0xFF]
-    shift = _zero_bytes_matrix(length)
+    byte_columns = np.frombuffer(data, np.uint8, part_length * part_count).reshape(part_count, part_length).T
+    state = np.zeros(part_count, np.uint32)
+    for byte_column in np.ascontiguousarray(byte_columns):
+        state = (state >> 8) ^ table[(state ^ byte_column) & 0xFF]
+    shift = _zero_bytes_matrix(part_length)
     state[0] ^= _multiply_bits(shift, np.array([0xFFFFFFFF], np.uint32))[0]  # the initial state
     while len(state) > 1:
         state = _multiply_bits(shift, state[::2]) ^ state[1::2]
         shift = _multiply_bits(shift, shift)
-    return _advance(int(state[0]), memoryview(data)[length * parts :]) ^ 0xFFFFFFFF
+    return _advance(int(state[0]), memoryview(data)[part_length * part_count :]) ^ 0xFFFFFFFF
 
 
 def masked_crc32c(data: bytes | memoryview) -> int:

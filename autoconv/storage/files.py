@@ -52,7 +52,7 @@ def _name_in_disk_error(error: OSError, path: str) -> None:
 
 @contextlib.contextmanager
 def naming_disk_errors(path: str) -> Iterator[None]:
-    """Have errors of the disk in the block name `path`; writes to an open file leave it out."""
+    """Add `path` to errors of the disk in the block, as those of writes to an open file have no name."""
     try:
         yield
     except OSError as error:
@@ -64,7 +64,7 @@ def naming_disk_errors(path: str) -> Iterator[None]:
 def folder_lock(folder: str, shared: bool = False) -> Iterator[None]:
     """Wait until no other process or thread has the lock of a folder, and hold it in the block.
 
-    Several may hold it `shared`. Without effect where the system, or the file system, has no such locks.
+    Several may hold it `shared`. There is no lock where the system, or the file system, lacks them.
     """
     handle = None
     try:
@@ -87,7 +87,7 @@ def write_json(path: str, content: dict[str, Any]) -> None:
 def read_json(path: str, file_kind: str) -> dict[str, Any]:
     """Return the content of a document that `write_json` wrote.
 
-    Raises NotFoundError without the file, and DataLossError where it is damaged or is no such document; `file_kind`
+    Raises NotFoundError without the file, and DataLossError where it is damaged or is not such a document; `file_kind`
     names the kind of file in messages.
     """
     try:

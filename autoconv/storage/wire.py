@@ -33,18 +33,19 @@ def parse_fields(message: bytes) -> dict[int, list[Any]]:
     position = 0
     while position < len(message):
         tag, position = read_varint(message, position)
-        kind = tag & 7
+        wire_type = tag & 7  # 0: a varint; 2: a length and bytes; 1 and 5: 8 and 4 bytes
         value: Any
-        if kind == 0:
+        if wire_type == 0:
             value, position = read_varint(message, position)
-        elif kind == 2:
+        elif wire_type == 2:
             size, position = read_varint(message, position)
             value, position = message[position : position + size], position + size
-        elif kind in (1, 5):
-            size = 8 if kind == 1 else 4
-            (value,), position = struct.unpack_from("<Q" if kind == 1 else "<I", message, position), position + size
+        elif wire_type in (1, 5):
+            size = 8 if wire_type == 1 else 4
+            (value,) = struct.unpack_from("<Q" if wire_type == 1 else "<I", message, position)
+            position += size
         else:
-            raise ValueError(f"a field of the unknown kind {kind}")
+            raise ValueError(f"a field of the unknown wire type {wire_type}")
         if position > len(message):
             raise ValueError("a field ends behind its message")
         fields.setdefault(tag >> 3, []).append(value)

@@ -1,4 +1,4 @@
-"""Graphs for TensorBoard: one given, or those of the functions that run while a trace is on."""
+"""Graphs for TensorBoard: a given one, or those of the functions that run while a trace is on."""
 
 from __future__ import annotations
 
@@ -69,10 +69,10 @@ def trace_export(name: str, step: Any = None, profiler_outdir: str | None = None
     if not _ACTIVE_TRACE:
         raise ValueError("Must enable trace before export through autoconv.summary.trace_on.")
     writes_graphs = _ACTIVE_TRACE.pop()
-    collected = end_collection()
+    concrete_functions = end_collection()
     if writes_graphs and STATE.writer is not None and STATE.writer.writes:
         metadata = messages("config").RunMetadata()
-        for concrete in collected:
+        for concrete in concrete_functions:
             entry = metadata.function_graphs.add()
             entry.pre_optimization_graph.ParseFromString(serialize_graph(concrete.recorded))
             entry.post_optimization_graph.ParseFromString(serialize_graph(concrete.optimised))
@@ -95,7 +95,6 @@ def serialize_graph(graph_data: Any) -> bytes:
     convert = getattr(graph_data, "as_graph_def", None)
     message = convert() if callable(convert) else graph_data
     if not hasattr(message, "SerializeToString") or not hasattr(message, "node"):
-        kind = type(graph_data).__name__
-        text = f"Received graph_data={graph_data} of type {kind}."
-        raise ValueError(f"Argument 'graph_data' is not a Graph or GraphDef. {text}")
+        found = f"Received graph_data={graph_data} of type {type(graph_data).__name__}."
+        raise ValueError(f"Argument 'graph_data' is not a Graph or GraphDef. {found}")
     return message.SerializeToString()  # type: ignore[no-any-return]

@@ -22,13 +22,13 @@ from autoconv.summary.protos import metadata_of
 from autoconv.summary.state import STATE, summary_scope
 from autoconv.summary.writing import write
 
-_BUCKETS = 30
+_DEFAULT_BUCKET_COUNT = 30
 
 
 def scalar(name: str, data: TensorLike, step: TensorLike | None = None, description: str | None = None) -> Tensor:
     """Write a number, a scalar of any real dtype, as float32; return whether it was written.
 
-    The tag is the name below the current name scopes. `step` is an int or a tensor; without, it is the default step.
+    The tag is the name below the current name scopes. `step` is an int or a tensor, or the default step.
     Raises ValueError without a step, and for data with dimensions.
 
     >>> autoconv.summary.scalar("loss", 0.5, step=1).numpy()  # without a default writer
@@ -59,11 +59,11 @@ def histogram(
     >>> autoconv.summary.histogram("weights", [1.0, 2.0], step=1).numpy()
     np.False_
     """
-    count = _BUCKETS if buckets is None else buckets
+    bucket_count = _DEFAULT_BUCKET_COUNT if buckets is None else buckets
 
     def compute_value() -> Tensor:
         return call_on_host(
-            Histogram(count), [cast(convert_to_tensor(data), float64)], [TensorSpec((count, 3), float64)]
+            Histogram(bucket_count), [cast(convert_to_tensor(data), float64)], [TensorSpec((bucket_count, 3), float64)]
         )[0]
 
     with summary_scope(name, "histogram_summary", [data, step]) as (tag, _):
@@ -94,7 +94,7 @@ def image(
 
 
 def text(name: str, data: TensorLike, step: TensorLike | None = None, description: str | None = None) -> Tensor:
-    """Write strings, which TensorBoard shows as Markdown, and those of a vector or matrix as a table.
+    """Write strings: TensorBoard shows them as Markdown, in a table if they are a vector or matrix.
 
     Return whether it was written. Raises ValueError without a step, and TypeError for anything but strings.
 
@@ -103,10 +103,10 @@ def text(name: str, data: TensorLike, step: TensorLike | None = None, descriptio
     """
 
     def compute_value() -> Tensor:
-        words = convert_to_tensor(data)
-        if not words.dtype.is_string:
-            raise TypeError(f"summary.text takes strings, found {words.dtype.name}")
-        return words
+        strings = convert_to_tensor(data)
+        if not strings.dtype.is_string:
+            raise TypeError(f"summary.text takes strings, found {strings.dtype.name}")
+        return strings
 
     with summary_scope(name, "text_summary", [data, step]) as (tag, _):
         return write(tag, compute_value, step, _metadata("text", description))
@@ -156,7 +156,7 @@ class EncodeImages:
     def __call__(self, images: np.ndarray) -> np.ndarray:
         if images.ndim != 4:
             raise InvalidArgumentError(f"images have 4 dimensions, found the shape {list(images.shape)}")
-        encode = EncodeImage("PNG", -1, False, True)
+        encode = EncodeImage("PNG", level=-1, progressive=False, halves_chroma=True)
         sizes = [str(images.shape[2]).encode(), str(images.shape[1]).encode()]
         texts = sizes + [encode(image) for image in images[: self.image_limit]]
         result = np.empty(len(texts), object)

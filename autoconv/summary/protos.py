@@ -28,9 +28,9 @@ def graph_messages() -> Any:
 
 def metadata_of(plugin: str, description: str | None, content: bytes = b"") -> Any:
     """Return the metadata by which a plugin of TensorBoard finds its summaries."""
-    kind = messages("summary").SummaryMetadata
-    data = kind.PluginData(plugin_name=plugin, content=content)
-    return kind(plugin_data=data, summary_description=description or "")
+    message_class = messages("summary").SummaryMetadata
+    data = message_class.PluginData(plugin_name=plugin, content=content)
+    return message_class(plugin_data=data, summary_description=description or "")
 
 
 def tensor_message(array: Any) -> Any:

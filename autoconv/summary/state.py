@@ -16,7 +16,7 @@ from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.tensor import Tensor
 from autoconv.tracing.guards.trace_restrictions import RunPlain
 
-_OUTSIDE_OF_SCOPES = re.compile(r"[^-_/.A-Za-z0-9]")
+_NOT_ALLOWED_IN_SCOPES = re.compile(r"[^-_/.A-Za-z0-9]")
 
 
 class _State(threading.local):
@@ -70,7 +70,7 @@ def should_record_summaries() -> Tensor:
 
 
 def get_step() -> Any:
-    """Return the default step of the thread, None without.
+    """Return the default step of the thread, or None.
 
     >>> autoconv.summary.experimental.get_step() is None
     True
@@ -100,5 +100,5 @@ def summary_scope(name: str | None, default_name: str = "summary", values: Any =
     ('train/loss', 'train/loss/')
     """
     tag = current_scope() + (name or default_name)
-    with name_scope(f"{_OUTSIDE_OF_SCOPES.sub('', tag) or default_name}/") as scope:
+    with name_scope(f"{_NOT_ALLOWED_IN_SCOPES.sub('', tag) or default_name}/") as scope:
         yield tag, scope

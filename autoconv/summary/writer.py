@@ -23,7 +23,7 @@ _FILE_NUMBERS = itertools.count()  # of the event files of this process
 class SummaryWriter:
     """A writer of summaries: `as_default` makes it the one that `scalar` and the others write to.
 
-    This one writes nothing; `create_file_writer` makes one of an event file.
+    This class writes nothing; `create_file_writer` makes a writer of an event file.
 
     >>> with autoconv.summary.create_noop_writer().as_default():
     ...     bool(autoconv.summary.scalar("loss", 0.5, step=1))
@@ -55,7 +55,7 @@ class SummaryWriter:
         """Do nothing: a writer is ready when it is made."""
 
     def flush(self) -> None:
-        """Bring all summaries to the file; in a traced function, each time it runs."""
+        """Write all buffered summaries to the file; in a traced function, each time it runs."""
 
     def close(self) -> None:
         """Complete the file; it cannot be the default writer afterwards."""
@@ -69,11 +69,11 @@ class FileWriter(SummaryWriter):
 
     writes = True
 
-    def __init__(self, folder: str, max_pending: int, seconds: float, suffix: str) -> None:
-        self._file = EventFile(folder, max_pending, seconds, suffix)
+    def __init__(self, folder: str, max_pending: int, flush_seconds: float, suffix: str) -> None:
+        self._file = EventFile(folder, max_pending, flush_seconds, suffix)
 
     def flush(self) -> None:
-        """Bring all summaries to the file; in a traced function, each time it runs."""
+        """Write all buffered summaries to the file; in a traced function, each time it runs."""
         call_on_run(self._file.flush)
 
     def close(self) -> None:
@@ -84,36 +84,36 @@ class FileWriter(SummaryWriter):
         self._file.add(event)
 
     def _check_open(self) -> None:
-        if self._file.closed and current_region() is None:
+        if self._file.is_closed and current_region() is None:
             raise RuntimeError(f"SummaryWriter {self!r} is already closed")
 
 
 class EventFile:
     """The events of one writer, as records of a file."""
 
-    def __init__(self, folder: str, max_pending: int, seconds: float, suffix: str) -> None:
-        self.closed = False
+    def __init__(self, folder: str, max_pending: int, flush_seconds: float, suffix: str) -> None:
+        self.is_closed = False
         self._folder = folder
         self._suffix = suffix
-        self._max_pending, self._seconds = max_pending, seconds
+        self._max_pending, self._flush_seconds = max_pending, flush_seconds
         self._pending_count, self._flush_time = 0, time.monotonic()
         self._records: TFRecordWriter | None = None
         self._lock = new_lock()
 
     def add(self, event: Any) -> None:
         """Write an event, with the time; raises RuntimeError for a closed writer."""
-        if self.closed:
+        if self.is_closed:
             raise RuntimeError(f"the writer of {self._folder} is already closed")
         event.wall_time = time.time()
         with self._lock:
             self._open_records().write(event.SerializeToString())
             self._pending_count += 1
-            if self._pending_count >= self._max_pending or time.monotonic() - self._flush_time >= self._seconds:
+            if self._pending_count >= self._max_pending or time.monotonic() - self._flush_time >= self._flush_seconds:
                 self.flush()
 
     def flush(self) -> None:
         """Write all buffered events to the file; without an effect on a closed one."""
-        if not self.closed:
+        if not self.is_closed:
             with self._lock:
                 self._open_records().flush()
                 self._pending_count, self._flush_time = 0, time.monotonic()
@@ -121,9 +121,9 @@ class EventFile:
     def close(self) -> None:
         """Complete the file; a second call has no effect."""
         with self._lock:
-            if not self.closed:
+            if not self.is_closed:
                 self._open_records().close()
-                self.closed = True
+                self.is_closed = True
 
     def _open_records(self) -> TFRecordWriter:
         if self._records is None:
@@ -160,9 +160,9 @@ def create_file_writer(
     if logdir is None:
         raise ValueError("Argument `logdir` cannot be None")
     messages("event")
-    seconds = 120.0 if flush_millis is None else flush_millis / 1000
+    flush_seconds = 120.0 if flush_millis is None else flush_millis / 1000
     suffix = ".v2" if filename_suffix is None else filename_suffix
-    return FileWriter(os.fsdecode(logdir), 10 if max_queue is None else max_queue, seconds, suffix)
+    return FileWriter(os.fsdecode(logdir), 10 if max_queue is None else max_queue, flush_seconds, suffix)
 
 
 def create_noop_writer() -> SummaryWriter:

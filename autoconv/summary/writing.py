@@ -34,7 +34,7 @@ def write(
 ) -> Tensor:
     """Write a tensor under a tag to the default writer; return whether it was written.
 
-    `step` is an int, or a tensor or variable of an integer; without, it is the default step. `metadata` is a
+    `step` is an int, a tensor or variable of an integer, or the default step. `metadata` is a
     SummaryMetadata that names a plugin of TensorBoard. A function given as `tensor` is only called where the summary
     is recorded. Raises ValueError without a step.
 
@@ -74,7 +74,7 @@ def flush(writer: SummaryWriter | None = None, name: str | None = None) -> None:
 
 
 class WriteSummary:
-    """A host function that writes one summary of a value, and returns whether it did."""
+    """A host function that writes one summary of a value if it is recorded, and returns whether it is."""
 
     graphdef = "WriteSummary"
 
@@ -82,24 +82,24 @@ class WriteSummary:
         self._writer = writer
         self._make_summary = make_summary
 
-    def __call__(self, value: Any, step: Any, is_wanted: Any) -> np.bool_:
-        if is_wanted:
+    def __call__(self, value: Any, step: Any, is_recorded: Any) -> np.bool_:
+        if is_recorded:
             array = np.asarray(value, object) if isinstance(value, bytes) else np.asarray(value)
             self._writer.add(messages("event").Event(step=int(step), summary=self._make_summary(array)))
-        return np.bool_(is_wanted)
+        return np.bool_(is_recorded)
 
 
 def _write_summary(make_summary: Callable[[np.ndarray], Any], tensor: Any, step: TensorLike | None) -> Tensor:
     writer = read_state().writer
     if writer is None or not writer.writes:
         return convert_to_tensor(False)
-    records = should_record_summaries()
-    if current_region() is None and not records:
-        return records
+    is_recorded = should_record_summaries()
+    if current_region() is None and not is_recorded:
+        return is_recorded
     current_step = STATE.step if step is None else step
     if current_step is None:
         raise ValueError(_NO_STEP)
     value = convert_to_tensor(tensor() if callable(tensor) else tensor)
     function = WriteSummary(writer, make_summary)
-    inputs = [value, cast(convert_to_tensor(current_step), int64), records]
+    inputs = [value, cast(convert_to_tensor(current_step), int64), is_recorded]
     return numpy_function(function, inputs, [TensorSpec((), bool_)])[0]  # type: ignore[no-any-return]

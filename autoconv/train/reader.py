@@ -101,7 +101,7 @@ def open_checkpoint(prefix: str) -> CheckpointReader:
     while True:
         nodes, arrays = _read_index(prefix)
         # A writer may have replaced the index and deleted the file to which the earlier one refers.
-        if arrays.hold() or arrays.path == before:
+        if arrays.open_if_present() or arrays.path == before:
             return CheckpointReader(prefix, nodes, arrays)
         before = arrays.path
 

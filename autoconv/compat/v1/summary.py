@@ -182,7 +182,7 @@ class FileWriter:
         self._file.close()
 
     def reopen(self) -> None:
-        self._file.closed = False
+        self._file.is_closed = False
 
     def __enter__(self) -> FileWriter:
         return self
