@@ -36,7 +36,7 @@ def dispatch_for_api(api: Callable[..., Any], *signatures: Mapping[Any, Any]) ->
     function = unwrap(api)
     parameters = inspect.signature(function)
 
-    def add(handler: Function) -> Function:
+    def register_handler(handler: Function) -> Function:
         type_maps = list(signatures) or [_annotations(handler)]
         if not all(type_maps):
             raise ValueError(f"dispatch_for_api needs types of arguments: annotate those of {handler!r}")
@@ -44,7 +44,7 @@ def dispatch_for_api(api: Callable[..., Any], *signatures: Mapping[Any, Any]) ->
             register(function, Handler(_annotated_type_check(parameters, type_map), handler))
         return handler
 
-    return add
+    return register_handler
 
 
 def dispatch_for_unary_elementwise_apis(x_type: Any) -> Callable[[Function], Function]:
@@ -60,12 +60,12 @@ def dispatch_for_unary_elementwise_apis(x_type: Any) -> Callable[[Function], Fun
     array([1, 2], dtype=int32)
     """
 
-    def add(handler: Function) -> Function:
+    def register_handler(handler: Function) -> Function:
         for function in UNARY:
             register(function, Handler(_leading_type_check([x_type]), _wrap_unary(handler, function)))
         return handler
 
-    return add
+    return register_handler
 
 
 def dispatch_for_binary_elementwise_apis(x_type: Any, y_type: Any) -> Callable[[Function], Function]:
@@ -96,7 +96,7 @@ def dispatch_for_binary_elementwise_assert_apis(x_type: Any, y_type: Any) -> Cal
 
 
 def unregister_dispatch_for(dispatch_target: Callable[..., Any]) -> None:
-    """Remove a handler that one of the decorators registered; raises ValueError where none did.
+    """Remove a handler that a decorator above registered; raises ValueError for any other function.
 
     >>> autoconv.experimental.unregister_dispatch_for(abs)
     Traceback (most recent call last):
@@ -108,12 +108,12 @@ def unregister_dispatch_for(dispatch_target: Callable[..., Any]) -> None:
 def _register_binary(functions: Sequence[Callable[..., Any]], x_type: Any, y_type: Any) -> Callable[
     [Function], Function
 ]:
-    def add(handler: Function) -> Function:
+    def register_handler(handler: Function) -> Function:
         for function in functions:
             register(function, Handler(_leading_type_check([x_type, y_type]), _wrap_binary(handler, function)))
         return handler
 
-    return add
+    return register_handler
 
 
 def _wrap_unary(handler: Callable[..., Any], function: Callable[..., Any]) -> Callable[..., Any]:
@@ -141,28 +141,28 @@ def _annotations(function: Callable[..., Any]) -> dict[str, Any]:
 def _annotated_type_check(parameters: inspect.Signature, type_map: Mapping[Any, Any]) -> Callable[..., bool]:
     names = list(parameters.parameters)
 
-    def fits(args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
+    def has_annotated_types(args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
         try:
             bound = parameters.bind(*args, **kwargs).arguments
         except TypeError:
             return False
-        by_name = {names[key] if isinstance(key, int) else key: type_ for key, type_ in type_map.items()}
-        return all(name in bound and is_instance_of(bound[name], type_) for name, type_ in by_name.items())
+        type_by_name = {names[key] if isinstance(key, int) else key: type_ for key, type_ in type_map.items()}
+        return all(name in bound and is_instance_of(bound[name], type_) for name, type_ in type_by_name.items())
 
-    return fits
+    return has_annotated_types
 
 
-def _leading_type_check(types: Sequence[Any]) -> Callable[..., bool]:
-    def fits(args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
-        return len(args) >= len(types) and all(
-            is_instance_of(value, type_) for value, type_ in zip(args, types, strict=False)
+def _leading_type_check(leading_types: Sequence[Any]) -> Callable[..., bool]:
+    def has_leading_types(args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
+        return len(args) >= len(leading_types) and all(
+            is_instance_of(value, type_) for value, type_ in zip(args, leading_types, strict=False)
         )
 
-    return fits
+    return has_leading_types
 
 
 def is_instance_of(value: Any, type_: Any) -> bool:
-    """Return whether a value is of an annotated type: a class, a union, or a list of such."""
+    """Return whether a value is of an annotated type: a class, a union, or a list of elements of a type."""
     origin, arguments = typing.get_origin(type_), typing.get_args(type_)
     if origin in (typing.Union, types.UnionType):
         return any(is_instance_of(value, member_type) for member_type in arguments)

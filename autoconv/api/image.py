@@ -23,7 +23,7 @@ from autoconv.runtime.tensors.tensor import Tensor
 
 
 def convert_image_dtype(image: TensorLike, dtype: DTypeLike, saturate: bool = False, name: str | None = None) -> Tensor:
-    """An image of another dtype, whose range is that of the dtype: 0 to 1 for floats, 0 to the maximum for integers.
+    """Convert an image to another dtype and its range: 0 to 1 for floats, 0 to the maximum for integers.
 
     >>> autoconv.image.convert_image_dtype(autoconv.constant([0, 255], autoconv.uint8), autoconv.float32).numpy()
     array([0., 1.], dtype=float32)
@@ -31,17 +31,17 @@ def convert_image_dtype(image: TensorLike, dtype: DTypeLike, saturate: bool = Fa
     x, out_dtype = convert_to_tensor(image), as_dtype(dtype)
     if x.dtype is out_dtype:
         return x
-    change = saturate_cast if saturate else cast
+    convert = saturate_cast if saturate else cast
     if x.dtype.is_integer and out_dtype.is_integer:
         old_maximum, new_maximum = int(x.dtype.max), int(out_dtype.max)
         if old_maximum > new_maximum:
-            return change(x // ((old_maximum + 1) // (new_maximum + 1)), out_dtype)
+            return convert(x // ((old_maximum + 1) // (new_maximum + 1)), out_dtype)
         return cast(x, out_dtype) * ((new_maximum + 1) // (old_maximum + 1))
     if x.dtype.is_floating and out_dtype.is_floating:
         return cast(x, out_dtype)
     if x.dtype.is_integer:
         return cast(x, out_dtype) * constant(1.0 / x.dtype.max, out_dtype)
-    return change(x * constant(float(out_dtype.max) + 0.5, x.dtype), out_dtype)
+    return convert(x * constant(float(out_dtype.max) + 0.5, x.dtype), out_dtype)
 
 
 def flip_left_right(image: TensorLike) -> Tensor:
@@ -96,11 +96,11 @@ def crop_to_bounding_box(
     >>> autoconv.image.crop_to_bounding_box(autoconv.ones([4, 5, 1]), 1, 1, 2, 3).shape
     TensorShape([2, 3, 1])
     """
-    boxes = zip(
+    sides_of_box = zip(
         ("height", "width"), _sides(convert_to_tensor(image)), (offset_height, offset_width),
         (target_height, target_width), strict=True,
     )  # fmt: skip
-    for name, side, offset, target in boxes:
+    for name, side, offset, target in sides_of_box:
         if not all(isinstance(x, (int, np.integer)) for x in (offset, target)):
             continue
         if offset < 0 or target <= 0 or (isinstance(side, int) and side < target + offset):
@@ -159,12 +159,11 @@ def resize_with_crop_or_pad(image: TensorLike, target_height: int, target_width:
     """
     x = convert_to_tensor(image)
     height, width = _sides(x)
-    down, right = (_leading_cut(side, target) for side, target in ((height, target_height), (width, target_width)))
-    target_sides = [_smaller_side(side, target) for side, target in ((height, target_height), (width, target_width))]
-    x = crop_to_bounding_box(x, down, right, *target_sides)
-    height, width = target_sides
+    top, left = (_half_excess(side, target) for side, target in ((height, target_height), (width, target_width)))
+    height, width = _smaller_side(height, target_height), _smaller_side(width, target_width)
+    x = crop_to_bounding_box(x, top, left, height, width)
     return pad_to_bounding_box(
-        x, _leading_cut(target_height, height), _leading_cut(target_width, width), target_height, target_width
+        x, _half_excess(target_height, height), _half_excess(target_width, width), target_height, target_width
     )
 
 
@@ -181,7 +180,7 @@ def rgb_to_grayscale(images: TensorLike, name: str | None = None) -> Tensor:
 
 
 def grayscale_to_rgb(images: TensorLike, name: str | None = None) -> Tensor:
-    """An image of one channel with three equal ones.
+    """Repeat the channel of a grey image three times.
 
     >>> autoconv.image.grayscale_to_rgb([[[0.5]]]).shape
     TensorShape([1, 1, 3])
@@ -196,19 +195,19 @@ def rgb_to_hsv(images: TensorLike, name: str | None = None) -> Tensor:
     >>> autoconv.image.rgb_to_hsv([[[0.0, 0.0, 1.0]]]).numpy().ravel().round(3)
     array([0.667, 1.   , 1.   ], dtype=float32)
     """
-    x = _check_three_channels(images)
+    x = _as_three_channels(images)
     red, green, blue = (get_item(x, (..., channel)) for channel in (0, 1, 2))
-    value, low = reduce_max(x, axis=-1), reduce_min(x, axis=-1)
-    extent = value - low
-    divisor = where(extent > 0, extent, 1.0)
+    value, lowest = reduce_max(x, axis=-1), reduce_min(x, axis=-1)
+    chroma = value - lowest
+    divisor = where(chroma > 0, chroma, 1.0)
     hue = where(
         apply("equal", value, red),
         (green - blue) / divisor,
         where(apply("equal", value, green), 2.0 + (blue - red) / divisor, 4.0 + (red - green) / divisor),
     )
-    hue = where(extent > 0, hue / 6.0, 0.0)
+    hue = where(chroma > 0, hue / 6.0, 0.0)
     hue = where(hue < 0.0, hue + 1.0, hue)
-    return stack([hue, where(value > 0, extent / where(value > 0, value, 1.0), 0.0), value], axis=-1)
+    return stack([hue, where(value > 0, chroma / where(value > 0, value, 1.0), 0.0), value], axis=-1)
 
 
 def hsv_to_rgb(images: TensorLike, name: str | None = None) -> Tensor:
@@ -217,17 +216,15 @@ def hsv_to_rgb(images: TensorLike, name: str | None = None) -> Tensor:
     >>> autoconv.image.hsv_to_rgb([[[0.0, 1.0, 1.0]]]).numpy().ravel()
     array([1., 0., 0.], dtype=float32)
     """
-    x = _check_three_channels(images)
+    x = _as_three_channels(images)
     hue, saturation, value = (get_item(x, (..., channel)) for channel in (0, 1, 2))
-    channels = []
-    for shift in (0.0, -2.0, 2.0):
-        distance = apply("abs", hue * 6.0 + shift - 3.0 if shift == 0.0 else hue * 6.0 - (2.0 if shift < 0 else 4.0))
-        share = distance - 1.0 if shift == 0.0 else 2.0 - distance
-        channels.append(value * (1.0 - saturation + saturation * apply("minimum", apply("maximum", share, 0.0), 1.0)))
-    return stack(channels, axis=-1)
+    red = apply("abs", hue * 6.0 - 3.0) - 1.0
+    green, blue = (2.0 - apply("abs", hue * 6.0 - center) for center in (2.0, 4.0))
+    shares = (apply("minimum", apply("maximum", share, 0.0), 1.0) for share in (red, green, blue))
+    return stack([value * (1.0 - saturation + saturation * share) for share in shares], axis=-1)
 
 
-def _check_three_channels(images: TensorLike) -> Tensor:
+def _as_three_channels(images: TensorLike) -> Tensor:
     x = convert_to_tensor(images)
     if x.shape.rank == 0 or (x.shape.rank is not None and x.shape[-1] not in (3, None)):
         raise InvalidArgumentError(f"input must have 3 channels but input has shape {x.shape}")
@@ -235,7 +232,7 @@ def _check_three_channels(images: TensorLike) -> Tensor:
 
 
 def adjust_brightness(image: TensorLike, delta: Any) -> Tensor:
-    """An image with `delta` added to each channel, in the range of floats; the dtype stays.
+    """An image with `delta` added to each channel, as floats from 0 to 1; the dtype stays.
 
     >>> autoconv.image.adjust_brightness([[[0.25]]], 0.5).numpy().ravel()
     array([0.75], dtype=float32)
@@ -266,8 +263,8 @@ def adjust_saturation(image: TensorLike, saturation_factor: Any, name: str | Non
 
     def scale(x: Tensor) -> Tensor:
         hue, saturation, value = (get_item(rgb_to_hsv(x), (..., channel)) for channel in (0, 1, 2))
-        scaled = apply("minimum", apply("maximum", saturation * cast(saturation_factor, x.dtype), 0.0), 1.0)
-        return hsv_to_rgb(stack([hue, scaled, value], axis=-1))
+        new_saturation = apply("minimum", apply("maximum", saturation * cast(saturation_factor, x.dtype), 0.0), 1.0)
+        return hsv_to_rgb(stack([hue, new_saturation, value], axis=-1))
 
     return map_as_floats(image, scale)
 
@@ -299,7 +296,7 @@ def per_image_standardization(image: TensorLike) -> Tensor:
 
 
 def total_variation(images: TensorLike, name: str | None = None) -> Tensor:
-    """The sum of the absolute differences of neighbours, of each image.
+    """The sum of the absolute differences of neighbouring pixels, for each image.
 
     >>> autoconv.image.total_variation([[[1.0], [3.0]]]).numpy()
     np.float32(2.0)
@@ -309,7 +306,7 @@ def total_variation(images: TensorLike, name: str | None = None) -> Tensor:
     down = get_item(x, (..., slice(1, None), every, every)) - get_item(x, (..., slice(None, -1), every, every))
     right = get_item(x, (..., slice(1, None), every)) - get_item(x, (..., slice(None, -1), every))
     return sum(  # type: ignore[return-value]
-        reduce_sum(apply("abs", part), axis=(-3, -2, -1)) for part in (down, right)
+        reduce_sum(apply("abs", differences), axis=(-3, -2, -1)) for differences in (down, right)
     )
 
 
@@ -340,9 +337,9 @@ def sobel_edges(image: TensorLike) -> Tensor:
         total: Any = None
         for i, j in np.ndindex(3, 3):
             if kernel[i, j]:
-                ends = (-2 + i) or None, (-2 + j) or None
-                part = get_item(x, (slice(None), slice(i, ends[0]), slice(j, ends[1]))) * float(kernel[i, j])
-                total = part if total is None else total + part
+                rows, columns = slice(i, i - 2 or None), slice(j, j - 2 or None)
+                term = get_item(x, (slice(None), rows, columns)) * float(kernel[i, j])
+                total = term if total is None else total + term
         gradients.append(total)
     return stack(gradients, axis=-1)
 
@@ -367,8 +364,8 @@ def _sides(image: Tensor) -> list[Any]:
     return [image.shape[axis] if image.shape[axis] is not None else shape(image)[axis] for axis in (-3, -2)]
 
 
-def _leading_cut(side: Any, target: Any) -> Any:
-    """Return the number of leading rows or columns to crop: half of the excess over the target."""
+def _half_excess(side: Any, target: Any) -> Any:
+    """Return half of the excess of a side over a target, 0 for a shorter side: what to crop or pad at its start."""
     if isinstance(side, int) and isinstance(target, int):
         return max(side - target, 0) // 2
     return apply("maximum", side - target, 0) // 2

@@ -43,8 +43,8 @@ from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
 
-_PUBLIC = (conversion, indexing)  # imported because these modules set the hooks of the class
-assert _PUBLIC
+_HOOK_SETTERS = (conversion, indexing)  # imported because these modules set hooks of RaggedTensor
+assert _HOOK_SETTERS
 
 
 @handles_each(UNARY, kind=RaggedTensor)
@@ -57,8 +57,8 @@ def _unary(function: Callable[..., Any], x: RaggedTensor | None = None, *args: A
 
 @handles_each(BINARY, kind=RaggedTensor)
 def _binary(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    named = [value for name, value in kwargs.items() if name != "name"]
-    return elementwise(function, *args[:2], *named)
+    named_operands = [value for name, value in kwargs.items() if name != "name"]
+    return elementwise(function, *args[:2], *named_operands)  # a third argument is the name
 
 
 @handles_each(REDUCTIONS, kind=RaggedTensor)
@@ -156,17 +156,19 @@ def _gather(
     if batch_rank == 1 and gather_axis == 1:
         return _gather_in_rows(params, indices)
     if batch_rank == 0 and gather_axis > 0 and isinstance(params, RaggedTensor):
-        return params.with_values(
-            _gather(params.values, indices, axis=gather_axis - 1)
-        ) if gather_axis > 1 else _gather_columns(params, indices)
+        if gather_axis == 1:
+            return _gather_columns(params, indices)
+        return params.with_values(_gather(params.values, indices, axis=gather_axis - 1))
     raise NotImplementedError(f"gather of ragged tensors with batch_dims={batch_rank}, axis={gather_axis}")
 
 
 def _gather_columns(params: RaggedTensor, indices: RaggedLike) -> Any:
-    columns = convert_to_tensor(indices)
-    parts = [joining.ragged_expand_dims(gather_rows(params.values, partitions.starts(params) + columns[position]), 1)
-             for position in range(columns.shape[0] or 0)]  # fmt: skip
-    return joining.ragged_concat(parts, 1)
+    column_numbers = convert_to_tensor(indices)
+    columns_of_rows = [joining.ragged_expand_dims(
+        gather_rows(params.values, partitions.starts(params) + column_numbers[position]), 1
+    )
+             for position in range(column_numbers.shape[0] or 0)]  # fmt: skip
+    return joining.ragged_concat(columns_of_rows, 1)
 
 
 def _gather_in_rows(params: RaggedLike, indices: RaggedLike) -> Any:
@@ -202,15 +204,16 @@ def _gather_nd(
     return _gather_nd_in_values(params.values, inner_rows, positions, 2, depth)
 
 
-def _gather_nd_in_values(values: RaggedLike, rows: Tensor, positions: Tensor, level: int, depth: int) -> Any:
-    if level == depth:
+def _gather_nd_in_values(values: RaggedLike, rows: Tensor, positions: Tensor, axis: int, depth: int) -> Any:
+    """Gather by the coordinates `axis` to `depth` - 1 in the given rows of `values`."""
+    if axis == depth:
         return gather_rows(values, rows)
     if not isinstance(values, RaggedTensor):
-        inner_positions = cast(positions[..., level:], rows.dtype)
+        inner_positions = cast(positions[..., axis:], rows.dtype)
         return gather_nd(values, shaping.concat([shaping.expand_dims(rows, -1), inner_positions], -1))
     begins = gather(partitions.starts(values), rows)
-    inner_rows = cast(positions[..., level], begins.dtype) + begins
-    return _gather_nd_in_values(values.values, inner_rows, positions, level + 1, depth)
+    inner_rows = cast(positions[..., axis], begins.dtype) + begins
+    return _gather_nd_in_values(values.values, inner_rows, positions, axis + 1, depth)
 
 
 @handles(one_hot, kind=RaggedTensor)
@@ -266,17 +269,17 @@ def _add_n(inputs: Any, name: str | None = None) -> Any:
     return result
 
 
-_SEGMENTS = (
+_SEGMENT_FUNCTIONS = (
     unsorted_segment_sum, segments.unsorted_segment_max, segments.unsorted_segment_min, segments.unsorted_segment_prod,
 )  # fmt: skip
 
 
-@handles_each(_SEGMENTS, kind=RaggedTensor)
+@handles_each(_SEGMENT_FUNCTIONS, kind=RaggedTensor)
 def _segments(
     function: Callable[..., Any], data: Any, segment_ids: TensorLike, num_segments: IntLike, name: str | None = None
 ) -> Any:
     if isinstance(segment_ids, RaggedTensor):
-        partitions.require_same(data, segment_ids)
+        partitions.require_same_rows(data, segment_ids)
         return function(data.flat_values, segment_ids.flat_values, num_segments)
     return reduce_segments(function, data, convert_to_tensor(segment_ids), num_segments)
 
@@ -338,7 +341,7 @@ _OPERATORS: dict[str, Callable[..., Any]] = {
 
 
 def _apply_operator(name: str, value: RaggedTensor, *others: Any) -> Any:
-    function = _OPERATORS.get(name)
+    function = _OPERATORS.get(name)  # None for a reflected operator: "radd"
     if not others:
         return value.with_flat_values(_OPERATORS[name](value.flat_values))
     if others[0] is None or (isinstance(others[0], (str, bytes)) and not value.dtype.is_string):

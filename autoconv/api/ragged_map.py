@@ -32,38 +32,42 @@ def map_rows(fn: Callable[..., Any], elems: Any, signature: Any) -> Any:
     composites = (RaggedTensor, SparseTensor, BatchableExtensionType)
     if not all(isinstance(leaf, composites) or not is_composite(leaf) for leaf in leaves):
         raise TypeError("map_fn takes tensors, ragged and sparse tensors, and batchable extension types")
-    parts = [leaf if is_composite(leaf) else convert_to_tensor(leaf) for leaf in leaves]
+    operands = [leaf if is_composite(leaf) else convert_to_tensor(leaf) for leaf in leaves]
     function = call(fn)
 
     def call_on_row(number: Any) -> Any:
-        return function(pack(template, [_row(part, number) for part in parts]))
+        return function(pack(template, [_row(operand, number) for operand in operands]))
 
-    first = parts[0]
-    while isinstance(first, BatchableExtensionType):
-        first = first._type_spec._to_components(first)[0]
-    count: Any = first.dense_shape[0] if isinstance(first, SparseTensor) else partitions.count_rows(first)
-    if signature is None and template is None and isinstance(first, RaggedTensor):
-        signature = first._type_spec._unbatch()
+    first_operand = operands[0]
+    while isinstance(first_operand, BatchableExtensionType):
+        first_operand = first_operand._type_spec._to_components(first_operand)[0]
+    row_count: Any = first_operand.dense_shape[0] if isinstance(first_operand, SparseTensor) else partitions.count_rows(
+        first_operand
+    )
+    if signature is None and template is None and isinstance(first_operand, RaggedTensor):
+        signature = first_operand._type_spec._unbatch()
     if not isinstance(signature, RaggedTensorSpec):
-        return map_fn(call_on_row, tensor_range(count), fn_output_signature=signature)
+        return map_fn(call_on_row, tensor_range(row_count), fn_output_signature=signature)
     if current_region() is None:
         return _stack(  # type: ignore[attr-defined]
-            signature, [call_on_row(number) for number in range(int(count.numpy()))]
+            signature, [call_on_row(number) for number in range(int(row_count.numpy()))]
         )
     if signature.ragged_rank:
         raise NotImplementedError("in functions, results of map_fn have one dimension of different lengths")
-    return _collect_in_loop(call_on_row, count, signature)
+    return _collect_in_loop(call_on_row, row_count, signature)
 
 
-def _row(part: Any, number: Any) -> Any:
-    if isinstance(part, BatchableExtensionType):
-        spec = part._type_spec
-        return spec._unbatch()._from_components([_row(component, number) for component in spec._to_components(part)])
-    if not isinstance(part, SparseTensor):
-        return part[number]
-    entries = select_rows(part, true_rows(apply("equal", column(part.indices, 0), cast(number, int64))))
-    result = SparseTensor(entries.indices[:, 1:], entries.values, part.dense_shape[1:])
-    result.set_shape(part.shape[1:])
+def _row(operand: Any, row_number: Any) -> Any:
+    if isinstance(operand, BatchableExtensionType):
+        spec = operand._type_spec
+        return spec._unbatch()._from_components(
+            [_row(component, row_number) for component in spec._to_components(operand)]
+        )
+    if not isinstance(operand, SparseTensor):
+        return operand[row_number]
+    entries = select_rows(operand, true_rows(apply("equal", column(operand.indices, 0), cast(row_number, int64))))
+    result = SparseTensor(entries.indices[:, 1:], entries.values, operand.dense_shape[1:])
+    result.set_shape(operand.shape[1:])
     return result
 
 

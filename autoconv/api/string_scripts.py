@@ -25,12 +25,12 @@ def unicode_script(input: TensorLike, name: str | None = None) -> Tensor:
     array([25, 14, 17, -1], dtype=int32)
     """
     points = cast(convert_to_tensor(input), int32)
-    begins, scripts = _ranges()
-    flat = apply("reshape", points, shape=(-1,))
-    range_end: Any = apply("searchsorted", begins, flat, side="right", dtype=int32)
-    result = gather(scripts, apply("maximum", range_end - 1, 0))
-    valid = apply("logical_and", apply("greater_equal", points, 0), apply("less", points, 0x110000))
-    return where(valid, apply("reshape", result, apply("shape", points, dtype=int32), shape=None), -1)
+    first_points, scripts = _ranges()
+    flat_points = apply("reshape", points, shape=(-1,))
+    ranges_begun: Any = apply("searchsorted", first_points, flat_points, side="right", dtype=int32)
+    flat_scripts = gather(scripts, apply("maximum", ranges_begun - 1, 0))
+    is_code_point = apply("logical_and", apply("greater_equal", points, 0), apply("less", points, 0x110000))
+    return where(is_code_point, apply("reshape", flat_scripts, apply("shape", points, dtype=int32), shape=None), -1)
 
 
 @functools.cache
@@ -38,8 +38,8 @@ def _ranges() -> tuple[np.ndarray, np.ndarray]:
     """Return the first code point of each range, and its script."""
     data = zlib.decompress(base64.b85decode("".join(_RANGES.split())))
     count = len(data) // 5
-    begins = np.cumsum(np.frombuffer(data[: 4 * count], "<u4"), dtype=np.int64).astype(np.int32)
-    return begins, np.frombuffer(data[4 * count :], np.uint8).astype(np.int32)
+    first_points = np.cumsum(np.frombuffer(data[: 4 * count], "<u4"), dtype=np.int64).astype(np.int32)
+    return first_points, np.frombuffer(data[4 * count :], np.uint8).astype(np.int32)
 
 
 # The ranges of code points of one script in Unicode: differences of their begins as 32 bits, then the scripts as bytes;

@@ -48,17 +48,17 @@ class ForwardAccumulator:
     def jvp(self, primals: Any, unconnected_gradients: Any = UnconnectedGradients.NONE) -> Any:
         """The change of `primals`, results of the block or a structure of them, along the tangents.
 
-        None (or zeros) for results that do not depend on the accumulator's primals.
+        It is None (or zeros) for results that do not depend on the accumulator's primals.
         """
-        zero = UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO
+        fills_zeros = UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO
         leaves, template = flatten(primals)
-        return pack(template, [jvp_of(self._tape, leaf, self._primals, self._tangents, zero) for leaf in leaves])
+        return pack(template, [jvp_of(self._tape, leaf, self._primals, self._tangents, fills_zeros) for leaf in leaves])
 
 
 def jvp_of(
-    tape: GradientTape, result: Any, primals: Sequence[Any], tangents: Sequence[Any], zero: bool
+    tape: GradientTape, result: Any, primals: Sequence[Any], tangents: Sequence[Any], fills_zeros: bool
 ) -> Any:
-    """Return the jvp of `result`, which the persistent `tape` recorded."""
+    """Return the jvp of `result`, which the persistent `tape` recorded; without a dependency None, or zeros."""
     vjp_tape = GradientTape(watch_accessed_variables=False)
     with vjp_tape:
         seed = apply("zeros_like", result if isinstance(result, Tensor) else convert_to_tensor(result))
@@ -66,9 +66,9 @@ def jvp_of(
         slopes = tape.gradient(result, primals, output_gradients=seed)
         pairs = [(dense(s), t) for s, t in zip(slopes, tangents, strict=True) if s is not None]
     if not pairs:
-        return zeros_of_source(result) if zero else None
+        return zeros_of_source(result) if fills_zeros else None
     return vjp_tape.gradient(
-        [s for s, _ in pairs], seed, output_gradients=[t for _, t in pairs],
+        [slope for slope, _ in pairs], seed, output_gradients=[tangent for _, tangent in pairs],
         unconnected_gradients=UnconnectedGradients.ZERO,
     )  # fmt: skip
 

@@ -62,7 +62,7 @@ def py_function(
 
 
 class ArrayCall:
-    """A function of arrays of the user, whose errors become those of an op."""
+    """A user's function of arrays, whose errors are raised as those of an op."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.function = function
@@ -94,7 +94,7 @@ _ERROR_CLASSES: list[tuple[type[Exception] | tuple[type[Exception], ...], type[O
 
 
 class EagerCall(ArrayCall):
-    """A function of arrays that wraps one of eager tensors."""
+    """A function of arrays that calls a function of eager tensors."""
 
     graphdef = "EagerPyFunc"
 
@@ -112,7 +112,7 @@ class EagerCall(ArrayCall):
         if not positions:
             return [None] * len(inputs)
 
-        def back(*tensors: Any) -> list[Any]:
+        def vjp_of_tensors(*tensors: Any) -> list[Any]:
             arguments, upstream = tensors[: len(inputs)], tensors[len(inputs) :]
             tape = GradientTape()
             with tape:
@@ -120,20 +120,17 @@ class EagerCall(ArrayCall):
                 output = self.function(*arguments)
             results = output if isinstance(output, (list, tuple)) else [output]
             targets = [convert_to_tensor(results[i]) for i in connected]
-            slopes = tape.gradient(
-                targets, [
-                    arguments[i] for i in positions
-                ], list(upstream), unconnected_gradients=UnconnectedGradients.ZERO
-            )
+            sources = [arguments[i] for i in positions]
+            slopes = tape.gradient(targets, sources, list(upstream), UnconnectedGradients.ZERO)
             return [dense(slope) for slope in slopes]
 
         output = b.py_call(
-            *inputs, *(cotangents[i] for i in connected), function=EagerCall(back),
+            *inputs, *(cotangents[i] for i in connected), function=EagerCall(vjp_of_tensors),
             dtypes=tuple(inputs[i].type.dtype for i in positions),
             shapes=tuple(inputs[i].type.shape for i in positions),
         )  # fmt: skip
-        slopes = dict(zip(positions, output if isinstance(output, tuple) else [output], strict=True))
-        return [slopes.get(i) for i in range(len(inputs))]
+        slope_by_position = dict(zip(positions, output if isinstance(output, tuple) else [output], strict=True))
+        return [slope_by_position.get(i) for i in range(len(inputs))]
 
 
 def _array(value: TensorLike) -> Any:
@@ -141,23 +138,23 @@ def _array(value: TensorLike) -> Any:
 
 
 def _apply_callback(
-    original: Callable[..., Any] | None,
+    func: Callable[..., Any] | None,
     function: object,
     inputs: Sequence[Any] | None,
     outputs: Any,
     name: str | None,
 ) -> Any:
-    if not callable(original):
-        raise ValueError(f"Expected func to be callable. Received func={original!r}")
-    single = not isinstance(outputs, (list, tuple))
-    output_specs = ([] if outputs is None else [outputs]) if single else list(outputs)
-    types = [_output_type(output) for output in output_specs]
+    if not callable(func):
+        raise ValueError(f"Expected func to be callable. Received func={func!r}")
+    is_single = not isinstance(outputs, (list, tuple))
+    output_specs = ([] if outputs is None else [outputs]) if is_single else list(outputs)
+    output_types = [_output_type(output) for output in output_specs]
     results = apply(
-        "py_call", *(inputs or ()), function=function, dtypes=tuple(dtype for dtype, _ in types),
-        shapes=tuple(shape for _, shape in types), name=name,
+        "py_call", *(inputs or ()), function=function, dtypes=tuple(dtype for dtype, _ in output_types),
+        shapes=tuple(shape for _, shape in output_types), name=name,
     )  # fmt: skip
     results = list(results) if isinstance(results, (list, tuple)) else [results]
-    if not single:
+    if not is_single:
         return results
     return results[0] if results else None
 

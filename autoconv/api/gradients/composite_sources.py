@@ -14,17 +14,17 @@ class DifferentiableTensors:
 
     def __init__(self, structure: Any) -> None:
         leaves, self._template = flatten(structure, is_composite)
-        self._parts = [_parts(leaf) for leaf in leaves]
-        self.tensors = [tensor for tensors, _, _ in self._parts for tensor in tensors]
+        self._leaf_parts = [_split_leaf(leaf) for leaf in leaves]
+        self.tensors = [tensor for tensors, _, _ in self._leaf_parts for tensor in tensors]
 
     def pack_gradients(self, gradients: Sequence[Any]) -> Any:
-        """Pack the gradients into the structure; in a composite they replace its components."""
+        """Pack the gradients into the structure; in a composite they replace the differentiable components."""
         remaining = iter(gradients)
-        return pack(self._template, [_pack_leaf(*part, remaining) for part in self._parts])
+        return pack(self._template, [_pack_leaf(*part, remaining) for part in self._leaf_parts])
 
 
-def _parts(leaf: Any) -> tuple[list[Any], list[Any], Template | None]:
-    """Return the differentiable tensors of a leaf, all of its tensors, and its template."""
+def _split_leaf(leaf: Any) -> tuple[list[Any], list[Any], Template | None]:
+    """Return the differentiable tensors of a leaf, all its tensors, and its template, None unless it is composite."""
     leaves, template = flatten(leaf)
     return (leaves if template is None else list(filter(_may_have_gradient, leaves))), leaves, template
 
@@ -41,5 +41,6 @@ def _pack_leaf(
         return gradients[0]
     if all(gradient is None for gradient in gradients):
         return None
-    remaining_parts = iter(gradients)
-    return pack(template, [next(remaining_parts) if _may_have_gradient(part) else part for part in components])
+    component_gradients = iter(gradients)
+    components = [next(component_gradients) if _may_have_gradient(tensor) else tensor for tensor in components]
+    return pack(template, components)

@@ -57,19 +57,19 @@ def gradients(
     ]
     stopped_values = {symbolic_source(region, v) for v in flatten(stop_gradients)[0] if v is not None}
 
-    def nodes_that_are_not_stopped(graph: Graph) -> list[Node] | None:
+    def unstopped_nodes(graph: Graph) -> list[Node] | None:
         return [n for n in graph.nodes if not stopped_values.intersection(n.results)] if stopped_values else None
 
     source_values = [symbolic_source(region, source) for source in sources]
-    iterator = iter(
+    remaining_slopes = iter(
         symbolic_gradients(
             region, [t.value_in_graph for t in targets],  # type: ignore[union-attr]
             [region.lift(graph_value(region, seed)) for seed in seeds], [
                 v for v in source_values if v is not None
-            ], nodes_that_are_not_stopped,
+            ], unstopped_nodes,
         )
     )  # fmt: skip
-    slopes = [None if v is None else next(iterator) for v in source_values]
+    slopes = [None if v is None else next(remaining_slopes) for v in source_values]
     tensors = [None if v is None else SymbolicTensor(region.lift(v)) for v in slopes]
     if UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO:
         return [zeros_of_source(s) if g is None else g for s, g in zip(sources, tensors, strict=True)]
@@ -92,14 +92,14 @@ def hessians(
     for source in flatten(xs)[0]:
         (slope,) = gradients(ys, source, unconnected_gradients=UnconnectedGradients.ZERO)
 
-        def row(seed: TensorLike, slope: Any = slope, source: TensorLike = source) -> list[Any]:
+        def gradients_of_element(seed: TensorLike, slope: Any = slope, source: TensorLike = source) -> list[Any]:
             return gradients(slope, source, seed, unconnected_gradients=UnconnectedGradients.ZERO)
 
-        (stacked,) = rows_of(slope, row)
+        (stacked,) = rows_of(slope, gradients_of_element)
         shape = apply("shape", convert_to_tensor(source))
-        static = tuple(d if isinstance(d, int) else None for d in source.type.shape) * 2
-        vector = () if None not in static else (apply("concat", shape, shape, axis=0),)
-        result.append(apply("reshape", stacked, *vector, shape=static))
+        static_shape = tuple(d if isinstance(d, int) else None for d in source.type.shape) * 2
+        dynamic_shape = () if None not in static_shape else (apply("concat", shape, shape, axis=0),)
+        result.append(apply("reshape", stacked, *dynamic_shape, shape=static_shape))
     return result
 
 
@@ -152,7 +152,7 @@ class _CustomVjp:
         self, function: Callable[..., Any], argument_count: int, variables: Sequence[Variable], name: str
     ) -> None:
         self.function = function
-        self.count = argument_count
+        self.argument_count = argument_count
         self.variables = variables
         self.name = name
         if variables and not _takes_variables(function):
@@ -169,9 +169,9 @@ class _CustomVjp:
         else:
             output = call(self.function)(*cotangents)
         leaves, _ = flatten(output)
-        if len(leaves) != self.count or len(variable_cotangents) != len(self.variables):
+        if len(leaves) != self.argument_count or len(variable_cotangents) != len(self.variables):
             raise ValueError(
-                f"the gradient of {self.name} gives {len(leaves)} cotangents for {self.count} arguments"
+                f"the gradient of {self.name} gives {len(leaves)} cotangents for {self.argument_count} arguments"
                 + (f", and {len(variable_cotangents)} for {len(self.variables)} variables" if self.variables else "")
             )
         return [None if ct is None else convert_to_tensor(ct) for ct in (*leaves, *variable_cotangents)]

@@ -20,45 +20,42 @@ from autoconv.runtime.tensors.tensor import Tensor
 def rows_of(target: Tensor, gradients: Any) -> list[Any]:
     """Return for each source the gradients of all elements of the target, stacked; None for an unconnected source.
 
-    `gradients(seed)` returns those of the sum of the target times the seed.
+    `gradients(seed)` returns for each source the gradient of the sum of the target times the seed.
     """
     shape = shape_of(target)
     if None not in shape:
         count = int(np.prod(shape, dtype=np.int64))
-        if current_region() is None or count <= 8:
-            rows = [gradients(_one_hot(target, i)) for i in range(count)]
+        if current_region() is None or count <= 8:  # in larger graphs, a loop over the elements
+            rows = [gradients(_one_hot_seed(target, i)) for i in range(count)]
             if not rows:
                 return [None if g is None else apply("stack", dense(g), axis=0)[:0] for g in gradients(target)]
             return [
                 None if column[0] is None else apply("stack", *map(dense, column), axis=0)
                 for column in zip(*rows, strict=True)
             ]
-    flat = apply("reshape", apply("ones_like", target), shape=(-1,))
-    probe = gradients(apply("ones_like", target))
-    connected = [i for i, g in enumerate(probe) if g is not None]
+    flat_ones = apply("reshape", apply("ones_like", target), shape=(-1,))
+    gradients_of_sum = gradients(apply("ones_like", target))
+    connected = [i for i, g in enumerate(gradients_of_sum) if g is not None]
     if not connected:
-        return [None] * len(probe)
+        return [None] * len(gradients_of_sum)
 
     @kind_preserving
     def gradients_of_element(number: TensorLike) -> Any:
-        seed = apply("cast", apply("equal", _element_indices(flat), number), dtype=target.type.dtype)
+        seed = apply("cast", apply("equal", _flat_indices(flat_ones), number), dtype=target.type.dtype)
         result = gradients(apply("reshape_like", seed, target))
         return tuple(result[i] for i in connected)
 
-    stacked = iter(
-        map_fn(
-            gradients_of_element, _element_indices(flat), fn_output_signature=tuple(probe[i].dtype for i in connected)
-        )
-    )
-    return [next(stacked) if i in connected else None for i in range(len(probe))]
+    dtypes = tuple(gradients_of_sum[i].dtype for i in connected)
+    stacks = iter(map_fn(gradients_of_element, _flat_indices(flat_ones), fn_output_signature=dtypes))
+    return [next(stacks) if i in connected else None for i in range(len(gradients_of_sum))]
 
 
-def _element_indices(flat: Any) -> Any:
+def _flat_indices(flat: Any) -> Any:
     zero, one = (convert_to_tensor(np.array(n, np.int32)) for n in (0, 1))
     return apply("range", zero, apply("size", flat), one)
 
 
-def _one_hot(target: Tensor, position: int) -> Any:
+def _one_hot_seed(target: Tensor, position: int) -> Any:
     seed = np.zeros(shape_of(target), target.type.dtype.numpy)
     seed.reshape(-1)[position] = 1
     return apply("constant", value=seed, weak=target.weak)
@@ -76,10 +73,11 @@ def zeros_of_source(source: TensorLike) -> Any:
 
 
 def shape_of(value: Any) -> tuple[Any, ...]:
+    """Return the static shape, None for open sizes; raises ValueError for an unknown rank."""
     shape = value.type.shape
     if shape is None:
         raise ValueError(f"the rank of {value!r} has to be known for a jacobian")
-    return tuple(d if isinstance(d, int) else None for d in shape)
+    return tuple(size if isinstance(size, int) else None for size in shape)
 
 
 __all__ = ["dense", "rows_of", "zeros_of_source"]

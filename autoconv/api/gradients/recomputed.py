@@ -32,17 +32,17 @@ def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
             for variable in tape_recorders.active()[-1].variables.values() if tape_recorders.active() else ():
                 tape_recorders.watch_used_variable(variable)
 
-            def pull(*upstream: Any, variables: Sequence[Variable] = ()) -> Any:
+            def vjp(*upstream: Any, variables: Sequence[Variable] = ()) -> Any:
                 leaves = flatten(arguments)[0]
-                with GradientTape() as recomputed_result:
-                    recomputed_result.watch(leaves)
+                with GradientTape() as tape:
+                    tape.watch(leaves)
                     outputs = call(f)(*arguments, **kwargs)
                 sources = [*leaves, *variables]
-                slopes = recomputed_result.gradient(flatten(outputs)[0], sources, output_gradients=list(upstream))
-                inputs, others = slopes[: len(leaves)], slopes[len(leaves) :]
-                return (tuple(inputs), list(others)) if variables else tuple(inputs)
+                slopes = tape.gradient(flatten(outputs)[0], sources, output_gradients=list(upstream))
+                argument_slopes, variable_slopes = slopes[: len(leaves)], slopes[len(leaves) :]
+                return (tuple(argument_slopes), list(variable_slopes)) if variables else tuple(argument_slopes)
 
-            return result, pull
+            return result, vjp
 
         return with_recomputed_gradient(*args)
 

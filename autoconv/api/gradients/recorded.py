@@ -12,26 +12,26 @@ from autoconv.runtime.tensors.symbolic import SymbolicTensor
 class RecordedInterval:
     """The nodes recorded while the interval was open.
 
-    In the graph where it was opened, these are the nodes between opening and closing; in enclosing graphs none, and
-    in graphs created later all.
+    In the graph where it was opened, these are the nodes between opening and closing; in enclosing graphs there are
+    none, and in graphs created later it is all nodes. An interval that is opened again excludes the nodes in between.
     """
 
     def __init__(self) -> None:
         self._start_marks: dict[Graph, Node | None] = {}
-        self._enclosing: set[Graph] = set()
-        self._excluded: set[Node] = set()
+        self._enclosing_graphs: set[Graph] = set()
+        self._excluded_nodes: set[Node] = set()
         self._close_marks: dict[Graph, Node | None] = {}
 
     def open(self, region: Region | None) -> None:
         if region is None:
             return
         if region.graph in self._close_marks:
-            self._excluded.update(_nodes_after(region.graph, self._close_marks.pop(region.graph)))
+            self._excluded_nodes.update(_nodes_after(region.graph, self._close_marks.pop(region.graph)))
         elif region.graph not in self._start_marks:
             self._start_marks[region.graph] = region.graph.mark()
             outer = region.parent
             while outer is not None:
-                self._enclosing.add(outer.graph)
+                self._enclosing_graphs.add(outer.graph)
                 outer = outer.parent
 
     def close(self, region: Region | None) -> None:
@@ -40,7 +40,7 @@ class RecordedInterval:
 
     def nodes_in(self, graph: Graph) -> list[Node] | None:
         """Return the nodes of the graph in the interval, None for all nodes."""
-        if graph in self._enclosing and graph not in self._start_marks:
+        if graph in self._enclosing_graphs and graph not in self._start_marks:
             return []
         nodes = graph.nodes[:]
         if graph in self._start_marks:
@@ -48,7 +48,7 @@ class RecordedInterval:
         if graph in self._close_marks:
             later_nodes = set(_nodes_after(graph, self._close_marks[graph]))
             nodes = [node for node in nodes if node not in later_nodes]
-        return [node for node in nodes if node not in self._excluded] if self._excluded else nodes
+        return [node for node in nodes if node not in self._excluded_nodes] if self._excluded_nodes else nodes
 
 
 def symbolic_source(region: Region, source: TensorLike) -> Value | None:

@@ -20,17 +20,18 @@ from autoconv.runtime.tensors.tensor import Tensor
 def row_slices(region: Region, value: Value) -> IndexedSlices | None:
     """Return the gradient `value` as IndexedSlices if it is a sum of rows selected along the first dimension.
 
-    None for any other gradient, and where sizes are known only at run time. `value` itself remains the dense gradient.
+    Return None for any other gradient, and where sizes are known only at run time. `value` itself remains the dense
+    gradient.
     """
     shape: Any = getattr(value.type, "shape", None)
-    parts = None if not shape or None in shape else _selected_rows(region, value, shape)
-    if parts is None:
+    terms = None if not shape or None in shape else _selected_rows(region, value, shape)
+    if terms is None:
         return None
     rows = [
-        apply("reshape", row, shape=(_position_count(positions_shape), *shape[1:])) for row, _, positions_shape in parts
+        apply("reshape", row, shape=(_position_count(positions_shape), *shape[1:])) for row, _, positions_shape in terms
     ]
-    indices = [apply("reshape", index, shape=(-1,)) for _, index, _ in parts]
-    if len(parts) > 1:
+    indices = [apply("reshape", index, shape=(-1,)) for _, index, _ in terms]
+    if len(terms) > 1:
         widest = max((index.dtype for index in indices), key=lambda dtype: dtype.size)
         indices = [apply("concat", *(apply("cast", index, dtype=widest) for index in indices), axis=0)]
         rows = [apply("concat", *rows, axis=0)]

@@ -74,15 +74,15 @@ class GradientTape:
         self, persistent: bool = False, watch_accessed_variables: bool = True, *, recompute_every: int | None = None
     ) -> None:
         self._persistent = persistent
-        self._recompute_every = _check_steps(recompute_every)
+        self._recompute_every = _check_recompute_every(recompute_every)
         self._watches_variables = watch_accessed_variables
         self._used = False
         self._recording = False
         self._begin()
 
     def _begin(self) -> None:
-        orders = 2 if self._persistent else 1
-        self._recorder = tape_recorders.Recorder(orders, self._watches_variables, self._recompute_every)
+        gradient_orders = 2 if self._persistent else 1
+        self._recorder = tape_recorders.Recorder(gradient_orders, self._watches_variables, self._recompute_every)
         self._interval = RecordedInterval()
         self._watched: list[Any] = []
 
@@ -172,7 +172,7 @@ class GradientTape:
         """
         fills_zeros = UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO
         self._mark_used()
-        targets = _check_values(target, "target")
+        targets = _tensor_leaves(target, "target")
         differentiable = DifferentiableTensors(sources)
         cotangents: list[Any] = [None] * len(targets)
         if output_gradients is not None:
@@ -180,7 +180,7 @@ class GradientTape:
             cotangents = [output_gradients] if is_single else DifferentiableTensors(output_gradients).tensors
         if len(cotangents) != len(targets):
             raise ValueError(f"there are {len(targets)} targets and {len(cotangents)} output_gradients")
-        gradients = self._gradients(targets, cotangents, _check_values(sources, "source"))
+        gradients = self._gradients(targets, cotangents, _tensor_leaves(sources, "source"))
         self._release()
         if fills_zeros:
             gradients = [
@@ -197,18 +197,18 @@ class GradientTape:
         Each is a tensor of the target's shape followed by the source's shape, None (or zeros) for an unconnected
         source. Raises the errors of `gradient`.
         """
-        unconnected = UnconnectedGradients(unconnected_gradients)
+        fills_zeros = UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO
         self._mark_used()
-        (value,) = _check_values(target, "target")
+        (value,) = _tensor_leaves(target, "target")
         _, template = flatten(sources)
-        source_leaves = _check_values(sources, "source")
+        source_leaves = _tensor_leaves(sources, "source")
         tensor = convert_to_tensor(value) if isinstance(value, Variable) else value
         rows = rows_of(tensor, lambda seed: self._gradients([value], [seed], source_leaves))
         self._release()
         stacks = []
         for leaf, stacked in zip(source_leaves, rows, strict=True):
             shape = apply("concat", apply("shape", tensor), apply("shape", convert_to_tensor(leaf)), axis=0)
-            if stacked is None and unconnected is UnconnectedGradients.ZERO:
+            if stacked is None and fills_zeros:
                 zero = convert_to_tensor(0, leaf.dtype)
                 stacked = apply("fill", zero, shape, shape=(*shape_of(tensor), *shape_of(leaf)))
             elif stacked is not None:
@@ -227,7 +227,7 @@ class GradientTape:
         """
         fills_zeros = UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO
         self._mark_used()
-        (value,), (source_leaf,) = _check_values(target, "target"), _check_values(source, "source")
+        (value,), (source_leaf,) = _tensor_leaves(target, "target"), _tensor_leaves(source, "source")
         shape, source_shape = shape_of(value), shape_of(source_leaf)
         if not shape or not source_shape or (None not in (shape[0], source_shape[0]) and shape[0] != source_shape[0]):
             raise ValueError(
@@ -238,20 +238,20 @@ class GradientTape:
             raise ValueError(
                 f"batch_jacobian needs all but the first dimension, found {list(shape)} and {list(source_shape)}"
             )
-        count = int(np.prod(shape[1:], dtype=np.int64))
+        elements_per_row = int(np.prod(shape[1:], dtype=np.int64))
         columns = []
-        for column in range(count):
-            row = np.zeros(count)
-            row[column] = 1.0
+        for column in range(elements_per_row):
+            one_hot = np.zeros(elements_per_row)
+            one_hot[column] = 1.0
             ones = apply("ones_like", convert_to_tensor(value))
-            seed = apply("multiply", ones, convert_to_tensor(row.reshape(shape[1:]).astype(value.dtype.numpy)))
+            seed = apply("multiply", ones, convert_to_tensor(one_hot.reshape(shape[1:]).astype(value.dtype.numpy)))
             columns.append(self._gradients([value], [seed], [source_leaf])[0])
         self._release()
         if not columns or columns[0] is None:
             if not fills_zeros and columns:
                 return None
             zeros = apply("zeros_like", convert_to_tensor(source))
-            columns = [zeros] * count
+            columns = [zeros] * elements_per_row
         stacked = apply("stack", *map(dense, columns), axis=1)
         batch = apply("shape", convert_to_tensor(source))[:1]
         tail_sizes = convert_to_tensor(np.array([*shape[1:], *source_shape[1:]], np.int32))
@@ -278,16 +278,17 @@ class GradientTape:
         target_values = [_recorded_value(t) for t in targets]
         cotangents = [_seed(t, ct) for t, ct in zip(targets, upstream, strict=True)]
         source_values = [_recorded_value(s) for s in sources]
-        pairs = [(t, ct) for t, ct in zip(target_values, cotangents, strict=True) if ct is not None]
-        return eager_gradients(self._recorder, [t for t, _ in pairs], [ct for _, ct in pairs], source_values)
+        target_seeds = [(t, ct) for t, ct in zip(target_values, cotangents, strict=True) if ct is not None]
+        targets, seeds = [t for t, _ in target_seeds], [ct for _, ct in target_seeds]
+        return eager_gradients(self._recorder, targets, seeds, source_values)
 
     def _symbolic_gradients(
         self, region: Region, targets: Sequence[Any], cotangents: Sequence[Any], sources: Sequence[Any]
     ) -> Any:
         watched = [symbolic_source(region, v) for v in (*self._watched, *self._recorder.variables.values())]
-        values = [value for value in watched if value is not None]
+        watched_values = [value for value in watched if value is not None]
         source_values = [symbolic_source(region, source) for source in sources]
-        connected = connected_values(region, values, self._interval.nodes_in)
+        connected = connected_values(region, watched_values, self._interval.nodes_in)
         connected_sources = [v if v in connected else None for v in source_values]
         target_values, seeds = [], []
         for target, cotangent in zip(targets, cotangents, strict=True):
@@ -298,10 +299,10 @@ class GradientTape:
                 target_values.append(tensor.value_in_graph)
                 seeds.append(region.lift(_lift_to_graph(region, seed)))
         wrt: list[Value] = [v for v in connected_sources if v is not None]
-        iterator = iter(
+        remaining_slopes = iter(
             symbolic_gradients(region, target_values, seeds, wrt, self._interval.nodes_in, self._recompute_every)
         )
-        slopes = [None if v is None else next(iterator) for v in connected_sources]
+        slopes = [None if v is None else next(remaining_slopes) for v in connected_sources]
         return [None if v is None else _wrap_gradient(region, region.lift(v)) for v in slopes]
 
 
@@ -319,7 +320,7 @@ def _seed(target: Any, cotangent: Any) -> Any:
     return seed
 
 
-def _check_values(values: TensorLike, role: str) -> list[Any]:
+def _tensor_leaves(values: TensorLike, role: str) -> list[Any]:
     leaves = list(map(represented_value, DifferentiableTensors(values).tensors))
     for value in leaves:
         if not isinstance(value, (Tensor, Variable)):
@@ -342,7 +343,7 @@ def _warn(role: str, value: Any, context: str) -> None:
     )
 
 
-def _check_steps(steps: int | None) -> int | None:
+def _check_recompute_every(steps: int | None) -> int | None:
     if steps is not None and (not isinstance(steps, int) or steps < 1):
         raise ValueError(f"recompute_every is a number of iterations, at least 1, found {steps!r}")
     return steps
@@ -358,8 +359,9 @@ def _lift_to_graph(region: Region, tensor: Any) -> Value:
     return region.trace.capture(tensor, tensor.type, "Const")
 
 
-def _reshape(value: TensorLike, shape: tuple[Any, ...], vector: Any) -> Any:
-    return apply("reshape", value, shape=shape) if None not in shape else apply("reshape", value, vector, shape=shape)
+def _reshape(value: TensorLike, shape: tuple[Any, ...], dynamic_shape: Any) -> Any:
+    operands = () if None not in shape else (dynamic_shape,)
+    return apply("reshape", value, *operands, shape=shape)
 
 
 def _wrap_gradient(region: Region, value: Value) -> Any:

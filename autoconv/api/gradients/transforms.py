@@ -40,8 +40,8 @@ def value_and_grad(f: Function, argnums: int | Sequence[int] = 0, *, recompute_e
     """Return the function that computes the value of `f`, a scalar, and its gradient by the argument `argnums`.
 
     For several positions the gradients are a tuple. Arguments are tensors, arrays and floats, or structures of them,
-    and each gradient is of the kind of its argument. `f` is any function of them, also one under `function`; of
-    one under `compile` the result is under `compile`, too. The gradient with respect to an argument that `f` does not
+    and each gradient is of the kind of its argument. `f` may be under `function`; if it is under
+    `compile`, so is the returned function. The gradient with respect to an argument that `f` does not
     depend on is zero. Raises TypeError for an argument that is not floating, a value that is not a scalar, or one that
     was computed outside of autoconv.
 
@@ -78,7 +78,7 @@ def _with_gradient(f: Function, argnums: int | Sequence[int], recompute_every: i
             value = call(f)(*all_arguments, **kwargs)
         result = _check_scalar(f, value)
         raw_gradients = tape.gradient(result, wrt_arguments)
-        _check_connected(f, tape, raw_gradients)
+        _check_not_lost(f, tape, raw_gradients)
         filled = [_fill_zeros(g, x) for g, x in zip(flatten(raw_gradients)[0], flatten(wrt_arguments)[0], strict=True)]
         gradients = [_convert_to_kind(g, x) for g, x in zip(filled, flatten(wrt_arguments)[0], strict=True)]
         packed = pack(flatten(wrt_arguments)[1], gradients)
@@ -89,9 +89,9 @@ def _with_gradient(f: Function, argnums: int | Sequence[int], recompute_every: i
 
 @kind_preserving
 def jacobian(f: Function, argnums: int = 0) -> Function:
-    """Return the function that computes the derivative of each element of the result by each of the argument.
+    """Return the function that computes the derivatives of the elements of `f`'s result by those of the argument.
 
-    Both are tensors; the shape is that of the result followed by that of the argument.
+    Both are tensors; the shape of the derivatives is that of the result followed by that of the argument.
 
     >>> autoconv.jacobian(lambda x: x**2)(autoconv.constant([1.0, 2.0])).numpy()
     array([[2., 0.],
@@ -136,7 +136,7 @@ def hessian(f: Function, argnums: int = 0) -> Function:
                 inner.watch(argument)
                 result = _check_scalar(f, call(f)(*all_arguments, **kwargs))
             slope = inner.gradient(result, argument)
-            _check_connected(f, inner, slope)
+            _check_not_lost(f, inner, slope)
             slope = _fill_zeros(slope, argument)
         slopes = outer.jacobian(slope, argument, unconnected_gradients=UnconnectedGradients.ZERO)
         return _convert_to_kind(slopes, argument)
@@ -160,17 +160,17 @@ def vjp(f: Function, *primals: Any) -> tuple[Any, Function]:
 
     @kind_preserving
     def back(cotangents: Any) -> tuple[Any, ...]:
-        like = flatten(value)[1]
-        flat = [cotangents] if like is None else flatten(cotangents)[0]
+        template = flatten(value)[1]
+        cotangent_leaves = [cotangents] if template is None else flatten(cotangents)[0]
         leaves = [leaf if is_tensor(leaf) else convert_to_tensor(leaf) for leaf in flatten(value)[0]]
-        tensors = [convert_to_tensor(c, v.dtype) for c, v in zip(flat, leaves, strict=True)]
-        slopes = tape.gradient(leaves, wrt_arguments, output_gradients=tensors)
-        filled = [
+        output_gradients = [convert_to_tensor(c, v.dtype) for c, v in zip(cotangent_leaves, leaves, strict=True)]
+        slopes = tape.gradient(leaves, wrt_arguments, output_gradients=output_gradients)
+        converted = [
             _convert_to_kind(_fill_zeros(g, x), x) for g, x in zip(
                 flatten(slopes)[0], flatten(wrt_arguments)[0], strict=True
             )
         ]
-        return tuple(pack(flatten(wrt_arguments)[1], filled))
+        return tuple(pack(flatten(wrt_arguments)[1], converted))
 
     return map_structure(lambda leaf: _convert_to_kind(leaf, leaf), value), back
 
@@ -193,7 +193,7 @@ def jvp(f: Function, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[A
         value = call(f)(*all_arguments)
     leaves, template = flatten(value)
     primals, directions = flatten(wrt_arguments)[0], flatten(directions)[0]
-    changes = [_convert_to_kind(jvp_of(tape, leaf, primals, directions, zero=True), leaf) for leaf in leaves]
+    changes = [_convert_to_kind(jvp_of(tape, leaf, primals, directions, fills_zeros=True), leaf) for leaf in leaves]
     return map_structure(lambda leaf: _convert_to_kind(leaf, leaf), value), pack(template, changes)
 
 
@@ -213,7 +213,7 @@ def _check_callable(f: Callable[..., Any]) -> None:
 
 
 def _compile_like(f: Function, transform: Function) -> Function:
-    """Return the transform under `compile`, as one graph, where `f` is under it."""
+    """Return the transform under `compile`, as one graph, if `f` is under `compile`; else the transform itself."""
     if not isinstance(f, Compiled) or not f._contract.runs_plain or SETTINGS.disabled:
         return transform
     return Compiled(transform, f._contract, FunctionOptions(backend=f.backend))
@@ -224,7 +224,7 @@ def _array_tensors(tensors: Iterable[Any]) -> list[ArrayTensor]:
 
 
 def _select_arguments(f: Function, args: tuple[Any, ...], argnums: int | Sequence[int]) -> tuple[list[Any], list[Any]]:
-    """Return all arguments, with tensors in place of those to differentiate by, and the latter alone."""
+    """Return all arguments, with tensors in place of those to differentiate by, and the list of these tensors."""
     _check_callable(f)
     positions = [argnums] if isinstance(argnums, int) else list(argnums)
     all_arguments = list(args)
@@ -244,10 +244,10 @@ def _differentiable_leaf(f: Function, value: Any) -> Any:
         raise StagingError("a function is differentiated by an object of the graph", current_place())
     if not is_tensor(value) and not isinstance(value, (np.ndarray, np.generic)):
         raise TypeError(f"{_name(f)} is differentiated by a tensor, an array or a float, found {value!r}")
-    compiled = getattr(f, "_contract", Contract).numpy_arrays and region is None
-    if compiled and type(value) is ArrayTensor and not any(tape_recorders.follows([value])):
+    is_compiled = getattr(f, "_contract", Contract).numpy_arrays and region is None
+    if is_compiled and type(value) is ArrayTensor and not any(tape_recorders.follows([value])):
         value = value._array
-    if compiled and isinstance(value, np.ndarray) and value.dtype.kind in "fc":
+    if is_compiled and isinstance(value, np.ndarray) and value.dtype.kind in "fc":
         return value.view()  # under `compile` arrays and tensors are different kinds of arguments
     if is_tensor(value):
         tensor = value
@@ -286,8 +286,8 @@ def _check_scalar(f: Function, value: Any) -> Any:
     return result
 
 
-def _check_connected(f: Function, tape: GradientTape, gradients: object) -> None:
-    """Raise TypeError for a zero gradient that is due to a conversion of the argument to a Python number."""
+def _check_not_lost(f: Function, tape: GradientTape, gradients: object) -> None:
+    """Raise TypeError if a gradient is missing because the argument was converted to a Python number or array."""
     if tape.lost and any(g is None for g in flatten(gradients)[0]):
         raise TypeError(
             f"{_name(f)} converts the argument to a Python number or a NumPy array, through which no gradient flows: "
@@ -302,14 +302,14 @@ def _fill_zeros(gradient: Any, like: Any) -> Any:
 
 
 def _convert_to_kind(value: TensorLike, *templates: object) -> Any:
-    """Convert to the kind of the arguments: an array of NumPy's, a float, or a tensor.
+    """Convert to the kind of the templates: an array of NumPy's, a float, or a tensor.
 
-    What an outer tape follows stays a tensor, which stands for an array or a float.
+    A value that an outer tape follows stays a tensor, which represents the array or float.
     """
     is_number = any(isinstance(template, Tensor) and template.weak for template in templates)
     if isinstance(value, SymbolicTensor):
-        casts = is_number and not value.weak and value.type.shape == ()
-        return apply("python_cast", value, dtype=value.type.dtype, weak=True) if casts else wrap_new_arrays(value)
+        needs_cast = is_number and not value.weak and value.type.shape == ()
+        return apply("python_cast", value, dtype=value.type.dtype, weak=True) if needs_cast else wrap_new_arrays(value)
     if not isinstance(value, EagerTensor):
         return value
     is_array = any(type(template) is ArrayTensor for template in templates)
@@ -319,7 +319,7 @@ def _convert_to_kind(value: TensorLike, *templates: object) -> Any:
     if not any(tape_recorders.follows([value])):
         return value._array.item() if is_number else value.numpy()
     if is_array and type(value) is EagerTensor:
-        value = apply("identity", value)  # which outer tapes follow as they do the value
+        value = apply("identity", value)  # a new object, followed by the same tapes, may change its class
         value.__class__ = ArrayTensor
     return value
 

@@ -25,11 +25,11 @@ def space_to_depth(
     image, block = convert_to_tensor(input), static_int(block_size, "block_size")
     batch, height, width, depth = _sizes(image, data_format)
     if data_format == "NCHW":
-        parts = reshape(image, [batch, depth, height // block, block, width // block, block])
-        permuted = transpose(parts, [0, 3, 5, 1, 2, 4])
+        split_blocks = reshape(image, [batch, depth, height // block, block, width // block, block])
+        permuted = transpose(split_blocks, [0, 3, 5, 1, 2, 4])
         return reshape(permuted, [batch, depth * block * block, height // block, width // block])
-    parts = reshape(image, [batch, height // block, block, width // block, block, depth])
-    permuted = transpose(parts, [0, 1, 3, 2, 4, 5])
+    split_blocks = reshape(image, [batch, height // block, block, width // block, block, depth])
+    permuted = transpose(split_blocks, [0, 1, 3, 2, 4, 5])
     return reshape(permuted, [batch, height // block, width // block, depth * block * block])
 
 
@@ -46,10 +46,11 @@ def depth_to_space(
     batch, height, width, depth = _sizes(image, data_format)
     depth_per_pixel = depth // (block * block)
     if data_format == "NCHW":
-        parts = reshape(image, [batch, block, block, depth_per_pixel, height, width])
-        return reshape(transpose(parts, [0, 3, 4, 1, 5, 2]), [batch, depth_per_pixel, height * block, width * block])
-    parts = reshape(image, [batch, height, width, block, block, depth_per_pixel])
-    return reshape(transpose(parts, [0, 1, 3, 2, 4, 5]), [batch, height * block, width * block, depth_per_pixel])
+        split_blocks = reshape(image, [batch, block, block, depth_per_pixel, height, width])
+        permuted = transpose(split_blocks, [0, 3, 4, 1, 5, 2])
+        return reshape(permuted, [batch, depth_per_pixel, height * block, width * block])
+    split_blocks = reshape(image, [batch, height, width, block, block, depth_per_pixel])
+    return reshape(transpose(split_blocks, [0, 1, 3, 2, 4, 5]), [batch, height * block, width * block, depth_per_pixel])
 
 
 def _sizes(image: Tensor, data_format: str) -> tuple[Any, Any, Any, Any]:
@@ -70,7 +71,7 @@ def reverse_sequence(
     input: TensorLike, seq_lengths: TensorLike, seq_axis: IntLike | None = None, batch_axis: IntLike | None = None,
     name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """Reverse the first `seq_lengths[i]` elements along `seq_axis` of each part i along `batch_axis`.
+    """Reverse the first `seq_lengths[i]` elements along `seq_axis`, for each index i of `batch_axis`.
 
     >>> autoconv.reverse_sequence([[1, 2, 3], [4, 5, 6]], [2, 3], seq_axis=1).numpy()
     array([[2, 1, 3],
@@ -80,10 +81,12 @@ def reverse_sequence(
     rank = tensor.shape.rank
     if rank is None:
         raise ValueError("reverse_sequence takes a tensor of known rank")
-    sequence_axis, batch = ((0 if axis is None else static_int(axis, "axis")) % rank for axis in (seq_axis, batch_axis))
-    if sequence_axis == batch:
-        raise ValueError(f"`seq_axis` and `batch_axis` are both {sequence_axis}")
-    order = [batch, sequence_axis, *(axis for axis in range(rank) if axis not in (batch, sequence_axis))]
+    element_axis, row_axis = (
+        (0 if axis is None else static_int(axis, "axis")) % rank for axis in (seq_axis, batch_axis)
+    )
+    if element_axis == row_axis:
+        raise ValueError(f"`seq_axis` and `batch_axis` are both {element_axis}")
+    order = [row_axis, element_axis, *(axis for axis in range(rank) if axis not in (row_axis, element_axis))]
     rows = transpose(tensor, order)
     lengths = expand_dims(cast(convert_to_tensor(seq_lengths), "int32"), 1)
     position = expand_dims(tensor_range(shape(rows)[1]), 0)

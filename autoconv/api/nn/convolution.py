@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.api.nn.windows import Padding, Part, Windows, channels_first, per_side
+from autoconv.api.nn.windows import Padding, Part, Windows, check_format, has_channels_first, per_side
 from autoconv.api.tensors.accepted_dtypes import FLOATING, check_dtype
 from autoconv.api.tensors.shaping import concat, reshape, transpose
 from autoconv.errors import InvalidArgumentError
@@ -24,7 +24,7 @@ from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
 
-_MAX_PATCH_ELEMENTS = 1 << 23  # limit of the elements in all patches of one matrix product
+_MAX_PATCH_ELEMENTS = 1 << 23  # limit of the elements in all patches of one product
 _MIN_CHANNELS = 16  # with unknown sizes, as many channels or more take one product per kernel element
 
 
@@ -39,8 +39,8 @@ def convolution(
     `dilations` are a number, one for each side, or one for each dimension. `padding` is "VALID", "SAME" (zeros around,
     one more after than before if their number is odd) or (before, after) for each dimension. Filters with fewer
     channels than the input apply to groups of channels: the first filters to the first group, and so on. Raises
-    ValueError for strides and dilations that are both above 1, which only `conv2d` and its like take. Raises ValueError
-    while tracing, or its subclass InvalidArgumentError at run time, where filters do not fit into the input.
+    ValueError where strides and dilations are both above 1, which only `conv1d`, `conv2d` and `conv3d` accept. Raises
+    ValueError while tracing, or its subclass InvalidArgumentError at run time, if filters do not fit into the input.
 
     >>> autoconv.nn.convolution(autoconv.ones([1, 4, 4, 1]), autoconv.ones([2, 2, 1, 3]), padding="SAME").shape
     TensorShape([1, 4, 4, 3])
@@ -56,14 +56,15 @@ def _convolution(
 ) -> Tensor:  # fmt: skip
     x, kernel = convert_to_tensor(input), convert_to_tensor(filters)
     rank = 0 if kernel.type.shape is None else len(kernel.type.shape)
-    is_channels_first = channels_first(rank, data_format)
+    is_channels_first = has_channels_first(rank, data_format)
     sides = list(range(2, rank))
-    pads = padding if isinstance(padding, str) or not is_channels_first else [padding[i] for i in (0, *sides, 1)]
+    amounts = padding if isinstance(padding, str) or not is_channels_first else [padding[i] for i in (0, *sides, 1)]
     image = transpose(x, [0, *sides, 1]) if is_channels_first else x
     steps, gaps = (
-        per_side(label, n, rank - 2, is_channels_first) for label, n in (("strides", strides), ("dilations", dilations))
+        per_side(label, value, rank - 2, is_channels_first)
+        for label, value in (("strides", strides), ("dilations", dilations))
     )
-    result = _convolve(image, kernel, steps, gaps, pads)
+    result = _convolve(image, kernel, steps, gaps, amounts)
     return apply(
         "identity", transpose(result, [0, rank - 1, *range(1, rank - 1)]) if is_channels_first else result, name=name
     )
@@ -80,7 +81,7 @@ def conv2d(
     TensorShape([1, 4, 4, 3])
     """
     check_dtype("conv2d", FLOATING | {int32}, input)
-    channels_first(4, data_format)
+    check_format(4, data_format)
     return _convolution(input, filters, strides, padding, data_format, dilations, name)
 
 
@@ -94,7 +95,7 @@ def conv1d(
     array([[[3.],
             [5.]]], dtype=float32)
     """
-    channels_first(3, data_format)
+    check_format(3, data_format)
     return _convolution(input, filters, stride, padding, data_format, dilations, name)
 
 
@@ -109,7 +110,7 @@ def conv3d(
     >>> autoconv.nn.conv3d(x, kernel, strides=[1, 1, 1, 1, 1], padding="VALID").shape
     TensorShape([1, 2, 2, 2, 1])
     """
-    channels_first(5, data_format)
+    check_format(5, data_format)
     return _convolution(input, filters, strides, padding, data_format, dilations, name)
 
 
@@ -164,61 +165,57 @@ def _convolve(
     image: Tensor, filters: Tensor, steps: Sequence[int], gaps: Sequence[int], padding: Padding
 ) -> Tensor:
     """Convolve an image with channels in the last dimension, each group of channels separately."""
-    shape, kernel = image.type.shape, filters.type.shape
-    if shape is None or kernel is None or len(shape) != len(kernel):
-        raise ValueError(f"a convolution takes an image and filters of one rank, found {shape} and {kernel}")
-    kernel_sides = _static_sides(kernel[:-2])
-    groups = _group_count(shape[-1], kernel)
+    image_shape, filter_shape = image.type.shape, filters.type.shape
+    if image_shape is None or filter_shape is None or len(image_shape) != len(filter_shape):
+        raise ValueError(f"an image and its filters have to be of one rank, found {image_shape} and {filter_shape}")
+    kernel_sides = _static_sides(filter_shape[:-2])
+    group_count = _group_count(image_shape[-1], filter_shape)
     windows = Windows(image, kernel_sides, steps, gaps, padding, "filters")
     parts = windows.parts(0)
-    channels, filter_count = kernel[-2:]
-    if groups > 1:
+    channels, filter_count = filter_shape[-2:]
+    if group_count > 1:
         assert isinstance(channels, int) and isinstance(filter_count, int)
         if channels == 1:
-            return _convolve_depthwise(parts, filters, filter_count // groups)
+            return _convolve_depthwise(parts, filters, filter_count // group_count)
         full_slice = slice(None)
-        filters_per_group, leading = filter_count // groups, (full_slice,) * (len(kernel) - 1)
+        filters_per_group, leading = filter_count // group_count, (full_slice,) * (len(filter_shape) - 1)
         products = []
-        for g in range(groups):
-            group_parts = [
-                (position, get_item(x, (*leading, slice(g * channels, (g + 1) * channels)))) for position, x in parts
-            ]
-            products.append(
-                _multiply(
-                    group_parts, get_item(
-                        filters, (*leading, slice(g * filters_per_group, (g + 1) * filters_per_group))
-                    ), windows
-                )
-            )
+        for g in range(group_count):
+            own_channels = slice(g * channels, (g + 1) * channels)
+            own_filters = slice(g * filters_per_group, (g + 1) * filters_per_group)
+            group_parts = [(position, get_item(part, (*leading, own_channels))) for position, part in parts]
+            products.append(_multiply(group_parts, get_item(filters, (*leading, own_filters)), windows))
         return concat(products, -1)
     return _multiply(parts, filters, windows)
 
 
-def _group_count(channels: Dimension, kernel: Sequence[Dimension]) -> int:
+def _group_count(channels: Dimension, filter_shape: Sequence[Dimension]) -> int:
     """Return the number of groups of channels with their own filters, by the number of channels of a filter."""
-    filter_channels, filter_count = kernel[-2:]
+    filter_channels, filter_count = filter_shape[-2:]
     if not isinstance(channels, int) or not isinstance(filter_channels, int) or channels == filter_channels:
         return 1
     if filter_channels == 0 or channels % filter_channels:
         raise InvalidArgumentError(f"the image has {channels} channels, the filters have {filter_channels}")
-    groups = channels // filter_channels
-    if not isinstance(filter_count, int) or filter_count % groups:
+    group_count = channels // filter_channels
+    if not isinstance(filter_count, int) or filter_count % group_count:
         raise ValueError(
-            f"there are {filter_count} filters for {groups} groups of {filter_channels} channels: they differ"
+            f"{filter_count} filters cannot be divided into {group_count} groups, of {filter_channels} channels each"
         )
-    return groups
+    return group_count
 
 
 def _multiply(parts: Sequence[Part], filters: Tensor, windows: Windows) -> Tensor:
-    shape = filters.type.shape
-    assert shape is not None
-    channels, filter_count = shape[-2:]
-    batch, sides = parts[0][1].type.shape[0], windows.sizes  # type: ignore[index]
+    """Return the sum of the products of `parts` with the filters, by one product if the patches are few."""
+    filter_shape = filters.type.shape
+    assert filter_shape is not None
+    channels, filter_count = filter_shape[-2:]
+    batch, sides = parts[0][1].type.shape[0], windows.window_counts  # type: ignore[index]
     if isinstance(channels, int) and len(parts) > 1:
         patch_size = channels * len(parts)
-        sizes = [size for size in (batch, *sides) if isinstance(size, int)]
-        is_small = math.prod(sizes) * patch_size <= _MAX_PATCH_ELEMENTS
-        if is_small and (len(sizes) == len(sides) + 1 or channels < _MIN_CHANNELS):
+        known_sizes = [size for size in (batch, *sides) if isinstance(size, int)]
+        is_small = math.prod(known_sizes) * patch_size <= _MAX_PATCH_ELEMENTS
+        are_all_known = len(known_sizes) == len(sides) + 1
+        if is_small and (are_all_known or channels < _MIN_CHANNELS):
             patches = concat([part for _, part in parts], -1)
             return apply(
                 "matmul", patches, reshape(filters, [patch_size, filter_count if filter_count is not None else -1])
@@ -249,7 +246,7 @@ def _convolve_depthwise(parts: Sequence[Part], filters: Tensor, multiplier: int)
 def _static_sides(sizes: Sequence[Any]) -> list[int]:
     static_sizes = [size for size in sizes if isinstance(size, int)]
     if len(static_sizes) < len(sizes):
-        raise ValueError(f"a convolution needs to know the sides of its filters, found {list(sizes)}")
+        raise ValueError(f"a convolution takes filters of known sides, found {list(sizes)}")
     return static_sizes
 
 

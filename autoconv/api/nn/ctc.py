@@ -34,33 +34,33 @@ def ctc_loss(
     >>> autoconv.nn.ctc_loss([[1]], [[[0.0, 0.0]], [[0.0, 0.0]]], [1], [2]).numpy().round(4)
     array([0.2877], dtype=float32)
     """
-    frames: Any = convert_to_tensor(logits)
-    frames = frames if logits_time_major else transpose(frames, [1, 0, 2])
-    blank = 0 if blank_index is None else static_int(blank_index, "blank_index")
-    blank = blank + frames.shape[-1] if blank < 0 else blank
+    logits_by_frame: Any = convert_to_tensor(logits)
+    logits_by_frame = logits_by_frame if logits_time_major else transpose(logits_by_frame, [1, 0, 2])
+    blank_class = 0 if blank_index is None else static_int(blank_index, "blank_index")
+    blank_class = blank_class + logits_by_frame.shape[-1] if blank_class < 0 else blank_class
     label_ids: Any = cast(convert_to_tensor(labels), "int32")
     lengths: Any = cast(convert_to_tensor(label_length), "int32")
     frame_counts: Any = cast(convert_to_tensor(logit_length), "int32")
     # The path: blank, first label, blank, second label, …, blank.
-    blanks = zeros_like(label_ids) + blank
+    blanks = zeros_like(label_ids) + blank_class
     path: Any = reshape(stack([blanks, label_ids], axis=-1), [shape(label_ids)[0], -1])
     path = concat([path, blanks[:, :1]], axis=1)
     positions = tensor_range(shape(path)[1])[None]
     # A blank between two labels may be skipped unless they are equal. A label of the blank's class is a label, too.
-    skips = logical_and(equal(positions % 2, 1), not_equal(path, pad(path, [[0, 0], [2, 0]])[:, :-2]))
-    paths = path[None] + zeros_like(cast(frames[..., :1], "int32"))
-    emitted: Any = gather(log_softmax(frames), paths, axis=2, batch_dims=2)
-    log_zero = cast(fill(shape(path), _LOG_ZERO), emitted.dtype)
-    first_scores = where(logical_and(positions < 2, positions <= 2 * lengths[:, None]), emitted[0], log_zero)
+    may_skip = logical_and(equal(positions % 2, 1), not_equal(path, pad(path, [[0, 0], [2, 0]])[:, :-2]))
+    paths = path[None] + zeros_like(cast(logits_by_frame[..., :1], "int32"))
+    emissions: Any = gather(log_softmax(logits_by_frame), paths, axis=2, batch_dims=2)
+    log_zero = cast(fill(shape(path), _LOG_ZERO), emissions.dtype)
+    first_scores = where(logical_and(positions < 2, positions <= 2 * lengths[:, None]), emissions[0], log_zero)
 
     def step(scores: Any, frame: Any) -> Any:
-        emission, number = frame
+        emission, frame_number = frame
         from_previous = pad(scores, [[0, 0], [1, 0]], constant_values=_LOG_ZERO)[:, :-1]
-        from_skipped = where(skips, pad(scores, [[0, 0], [2, 0]], constant_values=_LOG_ZERO)[:, :-2], log_zero)
-        advanced = reduce_logsumexp(stack([scores, from_previous, from_skipped]), axis=0) + emission
-        return where((number < frame_counts)[:, None], advanced, scores)
+        from_skipped = where(may_skip, pad(scores, [[0, 0], [2, 0]], constant_values=_LOG_ZERO)[:, :-2], log_zero)
+        new_scores = reduce_logsumexp(stack([scores, from_previous, from_skipped]), axis=0) + emission
+        return where((frame_number < frame_counts)[:, None], new_scores, scores)
 
-    last_scores: Any = foldl(step, (emitted[1:], tensor_range(1, shape(frames)[0])), first_scores)
+    last_scores: Any = foldl(step, (emissions[1:], tensor_range(1, shape(logits_by_frame)[0])), first_scores)
     final_scores = where(
         positions == 2 * lengths[:, None], last_scores, where(
             positions == 2 * lengths[:, None] - 1, last_scores, log_zero

@@ -46,7 +46,7 @@ def isotonic_regression(
 @attribute_class
 @dataclass(frozen=True)
 class IsotonicSteps:
-    """Find the steps of the nearest monotonous sequences along the last axis, by merging neighbours that violate it."""
+    """Find the steps of the nearest monotonous sequences along the last axis, by merging disordered neighbours."""
 
     graphdef: ClassVar = "IsotonicRegression"
     decreasing: bool
@@ -55,7 +55,7 @@ class IsotonicSteps:
         values = np.asarray(array, np.float64) * (1.0 if self.decreasing else -1.0)
         rows = values.reshape(-1, values.shape[-1])
         result = np.zeros(rows.shape, np.int32)
-        for row, out in zip(rows, result, strict=True):
+        for row, steps_of_row in zip(rows, result, strict=True):
             means: list[float] = []
             counts: list[int] = []
             for value in row.tolist():
@@ -65,5 +65,5 @@ class IsotonicSteps:
                     mean, count = means.pop(), counts.pop()
                     means[-1] = (means[-1] * counts[-1] + mean * count) / (counts[-1] + count)
                     counts[-1] += count
-            out[:] = np.repeat(np.arange(len(counts)), counts)
+            steps_of_row[:] = np.repeat(np.arange(len(counts)), counts)
         return result.reshape(values.shape)

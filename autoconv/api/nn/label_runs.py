@@ -33,16 +33,16 @@ def collapse_repeated(
     is_first = apply("ones_like", get_item(tensor, (slice(None), slice(None, 1))), dtype=as_dtype("bool"))
     next_labels, labels_before = (get_item(tensor, (slice(None), part)) for part in (slice(1, None), slice(None, -1)))
     is_changed = apply("not_equal", next_labels, labels_before)
-    result = apply("logical_and", concat([is_first, is_changed], 1), sequence_mask(lengths, shape(tensor)[1]))
-    counts: Any = reduce_sum(cast(result, int32), 1)
+    is_kept = apply("logical_and", concat([is_first, is_changed], 1), sequence_mask(lengths, shape(tensor)[1]))
+    counts: Any = reduce_sum(cast(is_kept, int32), 1)
     width = reduce_max(counts)
-    positions = where(result)
-    rows = get_item(positions, (slice(None), 0))
-    column_numbers: Any = apply("cumsum", cast(result, int64), axis=1, exclusive=True, reverse=False)
-    columns = apply("get_item", column_numbers, result, spec=(Mask(),))
-    values = apply("get_item", tensor, result, spec=(Mask(),))
+    positions = where(is_kept)
+    row_numbers = get_item(positions, (slice(None), 0))
+    column_numbers: Any = apply("cumsum", cast(is_kept, int64), axis=1, exclusive=True, reverse=False)
+    columns = apply("get_item", column_numbers, is_kept, spec=(Mask(),))
+    values = apply("get_item", tensor, is_kept, spec=(Mask(),))
     out_shape = stack([cast(shape(tensor)[0], int64), cast(width, int64)])
-    return scatter_nd(stack([rows, columns], 1), values, out_shape), counts
+    return scatter_nd(stack([row_numbers, columns], 1), values, out_shape), counts
 
 
 def ctc_unique_labels(labels: TensorLike, name: str | None = None) -> tuple[Tensor, Tensor]:
@@ -53,14 +53,14 @@ def ctc_unique_labels(labels: TensorLike, name: str | None = None) -> tuple[Tens
     (array([[3, 4, 0]]), array([[0, 1, 0]], dtype=int32))
     """
     tensor = convert_to_tensor(labels)
-    rows = tensor.shape[0]
-    if rows is None:
+    row_count = tensor.shape[0]
+    if row_count is None:
         raise ValueError("ctc_unique_labels takes labels of a known batch")
-    uniques, indices = [], []
+    distinct_rows, indices = [], []
     width = shape(tensor)[1]
-    for i in range(rows):
+    for i in range(row_count):
         distinct = unique(get_item(tensor, i))
-        missing = width - shape(distinct.y)[0]
-        uniques.append(concat([cast(distinct.y, int64), zeros(reshape(missing, [1]), int64)], 0))
+        missing_count = width - shape(distinct.y)[0]
+        distinct_rows.append(concat([cast(distinct.y, int64), zeros(reshape(missing_count, [1]), int64)], 0))
         indices.append(distinct.idx)
-    return stack(uniques), stack(indices)
+    return stack(distinct_rows), stack(indices)

@@ -11,9 +11,7 @@ from autoconv.api.tensors.axis_choice import any_axis
 from autoconv.api.tensors.maths import log_sigmoid, sigmoid, softplus
 from autoconv.api.tensors.norms import l2_normalize
 from autoconv.api.tensors.sorting import in_top_k, top_k
-from autoconv.api.tensors.trigonometry import (
-    tanh,
-)
+from autoconv.api.tensors.trigonometry import tanh
 from autoconv.graph.dtypes import float32
 from autoconv.runtime.annotations import AxisLike, IntLike, TensorLike
 from autoconv.runtime.tensors.conversion import convert_to_tensor
@@ -148,16 +146,16 @@ def sparse_softmax_cross_entropy_with_logits(labels: TensorLike, logits: TensorL
     array([0.127], dtype=float32)
     """
     check_dtype("sparse_softmax_cross_entropy_with_logits", LARGE_INTEGERS, labels)
-    scores, index = convert_to_tensor(logits), convert_to_tensor(labels)
-    if scores.shape.rank is not None and index.shape.rank not in (None, scores.shape.rank - 1):
+    scores, class_ids = convert_to_tensor(logits), convert_to_tensor(labels)
+    if scores.shape.rank is not None and class_ids.shape.rank not in (None, scores.shape.rank - 1):
         raise ValueError(
             "`labels.shape.rank` must equal `logits.shape.rank - 1`. "
-            f"Received: labels.shape={index.shape} of rank {index.shape.rank} and "
+            f"Received: labels.shape={class_ids.shape} of rank {class_ids.shape.rank} and "
             f"logits.shape={scores.shape} of rank {scores.shape.rank}"
         )
-    logarithms = apply("log_softmax", scores, axis=-1)
-    result = apply("take_along_axis", logarithms, apply("expand_dims", index, axis=-1), axis=-1)
-    return apply("negative", apply("squeeze", result, axis=(-1,)), name=name)
+    log_probabilities = apply("log_softmax", scores, axis=-1)
+    of_labels = apply("take_along_axis", log_probabilities, apply("expand_dims", class_ids, axis=-1), axis=-1)
+    return apply("negative", apply("squeeze", of_labels, axis=(-1,)), name=name)
 
 
 def softmax_cross_entropy_with_logits(
@@ -169,8 +167,8 @@ def softmax_cross_entropy_with_logits(
     array([0.127], dtype=float32)
     """
     class_axis = static_int(axis, "axis")
-    weighted = apply("multiply", labels, apply("log_softmax", logits, axis=class_axis))
-    return apply("negative", apply("reduce_sum", weighted, axis=(class_axis,), keepdims=False), name=name)
+    weighted_terms = apply("multiply", labels, apply("log_softmax", logits, axis=class_axis))
+    return apply("negative", apply("reduce_sum", weighted_terms, axis=(class_axis,), keepdims=False), name=name)
 
 
 def sigmoid_cross_entropy_with_logits(labels: TensorLike, logits: TensorLike, name: str | None = None) -> Tensor:
@@ -214,8 +212,8 @@ def moments(
     """
     tensor, axis_tuple = convert_to_tensor(x), static_axes(axes)
     mean = apply("reduce_mean", tensor, axis=axis_tuple, keepdims=True)
-    distance = apply("squared_difference", tensor, mean)
-    variance = apply("reduce_mean", distance, axis=axis_tuple, keepdims=bool(keepdims))
+    squared_distances = apply("squared_difference", tensor, mean)
+    variance = apply("reduce_mean", squared_distances, axis=axis_tuple, keepdims=bool(keepdims))
     if not keepdims:
         mean = apply("reshape_like", mean, variance)
     return mean, variance
@@ -260,7 +258,7 @@ def bias_add(value: TensorLike, bias: Any, data_format: str | None = None, name:
 
 
 def embedding_lookup(params: TensorLike, ids: Any, max_norm: float | None = None, name: str | None = None) -> Tensor:
-    """The rows of `params` at `ids`; rows longer than `max_norm` are scaled down to it.
+    """The rows of `params` at `ids`; rows of a Euclidean norm above `max_norm` are scaled down to it.
 
     >>> autoconv.nn.embedding_lookup([[1.0, 1.0], [2.0, 2.0]], [1, 0]).numpy()
     array([[2., 2.],
@@ -270,16 +268,16 @@ def embedding_lookup(params: TensorLike, ids: Any, max_norm: float | None = None
     rows = apply("gather", params, convert_to_tensor(ids), axis=0, batch_dims=0, name=name)
     if max_norm is None:
         return rows
-    first_axis = convert_to_tensor(ids).shape.rank or 0
-    length = apply("reduce_euclidean_norm", rows, axis=tuple(range(first_axis, rows.shape.rank)), keepdims=True)
-    return apply("divide", apply("multiply", rows, max_norm), apply("maximum", length, max_norm))
+    row_axis = convert_to_tensor(ids).shape.rank or 0
+    norms = apply("reduce_euclidean_norm", rows, axis=tuple(range(row_axis, rows.shape.rank)), keepdims=True)
+    return apply("divide", apply("multiply", rows, max_norm), apply("maximum", norms, max_norm))
 
 
 def batch_norm_with_global_normalization(
     input: TensorLike, mean: TensorLike, variance: TensorLike, beta: TensorLike, gamma: TensorLike,
     variance_epsilon: float, scale_after_normalization: bool, name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """`batch_normalization` of an image with given moments; `gamma` counts if `scale_after_normalization`.
+    """`batch_normalization` with the offset `beta`, and the scale `gamma` if `scale_after_normalization`.
 
     >>> x = autoconv.ones([1, 1, 1, 2])
     >>> autoconv.nn.batch_norm_with_global_normalization(x, 0.0, 1.0, 1.0, 2.0, 0.0, True).numpy().ravel()

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
-from autoconv.api.nn.windows import Windows, per_side
+from autoconv.api.nn.windows import Windows, lowest_number, per_side
 from autoconv.api.tensors.shaping import reverse
 from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.tensors.binary_dispatch import get_item
@@ -32,11 +30,10 @@ def dilation2d(
         raise ValueError("`data_format` values other  than 'NHWC' are not supported. Found: " + repr(data_format))
     x, kernel = convert_to_tensor(input), convert_to_tensor(filters)
     steps, gaps = per_side("strides", strides, 2, False), per_side("dilations", dilations, 2, False)
-    lowest = -np.inf if x.dtype.is_floating else int(np.iinfo(x.dtype.numpy).min)
     sides: Any = kernel.shape.as_list()[:2]
     windows = Windows(x, sides, steps, gaps, padding, "filters")
     maxima: Any = None
-    for position, part in windows.parts(lowest):
+    for position, part in windows.parts(lowest_number(x.dtype)):
         shifted: Any = part + get_item(kernel, position)
         maxima = shifted if maxima is None else apply("maximum", maxima, shifted)
     return apply("identity", maxima, name=name)

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from autoconv.api.nn.windows import FORMATS, Windows, per_side
+from autoconv.api.nn.windows import FORMATS, Windows, lowest_number, per_side
 from autoconv.api.tensors.accepted_dtypes import FLOATING, REAL, check_dtype
 from autoconv.api.tensors.casts import cast
 from autoconv.api.tensors.constants import range as tensor_range
@@ -30,8 +28,8 @@ def max_pool(
     `input` is [batch, sides, channels] with one to three sides ([batch, channels, sides] for a data_format that begins
     with NC, like the result). `ksize` and `strides` are a number, one for each side, or one for each dimension.
     `padding` is "VALID", "SAME" or (before, after) for each dimension; padding is never the maximum. A gradient goes to
-    the first of several maximal elements. Raises ValueError, and InvalidArgumentError, which is one, where windows do
-    not fit into the image: at run time for unknown sizes.
+    the first of several maximal elements. Raises ValueError for other arguments, and its subclass
+    InvalidArgumentError where windows do not fit into the image: at run time for unknown sizes.
 
     >>> autoconv.nn.max_pool(autoconv.ones([1, 4, 4, 1]), ksize=2, strides=2, padding="VALID").shape
     TensorShape([1, 2, 2, 1])
@@ -115,10 +113,10 @@ def pool(
     >>> autoconv.nn.pool([[[1.0], [3.0], [2.0]]], [2], "MAX").numpy().ravel()
     array([3., 3.], dtype=float32)
     """
-    kinds = {"MAX": _max_of_windows, "AVG": _mean_of_windows}
-    if pooling_type not in kinds:
+    reducers = {"MAX": _max_of_windows, "AVG": _mean_of_windows}
+    if pooling_type not in reducers:
         raise ValueError(f"`pooling_type` must be 'MAX' or 'AVG', found {pooling_type!r}")
-    return _pool(input, window_shape, strides, padding, data_format, name, kinds[pooling_type], dilations)
+    return _pool(input, window_shape, strides, padding, data_format, name, reducers[pooling_type], dilations)
 
 
 _MakeWindows = Callable[[Tensor], Windows]
@@ -126,7 +124,7 @@ _MakeWindows = Callable[[Tensor], Windows]
 
 def _pool(
     input: TensorLike, ksize: ShapeLike, strides: ShapeLike | None, padding: str, data_format: str | None,
-    name: str | None, reduce: Callable[[Tensor, _MakeWindows], Tensor], dilations: ShapeLike | None = None,
+    name: str | None, reduce_windows: Callable[[Tensor, _MakeWindows], Tensor], dilations: ShapeLike | None = None,
 ) -> Tensor:  # fmt: skip
     x = convert_to_tensor(input)
     rank = 0 if x.type.shape is None else len(x.type.shape)
@@ -136,24 +134,22 @@ def _pool(
         raise ValueError(f"pooling takes an input {requirement}, found {x.type} and {data_format!r}")
     is_channels_first = data_format == formats[1]
     sides = list(range(2, rank))
-    pads = padding if isinstance(padding, str) or not is_channels_first else [padding[i] for i in (0, *sides, 1)]
+    amounts = padding if isinstance(padding, str) or not is_channels_first else [padding[i] for i in (0, *sides, 1)]
     image = transpose(x, [0, *sides, 1]) if is_channels_first else x
-    sizes, steps = (
-        per_side(label, n, rank - 2, is_channels_first) for label, n in (("ksize", ksize), ("strides", strides))
+    window_sides, steps = (
+        per_side(label, value, rank - 2, is_channels_first)
+        for label, value in (("ksize", ksize), ("strides", strides))
     )
     gaps = per_side("dilations", dilations, rank - 2, is_channels_first)
-    result = reduce(image, lambda image: Windows(image, sizes, steps, gaps, pads, "windows"))
+    result = reduce_windows(image, lambda image: Windows(image, window_sides, steps, gaps, amounts, "windows"))
     return apply(
         "identity", transpose(result, [0, rank - 1, *range(1, rank - 1)]) if is_channels_first else result, name=name
     )
 
 
 def _max_of_windows(image: Tensor, make_windows: _MakeWindows) -> Tensor:
-    numpy_dtype = image.dtype.numpy
-    lowest = -np.inf if image.dtype.is_floating else int(np.iinfo(numpy_dtype).min)
-    parts = make_windows(image).parts(lowest)
-    result = parts[0][1]
-    for _, part in parts[1:]:
+    (_, result), *rest = make_windows(image).parts(lowest_number(image.dtype))
+    for _, part in rest:
         result = apply("maximum", result, part)
     return result
 
@@ -162,15 +158,15 @@ def _mean_of_windows(image: Tensor, make_windows: _MakeWindows) -> Tensor:
     windows = make_windows(image)
     if not any(isinstance(amount, Tensor) or amount for pair in windows.padding for amount in pair):
         parts = windows.parts(0)
-        return apply("divide", _sum(parts), float(len(parts)))
-    spec = (slice(0, 1), *[slice(None)] * (len(windows.sizes)), slice(0, 1))
-    ones = apply("ones_like", get_item(image, spec))  # their sum over a window is its number of elements
-    return apply("divide", _sum(windows.parts(0)), _sum(make_windows(ones).parts(0)))
+        return apply("divide", _sum_of_parts(parts), float(len(parts)))
+    one_channel = (slice(0, 1), *[slice(None)] * (len(windows.window_counts)), slice(0, 1))
+    ones = apply("ones_like", get_item(image, one_channel))  # their sum over a window counts its elements
+    return apply("divide", _sum_of_parts(windows.parts(0)), _sum_of_parts(make_windows(ones).parts(0)))
 
 
-def _sum(parts: Any) -> Tensor:
-    total = parts[0][1]
-    for _, part in parts[1:]:
+def _sum_of_parts(parts: Any) -> Tensor:
+    (_, total), *rest = parts
+    for _, part in rest:
         total = apply("add", total, part)
     return total
 
@@ -224,15 +220,14 @@ def max_pool_with_argmax(
     x: Any = convert_to_tensor(input)
     sizes = [size if size is not None else shape(x)[i] for i, size in enumerate(x.shape.as_list())]
     sides, steps = per_side("ksize", ksize, 2, False), per_side("strides", strides, 2, False)
-    lowest = -np.inf if x.dtype.is_floating else int(np.iinfo(x.dtype.numpy).min)
-    values = Windows(x, sides, steps, (1, 1), padding, "windows").parts(lowest)
-    total = sizes[1] * sizes[2] * sizes[3]
-    flat_indices: Any = reshape(tensor_range(cast(total, int64)), [1, *sizes[1:]])
+    value_parts = Windows(x, sides, steps, (1, 1), padding, "windows").parts(lowest_number(x.dtype))
+    image_size = sizes[1] * sizes[2] * sizes[3]
+    flat_indices: Any = reshape(tensor_range(cast(image_size, int64)), [1, *sizes[1:]])
     index_parts = Windows(flat_indices, sides, steps, (1, 1), padding, "windows").parts(0)
-    maxima, argmax = values[0][1], apply("broadcast_to_shape_of", index_parts[0][1], values[0][1])
-    for (_, value), (_, indices) in zip(values[1:], index_parts[1:], strict=True):
-        greater = apply("greater", value, maxima)
-        maxima, argmax = where(greater, value, maxima), where(greater, indices, argmax)
+    maxima, argmax = value_parts[0][1], apply("broadcast_to_shape_of", index_parts[0][1], value_parts[0][1])
+    for (_, value), (_, indices) in zip(value_parts[1:], index_parts[1:], strict=True):
+        is_greater = apply("greater", value, maxima)
+        maxima, argmax = where(is_greater, value, maxima), where(is_greater, indices, argmax)
     if include_batch_in_index:
-        argmax = argmax + reshape(tensor_range(cast(sizes[0], int64)) * cast(total, int64), [-1, 1, 1, 1])
+        argmax = argmax + reshape(tensor_range(cast(sizes[0], int64)) * cast(image_size, int64), [-1, 1, 1, 1])
     return MaxPoolWithArgmax(maxima, cast(argmax, as_dtype(output_dtype)))

@@ -18,7 +18,7 @@ STRATEGY: Hook = Hook("autoconv.distribute")  # () -> the current strategy
 def compute_average_loss(
     per_example_loss: TensorLike, sample_weight: TensorLike | None = None, global_batch_size: IntLike | None = None
 ) -> Tensor:
-    """The sum of the losses of examples, with weights if these are given, over the number of examples of all replicas.
+    """The sum of the (weighted) losses of examples, divided by the number of examples of all replicas.
 
     By default each replica has as many examples as this one. Raises ValueError for a loss without examples.
 
@@ -39,7 +39,7 @@ def compute_average_loss(
 
 
 def scale_regularization_loss(regularization_loss: TensorLike) -> Tensor:
-    """The sum of a regularization loss over the number of replicas, each of which adds it.
+    """The sum of a regularization loss, divided by the number of replicas, as each of them adds the loss.
 
     >>> autoconv.nn.scale_regularization_loss([1.0, 3.0]).numpy()
     np.float32(4.0)

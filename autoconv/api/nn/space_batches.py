@@ -36,8 +36,10 @@ def space_to_batch(input: TensorLike, block_shape: Any, paddings: Any, name: str
     for size, block in zip(sizes[1:], blocks, strict=False):
         if isinstance(size, int) and size % block:
             raise ValueError(f"padded_shape[1..]={sizes[1 : count + 1]} is not divisible by block_shape {blocks}")
-    parts = list(itertools.chain(*((size // block, block) for size, block in zip(sizes[1:], blocks, strict=False))))
-    split = reshape(x, [sizes[0], *parts, *sizes[count + 1 :]])
+    pairs = ((size // block, block) for size, block in zip(sizes[1:], blocks, strict=False))
+    split_sizes = list(itertools.chain(*pairs))
+    split = reshape(x, [sizes[0], *split_sizes, *sizes[count + 1 :]])
+    # the positions within blocks, the batch, the numbers of the blocks, the other dimensions
     order = [*range(2, 2 * count + 1, 2), 0, *range(1, 2 * count, 2), *range(2 * count + 1, count + rank)]
     permuted = transpose(split, order)
     sides = [size // block for size, block in zip(sizes[1:], blocks, strict=False)]
@@ -58,11 +60,11 @@ def batch_to_space(input: TensorLike, block_shape: Any, crops: Any, name: str | 
     if isinstance(sizes[0], int) and sizes[0] % block_size:
         raise ValueError(f"the batch {sizes[0]} is not divisible by the product of block_shape {blocks}")
     split = reshape(x, [*blocks, sizes[0] // block_size, *sizes[1:]])
-    pairs = itertools.chain(*((count + 1 + i, i) for i in range(count)))
-    permuted = transpose(split, [count, *pairs, *range(2 * count + 1, count + rank)])
+    side_axes = itertools.chain(*((count + 1 + i, i) for i in range(count)))
+    permuted = transpose(split, [count, *side_axes, *range(2 * count + 1, count + rank)])
     sides = [size * block for size, block in zip(sizes[1:], blocks, strict=False)]
     joined = reshape(permuted, [sizes[0] // block_size, *sides, *sizes[count + 1 :]])
-    slices = tuple(slice(int(first), -int(last) if last else None) for first, last in crop_amounts)
+    slices = tuple(slice(int(before), -int(after) if after else None) for before, after in crop_amounts)
     return apply("identity", get_item(joined, (slice(None), *slices)), name=name)
 
 
@@ -111,16 +113,16 @@ def with_space_to_batch(
         return op(x, len(rates), padding)
     if data_format is not None and data_format.startswith("NC"):
         raise ValueError("with_space_to_batch takes channels in the last dimension")
-    base = np.zeros((len(rates), 2), np.int64)
+    base_paddings = np.zeros((len(rates), 2), np.int64)
     if padding == "SAME":
         if filter_shape is None:
             raise ValueError('`filter_shape` must be specified for `padding="SAME"`')
         filter_sides: Any = known_sizes(filter_shape)
         for i, (size, rate) in enumerate(zip(filter_sides, rates, strict=False)):
             extra = (size - 1) * rate
-            base[i] = extra // 2, extra - extra // 2
-    space = required_space_to_batch_paddings(_sizes(x)[1 : 1 + len(rates)], rates, base)
-    return batch_to_space(op(space_to_batch(x, rates, space.paddings), len(rates), "VALID"), rates, space.crops)
+            base_paddings[i] = extra // 2, extra - extra // 2
+    required = required_space_to_batch_paddings(_sizes(x)[1 : 1 + len(rates)], rates, base_paddings)
+    return batch_to_space(op(space_to_batch(x, rates, required.paddings), len(rates), "VALID"), rates, required.crops)
 
 
 def extract_volume_patches(

@@ -27,16 +27,16 @@ def weighted_cross_entropy_with_logits(
     >>> autoconv.nn.weighted_cross_entropy_with_logits([1.0, 0.0], [0.0, 0.0], 3.0).numpy().round(4)
     array([2.0794, 0.6931], dtype=float32)
     """
-    x, truth = convert_to_tensor(logits), convert_to_tensor(labels)
-    weight: Any = 1.0 + (convert_to_tensor(pos_weight, x.dtype) - 1.0) * truth  # type: ignore[operator]
+    x, targets = convert_to_tensor(logits), convert_to_tensor(labels)
+    weight: Any = 1.0 + (convert_to_tensor(pos_weight, x.dtype) - 1.0) * targets  # type: ignore[operator]
     softplus = apply("log1p", apply("exp", -apply("abs", x))) + apply("relu", -x)  # type: ignore[operator]
-    return (1.0 - truth) * x + weight * softplus  # type: ignore[operator,no-any-return]
+    return (1.0 - targets) * x + weight * softplus  # type: ignore[operator,no-any-return]
 
 
 def log_poisson_loss(
     targets: TensorLike, log_input: TensorLike, compute_full_loss: bool = False, name: str | None = None
 ) -> Tensor:
-    """exp(c) - z c for the targets z and the logarithm c of a prediction.
+    """exp(c) - c·z for the targets z and the logarithm c of a prediction.
 
     With `compute_full_loss`, Stirling's approximation of log(z!) is added for z > 1.
 
@@ -90,7 +90,7 @@ lrn = local_response_normalization
 def sufficient_statistics(
     x: TensorLike, axes: AxisLike, shift: TensorLike | None = None, keepdims: bool = False, name: str | None = None
 ) -> tuple[Tensor, Tensor, Tensor, Tensor | None]:
-    """The number of elements over `axes`, and the sums of them and of their squares, after `shift` is subtracted.
+    """The number of elements over `axes`, the sums of x - `shift` and of its square, and `shift`.
 
     >>> found = autoconv.nn.sufficient_statistics([1.0, 2.0, 3.0], [0])
     >>> [float(number) for number in found[:3]]
@@ -102,9 +102,9 @@ def sufficient_statistics(
     count: Any = 1
     for axis in axes_tuple:
         count = count * sizes[axis]
-    shifted = tensor if shift is None else tensor - convert_to_tensor(shift, tensor.dtype)
-    sums = reduce_sum(shifted, axes, keepdims), reduce_sum(shifted * shifted, axes, keepdims)
     offset = None if shift is None else convert_to_tensor(shift, tensor.dtype)
+    shifted = tensor if offset is None else tensor - offset
+    sums = reduce_sum(shifted, axes, keepdims), reduce_sum(shifted * shifted, axes, keepdims)
     return cast(count, tensor.dtype), *sums, offset
 
 
@@ -131,11 +131,11 @@ def weighted_moments(
     [2.0, 2.0]
     """
     tensor: Any = convert_to_tensor(x)
-    weights: Any = cast(convert_to_tensor(frequency_weights), tensor.dtype) + apply("zeros_like", tensor)
-    total = reduce_sum(weights, axes, keepdims=True)
-    mean = reduce_sum(weights * tensor, axes, keepdims=True) / total
+    weights: Any = cast(convert_to_tensor(frequency_weights), tensor.dtype) + apply("zeros_like", tensor)  # broadcast
+    total_weight = reduce_sum(weights, axes, keepdims=True)
+    mean = reduce_sum(weights * tensor, axes, keepdims=True) / total_weight
     deviation = tensor - mean
-    variance = reduce_sum(weights * deviation * deviation, axes, keepdims=True) / total
+    variance = reduce_sum(weights * deviation * deviation, axes, keepdims=True) / total_weight
     if keepdims:
         return mean, variance
     reduced_axes = static_axes(axes)

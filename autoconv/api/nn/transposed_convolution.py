@@ -1,11 +1,11 @@
-"""Transposed convolutions: the gradient of a convolution with respect to its input, as an op of its own."""
+"""Transposed convolutions: the gradient of a convolution with respect to its input, as a function."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from autoconv.api.nn.convolution import convolution
-from autoconv.api.nn.windows import FORMATS, channels_first, per_side
+from autoconv.api.nn.windows import FORMATS, check_format, has_channels_first, per_side
 from autoconv.api.tensors.arguments import known_sizes
 from autoconv.api.tensors.shaping import pad, reshape, reverse, shape, transpose
 from autoconv.runtime.annotations import ShapeLike, TensorLike
@@ -32,22 +32,21 @@ def conv_transpose(
     """
     x, kernel = convert_to_tensor(input), convert_to_tensor(filters)
     rank = 0 if kernel.type.shape is None else len(kernel.type.shape)
-    is_channels_first = channels_first(rank, data_format)
-    count = rank - 2
+    is_channels_first = has_channels_first(rank, data_format)
+    side_count = rank - 2
     image = transpose(x, [0, *range(2, rank), 1]) if is_channels_first else x
-    steps, gaps = per_side("strides", strides, count, is_channels_first), per_side(
-        "dilations", dilations, count, is_channels_first
-    )
-    out_sides = _result_sides(output_shape, count, is_channels_first)
+    steps = per_side("strides", strides, side_count, is_channels_first)
+    gaps = per_side("dilations", dilations, side_count, is_channels_first)
+    out_sides = _result_sides(output_shape, side_count, is_channels_first)
     sides = image.type.shape[1:-1]  # type: ignore[index]
-    kernel_sides = kernel.type.shape[:count]  # type: ignore[index]
-    amounts = [(0, 0)]
-    for side, size, elements, step, gap in zip(out_sides, sides, kernel_sides, steps, gaps, strict=True):
-        if not isinstance(size, int) or not isinstance(elements, int):
+    kernel_sides = kernel.type.shape[:side_count]  # type: ignore[index]
+    paddings = [(0, 0)]
+    for out_side, side, kernel_side, step, gap in zip(out_sides, sides, kernel_sides, steps, gaps, strict=True):
+        if not isinstance(side, int) or not isinstance(kernel_side, int):
             raise ValueError(f"a transposed convolution needs known sides, found {x.type} and {kernel.type}")
-        amounts.append(_zeros_around(side, size, (elements - 1) * gap + 1, step, padding))
-    spaced = pad(_insert_zeros(image, steps), [*amounts, (0, 0)])
-    flipped = transpose(reverse(kernel, list(range(count))), [*range(count), rank - 1, count])
+        paddings.append(_zeros_around(out_side, side, (kernel_side - 1) * gap + 1, step, padding))
+    spaced = pad(_insert_zeros(image, steps), [*paddings, (0, 0)])
+    flipped = transpose(reverse(kernel, list(range(side_count))), [*range(side_count), rank - 1, side_count])
     result = convolution(spaced, flipped, 1, "VALID", FORMATS[rank][0], gaps)
     return apply(
         "identity", transpose(result, [0, rank - 1, *range(1, rank - 1)]) if is_channels_first else result, name=name
@@ -63,7 +62,7 @@ def conv1d_transpose(
     >>> autoconv.nn.conv1d_transpose([[[1.0], [2.0]]], [[[1.0]], [[1.0]]], [1, 4, 1], strides=2).numpy().ravel()
     array([1., 1., 2., 2.], dtype=float32)
     """
-    channels_first(3, data_format)
+    check_format(3, data_format)
     return conv_transpose(input, filters, output_shape, strides, padding, data_format, dilations, name)
 
 
@@ -77,7 +76,7 @@ def conv2d_transpose(
     >>> autoconv.nn.conv2d_transpose(x, kernel, [1, 4, 4, 5], strides=2).shape
     TensorShape([1, 4, 4, 5])
     """
-    channels_first(4, data_format)
+    check_format(4, data_format)
     return conv_transpose(input, filters, output_shape, strides, padding, data_format, dilations, name)
 
 
@@ -91,33 +90,35 @@ def conv3d_transpose(
     >>> autoconv.nn.conv3d_transpose(x, kernel, [1, 2, 4, 4, 5], strides=2).shape
     TensorShape([1, 2, 4, 4, 5])
     """
-    channels_first(5, data_format)
+    check_format(5, data_format)
     return conv_transpose(input, filters, output_shape, strides, padding, data_format, dilations, name)
 
 
-def _result_sides(output_shape: ShapeLike, count: int, is_channels_first: bool) -> list[int]:
+def _result_sides(output_shape: ShapeLike, side_count: int, is_channels_first: bool) -> list[int]:
     """Return the sides of the result."""
     out_sides = known_sizes(output_shape)
     if out_sides is None:
         raise ValueError(f"`output_shape` has to be known, but for the batch, found {output_shape!r}")
     sizes = list(out_sides)
-    sizes = sizes if len(sizes) == count else sizes[2:] if is_channels_first else sizes[1:-1]
+    sizes = sizes if len(sizes) == side_count else sizes[2:] if is_channels_first else sizes[1:-1]
     sides = [size for size in sizes if size is not None]
-    if len(sizes) != count or len(sides) != count:
-        raise ValueError(f"`output_shape` has to have the {count} known sides of the result, found {output_shape!r}")
+    if len(sizes) != side_count or len(sides) != side_count:
+        raise ValueError(f"`output_shape` has to have {side_count} known sides, found {output_shape!r}")
     return sides
 
 
-def _zeros_around(side: int, size: int, extent: int, step: int, padding: str) -> tuple[int, int]:
-    """Return the zeros before and after `size` elements that were spread by `step`, for a result of length `side`."""
+def _zeros_around(out_side: int, side: int, extent: int, step: int, padding: str) -> tuple[int, int]:
+    """Return the zeros before and after `side` elements, spread by `step`, for `out_side` elements of the result."""
     if padding not in ("SAME", "VALID"):
         raise ValueError(f"`padding` must be 'SAME' or 'VALID', found {padding!r}")
-    expected_size = -(-side // step) if padding == "SAME" else -(-(side - extent + 1) // step)
-    if expected_size != size:
-        raise ValueError(f"a convolution of {side} elements, {padding!r}, gives {expected_size}; the input has {size}")
-    total_padding = max((size - 1) * step + extent - side, 0) if padding == "SAME" else 0
+    expected_side = -(-out_side // step) if padding == "SAME" else -(-(out_side - extent + 1) // step)
+    if expected_side != side:
+        raise ValueError(
+            f"a convolution of {out_side} elements, {padding!r}, gives {expected_side}; the input has {side}"
+        )
+    total_padding = max((side - 1) * step + extent - out_side, 0) if padding == "SAME" else 0
     before = extent - 1 - total_padding // 2
-    return before, side + extent - 1 - before - ((size - 1) * step + 1)
+    return before, out_side + extent - 1 - before - ((side - 1) * step + 1)
 
 
 def _insert_zeros(image: Tensor, steps: Sequence[int]) -> Tensor:
@@ -128,9 +129,9 @@ def _insert_zeros(image: Tensor, steps: Sequence[int]) -> Tensor:
         sizes = image.type.shape
         assert sizes is not None
         rank = len(sizes)
-        dynamic_sizes, channels = shape(image), axis + 1
-        spaced = reshape(image, apply("concat", *_insert_one(dynamic_sizes, channels, rank), axis=0))
-        spaced = pad(spaced, [(0, 0)] * channels + [(0, step - 1)] + [(0, 0)] * (rank - channels))
+        dynamic_sizes, next_axis = shape(image), axis + 1
+        spaced = reshape(image, apply("concat", *_sizes_with_one(dynamic_sizes, next_axis, rank), axis=0))
+        spaced = pad(spaced, [(0, 0)] * next_axis + [(0, step - 1)] + [(0, 0)] * (rank - next_axis))
         batch = sizes[0] if isinstance(sizes[0], int) else -1
         size = sizes[axis]
         assert isinstance(size, int)
@@ -139,7 +140,7 @@ def _insert_zeros(image: Tensor, steps: Sequence[int]) -> Tensor:
     return image
 
 
-def _insert_one(sizes: Tensor, position: int, rank: int) -> list[Tensor]:
+def _sizes_with_one(sizes: Tensor, position: int, rank: int) -> list[Tensor]:
     one = convert_to_tensor([1], sizes.dtype)
     parts = [get_item(sizes, slice(0, position)), one]
     return parts if position == rank else [*parts, get_item(sizes, slice(position, None))]

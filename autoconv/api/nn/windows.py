@@ -9,9 +9,11 @@ import itertools
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from autoconv.api.tensors.shaping import stack
 from autoconv.errors import InvalidArgumentError
-from autoconv.graph.dtypes import int64
+from autoconv.graph.dtypes import DType, int64
 from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.tensors.binary_dispatch import get_item
 from autoconv.runtime.tensors.dispatch import apply
@@ -23,11 +25,12 @@ Part = tuple[tuple[int, ...], Tensor]  # the position in the window, and the ima
 
 
 class Windows:
-    """Windows of `kernel` elements along each dimension of `image` between the first and the last.
+    """Windows of `kernel_sides` elements along each dimension of `image` between the first and the last.
 
     The elements are `gaps` apart (dilation), and windows move by `steps` (stride). `padding` is "VALID", "SAME" (one
-    more after than before if the number is odd) or (before, after) for each dimension of the image. `sizes` is the
-    number of windows along each dimension, None if it is known only at run time.
+    more after than before if the number is odd) or (before, after) for each dimension of the image. `window_counts`
+    has the number of windows along each dimension, None if it is known only at run time. `label` names the windows in
+    errors.
 
     Raises InvalidArgumentError if no window fits, at run time for unknown sizes; ValueError for another `padding`.
     """
@@ -35,7 +38,7 @@ class Windows:
     def __init__(
         self,
         image: Tensor,
-        kernel: Sequence[int],
+        kernel_sides: Sequence[int],
         steps: Sequence[int],
         gaps: Sequence[int],
         padding: Padding,
@@ -44,28 +47,28 @@ class Windows:
         shape = image.type.shape
         assert shape is not None
         self._image = image
-        self._kernel, self._steps, self._gaps = kernel, steps, gaps
-        self._extents = [(count - 1) * gap + 1 for count, gap in zip(kernel, gaps, strict=True)]
+        self._kernel_sides, self._steps, self._gaps = kernel_sides, steps, gaps
+        self._extents = [(count - 1) * gap + 1 for count, gap in zip(kernel_sides, gaps, strict=True)]
         sides = [side if isinstance(side, int) else None for side in shape[1:-1]]
         self.padding = self._padding_of_sides(padding, sides)
-        self.sizes: list[int | None] = [
+        self.window_counts: list[int | None] = [
             None if side is None else (side + sum(pair) - extent) // step + 1
             for side, pair, extent, step in zip(sides, self.padding, self._extents, self._steps, strict=True)
         ]
-        text = f"{label} that reach over {self._extents} do not fit into an image"
-        if min(size for size in (*self.sizes, 1) if size is not None) < 1:
-            raise InvalidArgumentError(f"{text} of {sides}")
-        self._check_sides(text, padding == "SAME")
+        error_text = f"{label} that reach over {self._extents} do not fit into an image"
+        if min(size for size in (*self.window_counts, 1) if size is not None) < 1:
+            raise InvalidArgumentError(f"{error_text} of {sides}")
+        self._check_dynamic_sides(error_text, padding == "SAME")
 
-    def _check_sides(self, text: str, always_fits: bool) -> None:
-        for i, (size, pair, extent) in enumerate(zip(self.sizes, self.padding, self._extents, strict=True)):
+    def _check_dynamic_sides(self, error_text: str, always_fits: bool) -> None:
+        for i, (size, pair, extent) in enumerate(zip(self.window_counts, self.padding, self._extents, strict=True)):
             min_side = 1 if always_fits else extent - sum(pair)
             if size is None and min_side > 0:
-                side = self._side(i)
-                is_long_enough = apply("greater_equal", side, min_side)
-                apply("assert_true", is_long_enough, side, message=f"{text} with a side of", kind="check")
+                dynamic_side = self._dynamic_side(i)
+                is_long_enough = apply("greater_equal", dynamic_side, min_side)
+                apply("assert_true", is_long_enough, dynamic_side, message=f"{error_text} with a side of", kind="check")
 
-    def _side(self, i: int) -> Tensor:
+    def _dynamic_side(self, i: int) -> Tensor:
         return apply("dimension", self._image, axis=i + 1, dtype=int64)
 
     def _padding_of_sides(self, padding: Padding, sides: Sequence[int | None]) -> list[tuple[Amount, Amount]]:
@@ -87,11 +90,11 @@ class Windows:
         elif step == 1 or extent == 1:
             total = extent - 1
         else:
-            dynamic_side = self._side(i)
-            excess = (dynamic_side + (step - 1)) // step * step - dynamic_side  # of the steps over the side
+            dynamic_side = self._dynamic_side(i)
+            excess = (dynamic_side + (step - 1)) // step * step - dynamic_side  # of the last step over the side
             if extent >= step:
                 total = excess + (extent - step)
-            else:  # max(left + extent - step, 0) as a sum, which keeps its symbolic facts
+            else:  # max(excess + extent - step, 0) as a sum, which keeps its symbolic facts
                 total = sum((excess + (step - j)) // step for j in range(step - extent + 1, step))
         before = total // 2
         return before, total - before
@@ -99,52 +102,62 @@ class Windows:
     def parts(self, filler: TensorLike) -> list[Part]:
         """Return for each element of the window, in order, its position and the image elements under it.
 
-        The image elements are [batch, *sizes, channels]. The padding is `filler`.
+        The image elements are [batch, *window_counts, channels]. The padding is `filler`.
         """
         image = _pad(self._image, self.padding, filler)
         result = []
-        for position in itertools.product(*map(range, self._kernel)):
+        for position in itertools.product(*map(range, self._kernel_sides)):
             slices = [slice(None), *(self._slice(i, start) for i, start in enumerate(position))]
             result.append((position, get_item(image, tuple(slices))))
         return result
 
     def _slice(self, i: int, element: int) -> slice:
-        start, size, step = element * self._gaps[i], self.sizes[i], self._steps[i]
+        """Return the image elements along dimension `i` that lie under this element of the windows."""
+        start, size, step = element * self._gaps[i], self.window_counts[i], self._steps[i]
         if size is not None:
             return slice(start, start + (size - 1) * step + 1, step)
-        rest_count = self._extents[i] - 1 - start
-        return slice(start, -rest_count if rest_count else None, step)
+        elements_after = self._extents[i] - 1 - start
+        return slice(start, -elements_after if elements_after else None, step)
 
 
 FORMATS = {3: ("NWC", "NCW"), 4: ("NHWC", "NCHW"), 5: ("NDHWC", "NCDHW")}  # by the rank of the image
 
 
-def channels_first(rank: int, data_format: str | None) -> bool:
+def has_channels_first(rank: int, data_format: str | None) -> bool:
     """Return whether channels come before the sides; raises ValueError for another rank or format."""
+    check_format(rank, data_format)
+    return data_format == FORMATS[rank][1]
+
+
+def check_format(rank: int, data_format: str | None) -> None:
     formats = FORMATS.get(rank)
     if formats is None:
         raise ValueError(f"an input and filters of 3 to 5 dimensions were expected, found {rank}")
     if data_format not in (None, *formats):
         raise ValueError(f"`data_format` must be {formats[0]!r} or {formats[1]!r}, found {data_format!r}")
-    return data_format == formats[1]
 
 
-def per_side(parameter: str, value: Any, count: int, channels_first: bool) -> tuple[int, ...]:
+def per_side(parameter: str, value: Any, count: int, is_channels_first: bool) -> tuple[int, ...]:
     """Return a number for each of `count` sides, given one for all, one for each, or one for each image dimension."""
     numbers = [1] if value is None else [value] if isinstance(value, int) else [int(part) for part in value]
     if len(numbers) == count + 2:
-        numbers = numbers[2:] if channels_first else numbers[1:-1]
+        numbers = numbers[2:] if is_channels_first else numbers[1:-1]
     if len(numbers) not in (1, count) or min(numbers) < 1:
-        counts = {1: "one or three", 2: "one, two or four"}.get(count, f"one, {count} or {count + 2}")
-        raise ValueError(f"`{parameter}` must be {counts} numbers from 1 on, found {value!r}")
+        counts_text = {1: "one or three", 2: "one, two or four"}.get(count, f"one, {count} or {count + 2}")
+        raise ValueError(f"`{parameter}` must be {counts_text} numbers from 1 on, found {value!r}")
     return tuple(numbers * count if len(numbers) == 1 else numbers)
+
+
+def lowest_number(dtype: DType) -> float:
+    """Return the neutral element of maxima."""
+    return -np.inf if dtype.is_floating else int(np.iinfo(dtype.numpy).min)
 
 
 def _pad(image: Tensor, padding: Sequence[tuple[Amount, Amount]], filler: TensorLike) -> Tensor:
     pairs = [(0, 0), *padding, (0, 0)]
-    numbers = [amount for pair in pairs for amount in pair]
-    if not any(isinstance(amount, Tensor) or amount for amount in numbers):
+    amounts = [amount for pair in pairs for amount in pair]
+    if not any(isinstance(amount, Tensor) or amount for amount in amounts):
         return image
     static_amounts = tuple(tuple(None if isinstance(amount, Tensor) else amount for amount in pair) for pair in pairs)
-    dynamic_amounts = [stack(numbers)] if any(isinstance(amount, Tensor) for amount in numbers) else []
+    dynamic_amounts = [stack(amounts)] if any(isinstance(amount, Tensor) for amount in amounts) else []
     return apply("pad", image, *dynamic_amounts, paddings=static_amounts, mode="CONSTANT", constant_values=filler)

@@ -25,22 +25,24 @@ def elementwise(function: Callable[..., Any], *operands: Any) -> Any:
     Ragged operands have to have the same rows, or rows of one element. Raises InvalidArgumentError otherwise.
     """
     converted_operands = unify_splits_dtypes(*operands)
-    ragged = [operand for operand in converted_operands if isinstance(operand, RaggedTensor)]
-    deepest = max(ragged, key=lambda operand: (operand.ragged_rank, not _has_single_rows(operand)))
+    ragged_operands = [operand for operand in converted_operands if isinstance(operand, RaggedTensor)]
+    deepest = max(ragged_operands, key=lambda operand: (operand.ragged_rank, not _has_unit_rows(operand)))
     return deepest.with_flat_values(
         function(*(_broadcast_to_values(operand, deepest) for operand in converted_operands))
     )
 
 
-def _has_single_rows(rows: RaggedTensor) -> bool:
+def _has_unit_rows(rows: RaggedTensor) -> bool:
     return rows._uniform == 1
 
 
 def _broadcast_to_values(operand: RaggedLike, rows: RaggedTensor) -> Any:
     """Return the elements of an operand for each flat value of the rows."""
     if isinstance(operand, RaggedTensor):
-        if operand.ragged_rank == rows.ragged_rank and not _has_unit_rows_unlike(operand, rows):
-            partitions.require_same(operand, rows)
+        if operand.ragged_rank == rows.ragged_rank and (
+            not _has_unit_rows(operand) or _has_unit_rows(rows)
+        ):
+            partitions.require_same_rows(operand, rows)
             return operand.flat_values
         return _broadcast_unit_rows(operand, rows)
     tensor = as_tensor(operand)
@@ -55,21 +57,18 @@ def _is_number(value: RaggedLike) -> bool:
     return isinstance(value, (int, float, complex)) and not isinstance(value, bool)
 
 
-def _has_unit_rows_unlike(operand: RaggedTensor, rows: RaggedTensor) -> bool:
-    return operand._uniform == 1 and rows._uniform != 1
-
-
 def _broadcast_dense(tensor: Tensor, rows: RaggedTensor) -> Any:
-    rank, inner = tensor.shape.rank, rows.flat_values.shape.rank
-    if rank is None or inner is None:
+    rank, inner_rank = tensor.shape.rank, rows.flat_values.shape.rank
+    if rank is None or inner_rank is None:
         raise ValueError("operands beside ragged tensors have to have a known rank")
-    total_rank = rows.ragged_rank + inner
-    if rank < inner:
+    total_rank = rows.ragged_rank + inner_rank
+    if rank < inner_rank:
         return tensor  # within the uniform dimensions of the values
     if rank > total_rank:
         raise ValueError(f"a tensor of {rank} dimensions cannot be broadcast to the ragged shape {rows.shape}")
-    outer_rank = rank - (inner - 1)  # number of its dimensions that match those of the rows
-    row_coordinates = value_coordinates(rows)[len(value_coordinates(rows)) - outer_rank :]
+    outer_rank = rank - (inner_rank - 1)  # the number of leading dimensions that match those of the rows
+    coordinates = value_coordinates(rows)
+    row_coordinates = coordinates[len(coordinates) - outer_rank :]
     first_axis = rows.ragged_rank + 1 - outer_rank
     indices = []
     for axis, coordinate in enumerate(row_coordinates):
@@ -97,7 +96,7 @@ def _check_size(size: int | None, rows: RaggedTensor, axis: int) -> None:
 
 
 def _clip_positions(tensor: Tensor, axis: int, coordinate: Tensor) -> Tensor:
-    """Return the positions, all 0 where the dimension has one element."""
+    """Return the positions along `axis`, all 0 if the dimension has one element."""
     position = cast(coordinate, int64)
     if tensor.shape[axis] == 1:
         return apply("zeros_like", position)

@@ -45,9 +45,9 @@ def constant(
     if inner_sizes is not None and depth_of_lists < len(inner_sizes):
         raise ValueError(f"Invalid pylist={pylist!r}: incompatible with inner_shape={inner_sizes}")
     if ragged_rank is None:
-        ragged_rank = max(1, depth_of_lists - 1) if inner_sizes is None else max(
-            0, depth_of_lists - 1 - len(inner_sizes)
-        )
+        ragged_rank = max(1, depth_of_lists - 1)
+        if inner_sizes is not None:
+            ragged_rank = max(0, depth_of_lists - 1 - len(inner_sizes))
     if depth_of_lists < 2 or ragged_rank == 0:
         return dense_constant(pylist, dtype, inner_sizes if not depth_of_lists else None)
     if ragged_rank >= depth_of_lists:
@@ -62,12 +62,12 @@ def constant(
     return flat
 
 
-def _flat_values(values: Any, dtype: DTypeLike | None, inner: tuple[Any, ...] | None, rank: int) -> Any:
-    if inner is None and rank == 1 and not values:
+def _flat_values(values: Any, dtype: DTypeLike | None, inner_sizes: tuple[Any, ...] | None, rank: int) -> Any:
+    if inner_sizes is None and rank == 1 and not values:
         return dense_constant(values, dtype)
-    if inner is not None:
+    if inner_sizes is not None:
         array = np.asarray(dense_constant(values, dtype).numpy()).reshape(  # type: ignore[attr-defined]
-            (len(values), *inner)
+            (len(values), *inner_sizes)
         )
         return dense_constant(array)
     if not values:
@@ -105,13 +105,12 @@ def range_(
     """
     if limits is None:
         starts, limits = 0, starts
-    parts = [convert_to_tensor(bound, dtype) if dtype is not None else convert_to_tensor(bound)
+    bounds = [convert_to_tensor(bound, dtype) if dtype is not None else convert_to_tensor(bound)
              for bound in (starts, limits, deltas)]  # fmt: skip
-    first, last, step = parts
-    widest = max((bound.dtype for bound in parts), key=lambda one: (one.is_floating, one.size))
-    first, last, step = (cast(bound, widest) for bound in parts)
-    extent = last - first
-    count = apply("ceil", cast(extent, _division_dtype(widest)) / cast(step, _division_dtype(widest)))
+    widest = max((bound.dtype for bound in bounds), key=lambda dtype: (dtype.is_floating, dtype.size))
+    first, last, step = (cast(bound, widest) for bound in bounds)
+    differences = last - first
+    count = apply("ceil", cast(differences, _division_dtype(widest)) / cast(step, _division_dtype(widest)))
     lengths = apply("maximum", cast(count, row_splits_dtype), convert_to_tensor(0, as_dtype(row_splits_dtype)))
     if lengths.shape.rank == 0:
         lengths = broadcast_to(lengths, [1])
@@ -160,8 +159,8 @@ def _mask(rows: RaggedTensor, mask: RaggedTensor) -> Any:
     if isinstance(mask.values, RaggedTensor):
         return RaggedTensor(_mask(rows.values, mask.values), rows.row_splits)
     flags = mask.flat_values
-    ones = cast(flags, rows.row_splits.dtype)
-    counts = unsorted_segment_sum(ones, partitions.rowids(mask), partitions.row_count(mask))
+    counted = cast(flags, rows.row_splits.dtype)
+    counts = unsorted_segment_sum(counted, partitions.rowids(mask), partitions.row_count(mask))
     return RaggedTensor(gather_rows(rows.values, true_rows(flags)), partitions.splits_of_lengths(counts))
 
 
@@ -171,23 +170,21 @@ def map_flat_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     >>> autoconv.ragged.map_flat_values(autoconv.square, autoconv.ragged.constant([[1, 2], [3]]))
     <autoconv.RaggedTensor [[1, 4], [9]]>
     """
-    raggeds: list[RaggedTensor] = []
+    ragged_arguments: list[RaggedTensor] = []
 
     def flatten_value(value: RaggedLike) -> Any:
         if isinstance(value, RaggedTensor):
-            raggeds.append(value)
+            ragged_arguments.append(value)
             return value.flat_values
         return [flatten_value(argument) for argument in value] if isinstance(value, (list, tuple)) else value
 
-    tensors, keyword_tensors = [flatten_value(argument) for argument in args], {
-        key: flatten_value(argument) for key, argument in kwargs.items()
-    }
-    result = op(*tensors, **keyword_tensors)
-    if not raggeds:
+    values = [flatten_value(argument) for argument in args]
+    result = op(*values, **{key: flatten_value(argument) for key, argument in kwargs.items()})
+    if not ragged_arguments:
         return result
-    for other in raggeds[1:]:
-        partitions.require_same(raggeds[0], other)
-    return raggeds[0].with_flat_values(result)
+    for other in ragged_arguments[1:]:
+        partitions.require_same_rows(ragged_arguments[0], other)
+    return ragged_arguments[0].with_flat_values(result)
 
 
 def stack_dynamic_partitions(

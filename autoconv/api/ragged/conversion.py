@@ -35,9 +35,9 @@ def from_tensor(
     tensor: TensorLike, lengths: Any, padding: TensorLike | None, ragged_rank: int, dtype: DTypeLike
 ) -> RaggedTensor:
     dense = convert_to_tensor(tensor)
-    splits = as_dtype(dtype)
-    if splits not in (int32, int64):
-        raise ValueError(f"row_splits must be int32 or int64, found {splits.name}")
+    splits_dtype = as_dtype(dtype)
+    if splits_dtype not in (int32, int64):
+        raise ValueError(f"row_splits must be int32 or int64, found {splits_dtype.name}")
     rank = dense.shape.rank
     if rank is None:
         raise ValueError("from_tensor needs a tensor of known rank")
@@ -46,32 +46,32 @@ def from_tensor(
     if lengths is not None and padding is not None:
         raise ValueError("Specify argument `lengths` or `padding`, but not both.")
     if isinstance(lengths, (list, tuple)) and lengths and all(map(_is_vector, lengths)):
-        integers = [partitions.partition_tensor(row_lengths_of_level) for row_lengths_of_level in lengths]
+        nested_lengths = [partitions.partition_tensor(row_lengths_of_level) for row_lengths_of_level in lengths]
         return RaggedTensor.from_nested_row_lengths(  # type: ignore[no-any-return]
-            _values_within_lengths(dense, lengths, splits), integers
+            _values_within_lengths(dense, lengths, splits_dtype), nested_lengths
         )
-    sizes = shape(dense, splits)
-    outer = _size_of_axis(dense, 0, sizes)
+    sizes = shape(dense, splits_dtype)
+    row_count = _size_of_axis(dense, 0, sizes)
     if ragged_rank > 1:
-        merged = _set_static_shape(_merge_outer_dimensions(dense, sizes), [None, *dense.shape[2:]])
-        inner = from_tensor(merged, lengths, padding, ragged_rank - 1, splits)
+        merged_values = _set_static_shape(_merge_outer_dimensions(dense, sizes), [None, *dense.shape[2:]])
+        inner = from_tensor(merged_values, lengths, padding, ragged_rank - 1, splits_dtype)
         length = _size_of_axis(dense, 1, sizes)
-        return RaggedTensor.from_uniform_row_length(inner, length, outer, validate=False)
-    flat = _set_static_shape(
+        return RaggedTensor.from_uniform_row_length(inner, length, row_count, validate=False)
+    flat_values = _set_static_shape(
         _merge_outer_dimensions(dense, sizes), [_product(dense.shape[0], dense.shape[1]), *dense.shape[2:]]
     )
     if lengths is None and padding is None:
         length = _size_of_axis(dense, 1, sizes)
-        ragged = RaggedTensor.from_uniform_row_length(flat, length, outer, validate=False)
-        return RaggedTensor(ragged.values, cast(ragged.row_splits, splits), ragged._uniform)
+        ragged = RaggedTensor.from_uniform_row_length(flat_values, length, row_count, validate=False)
+        return RaggedTensor(ragged.values, cast(ragged.row_splits, splits_dtype), ragged._uniform)
     width = get_item(sizes, 1)
     if lengths is not None:
-        result = cast(convert_to_tensor(lengths), splits)
-        row_lengths = apply("minimum", apply("maximum", result, apply("zeros_like", result)), width)
+        given_lengths = cast(convert_to_tensor(lengths), splits_dtype)
+        row_lengths = apply("minimum", apply("maximum", given_lengths, apply("zeros_like", given_lengths)), width)
     else:
-        row_lengths = _lengths_without_padding(dense, padding, splits)
+        row_lengths = _lengths_without_padding(dense, padding, splits_dtype)
     begins = tensor_range(get_item(sizes, 0)) * width
-    return gather_ranges(flat, begins, begins + row_lengths)
+    return gather_ranges(flat_values, begins, begins + row_lengths)
 
 
 def _merge_outer_dimensions(dense: Tensor, sizes: Tensor) -> Tensor:
@@ -85,11 +85,11 @@ def _is_vector(value: RaggedLike) -> bool:
 
 def _lengths_without_padding(dense: Tensor, padding: TensorLike | None, dtype: Any) -> Tensor:
     """Return the lengths of the rows without the padding at their ends."""
-    differs = apply("not_equal", dense, convert_to_tensor(padding, dense.dtype))
+    is_value = apply("not_equal", dense, convert_to_tensor(padding, dense.dtype))
     for axis in range((dense.shape.rank or 2) - 1, 1, -1):
-        differs = apply("reduce_any", differs, axis=(axis,), keepdims=False)
+        is_value = apply("reduce_any", is_value, axis=(axis,), keepdims=False)
     end_positions = tensor_range(get_item(shape(dense, dtype), 1)) + 1
-    ends = where(differs, end_positions, apply("zeros_like", end_positions))
+    ends = where(is_value, end_positions, apply("zeros_like", end_positions))
     return reduce_max(concat([zeros(stack([get_item(shape(dense, dtype), 0), 1]), ends.dtype), ends], 1), axis=1)
 
 
@@ -137,10 +137,10 @@ def from_sparse(value: SparseTensor, dtype: DTypeLike) -> RaggedTensor:
 
 
 def uniform_lengths(rows: RaggedTensor, axis: int) -> Any:
-    """Return the lengths along a dimension of the values, which is uniform."""
-    flat = rows.values
-    size = get_item(shape(flat, rows.row_splits.dtype), axis - 1)
-    return rows.with_values(fill(get_item(shape(flat), slice(0, axis - 1)), size))
+    """Return the lengths along `axis`, a uniform dimension of the values, for each row."""
+    values = rows.values
+    size = get_item(shape(values, rows.row_splits.dtype), axis - 1)
+    return rows.with_values(fill(get_item(shape(values), slice(0, axis - 1)), size))
 
 
 def bounding_shape(rows: RaggedTensor, axis: AxisLike, out_type: DTypeLike | None) -> Tensor:
@@ -154,16 +154,16 @@ def bounding_shape(rows: RaggedTensor, axis: AxisLike, out_type: DTypeLike | Non
 
 
 def _bounding_sizes(rows: RaggedTensor) -> Tensor:
-    sizes_so_far: list[Any] = [expand_dims(rows.nrows(), 0)]
-    inner: Any = rows
-    while isinstance(inner, RaggedTensor):
-        lengths = partitions.lengths(inner)
+    sizes: list[Any] = [expand_dims(rows.nrows(), 0)]
+    values: Any = rows
+    while isinstance(values, RaggedTensor):
+        lengths = partitions.lengths(values)
         longest = reduce_max(concat([zeros([1], lengths.dtype), lengths], 0))
-        uniform = inner._uniform
+        uniform = values._uniform
         size = longest if uniform is None else convert_to_tensor(np.array(uniform, lengths.dtype.numpy))
-        sizes_so_far.append(expand_dims(cast(size, rows.row_splits.dtype), 0))
-        inner = inner.values
-    return concat([*sizes_so_far, get_item(shape(inner, rows.row_splits.dtype), slice(1, None))], 0)
+        sizes.append(expand_dims(cast(size, rows.row_splits.dtype), 0))
+        values = values.values
+    return concat([*sizes, get_item(shape(values, rows.row_splits.dtype), slice(1, None))], 0)
 
 
 def merge_dims(rows: RaggedTensor, outer_axis: int, inner_axis: int) -> Any:
@@ -179,8 +179,8 @@ def _merge_dimensions(rows: RaggedLike, first: int, last: int) -> Any:
         return rows
     if not isinstance(rows, RaggedTensor):
         sizes = shape(rows)
-        parts = [get_item(sizes, slice(0, first)), np.array([-1], np.int32), get_item(sizes, slice(last + 1, None))]
-        return reshape(rows, concat(parts, 0))
+        new_sizes = [get_item(sizes, slice(0, first)), np.array([-1], np.int32), get_item(sizes, slice(last + 1, None))]
+        return reshape(rows, concat(new_sizes, 0))
     if first > 1:
         return rows.with_values(_merge_dimensions(rows.values, first - 1, last - 1))
     if first == 0:
@@ -204,19 +204,19 @@ def _merge_inner(rows: RaggedTensor, count: int) -> RaggedTensor:
 
 def to_tensor(rows: RaggedTensor, default_value: TensorLike | None, padded_shape: ShapeLike | None) -> Tensor:
     sizes = cast(_bounding_sizes(rows), int64)
-    static_sizes = _static_sizes(rows)
+    static_sizes = rows.shape.as_list()
     if padded_shape is not None:
         sizes, static_sizes = _apply_padded_shape(sizes, static_sizes, padded_shape)
     depth = rows.ragged_rank + 1
     indices = stack([cast(axis_coordinates, int64) for axis_coordinates in value_coordinates(rows)], 1)
     values = rows.flat_values
     if padded_shape is not None:
-        inside = true_rows(reduce_all(indices < get_item(sizes, slice(0, depth)), axis=1))
-        indices, values = gather(indices, inside), gather(values, inside)
+        rows_inside = true_rows(reduce_all(indices < get_item(sizes, slice(0, depth)), axis=1))
+        indices, values = gather(indices, rows_inside), gather(values, rows_inside)
         values = _crop_to_sizes(values, sizes, depth)
-    default = convert_to_tensor(_zero(rows) if default_value is None else default_value, rows.dtype)
-    padding = fill(sizes, default) if default.shape.rank == 0 else broadcast_to(default, sizes)
-    return _set_static_shape(tensor_scatter_nd_update(padding, indices, values), static_sizes)
+    filler = convert_to_tensor(_zero(rows) if default_value is None else default_value, rows.dtype)
+    padded = fill(sizes, filler) if filler.shape.rank == 0 else broadcast_to(filler, sizes)
+    return _set_static_shape(tensor_scatter_nd_update(padded, indices, values), static_sizes)
 
 
 def _crop_to_sizes(values: Tensor, sizes: Tensor, depth: int) -> Tensor:
@@ -230,29 +230,26 @@ def _zero(rows: RaggedTensor) -> Any:
     return "" if rows.dtype.is_string else False if rows.dtype.is_bool else np.zeros((), rows.dtype.numpy)
 
 
-def _static_sizes(rows: RaggedTensor) -> list[int | None]:
-    return rows.shape.as_list()
-
-
-def _apply_padded_shape(sizes: Tensor, static_sizes: list[int | None], padded_shape: ShapeLike) -> tuple[
-    Tensor, list[int | None]
-]:
+def _apply_padded_shape(
+    sizes: Tensor, static_sizes: list[int | None], padded_shape: ShapeLike
+) -> tuple[Tensor, list[int | None]]:
+    """Return the sizes, dynamic and static, with those of `padded_shape` where it has one."""
     static_shape = padded_shape.as_list() if isinstance(padded_shape, TensorShape) else static_value(padded_shape)
     if static_shape is None and isinstance(padded_shape, (list, tuple)):
         requested: Any = list(padded_shape)
     elif static_shape is None:
-        vector = cast(convert_to_tensor(padded_shape), int64)
-        return where(vector < 0, sizes, vector), [None] * len(static_sizes)
+        requested_sizes = cast(convert_to_tensor(padded_shape), int64)
+        return where(requested_sizes < 0, sizes, requested_sizes), [None] * len(static_sizes)
     else:
         requested = [None if size is None or size < 0 else int(size) for size in static_shape]
     if len(requested) != len(static_sizes):
         raise ValueError(f"the shape {requested} has another number of dimensions than {static_sizes}")
-    parts = [
+    result_sizes = [
         get_item(sizes, i) if size is None else cast(convert_to_tensor(size), int64) for i, size in enumerate(requested)
     ]
     static_requested = [static_value(size) if size is not None else None for size in requested]
-    return stack(parts), [
-        size if one is None else int(one) for one, size in zip(static_requested, static_sizes, strict=True)
+    return stack(result_sizes), [
+        size if chosen is None else int(chosen) for chosen, size in zip(static_requested, static_sizes, strict=True)
     ]
 
 

@@ -25,6 +25,8 @@ Lengths = int | Sequence[int]
 class DynamicRaggedShape(CompositeTensor):
     """The shape of a ragged tensor: partitions of the outer dimensions into rows, and the shape of the flat values.
 
+    `uniform` has the common row length of each partition, None where it may differ.
+
     >>> autoconv.shape(autoconv.ragged.constant([[3, 1], [4]]))
     <DynamicRaggedShape lengths=[2, (2, 1)] num_row_partitions=1>
     """
@@ -38,18 +40,18 @@ class DynamicRaggedShape(CompositeTensor):
         partitions = tuple(row_partitions)
         splits_dtype = partitions[0].dtype if partitions and dtype is None else as_dtype(dtype or int64)
         self._partitions = partitions
-        self._inner = cast(convert_to_tensor(inner_shape, dtype_hint=splits_dtype), splits_dtype)
-        self._uniform = tuple(uniform or (None,) * len(partitions))
+        self._inner_shape = cast(convert_to_tensor(inner_shape, dtype_hint=splits_dtype), splits_dtype)
+        self._uniform_lengths = tuple(uniform or (None,) * len(partitions))
 
     @classmethod
     def from_tensor(cls, t: Any, dtype: DTypeLike | None = None) -> DynamicRaggedShape:
         """Return the shape of a tensor, ragged or not."""
-        partitions, uniform = [], []
+        partitions, uniform_lengths = [], []
         while isinstance(t, RaggedTensor):
             partitions.append(RowPartition.from_row_splits(t.row_splits, validate=False))
-            uniform.append(t.shape[1])
+            uniform_lengths.append(t.shape[1])
             t = t.values
-        return cls(partitions, dense_shape(t, int64), dtype, uniform)
+        return cls(partitions, dense_shape(t, int64), dtype, uniform_lengths)
 
     @classmethod
     def from_lengths(
@@ -59,30 +61,30 @@ class DynamicRaggedShape(CompositeTensor):
 
         `num_row_partitions` dimensions after the first are partitions, by default those up to the last ragged one.
         """
-        ragged = [axis for axis, length in enumerate(lengths) if not isinstance(length, (int, np.integer))]
-        count = (ragged[-1] if ragged else 0) if num_row_partitions is None else num_row_partitions
-        if not lengths or ragged[:1] == [0]:
+        ragged_axes = [axis for axis, length in enumerate(lengths) if not isinstance(length, (int, np.integer))]
+        partition_count = (ragged_axes[-1] if ragged_axes else 0) if num_row_partitions is None else num_row_partitions
+        if not lengths or ragged_axes[:1] == [0]:
             raise ValueError("the first length has to be an int: the number of rows")
-        if count < (ragged[-1] if ragged else 0) or count >= max(len(lengths), 1):
-            raise ValueError(f"{count} row partitions do not fit {list(lengths)!r}")
-        rows, partitions, uniform = int(lengths[0]), [], []  # type: ignore[arg-type]
-        for length in lengths[1 : count + 1]:
+        if partition_count < (ragged_axes[-1] if ragged_axes else 0) or partition_count >= max(len(lengths), 1):
+            raise ValueError(f"{partition_count} row partitions do not fit {list(lengths)!r}")
+        row_count, partitions, uniform_lengths = int(lengths[0]), [], []  # type: ignore[arg-type]
+        for length in lengths[1 : partition_count + 1]:
             is_uniform = isinstance(length, (int, np.integer))
-            row_lengths = np.full(rows, length) if is_uniform else np.asarray(length)
-            if len(row_lengths) != rows:
-                raise ValueError(f"{len(row_lengths)} lengths are given for {rows} rows: {list(lengths)!r}")
+            row_lengths = np.full(row_count, length) if is_uniform else np.asarray(length)
+            if len(row_lengths) != row_count:
+                raise ValueError(f"{len(row_lengths)} lengths are given for {row_count} rows: {list(lengths)!r}")
             partitions.append(RowPartition.from_row_lengths(row_lengths.astype(as_dtype(dtype).numpy)))
-            uniform.append(int(length) if is_uniform else None)  # type: ignore[arg-type]
-            rows = int(row_lengths.sum())
-        return cls(partitions, np.array([rows, *lengths[count + 1 :]]), dtype, uniform)
+            uniform_lengths.append(int(length) if is_uniform else None)  # type: ignore[arg-type]
+            row_count = int(row_lengths.sum())
+        return cls(partitions, np.array([row_count, *lengths[partition_count + 1 :]]), dtype, uniform_lengths)
 
     @property
     def _type_spec(self) -> DynamicRaggedShapeSpec:
-        return DynamicRaggedShapeSpec(self._uniform, self.inner_rank, self.dtype)
+        return DynamicRaggedShapeSpec(self._uniform_lengths, self.inner_rank, self.dtype)
 
     @property
     def dtype(self) -> DType:
-        return self._inner.dtype
+        return self._inner_shape.dtype
 
     @property
     def row_partitions(self) -> tuple[RowPartition, ...]:
@@ -95,11 +97,11 @@ class DynamicRaggedShape(CompositeTensor):
     @property
     def inner_shape(self) -> Tensor:
         """The shape of the flat values."""
-        return self._inner
+        return self._inner_shape
 
     @property
     def inner_rank(self) -> int | None:
-        return self._inner.shape[0]
+        return self._inner_shape.shape[0]
 
     @property
     def rank(self) -> int | None:
@@ -108,34 +110,34 @@ class DynamicRaggedShape(CompositeTensor):
 
     def is_uniform(self, axis: int) -> bool:
         """Return whether all rows of this dimension have the same length statically."""
-        return not 0 < axis <= self.num_row_partitions or self._uniform[axis - 1] is not None
+        return not 0 < axis <= self.num_row_partitions or self._uniform_lengths[axis - 1] is not None
 
     def static_lengths(self, ragged_lengths: bool = True) -> list[Any]:
-        """Return the lengths as `from_lengths` takes them; None for one known only at run time."""
+        """Return the lengths as `from_lengths` takes them; None if known only at run time, `...` for unknown ones."""
         sizes: list[Any] = []
         if self._partitions:
-            first = static_value(self._partitions[0].nrows())
-            sizes.append(None if first is None else int(first))
-        for partition, length in zip(self._partitions, self._uniform, strict=True):
+            row_count = static_value(self._partitions[0].nrows())
+            sizes.append(None if row_count is None else int(row_count))
+        for partition, length in zip(self._partitions, self._uniform_lengths, strict=True):
             lengths = static_value(partition.row_lengths()) if length is None and ragged_lengths else None
             sizes.append(length if lengths is None else tuple(np.asarray(lengths).tolist()))
-        inner = static_value(self._inner)
-        if inner is None:
+        inner_sizes = static_value(self._inner_shape)
+        if inner_sizes is None:
             return [*sizes, ...]
-        return [*sizes, *np.asarray(inner).tolist()[1 if self._partitions else 0 :]]
+        return [*sizes, *np.asarray(inner_sizes).tolist()[1 if self._partitions else 0 :]]
 
     def num_slices_in_dimension(self, axis: int) -> Tensor:
-        """Return the product of the numbers of elements of the dimensions up to this one, as rows."""
+        """Return the number of slices along the dimensions up to `axis`: of all their rows or elements together."""
         if axis < 0:
             if self.rank is None:
                 raise ValueError("a negative axis needs a shape of known rank")
             axis += self.rank
         if axis < self.num_row_partitions:
             return self._partitions[axis].nrows()
-        rows = self._inner[0]
+        slice_count = self._inner_shape[0]
         for inner_axis in range(1, axis - self.num_row_partitions + 1):
-            rows = rows * self._inner[inner_axis]
-        return rows
+            slice_count = slice_count * self._inner_shape[inner_axis]
+        return slice_count
 
     def with_dtype(self, dtype: DTypeLike) -> DynamicRaggedShape:
         """Return the shape with lengths of this dtype."""
@@ -144,7 +146,7 @@ class DynamicRaggedShape(CompositeTensor):
             RowPartition.from_row_splits(cast(partition.row_splits(), splits_dtype), False)
             for partition in self._partitions
         ]
-        return type(self)(partitions, cast(self._inner, splits_dtype), splits_dtype, self._uniform)
+        return type(self)(partitions, cast(self._inner_shape, splits_dtype), splits_dtype, self._uniform_lengths)
 
     def __getitem__(self, index: IntLike) -> Tensor:
         """Return the length of a uniform dimension; raises ValueError for a ragged one."""
@@ -154,34 +156,34 @@ class DynamicRaggedShape(CompositeTensor):
         if axis < 0 or (self.rank is not None and axis >= self.rank):
             raise IndexError(f"the shape of {self.rank} dimensions has no dimension {index!r}")
         if axis == 0:
-            return self._partitions[0].nrows() if self._partitions else self._inner[0]
+            return self._partitions[0].nrows() if self._partitions else self._inner_shape[0]
         if axis <= self.num_row_partitions:
-            length = self._uniform[axis - 1]
+            length = self._uniform_lengths[axis - 1]
             if length is None:
                 raise ValueError(f"Index {axis} is not uniform: its rows have lengths of their own")
             return convert_to_tensor(np.array(length, self.dtype.numpy))
-        return self._inner[axis - self.num_row_partitions]
+        return self._inner_shape[axis - self.num_row_partitions]
 
     def __repr__(self) -> str:
-        shown = ", ".join("..." if length is ... else str(length) for length in self.static_lengths())
-        return f"<DynamicRaggedShape lengths=[{shown}] num_row_partitions={self.num_row_partitions}>"
+        lengths_text = ", ".join("..." if length is ... else str(length) for length in self.static_lengths())
+        return f"<DynamicRaggedShape lengths=[{lengths_text}] num_row_partitions={self.num_row_partitions}>"
 
 
 class DynamicRaggedShapeSpec(TypeSpec):
-    """The type of a DynamicRaggedShape: lengths of its partitions that are uniform, and the rank of its inner shape."""
+    """The type of a DynamicRaggedShape: its uniform row lengths, the rank of its inner shape, and the dtype."""
 
     value_type = DynamicRaggedShape
 
     def __init__(self, uniform: Sequence[int | None], inner_rank: int | None, dtype: DTypeLike) -> None:
-        self._uniform, self._inner_rank, self._dtype = tuple(uniform), inner_rank, as_dtype(dtype)
+        self._uniform_lengths, self._inner_rank, self._dtype = tuple(uniform), inner_rank, as_dtype(dtype)
 
     def _serialize(self) -> tuple[Any, ...]:
-        return self._uniform, self._inner_rank, self._dtype
+        return self._uniform_lengths, self._inner_rank, self._dtype
 
     @property
     def _component_specs(self) -> tuple[TensorSpec, ...]:
         splits = TensorSpec([None], self._dtype)
-        return (*(splits for _ in self._uniform), TensorSpec([self._inner_rank], self._dtype))
+        return (*(splits for _ in self._uniform_lengths), TensorSpec([self._inner_rank], self._dtype))
 
     def _to_components(self, value: Any) -> tuple[Tensor, ...]:
         return (*(partition.row_splits() for partition in value.row_partitions), value.inner_shape)
@@ -189,7 +191,7 @@ class DynamicRaggedShapeSpec(TypeSpec):
     def _from_components(self, components: Sequence[Tensor]) -> DynamicRaggedShape:
         *splits, inner = components
         partitions = [RowPartition.from_row_splits(row_splits, validate=False) for row_splits in splits]
-        return DynamicRaggedShape(partitions, inner, self._dtype, self._uniform)
+        return DynamicRaggedShape(partitions, inner, self._dtype, self._uniform_lengths)
 
 
 __all__ = ["DynamicRaggedShape", "DynamicRaggedShapeSpec"]

@@ -27,7 +27,7 @@ class RaggedFactories:
     def from_row_splits(
         cls, values: Values, row_splits: TensorLike, name: str | None = None, validate: bool = True
     ) -> Any:
-        """Return rows with these splits, which begin with 0 and end with the number of values.
+        """Return rows with these bounds: `row_splits` begins with 0 and ends with the number of values.
 
         >>> autoconv.RaggedTensor.from_row_splits([3, 1, 4], [0, 2, 2, 3]).to_list()
         [[3, 1], [], [4]]
@@ -110,26 +110,26 @@ class RaggedFactories:
         >>> autoconv.RaggedTensor.from_nested_row_splits([1, 2, 3], [[0, 2, 2], [0, 1, 3]]).to_list()
         [[[1], [2, 3]], []]
         """
-        make = lambda data, part: cls.from_row_splits(data, part, None, validate)
-        return _make_nested(flat_values, nested_row_splits, make)
+        make_level = lambda data, level: cls.from_row_splits(data, level, None, validate)
+        return _make_nested(flat_values, nested_row_splits, make_level)
 
     @classmethod
     def from_nested_row_lengths(
         cls, flat_values: Values, nested_row_lengths: Sequence[Any], name: str | None = None, validate: bool = True
     ) -> Any:
         """Return rows of rows of these lengths, from the outermost dimension on."""
-        make = lambda data, part: cls.from_row_lengths(data, part, None, validate)
-        return _make_nested(flat_values, nested_row_lengths, make)
+        make_level = lambda data, level: cls.from_row_lengths(data, level, None, validate)
+        return _make_nested(flat_values, nested_row_lengths, make_level)
 
     @classmethod
     def from_nested_value_rowids(
         cls, flat_values: Values, nested_value_rowids: Sequence[Any], nested_nrows: Sequence[Any] | None = None,
         name: str | None = None, validate: bool = True,
     ) -> Any:  # fmt: skip
-        """Return rows of rows by the numbers of their rows, from the outermost dimension on."""
+        """Return rows of rows by the row number of each value, from the outermost dimension on."""
         counts = [None] * len(nested_value_rowids) if nested_nrows is None else nested_nrows
-        make = lambda data, part: cls.from_value_rowids(data, part[0], part[1], None, validate)
-        return _make_nested(flat_values, list(zip(nested_value_rowids, counts, strict=True)), make)
+        make_level = lambda data, level: cls.from_value_rowids(data, level[0], level[1], None, validate)
+        return _make_nested(flat_values, list(zip(nested_value_rowids, counts, strict=True)), make_level)
 
     @classmethod
     def from_tensor(
@@ -151,8 +151,8 @@ class RaggedFactories:
         return CONVERSIONS("from_sparse", st_input, row_splits_dtype)
 
 
-def _make_nested(flat_values: Values, parts: Sequence[Any], make: Callable[[Any, Any], Any]) -> Any:
-    result = partitions.values_of(flat_values)
-    for part in reversed(parts):
-        result = make(result, part)
-    return result
+def _make_nested(flat_values: Values, levels: Sequence[Any], make_level: Callable[[Any, Any], Any]) -> Any:
+    rows = partitions.values_of(flat_values)
+    for level in reversed(levels):
+        rows = make_level(rows, level)
+    return rows

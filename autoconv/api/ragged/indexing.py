@@ -20,7 +20,7 @@ from autoconv.runtime.tensors.tensor import Tensor
 
 
 def ragged_get_item(rows: RaggedTensor, key: Any) -> Any:
-    """Return rows[key]: numbers and slices of rows; only slices along inner ragged dimensions.
+    """Return rows[key]: row numbers and slices; along inner ragged dimensions slices only.
 
     Raises ValueError for a number as the index of a dimension whose rows differ in length.
     """
@@ -31,15 +31,15 @@ def ragged_get_item(rows: RaggedTensor, key: Any) -> Any:
 
 
 def _expand_ellipsis(rows: RaggedTensor, keys: list[Any]) -> list[Any]:
-    positions = [position for position, key in enumerate(keys) if key is Ellipsis]
-    if not positions:
+    ellipses = [position for position, key in enumerate(keys) if key is Ellipsis]
+    if not ellipses:
         return keys
     rank = rows.shape.rank
     if rank is None:
         raise ValueError("the rank of a ragged tensor has to be known for an index with ...")
     count = rank - sum(key is not None and key is not Ellipsis for key in keys)
     full_slices = [slice(None)] * count
-    return keys[: positions[0]] + full_slices + [key for key in keys[positions[0] + 1 :] if key is not Ellipsis]
+    return keys[: ellipses[0]] + full_slices + [key for key in keys[ellipses[0] + 1 :] if key is not Ellipsis]
 
 
 def _apply_keys(rows: Any, keys: Sequence[Any]) -> Any:
@@ -47,39 +47,36 @@ def _apply_keys(rows: Any, keys: Sequence[Any]) -> Any:
         return rows
     if not isinstance(rows, RaggedTensor):
         return rows[tuple(keys)]
-    first, other_keys = keys[0], keys[1:]
-    if first is None:
+    first_key, other_keys = keys[0], keys[1:]
+    if first_key is None:
         inner = _apply_keys(rows, other_keys)
         return RaggedTensor.from_uniform_row_length(inner, partitions.count_rows(inner), nrows=1, validate=False)
-    if isinstance(first, slice):
-        return _apply_inner_keys(_slice(rows, first), other_keys)
-    item = get_row(rows, _position(rows, first))
-    return _apply_keys(item, other_keys)
+    if isinstance(first_key, slice):
+        return _apply_inner_keys(_slice(rows, first_key), other_keys)
+    row = get_row(rows, _nonnegative_position(rows, first_key))
+    return _apply_keys(row, other_keys)
 
 
-def _position(rows: RaggedTensor, number: Any) -> Any:
-    if not isinstance(number, (int, np.integer)) and not is_tensor(number):
-        raise TypeError(f"a ragged tensor is indexed by integers and slices, found {number!r}")
-    static_position, count = static_value(number), rows.shape[0]
+def _nonnegative_position(rows: RaggedTensor, row_number: Any) -> Any:
+    if not isinstance(row_number, (int, np.integer)) and not is_tensor(row_number):
+        raise TypeError(f"a ragged tensor is indexed by integers and slices, found {row_number!r}")
+    static_position, count = static_value(row_number), rows.shape[0]
     if static_position is not None and count is not None and not -count <= int(static_position) < count:
         raise IndexError(f"row {int(static_position)} is out of range for {count} rows")
-    position = convert_to_tensor(number)
-    total = partitions.row_count(rows, position.dtype)
+    position = convert_to_tensor(row_number)
+    row_count = partitions.row_count(rows, position.dtype)
     if static_position is not None:
-        return position if int(static_position) >= 0 else position + total
-    return where(position < 0, position + total, position)
+        return position if int(static_position) >= 0 else position + row_count
+    return where(position < 0, position + row_count, position)
 
 
 def _slice(rows: RaggedTensor, key: slice) -> RaggedTensor:
     if key == slice(None):
         return rows
-    if key.step in (None, 1):
-        row_numbers = tensor_range(partitions.row_count(rows))[key]
-        ragged = gather_rows(rows, row_numbers)
-        return ragged if rows._uniform is None else RaggedTensor(  # type: ignore[no-any-return]
-            ragged.values, ragged.row_splits, rows._uniform
-        )
-    return gather_rows(rows, tensor_range(partitions.row_count(rows))[key])  # type: ignore[no-any-return]
+    selected: RaggedTensor = gather_rows(rows, tensor_range(partitions.row_count(rows))[key])
+    if key.step in (None, 1) and rows._uniform is not None:
+        return RaggedTensor(selected.values, selected.row_splits, rows._uniform)
+    return selected
 
 
 def _apply_inner_keys(rows: Any, keys: Sequence[Any]) -> Any:
@@ -88,15 +85,17 @@ def _apply_inner_keys(rows: Any, keys: Sequence[Any]) -> Any:
         return rows
     if not isinstance(rows, RaggedTensor):
         return rows[(slice(None), *keys)]
-    first, other_keys = keys[0], keys[1:]
-    if first is None:
+    first_key, other_keys = keys[0], keys[1:]
+    if first_key is None:
         inner = _apply_inner_keys(rows, other_keys)
         return RaggedTensor.from_uniform_row_length(inner, 1, validate=False)
-    if isinstance(first, slice):
-        return _apply_keys_to_values(rows if first == slice(None) else _slice_each_row(rows, first), other_keys)
+    if isinstance(first_key, slice):
+        return _apply_keys_to_values(rows if first_key == slice(None) else _slice_each_row(rows, first_key), other_keys)
     if rows._uniform is None:
         raise ValueError("Cannot index into an inner ragged dimension.")
-    positions = partitions.starts(rows) + (first if not isinstance(first, int) or first >= 0 else first + rows._uniform)
+    positions = partitions.starts(rows) + (
+        first_key if not isinstance(first_key, int) or first_key >= 0 else first_key + rows._uniform
+    )
     return _apply_inner_keys(gather_rows(rows.values, positions), other_keys)
 
 
@@ -114,11 +113,11 @@ def _slice_each_row(rows: RaggedTensor, key: slice) -> RaggedTensor:
     zero = convert_to_tensor(np.array(0, lengths.dtype.numpy))
     lower_limit, upper_limit = (zero, lengths) if step > 0 else (zero - 1, lengths - 1)
 
-    def bound_in_rows(position: Any, default: Tensor) -> Tensor:
+    def bound_in_rows(position: Any, open_bound: Tensor) -> Tensor:
         if position is None:
-            return default
-        at = cast(convert_to_tensor(position), lengths.dtype)
-        from_start = where(at < 0, at + lengths, at + apply("zeros_like", lengths))
+            return open_bound
+        bound = cast(convert_to_tensor(position), lengths.dtype)
+        from_start = where(bound < 0, bound + lengths, bound + apply("zeros_like", lengths))
         return apply("minimum", apply("maximum", from_start, lower_limit), upper_limit)
 
     begin = bound_in_rows(key.start, apply("zeros_like", lengths) if step > 0 else lengths - 1)

@@ -20,75 +20,74 @@ from autoconv.runtime.tensors.static_values import static_value
 
 def ragged_concat(values: Sequence[Any], axis: AxisLike) -> Any:
     """Concatenate tensors and ragged tensors along `axis`."""
-    parts = [partitions.values_of(part) for part in values]
-    if not any(isinstance(part, RaggedTensor) for part in parts):
-        return concat(parts, axis)
-    rank = next((part.shape.rank for part in parts if part.shape.rank is not None), None)
+    operands = [partitions.values_of(operand) for operand in values]
+    if not any(isinstance(operand, RaggedTensor) for operand in operands):
+        return concat(operands, axis)
+    rank = next((operand.shape.rank for operand in operands if operand.shape.rank is not None), None)
     positive_axis = static_int(axis, "axis")
     if positive_axis < 0 and rank is None:
         raise ValueError("a negative axis needs ragged tensors of known rank")
     positive_axis = positive_axis + rank if positive_axis < 0 else positive_axis  # type: ignore[operator]
     if rank is not None and not 0 <= positive_axis < rank:
         raise ValueError(f"axis {positive_axis} is out of range for {rank} dimensions")
-    return parts[0] if len(parts) == 1 else _join_ragged(parts, positive_axis)
+    return operands[0] if len(operands) == 1 else _join_ragged(operands, positive_axis)
 
 
-def _join_ragged(parts: Sequence[Any], axis: int) -> Any:
-    if not any(isinstance(part, RaggedTensor) for part in parts):
-        return concat(parts, axis)
-    depth = max(part.ragged_rank for part in parts if isinstance(part, RaggedTensor))
-    rows = unify_splits_dtypes(*(as_ragged(part, depth) for part in parts))
-    depths = {part.ragged_rank for part in rows}
+def _join_ragged(operands: Sequence[Any], axis: int) -> Any:
+    if not any(isinstance(operand, RaggedTensor) for operand in operands):
+        return concat(operands, axis)
+    depth = max(operand.ragged_rank for operand in operands if isinstance(operand, RaggedTensor))
+    rows = unify_splits_dtypes(*(as_ragged(operand, depth) for operand in operands))
+    depths = {operand.ragged_rank for operand in rows}
     if len(depths) > 1:
         raise ValueError("ragged tensors with different numbers of ragged dimensions cannot be joined")
     if axis > 1:
         for other in rows[1:]:
-            partitions.require(partitions.same_splits(rows[0], other), "Inputs must have identical ragged splits")
-        return RaggedTensor(_join_ragged([part.values for part in rows], axis - 1), rows[0].row_splits)
+            partitions.require(partitions.has_same_splits(rows[0], other), "Inputs must have identical ragged splits")
+        return RaggedTensor(_join_ragged([operand.values for operand in rows], axis - 1), rows[0].row_splits)
     if axis == 0:
         return _concat_rows(rows)
-    all_rows = _concat_rows(rows)
-    count, total = len(rows), partitions.row_count(rows[0])
-    row_numbers = tensor_range(total * count)
-    order = reshape(row_numbers, [count, -1])
-    ordered = gather_rows(all_rows, reshape(transpose(order), [-1]))
-    return RaggedTensor(ordered.values, get_item(ordered.row_splits, slice(None, None, count)))
+    # Along axis 1: interleave the rows of the operands, and take each row of all operands as one.
+    count = len(rows)
+    row_numbers = reshape(tensor_range(partitions.row_count(rows[0]) * count), [count, -1])
+    interleaved = gather_rows(_concat_rows(rows), reshape(transpose(row_numbers), [-1]))
+    return RaggedTensor(interleaved.values, get_item(interleaved.row_splits, slice(None, None, count)))
 
 
 def _concat_rows(rows: Sequence[RaggedTensor]) -> RaggedTensor:
     values = _join_ragged([part.values for part in rows], 0)
-    splits, offset = [get_item(rows[0].row_splits, slice(0, 1))], None
+    splits: list[Any] = [get_item(rows[0].row_splits, slice(0, 1))]
+    offset: Any = None  # the number of values before `part`
     for part in rows:
         row_limits = partitions.limits(part) if offset is None else partitions.limits(part) + offset
         splits.append(row_limits)
-        last = get_item(part.row_splits, -1)
-        offset = last if offset is None else offset + last
+        value_count = get_item(part.row_splits, -1)
+        offset = value_count if offset is None else offset + value_count
     return RaggedTensor(values, concat(splits, 0))  # no uniform length, as in TensorFlow
 
 
 def ragged_stack(values: Sequence[Any], axis: AxisLike = 0) -> Any:
     """Stack tensors and ragged tensors of one rank along a new dimension."""
-    parts = [partitions.values_of(part) for part in values]
-    rank = next((part.shape.rank for part in parts if part.shape.rank is not None), None)
+    operands = [partitions.values_of(operand) for operand in values]
+    rank = next((operand.shape.rank for operand in operands if operand.shape.rank is not None), None)
     if rank is None:
         raise ValueError("ragged.stack needs a value of known rank")
     positive_axis = static_int(axis, "axis")
     positive_axis = positive_axis + rank + 1 if positive_axis < 0 else positive_axis
     if rank == 0:
-        return stack(parts, positive_axis)
+        return stack(operands, positive_axis)
     if not 0 <= positive_axis <= rank:
         raise ValueError(f"axis {positive_axis} is out of range for {rank + 1} dimensions")
-    if positive_axis == 0 and not any(isinstance(part, RaggedTensor) for part in parts):
-        depth = rank
-        return _join_ragged([RaggedTensor.from_tensor(expand_dims(part, 0), ragged_rank=depth) for part in parts], 0)
-    if not any(isinstance(part, RaggedTensor) for part in parts) and positive_axis > 0:
-        parts = [as_ragged(part, min(positive_axis, rank - 1)) if rank > 1 else part for part in parts]
+    if positive_axis == 0 and not any(isinstance(operand, RaggedTensor) for operand in operands):
+        return _join_ragged([RaggedTensor.from_tensor(expand_dims(x, 0), ragged_rank=rank) for x in operands], 0)
+    if not any(isinstance(operand, RaggedTensor) for operand in operands):
+        operands = [as_ragged(operand, min(positive_axis, rank - 1)) if rank > 1 else operand for operand in operands]
         if rank == 1:
-            return stack(parts, positive_axis)
+            return stack(operands, positive_axis)
     if positive_axis == 0:
-        depth = max(part.ragged_rank for part in parts if isinstance(part, RaggedTensor))
-        parts = [as_ragged(part, depth) for part in parts]
-    joined = ragged_concat([ragged_expand_dims(part, positive_axis) for part in parts], positive_axis)
+        depth = max(operand.ragged_rank for operand in operands if isinstance(operand, RaggedTensor))
+        operands = [as_ragged(operand, depth) for operand in operands]
+    joined = ragged_concat([ragged_expand_dims(operand, positive_axis) for operand in operands], positive_axis)
     # As in TensorFlow, a stack of rows has no uniform length.
     return RaggedTensor(joined.values, joined.row_splits) if positive_axis == 0 else joined
 
@@ -144,12 +143,10 @@ def _tile(value: RaggedLike, counts: Sequence[int]) -> Any:
     if any(count != 1 for count in counts[2:]):
         value = value.with_values(_tile(inner, [1, *counts[2:]]))
     if counts[1] != 1:
-        value = _join_ragged([value] * counts[1], 1) if counts[1] else _empty_rows(value)
-    return _join_ragged([value] * counts[0], 0) if counts[0] > 1 else value if counts[0] else value[:0]
-
-
-def _empty_rows(value: RaggedTensor) -> RaggedTensor:
-    return value[:, :0]  # type: ignore[no-any-return]
+        value = _join_ragged([value] * counts[1], 1) if counts[1] else value[:, :0]
+    if counts[0] == 0:
+        return value[:0]  # type: ignore[index]
+    return _join_ragged([value] * counts[0], 0) if counts[0] > 1 else value
 
 
 def ragged_reverse(value: Any, axes: Sequence[int]) -> Any:
@@ -160,12 +157,12 @@ def ragged_reverse(value: Any, axes: Sequence[int]) -> Any:
     return result
 
 
-def ragged_split(value: RaggedTensor, sizes: Any, axis: AxisLike) -> list[Any]:
-    """Return equal parts, or parts of these sizes, along the first dimension or a uniform one."""
+def ragged_split(value: RaggedTensor, count_or_sizes: Any, axis: AxisLike) -> list[Any]:
+    """Return `count_or_sizes` equal parts, or parts of these sizes, along the first dimension or a uniform one."""
     positive_axis = static_int(axis, "axis")
     positive_axis = positive_axis + (value.shape.rank or 0) if positive_axis < 0 else positive_axis
     length = value.shape[positive_axis]
-    static_sizes = static_value(sizes)
+    static_sizes = static_value(count_or_sizes)
     if static_sizes is None or (length is None and np.ndim(static_sizes) == 0):
         raise ValueError("ragged tensors are split along a dimension of known size")
     if np.ndim(static_sizes) == 0:

@@ -34,13 +34,13 @@ def values_of(values: TensorLike | CompositeTensor) -> Any:
 
 def partition_tensor(numbers: TensorLike) -> Tensor:
     """Return a row partition as a tensor: int32 if it is a tensor or array of that dtype, else int64."""
-    own_dtype = getattr(numbers, "dtype", None)
+    given_dtype = getattr(numbers, "dtype", None)
     tensor = as_tensor(numbers)
     if tensor is None:
         if isinstance(numbers, np.ndarray):
             numbers = numbers.astype(np.int32 if numbers.dtype == np.int32 else np.int64)
         return convert_to_tensor(numbers, as_dtype(numbers.dtype) if hasattr(numbers, "dtype") else int64)
-    return tensor if own_dtype is not None and as_dtype(own_dtype) in (int32, int64) else cast(tensor, int64)
+    return tensor if given_dtype is not None and as_dtype(given_dtype) in (int32, int64) else cast(tensor, int64)
 
 
 def count_rows(values: Any, dtype: DTypeLike = int64) -> Tensor:
@@ -105,8 +105,9 @@ def splits_of_limits(row_limits: Tensor) -> Tensor:
 def splits_of_rowids(values: Any, ids: Tensor, nrows: IntLike | None, validate: bool) -> Tensor:
     """Return the splits of rows that are given by the row id of each value."""
     if nrows is None:
-        last = get_item(concat([convert_to_tensor(np.array([-1], ids.dtype.numpy)), ids], 0), -1)
-        count: Any = last + 1
+        # -1 in front makes 0 rows of no ids.
+        last_id = get_item(concat([convert_to_tensor(np.array([-1], ids.dtype.numpy)), ids], 0), -1)
+        count: Any = last_id + 1
     else:
         static_nrows = static_value(nrows)
         if static_nrows is not None and int(static_nrows) < 0:
@@ -123,23 +124,23 @@ def splits_of_rowids(values: Any, ids: Tensor, nrows: IntLike | None, validate: 
 
 def splits_of_uniform(values: Any, length: IntLike, nrows: IntLike | None) -> tuple[Tensor, int | None]:
     """Return the splits of rows of one length, and the length if it is known."""
-    static_length = static_value(length)
-    size = None if static_length is None else int(static_length)
+    known_length = static_value(length)
+    static_length = None if known_length is None else int(known_length)
     dtype = values.row_splits.dtype if hasattr(values, "row_splits") else int64
     row_length = cast(convert_to_tensor(length), dtype)
     if nrows is not None:
         count: Any = cast(convert_to_tensor(nrows), dtype)
-    elif size == 0:
+    elif static_length == 0:
         count = convert_to_tensor(np.array(0, dtype.numpy))
     else:
         count = count_rows(values, dtype) // row_length
-    return tensor_range(count + 1) * row_length, size
+    return tensor_range(count + 1) * row_length, static_length
 
 
 def check_splits(values: Any, splits: Tensor, name: str, validate: bool) -> Tensor:
     """Check splits: they begin with 0, do not decrease, and end with the number of values.
 
-    Raises ValueError for another rank than 1, InvalidArgumentError otherwise; for splits of a graph at run time.
+    Raises ValueError for another rank than 1, InvalidArgumentError otherwise; those of a graph are checked at run time.
     """
     splits.shape.with_rank(1)
     if not validate:
@@ -164,24 +165,20 @@ def require(condition: Tensor, message: str) -> None:
         raise ValueError(message)
 
 
-def require_same(rows: RaggedProtocol, other: RaggedProtocol) -> None:
+def require_same_rows(rows: RaggedProtocol, other: RaggedProtocol) -> None:
     """Check that two ragged tensors have the same rows, at every depth."""
     if rows.ragged_rank != other.ragged_rank:
         raise ValueError(f"ragged tensors of {rows.ragged_rank} and {other.ragged_rank} ragged dimensions do not fit")
-    pairs = zip(rows.nested_row_splits, other.nested_row_splits, strict=True)
-    for splits, other_splits in pairs:
+    for splits, other_splits in zip(rows.nested_row_splits, other.nested_row_splits, strict=True):
         if splits is not other_splits:
             if None not in (splits.shape[0], other_splits.shape[0]) and splits.shape[0] != other_splits.shape[0]:
                 raise InvalidArgumentError("Inputs must have identical ragged splits: the numbers of rows differ")
-            require(
-                reduce_all(
-                    apply("equal", splits, cast(other_splits, splits.dtype))
-                ), "Inputs must have identical ragged splits"
-            )
+            are_equal = reduce_all(apply("equal", splits, cast(other_splits, splits.dtype)))
+            require(are_equal, "Inputs must have identical ragged splits")
 
 
-def same_splits(rows: RaggedProtocol, other: RaggedProtocol) -> Tensor:
-    """Return whether two ragged tensors have rows of the same lengths."""
+def has_same_splits(rows: RaggedProtocol, other: RaggedProtocol) -> Tensor:
+    """Return whether two ragged tensors have rows of the same lengths; raises for known numbers of rows that differ."""
     if None not in (rows.shape[0], other.shape[0]) and rows.shape[0] != other.shape[0]:
         raise InvalidArgumentError("Inputs must have identical ragged splits: the numbers of rows differ")
     return reduce_all(apply("equal", rows.row_splits, other.row_splits))

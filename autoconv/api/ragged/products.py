@@ -21,23 +21,23 @@ def ragged_matmul(a: RaggedLike, b: RaggedLike, transpose_a: bool = False, trans
     The matrices are padded with zeros. Raises ValueError for other ranks, InvalidArgumentError for inner sizes that
     differ.
     """
-    flips: dict[str, Any] = {"transpose_a": transpose_a, "transpose_b": transpose_b}
+    transpositions: dict[str, Any] = {"transpose_a": transpose_a, "transpose_b": transpose_b}
     first, second = (x if isinstance(x, RaggedTensor) else convert_to_tensor(x) for x in (a, b))
     if first.shape.rank == 2 == second.shape.rank:
-        return matmul(_as_dense_matrix(first), _as_dense_matrix(second), **flips)
+        return matmul(_as_dense_matrix(first), _as_dense_matrix(second), **transpositions)
     if first.shape.rank != 3 or second.shape.rank != 3:
         raise ValueError(f"matmul takes two batches of ragged matrices, found the shapes {first.shape}, {second.shape}")
-    (left, rows, inner), (right, other_inner, columns) = _pad_matrices(first), _pad_matrices(second)
+    (left, rows, left_inner), (right, right_inner, columns) = _pad_matrices(first), _pad_matrices(second)
     if transpose_a:
-        rows, inner = inner, rows
+        rows, left_inner = left_inner, rows
     if transpose_b:
-        other_inner, columns = columns, other_inner
-    assert_equal(inner, other_inner)
-    result = RaggedTensor.from_tensor(matmul(left, right, **flips), lengths=rows)
+        right_inner, columns = columns, right_inner
+    assert_equal(left_inner, right_inner)
+    result = RaggedTensor.from_tensor(matmul(left, right, **transpositions), lengths=rows)
     if not isinstance(second, RaggedTensor) or (second.ragged_rank == 1 and not transpose_b):  # one number of columns
         return result
-    lengths = apply("gather", columns, result.value_rowids(), axis=0)
-    return result.with_values(RaggedTensor.from_tensor(result.values, lengths=lengths))
+    column_counts = apply("gather", columns, result.value_rowids(), axis=0)
+    return result.with_values(RaggedTensor.from_tensor(result.values, lengths=column_counts))
 
 
 def _as_dense_matrix(x: Any) -> Tensor:

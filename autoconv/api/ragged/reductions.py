@@ -49,30 +49,30 @@ def ragged_reduce(
     function: Callable[..., Any], value: RaggedTensor, axis: AxisLike | None = None, keepdims: bool | None = False,
     name: str | None = None, **options: Any,
 ) -> Any:  # fmt: skip
-    """Reduce along axes, by default all. A reduction over rows of different lengths has the length of the longest.
+    """Reduce along axes, by default all. A result row reduced from rows of different lengths is as long as the longest.
 
     Means, variances and similar reductions of integers are floats; those of no elements are nan.
     """
-    if function in _COMPOSITE and value.dtype.is_integer:
-        quotient = float32 if value.dtype.size <= 2 else float64  # the dtype of a / b
-        value = value.with_flat_values(cast(value.flat_values, quotient))
+    if function in _COMPOSITE_REDUCTIONS and value.dtype.is_integer:
+        quotient_dtype = float32 if value.dtype.size <= 2 else float64  # the dtype of a / b
+        value = value.with_flat_values(cast(value.flat_values, quotient_dtype))
     if axis is None:
         result = function(value.flat_values, None)
         if keepdims:
             return apply("reshape", result, shape=(1,) * (value.shape.rank or 1))
         return result
-    static_axis = static_axes(axis)
+    given_axes = static_axes(axis)
     rank = value.shape.rank
-    if rank is None and any(number < 0 for number in static_axis or ()):
+    if rank is None and any(dimension < 0 for dimension in given_axes or ()):
         raise ValueError("a negative axis needs a ragged tensor of known rank")
-    axes = sorted({number + rank if number < 0 else number for number in static_axis or ()})  # type: ignore[operator]
-    if any(not 0 <= number < (rank or number + 1) for number in axes):
+    axes = sorted({dimension + rank if dimension < 0 else dimension for dimension in given_axes or ()})  # type: ignore[operator]
+    if any(not 0 <= dimension < (rank or dimension + 1) for dimension in axes):
         raise ValueError(f"axis {axis!r} is out of range for {rank} dimensions")
     if not axes:
         return value
     if rank is not None and len(axes) == rank:
         return ragged_reduce(function, value, None, keepdims)
-    return _COMPOSITE.get(function, _reduce_axes)(function, value, axes, bool(keepdims))
+    return _COMPOSITE_REDUCTIONS.get(function, _reduce_axes)(function, value, axes, bool(keepdims))
 
 
 def _reduce_axes(function: Callable[..., Any], value: RaggedLike, axes: list[int], keepdims: bool) -> Any:
@@ -111,8 +111,8 @@ def reduce_segments(reduce: SegmentReduction, data: RaggedLike, ids: Tensor, cou
     lengths = partitions.lengths(data)
     longest = apply("maximum", unsorted_segment_max(lengths, ids, count), np.zeros((), lengths.dtype.numpy))
     splits = partitions.splits_of_lengths(longest)
-    begins = gather_rows(splits, gather_rows(ids, partitions.rowids(data)))
-    reduced = reduce_segments(reduce, data.values, begins + partitions.positions_in_rows(data), splits[-1])
+    segment_begins = gather_rows(splits, gather_rows(ids, partitions.rowids(data)))
+    reduced = reduce_segments(reduce, data.values, segment_begins + partitions.positions_in_rows(data), splits[-1])
     return RaggedTensor(reduced, splits)
 
 
@@ -139,9 +139,9 @@ def _deviation(function: Callable[..., Any], value: RaggedTensor, axes: list[int
 def _logsumexp(function: Callable[..., Any], value: RaggedTensor, axes: list[int], keepdims: bool) -> Any:
     maximum = reductions.reduce_max(value.flat_values)
     powers = value.with_flat_values(exp(value.flat_values - maximum))
-    mean = _reduce_axes(reductions.reduce_sum, powers, axes, keepdims)
-    take_log = lambda sums: log(sums) + maximum
-    return mean.with_flat_values(take_log(mean.flat_values)) if isinstance(mean, RaggedTensor) else take_log(mean)
+    sums = _reduce_axes(reductions.reduce_sum, powers, axes, keepdims)
+    take_log = lambda x: log(x) + maximum
+    return sums.with_flat_values(take_log(sums.flat_values)) if isinstance(sums, RaggedTensor) else take_log(sums)
 
 
 def _elementwise(function: Callable[[Any, Any], Any], first: Any, second: Any) -> Any:
@@ -150,18 +150,18 @@ def _elementwise(function: Callable[[Any, Any], Any], first: Any, second: Any) -
     return function(first, second)
 
 
-_COMPOSITE: dict[Callable[..., Any], Callable[..., Any]] = {
+_COMPOSITE_REDUCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {
     reductions.reduce_mean: _mean,
     reductions.reduce_variance: _variance,
     reductions.reduce_std: _deviation,
     reductions.reduce_logsumexp: _logsumexp,
 }
 
-REDUCTIONS = (*_SEGMENT_REDUCTIONS, *_COMPOSITE)
+REDUCTIONS = (*_SEGMENT_REDUCTIONS, *_COMPOSITE_REDUCTIONS)
 
 
 def ragged_softmax(rows: RaggedTensor, axis: int = -1) -> RaggedTensor:
-    """Return the softmax of each row along the last dimension, which may be of rows of different lengths."""
+    """Return the softmax of each innermost row."""
     if isinstance(rows.values, RaggedTensor):
         return rows.with_values(ragged_softmax(rows.values))
     ids, count = partitions.rowids(rows), _row_count(rows)

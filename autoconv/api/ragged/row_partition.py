@@ -22,8 +22,8 @@ class RowPartition:
     (array([0, 2, 2, 3, 3]), array([2, 0, 1, 0]))
     """
 
-    def __init__(self, value_numbers: RaggedTensor) -> None:
-        self._rows = value_numbers  # the positions of the values, in rows
+    def __init__(self, rows: RaggedTensor) -> None:
+        self._rows = rows  # of values that are irrelevant
 
     @classmethod
     def from_row_splits(cls, row_splits: TensorLike, validate: bool = True) -> RowPartition:
@@ -120,8 +120,8 @@ class RowPartition:
 
     def offsets_in_rows(self) -> Tensor:
         """Return the position of each value in its row."""
-        first = gather(self._rows.row_starts(), self._rows.value_rowids())
-        return tensor_range(cast(self.nvals(), self.dtype)) - cast(first, self.dtype)  # type: ignore[no-any-return]
+        row_starts = gather(self._rows.row_starts(), self._rows.value_rowids())
+        return tensor_range(cast(self.nvals(), self.dtype)) - cast(row_starts, self.dtype)  # type: ignore[no-any-return]
 
     def row_splits(self) -> Tensor:
         return self._rows.row_splits

@@ -22,39 +22,39 @@ def gather_rows(params: RaggedLike, indices: RaggedLike) -> Any:
     """Return rows of a tensor or ragged tensor by their numbers, which may be ragged too."""
     if isinstance(indices, RaggedTensor):
         return indices.with_values(gather_rows(params, indices.values))
-    numbers = convert_to_tensor(indices)
+    row_numbers = convert_to_tensor(indices)
     if not isinstance(params, RaggedTensor):
-        return gather(params, numbers)
-    if numbers.shape.rank == 0:
-        return get_row(params, numbers)
-    if numbers.shape.rank != 1:
-        rank = numbers.shape.rank
+        return gather(params, row_numbers)
+    if row_numbers.shape.rank == 0:
+        return get_row(params, row_numbers)
+    if row_numbers.shape.rank != 1:
+        rank = row_numbers.shape.rank
         if rank is None:
             raise ValueError("the rank of indices into a ragged tensor has to be known")
-        result = gather_rows(params, reshape(numbers, [-1]))
-        sizes = shape(numbers, int64)
+        rows = gather_rows(params, reshape(row_numbers, [-1]))
+        sizes = shape(row_numbers, int64)
         for axis in range(rank - 1, 0, -1):
-            static_size = numbers.shape[axis]
-            result = RaggedTensor.from_uniform_row_length(
-                result, sizes[axis] if static_size is None else static_size, validate=False
+            static_size = row_numbers.shape[axis]
+            rows = RaggedTensor.from_uniform_row_length(
+                rows, sizes[axis] if static_size is None else static_size, validate=False
             )
-        return result
-    begins, ends = gather(partitions.starts(params), numbers), gather(partitions.limits(params), numbers)
+        return rows
+    begins, ends = gather(partitions.starts(params), row_numbers), gather(partitions.limits(params), row_numbers)
     return gather_ranges(params.values, begins, ends)
 
 
-def get_row(params: RaggedTensor, number: Any) -> Any:
+def get_row(params: RaggedTensor, row_number: Any) -> Any:
     """Return one row."""
-    begin, end = gather(partitions.starts(params), number), gather(partitions.limits(params), number)
+    begin, end = gather(partitions.starts(params), row_number), gather(partitions.limits(params), row_number)
     return slice_rows(params.values, begin, end)
 
 
 def slice_rows(values: Any, begin: Any, end: Any) -> Any:
     """Return the values from `begin` up to `end`."""
     if isinstance(values, RaggedTensor):
-        inner = values.row_splits[begin : end + 1]  # type: ignore[index]
-        first, last = inner[0], inner[-1]
-        return RaggedTensor(slice_rows(values.values, first, last), inner - first, values._uniform)
+        splits = values.row_splits[begin : end + 1]  # type: ignore[index]
+        first, last = splits[0], splits[-1]
+        return RaggedTensor(slice_rows(values.values, first, last), splits - first, values._uniform)
     return values[begin:end]
 
 
@@ -63,8 +63,8 @@ def gather_ranges(values: RaggedLike, begins: Tensor, ends: Tensor, step: int = 
     dtype = begins.dtype
     zero = convert_to_tensor(np.array(0, dtype.numpy))
     extents = ends - begins if step > 0 else begins - ends
-    size = abs(step)
-    lengths = apply("maximum", (extents + (size - 1)) // size, zero)
+    step_size = abs(step)
+    lengths = apply("maximum", (extents + (step_size - 1)) // step_size, zero)
     splits = partitions.splits_of_lengths(lengths)
     row_numbers = partitions.rowids_of_lengths(lengths)
     offsets = tensor_range(partitions.count_rows(row_numbers, dtype)) - gather(splits, row_numbers)
@@ -73,13 +73,13 @@ def gather_ranges(values: RaggedLike, begins: Tensor, ends: Tensor, step: int = 
 
 def value_coordinates(rows: RaggedTensor) -> list[Tensor]:
     """Return the index of each flat value along the ragged dimensions and the dimension before them."""
-    result = [partitions.rowids(rows), partitions.positions_in_rows(rows)]
+    coordinates = [partitions.rowids(rows), partitions.positions_in_rows(rows)]
     inner = rows.values
     while isinstance(inner, RaggedTensor):
         row_numbers = partitions.rowids(inner)
-        result = [gather(index, row_numbers) for index in result] + [partitions.positions_in_rows(inner)]
+        coordinates = [gather(index, row_numbers) for index in coordinates] + [partitions.positions_in_rows(inner)]
         inner = inner.values
-    return result
+    return coordinates
 
 
 def unify_splits_dtypes(*values: RaggedLike) -> list[Any]:

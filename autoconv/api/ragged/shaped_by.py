@@ -18,7 +18,7 @@ from autoconv.runtime.tensors.tensor import Tensor
 
 
 def _with_partitions(values: Tensor, shape: DynamicRaggedShape) -> RaggedLike:
-    """Return flat values as rows."""
+    """Return flat values with the row partitions of a shape."""
     result: Any = values
     for partition in reversed(shape.row_partitions):
         result = RaggedTensor.from_row_splits(result, partition.row_splits(), validate=False)
@@ -54,21 +54,21 @@ def _broadcast_to(input: RaggedLike, shape: DynamicRaggedShape, name: str | None
     operand = input if isinstance(input, RaggedTensor) else convert_to_tensor(input)
     rows: Any = _zeros(shape, operand.dtype) if not operand.dtype.is_string else _fill(shape, "")
     if not isinstance(operand, RaggedTensor) and operand.shape.rank == 1 and shape.inner_rank == 1:
-        raise_unless_uniform(operand, rows)
-    return elementwise(_first, operand, rows)
+        check_row_lengths(operand, rows)
+    return elementwise(_broadcast_like, operand, rows)
 
 
-def raise_unless_uniform(operand: Tensor, rows: RaggedTensor) -> None:
+def check_row_lengths(operand: Tensor, rows: RaggedTensor) -> None:
     """Check that the rows have the length of a vector that is repeated in each, unless it has one element."""
     if operand.shape[0] == 1:
         return
-    fits = apply("equal", rows.row_lengths(), cast(shaping.size(operand), rows.row_splits.dtype))
+    has_length = apply("equal", rows.row_lengths(), cast(shaping.size(operand), rows.row_splits.dtype))
     message = "a vector is broadcast to rows of another length"
-    apply("assert_true", apply("reduce_all", fits, axis=None, keepdims=False), message=message, kind="check")
+    apply("assert_true", apply("reduce_all", has_length, axis=None, keepdims=False), message=message, kind="check")
 
 
-def _first(values: Tensor, like: Tensor) -> Tensor:
+def _broadcast_like(values: Tensor, like: Tensor) -> Tensor:
     return shaping.broadcast_to(values, shaping.shape(like))
 
 
-__all__ = ["raise_unless_uniform"]
+__all__ = ["check_row_lengths"]

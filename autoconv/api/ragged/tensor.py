@@ -30,7 +30,7 @@ class RaggedTensor(RaggedFactories, CompositeTensor):
     """A tensor whose rows, along one or more dimensions, differ in length.
 
     `values` is the concatenation of the rows, a tensor or a ragged tensor; `row_splits` has their bounds: row i is
-    values[row_splits[i]:row_splits[i + 1]]. It is made by `ragged.constant` and the methods `from_…`.
+    values[row_splits[i]:row_splits[i + 1]]. `ragged.constant` and the methods `from_…` make ragged tensors.
 
     >>> rows = autoconv.ragged.constant([[1, 2], [], [3]])
     >>> rows.values.numpy(), rows.row_splits.numpy()
@@ -49,7 +49,7 @@ class RaggedTensor(RaggedFactories, CompositeTensor):
         self._values: Any = values
         self._row_splits = convert_to_tensor(row_splits)
         self._uniform = uniform_row_length
-        self._nrows = _decrement_rank(self._row_splits.shape.with_rank(1)[0])
+        self._nrows = _count_rows(self._row_splits.shape.with_rank(1)[0])
 
     @property
     def values(self) -> Any:
@@ -57,10 +57,9 @@ class RaggedTensor(RaggedFactories, CompositeTensor):
 
     @property
     def flat_values(self) -> Tensor:
-        """The values without any row splits."""
-        return self._values.flat_values if isinstance(  # type: ignore[no-any-return]
-            self._values, RaggedTensor
-        ) else self._values
+        """The innermost values, without row splits."""
+        inner = self._values
+        return inner.flat_values if isinstance(inner, RaggedTensor) else inner  # type: ignore[no-any-return]
 
     @property
     def row_splits(self) -> Tensor:
@@ -74,10 +73,10 @@ class RaggedTensor(RaggedFactories, CompositeTensor):
     @property
     def uniform_row_length(self) -> Any:
         """The length of all rows, None where they may differ."""
-        return None if self._uniform is None else convert_to_tensor(np.array(self._uniform, self._splits_numpy))
+        return None if self._uniform is None else convert_to_tensor(np.array(self._uniform, self._splits_numpy_dtype))
 
     @property
-    def _splits_numpy(self) -> Any:
+    def _splits_numpy_dtype(self) -> Any:
         return self._row_splits.dtype.numpy
 
     @property
@@ -165,7 +164,7 @@ class RaggedTensor(RaggedFactories, CompositeTensor):
     def to_tensor(
         self, default_value: TensorLike | None = None, name: str | None = None, shape: ShapeLike | None = None
     ) -> Tensor:
-        """Return a dense tensor with `default_value` (zero) after the ends of rows; `shape` pads or crops.
+        """Return a dense tensor with `default_value` (zero) after the ends of rows, padded or cropped to `shape`.
 
         >>> autoconv.ragged.constant([[1, 2], [3]]).to_tensor(default_value=-1).numpy()
         array([[ 1,  2],
@@ -180,9 +179,9 @@ class RaggedTensor(RaggedFactories, CompositeTensor):
         """Return the rows as nested lists; raises ValueError while a function is traced."""
         if current_region() is not None and not self._is_eager():
             raise ValueError("to_list can only be used in eager mode; inside of a function, to_tensor gives a tensor")
-        items = self._values.to_list() if isinstance(self._values, RaggedTensor) else self._values.numpy().tolist()
+        values = self._values.to_list() if isinstance(self._values, RaggedTensor) else self._values.numpy().tolist()
         splits = self._row_splits.numpy().tolist()  # type: ignore[attr-defined]
-        return [items[start:end] for start, end in itertools.pairwise(splits)]
+        return [values[start:end] for start, end in itertools.pairwise(splits)]
 
     def numpy(self) -> np.ndarray:
         """Return the rows as an array: of objects where their lengths differ."""
@@ -199,7 +198,7 @@ class RaggedTensor(RaggedFactories, CompositeTensor):
         return result
 
     def _is_eager(self) -> bool:
-        return all(hasattr(part, "numpy") for part in (self.flat_values, *self.nested_row_splits))
+        return all(hasattr(tensor, "numpy") for tensor in (self.flat_values, *self.nested_row_splits))
 
     def __getitem__(self, key: Any) -> Any:
         return GET_ITEM(self, key)
@@ -228,10 +227,10 @@ def _operator(name: str) -> Callable[..., Any]:
     return lambda self, *others: OPERATORS(name, self, *others)
 
 
-_OPERATORS = (
+_OPERATOR_NAMES = (
     "add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "and", "or", "xor", "eq", "ne", "lt", "le", "gt", "ge",
 )  # fmt: skip
-for _name in _OPERATORS:
+for _name in _OPERATOR_NAMES:
     setattr(RaggedTensor, f"__{_name}__", _operator(_name))
     if _name not in ("eq", "ne", "lt", "le", "gt", "ge"):
         setattr(RaggedTensor, f"__r{_name}__", _operator(f"r{_name}"))
@@ -300,13 +299,13 @@ class RaggedTensorSpec(TypeSpec):
 
     @property
     def _component_specs(self) -> list[TensorSpec]:
-        shape, depth = self._shape, self._ragged_rank
-        if depth == 0:
+        shape, ragged_rank = self._shape, self._ragged_rank
+        if ragged_rank == 0:
             return [TensorSpec(shape, self._dtype)]
-        flat = None if shape.rank is None else [None, *shape[depth + 1 :]]
-        outer = None if shape.rank is None or shape[0] is None else shape[0] + 1
-        splits = [TensorSpec([outer if level == 0 else None], self._splits_dtype) for level in range(depth)]
-        return [TensorSpec(flat, self._dtype), *splits]
+        flat_shape = None if shape.rank is None else [None, *shape[ragged_rank + 1 :]]
+        split_count = None if shape.rank is None or shape[0] is None else shape[0] + 1
+        splits = [TensorSpec([split_count if level == 0 else None], self._splits_dtype) for level in range(ragged_rank)]
+        return [TensorSpec(flat_shape, self._dtype), *splits]
 
     def _to_components(self, value: object) -> list[Any]:
         return [value.flat_values, *value.nested_row_splits] if isinstance(value, RaggedTensor) else [value]
@@ -315,7 +314,7 @@ class RaggedTensorSpec(TypeSpec):
         result = components[0]
         for level in reversed(range(self._ragged_rank)):
             uniform = None if self._shape.rank is None else self._shape[level + 1]
-            result = _from_components(result, components[1 + level], uniform)
+            result = _make_unchecked(result, components[1 + level], uniform)
         return result
 
     def _batch(self, batch_size: int | None) -> RaggedTensorSpec:
@@ -342,13 +341,13 @@ def _uniform(shape: TensorShape) -> int | None:
     return shape[0] if shape.rank else None
 
 
-def _from_components(values: RaggedLike, splits: Any, uniform: int | None) -> RaggedTensor:
+def _make_unchecked(values: RaggedLike, splits: Any, uniform: int | None) -> RaggedTensor:
     """Return the ragged tensor of components, which may be placeholders of tensors, such as gradients."""
     result = RaggedTensor.__new__(RaggedTensor)
     result._values, result._row_splits, result._uniform = values, splits, uniform
-    result._nrows = _decrement_rank(splits.shape[0]) if isinstance(splits, Tensor) and splits.shape.rank == 1 else None
+    result._nrows = _count_rows(splits.shape[0]) if isinstance(splits, Tensor) and splits.shape.rank == 1 else None
     return result
 
 
-def _decrement_rank(size: int | None) -> int | None:
-    return None if size is None else size - 1
+def _count_rows(split_count: int | None) -> int | None:
+    return None if split_count is None else split_count - 1

@@ -32,8 +32,8 @@ def dropout(
     """
 
     def draw(noise: ShapeLike, dtype: DType) -> Tensor:
-        extra, shape = shape_argument(noise)
-        return apply("random_uniform", *extra, shape=shape, dtype=dtype, seed=op_seed(seed))
+        operands, static = shape_argument(noise)
+        return apply("random_uniform", *operands, shape=static, dtype=dtype, seed=op_seed(seed))
 
     return _drop(x, rate, noise_shape, draw, name)
 
@@ -52,7 +52,7 @@ def stateless_dropout(
 
 
 def _drop(x: TensorLike, rate: Any, noise_shape: Any, sample: Callable[..., Tensor], name: str | None) -> Tensor:
-    """Return `x` without the elements whose draw is below the rate; `sample(shape, dtype)` draws uniformly."""
+    """Return `x` with 0 where the draw is below the rate, other elements scaled; `sample(shape, dtype)` draws."""
     tensor = convert_to_tensor(x)
     if not tensor.dtype.is_floating:
         raise ValueError(f"dropout scales `x`, which has to be floating; found {tensor.dtype.name}")
@@ -63,9 +63,9 @@ def _drop(x: TensorLike, rate: Any, noise_shape: Any, sample: Callable[..., Tens
         return tensor
     draws = sample(apply("shape", tensor) if noise_shape is None else noise_shape, tensor.dtype)
     drop_rate = rate if constant is None else float(constant)
-    keep = apply("greater_equal", draws, drop_rate)
+    is_kept = apply("greater_equal", draws, drop_rate)
     scaled = apply("divide", tensor, apply("subtract", 1.0, drop_rate) if constant is None else 1.0 - drop_rate)
-    return apply("select", keep, scaled, apply("zeros_like", scaled), name=name)
+    return apply("select", is_kept, scaled, apply("zeros_like", scaled), name=name)
 
 
 def general_dropout(

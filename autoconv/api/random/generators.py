@@ -30,7 +30,7 @@ from autoconv.runtime.tensors.tensor import Tensor
 
 
 class Generator:
-    """A stream of random numbers with its own state: an int64 variable of the counter's words, then the key.
+    """A stream of random numbers with its own state: an int64 variable of the words of the counter and, last, the key.
 
     `alg` is the algorithm (see `Algorithm`), Philox by default. A draw is a function of key and counter, and
     advances the counter, in a graph as well. Create one with `Generator.from_seed(seed)` or
@@ -57,12 +57,12 @@ class Generator:
 
     @classmethod
     def from_state(cls, state: Any, alg: TensorLike | None = None) -> Generator:
-        """The generator with that key and counter."""
+        """The generator with a state: the words of the counter, then the key."""
         return cls(state=state, alg=alg)
 
     @classmethod
     def from_key_counter(cls, key: Any, counter: Any, alg: Any = None) -> Generator:
-        """The generator with that key and counter, an integer or its words, the lowest first."""
+        """The generator with that key and counter; the counter is an integer or its words, the lowest first."""
         return cls(state=_key_and_counter(key, counter, algorithm_of(alg)), alg=alg)
 
     @classmethod
@@ -89,7 +89,7 @@ class Generator:
         return self._algorithm.value
 
     def reset(self, state: Any) -> None:
-        """Set key and counter."""
+        """Set the state: the words of the counter, then the key."""
         self._state.assign(apply("cast", convert_to_tensor(state, dtype_hint=int64), dtype=int64))
 
     def reset_from_seed(self, seed: TensorLike) -> None:
@@ -107,9 +107,9 @@ class Generator:
         if self._algorithm is not Algorithm.PHILOX:
             self._state.assign([low_word, old_state[1]])
             return old_state
-        # There is a carry into the upper word if the unsigned sum is below a summand.
-        unsigned = [apply("bitwise_xor", word, np.int64(np.iinfo(np.int64).min)) for word in (low_word, old_state[0])]
-        carry = apply("cast", apply("less", *unsigned), dtype=int64)
+        # The unsigned sum is below a summand if there is a carry. A flipped sign bit gives signed words that order.
+        ordered_as_unsigned = [apply("bitwise_xor", word, _SIGN_BIT) for word in (low_word, old_state[0])]
+        carry = apply("cast", apply("less", *ordered_as_unsigned), dtype=int64)
         self._state.assign([low_word, apply("add", old_state[1], carry), old_state[2]])
         return old_state
 
@@ -150,8 +150,9 @@ class Generator:
     ) -> Tensor:
         """The number of successes of `counts` trials with probability `probs`; both broadcast to `shape`."""
         trials, probabilities = broadcast_parameters(float64, counts, probs)
-        groups = trials.shape.num_elements() or apply("cast", apply("size", trials), dtype=int64)
-        seed = self.skip(groups * 200 * (_element_count(shape) // groups + 3) // 4)  # as TensorFlow reserves
+        parameter_count = trials.shape.num_elements() or apply("cast", apply("size", trials), dtype=int64)
+        draws_of_each = _element_count(shape) // parameter_count + 3
+        seed = self.skip(parameter_count * 200 * draws_of_each // 4)  # as TensorFlow reserves
         return stateless_binomial(shape, seed, trials, probabilities, dtype, name, self._kernel_algorithm)
 
     def make_seeds(self, count: Any = 1) -> Tensor:
@@ -168,9 +169,9 @@ class Generator:
 
 def _element_count(shape: Any) -> Any:
     """Return the number of elements of a shape, an int where it is known while tracing."""
-    extra, static = shape_argument(shape)
-    if extra:
-        return apply("reduce_prod", apply("cast", extra[0], dtype=int64), axis=None, keepdims=False)
+    operands, static = shape_argument(shape)
+    if operands:
+        return apply("reduce_prod", apply("cast", operands[0], dtype=int64), axis=None, keepdims=False)
     return math.prod(size or 0 for size in static or ())
 
 
@@ -211,25 +212,26 @@ def set_global_generator(generator: Generator) -> None:
     _global_generator = generator
 
 
+_SIGN_BIT = np.int64(np.iinfo(np.int64).min)
 _WORD_COUNTS = {Algorithm.PHILOX: 3, Algorithm.THREEFRY: 2}  # of the state: counter and key
 
 
 def _seed_state(seed: Any, algorithm: Algorithm) -> np.ndarray:
-    """Return the state of a seed: an integer is the counter, a vector's last word is the key."""
-    words = _WORD_COUNTS[algorithm]
+    """Return the state of a seed: an integer, as the words of the whole state, or a vector of the last words."""
+    word_count = _WORD_COUNTS[algorithm]
     if isinstance(seed, (int, np.integer)):
-        return np.array([to_signed(int(seed) >> 64 * position) for position in range(words)])
-    words_of_seed = _signed_words(seed)[:words]
-    return np.array([0] * (words - len(words_of_seed)) + words_of_seed)
+        return np.array([to_signed(int(seed) >> 64 * position) for position in range(word_count)])
+    words_of_seed = _signed_words(seed)[:word_count]
+    return np.array([0] * (word_count - len(words_of_seed)) + words_of_seed)
 
 
 def _key_and_counter(key: Any, counter: Any, algorithm: Algorithm) -> np.ndarray:
-    words = _signed_words(counter)
-    return np.array([*words, *[0] * (_WORD_COUNTS[algorithm] - 1 - len(words)), to_signed(int(key))])
+    counter_words = _signed_words(counter)
+    return np.array([*counter_words, *[0] * (_WORD_COUNTS[algorithm] - 1 - len(counter_words)), to_signed(int(key))])
 
 
 def _signed_words(values: Any) -> list[int]:
-    """Return integers of 64 bits, with a sign; NumPy would make floats of a list with large ones."""
+    """Return integers as signed ones of 64 bits. Lists are read in Python: NumPy makes floats of large integers."""
     if not isinstance(values, (list, tuple)):
         values = np.ravel(np.asarray(values))
     return [to_signed(int(value)) for value in values]

@@ -123,16 +123,16 @@ def all_candidate_sampler(
     >>> autoconv.random.all_candidate_sampler([[1]], 1, 3, unique=True).sampled_candidates.numpy()
     array([0, 1, 2])
     """
-    true = convert_to_tensor(true_classes, int64)
-    tensor = convert_to_tensor(np.arange(static_int(num_sampled, "num_sampled")))
-    return CandidateSample(tensor, ones_like(true, float32), ones_like(tensor, float32))
+    true_ids = convert_to_tensor(true_classes, int64)
+    class_ids = convert_to_tensor(np.arange(static_int(num_sampled, "num_sampled")))
+    return CandidateSample(class_ids, ones_like(true_ids, float32), ones_like(class_ids, float32))
 
 
 def compute_accidental_hits(
     true_classes: TensorLike, sampled_candidates: TensorLike, num_true: IntLike, seed: int | None = None,
     name: str | None = None,
 ) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
-    """Rows and positions of sampled classes that are true classes of the row, and the least float32 for each.
+    """Rows and positions of the sampled classes that are true classes of the row, and the least float32 for each.
 
     >>> rows, places, weights = autoconv.nn.compute_accidental_hits([[2], [7]], [5, 7, 2], num_true=1)
     >>> rows.numpy(), places.numpy()
@@ -140,9 +140,9 @@ def compute_accidental_hits(
     """
     true_ids, sampled_ids = convert_to_tensor(true_classes, int64), convert_to_tensor(sampled_candidates, int64)
     positions = where(apply("equal", expand_dims(true_ids, -1), sampled_ids))
-    rows, ids = get_item(positions, (slice(None), 0)), get_item(positions, (slice(None), 2))
-    weights = fill(shape(ids), np.float32(np.finfo(np.float32).min))
-    return cast(rows, int32), ids, weights
+    rows, sample_positions = get_item(positions, (slice(None), 0)), get_item(positions, (slice(None), 2))
+    weights = fill(shape(sample_positions), np.float32(np.finfo(np.float32).min))
+    return cast(rows, int32), sample_positions, weights
 
 
 def nce_loss(
@@ -186,30 +186,30 @@ def sampled_softmax_loss(
 
 
 def _sampled_logits(
-    weights: Any, biases: TensorLike, labels: TensorLike, inputs: TensorLike, sizes: tuple[Any, Any, Any],
+    weights: Any, biases: TensorLike, labels: TensorLike, inputs: TensorLike, counts: tuple[Any, Any, Any],
     sampled_values: Any, remove_hits: bool, seed: int | None = None,
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
-    """Return logits and labels of the true classes, then of the sampled ones: [batch, num_true + num_sampled]."""
-    num_sampled, num_classes, num_true = (static_int(size, "sizes of classes") for size in sizes)
-    table = concat(list(weights), 0) if isinstance(weights, (list, tuple)) else weights
+    """Return logits and labels [batch, num_true + num_sampled]; `counts` are num_sampled, num_classes and num_true."""
+    num_sampled, num_classes, num_true = (static_int(count, "number of classes") for count in counts)
+    weight_rows = concat(list(weights), 0) if isinstance(weights, (list, tuple)) else weights
     x: Any = convert_to_tensor(inputs)
-    true = reshape(cast(convert_to_tensor(labels), int64), [-1, num_true])
+    true_ids = reshape(cast(convert_to_tensor(labels), int64), [-1, num_true])
     if sampled_values is None:
-        sampled_values = log_uniform_candidate_sampler(true, num_true, num_sampled, True, num_classes, seed)
-    sampled, true_count, sampled_count = (stop_gradient(convert_to_tensor(part)) for part in sampled_values)
-    sampled = cast(sampled, int64)
-    true_rows: Any = embedding_lookup(table, true)
-    true_logits: Any = reduce_sum(expand_dims(x, 1) * true_rows, -1) + embedding_lookup(biases, true)
-    sampled_rows = embedding_lookup(table, sampled)
-    sampled_logits: Any = apply("matmul", x, sampled_rows, transpose_b=True) + embedding_lookup(biases, sampled)
+        sampled_values = log_uniform_candidate_sampler(true_ids, num_true, num_sampled, True, num_classes, seed)
+    sampled_ids, true_expected, sampled_expected = (stop_gradient(convert_to_tensor(part)) for part in sampled_values)
+    sampled_ids = cast(sampled_ids, int64)
+    true_rows: Any = embedding_lookup(weight_rows, true_ids)
+    true_logits: Any = reduce_sum(expand_dims(x, 1) * true_rows, -1) + embedding_lookup(biases, true_ids)
+    sampled_rows = embedding_lookup(weight_rows, sampled_ids)
+    sampled_logits: Any = apply("matmul", x, sampled_rows, transpose_b=True) + embedding_lookup(biases, sampled_ids)
     if remove_hits:
-        hits = reduce_any(apply("equal", expand_dims(true, -1), sampled), 1)
+        is_hit = reduce_any(apply("equal", expand_dims(true_ids, -1), sampled_ids), 1)
         lowest = float(np.finfo(np.float32).min)
-        sampled_logits = sampled_logits + where(hits, convert_to_tensor(lowest, x.dtype), zeros_like(sampled_logits))
-    true_logits = true_logits - log(cast(true_count, x.dtype))
-    sampled_logits = sampled_logits - log(cast(sampled_count, x.dtype))
-    result = concat([ones_like(true_logits) / float(num_true), zeros_like(sampled_logits)], 1)
-    return concat([true_logits, sampled_logits], 1), result
+        sampled_logits = sampled_logits + where(is_hit, convert_to_tensor(lowest, x.dtype), zeros_like(sampled_logits))
+    true_logits = true_logits - log(cast(true_expected, x.dtype))
+    sampled_logits = sampled_logits - log(cast(sampled_expected, x.dtype))
+    targets = concat([ones_like(true_logits) / float(num_true), zeros_like(sampled_logits)], 1)
+    return concat([true_logits, sampled_logits], 1), targets
 
 
 def _sample(
@@ -218,31 +218,33 @@ def _sample(
     count = static_int(num_sampled, "num_sampled")
     if unique and count > np.count_nonzero(probabilities):
         raise ValueError(f"{count} different classes cannot be sampled from {len(probabilities)}")
-    state = uniform([2], maxval=2**31 - 1, dtype=int32, seed=seed)
-    true, probability_tensor = convert_to_tensor(true_classes, int64), convert_to_tensor(probabilities)
+    generator_seed = uniform([2], maxval=2**31 - 1, dtype=int32, seed=seed)
+    true_ids, probability_tensor = convert_to_tensor(true_classes, int64), convert_to_tensor(probabilities)
     sampled, true_count, sampled_count = numpy_function(
-        SampleClasses(count, bool(unique)), [state, true, probability_tensor], [int64, float32, float32]
+        SampleClasses(count, bool(unique)), [generator_seed, true_ids, probability_tensor], [int64, float32, float32]
     )
-    return CandidateSample(reshape(sampled, [count]), reshape(true_count, shape(true)), reshape(sampled_count, [count]))
+    return CandidateSample(
+        reshape(sampled, [count]), reshape(true_count, shape(true_ids)), reshape(sampled_count, [count])
+    )
 
 
 @attribute_class
 @dataclass(frozen=True)
 class SampleClasses:
-    """Draw classes by their probabilities; `unique` ones are drawn until `count` are distinct."""
+    """Draw `count` classes by their probabilities; if they are to be `unique`, leave out classes drawn before."""
 
     graphdef: ClassVar = "CandidateSampler"
     count: int
     unique: bool
 
-    def __call__(self, state: Any, true: Any, probabilities: Any) -> tuple[Any, Any, Any]:
-        draws = np.random.default_rng(np.asarray(state).astype(np.uint64))
-        bounds = np.cumsum(probabilities)
+    def __call__(self, generator_seed: Any, true_ids: Any, probabilities: Any) -> tuple[Any, Any, Any]:
+        generator = np.random.default_rng(np.asarray(generator_seed).astype(np.uint64))
+        cumulative = np.cumsum(probabilities)
         draw_count = 0
         classes: list[int] = []
         seen_classes: set[int] = set()
         while len(classes) < self.count:
-            index = int(np.searchsorted(bounds, draws.random() * bounds[-1], side="right"))
+            index = int(np.searchsorted(cumulative, generator.random() * cumulative[-1], side="right"))
             class_id = min(index, len(probabilities) - 1)
             draw_count += 1
             if not self.unique or class_id not in seen_classes:
@@ -254,4 +256,4 @@ class SampleClasses:
             return np.asarray(counts, np.float32)
 
         sampled = np.array(classes, np.int64)
-        return sampled, expected_count(probabilities[true]), expected_count(probabilities[sampled])
+        return sampled, expected_count(probabilities[true_ids]), expected_count(probabilities[sampled])

@@ -59,20 +59,20 @@ def sobol_sample(
     if not 1 <= dimensions <= len(_POLYNOMIALS) + 1:
         raise ValueError(f"dim has to be from 1 to {len(_POLYNOMIALS) + 1}, found {dimensions}")
     positions = tensor_range(cast(convert_to_tensor(num_results), int64)) + cast(convert_to_tensor(skip), int64) + 1
-    gray: Any = apply("bitwise_xor", positions, apply("right_shift", positions, convert_to_tensor(np.int64(1))))
-    gray = expand_dims(gray, 1)
+    gray_codes: Any = apply("bitwise_xor", positions, apply("right_shift", positions, convert_to_tensor(np.int64(1))))
+    gray_codes = expand_dims(gray_codes, 1)
     directions = _direction_numbers(dimensions)
-    point: Any = None
+    points: Any = None
     for bit in range(_BITS):
-        is_set = apply("bitwise_and", apply("right_shift", gray, convert_to_tensor(np.int64(bit))), np.int64(1))
+        is_set = apply("bitwise_and", apply("right_shift", gray_codes, convert_to_tensor(np.int64(bit))), np.int64(1))
         term = is_set * constant_table(directions[bit])
-        point = term if point is None else apply("bitwise_xor", point, term)
-    return cast(cast(point, float64) * 2.0**-_BITS, out_dtype)
+        points = term if points is None else apply("bitwise_xor", points, term)
+    return cast(cast(points, float64) * 2.0**-_BITS, out_dtype)
 
 
 def _direction_numbers(dimensions: int) -> np.ndarray:
     """Return the direction numbers [bit, dimension], scaled to integers of `_BITS` bits."""
-    columns = [[1] * _BITS]
+    numbers_by_dimension = [[1] * _BITS]
     for inner, *numbers in _POLYNOMIALS[: dimensions - 1]:
         degree = len(numbers)
         for _ in range(_BITS - degree):
@@ -81,9 +81,9 @@ def _direction_numbers(dimensions: int) -> np.ndarray:
                 if inner >> (degree - 1 - term) & 1:
                     next_number ^= numbers[-term] << term
             numbers.append(next_number)
-        columns.append(numbers)
+        numbers_by_dimension.append(numbers)
     shifts = np.arange(_BITS - 1, -1, -1, dtype=np.int64)
-    return np.array(columns, np.int64).T << shifts[:, None]
+    return np.array(numbers_by_dimension, np.int64).T << shifts[:, None]
 
 
 __all__ = ["sobol_sample"]

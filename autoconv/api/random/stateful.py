@@ -27,17 +27,16 @@ from autoconv.runtime.tensors.tensor import Tensor
 def op_seed(seed: int | None) -> Any:
     """Return an op's attribute for its seed.
 
-    In a trace under `function` it is the pair of the current seeds, and a number that no other node has: each
-    node has a stream of its own, from its first run on. Elsewhere draws share the streams of `GLOBAL`.
+    In a trace under `function` it is the pair of the current seeds and a number of its own: each node has a stream. Elsewhere it is `seed` itself, and draws share the streams of `GLOBAL`.
     """
     region = current_region()
     if region is None or region.contract.effects_each_call:
         return seed
-    pair = GLOBAL.pair(seed, lambda: len(region.graph.parameters) + len(region.graph.nodes))
-    return None if pair is None else (*pair, next(_NODES))
+    seeds = GLOBAL.pair(seed, lambda: len(region.graph.parameters) + len(region.graph.nodes))
+    return None if seeds is None else (*seeds, next(_NODE_NUMBERS))
 
 
-_NODES = itertools.count()
+_NODE_NUMBERS = itertools.count()
 
 
 def set_seed(seed: int | None) -> None:
@@ -65,11 +64,11 @@ def uniform(
     >>> autoconv.random.uniform([2, 3], maxval=10, dtype=autoconv.int32).shape
     TensorShape([2, 3])
     """
-    out_dtype, (extra, static) = check_result_dtype(dtype, FLOATING | LARGE_INTEGERS), shape_argument(shape)
+    out_dtype, (operands, static) = check_result_dtype(dtype, FLOATING | LARGE_INTEGERS), shape_argument(shape)
     if out_dtype.is_integer:
         low, high = integer_bounds(minval, maxval, out_dtype)
-        return apply("random_uniform_int", low, high, *extra, shape=static, seed=op_seed(seed), name=name)
-    draws = apply("random_uniform", *extra, shape=static, dtype=out_dtype, seed=op_seed(seed), name=name)
+        return apply("random_uniform_int", low, high, *operands, shape=static, seed=op_seed(seed), name=name)
+    draws = apply("random_uniform", *operands, shape=static, dtype=out_dtype, seed=op_seed(seed), name=name)
     return scale_to_bounds(draws, minval, maxval)
 
 
@@ -86,8 +85,8 @@ def normal(
     >>> autoconv.random.normal([2, 3]).shape
     TensorShape([2, 3])
     """
-    out_dtype, (extra, static) = check_result_dtype(dtype, FLOATING), shape_argument(shape)
-    draws = apply("random_normal", *extra, shape=static, dtype=out_dtype, seed=op_seed(seed), name=name)
+    out_dtype, (operands, static) = check_result_dtype(dtype, FLOATING), shape_argument(shape)
+    draws = apply("random_normal", *operands, shape=static, dtype=out_dtype, seed=op_seed(seed), name=name)
     return scale_normal(draws, mean, stddev)
 
 
@@ -104,8 +103,8 @@ def truncated_normal(
     >>> autoconv.random.truncated_normal([2, 3]).shape
     TensorShape([2, 3])
     """
-    out_dtype, (extra, static) = check_result_dtype(dtype, FLOATING), shape_argument(shape)
-    draws = apply("random_truncated_normal", *extra, shape=static, dtype=out_dtype, seed=op_seed(seed), name=name)
+    out_dtype, (operands, static) = check_result_dtype(dtype, FLOATING), shape_argument(shape)
+    draws = apply("random_truncated_normal", *operands, shape=static, dtype=out_dtype, seed=op_seed(seed), name=name)
     return scale_normal(draws, mean, stddev)
 
 
@@ -129,8 +128,8 @@ def categorical(
     check_dtype("categorical", REAL, logits)
     scores = convert_to_tensor(logits)
     rows = apply("dimension", scores, axis=0) if scores.shape[0] is None else scores.shape[0]
-    draw = uniform([rows, num_samples], dtype=float64, seed=seed)
-    return draw_classes(scores, draw, dtype, name)
+    draws = uniform([rows, num_samples], dtype=float64, seed=seed)
+    return draw_classes(scores, draws, dtype, name)
 
 
 def gamma(
@@ -146,8 +145,10 @@ def gamma(
     """
     out_dtype = as_dtype(dtype)
     broadcast_alpha, rate = broadcast_parameters(out_dtype, alpha, 1.0 if beta is None else beta)
-    extra, static = _append_parameter_shape(shape, broadcast_alpha)
-    draws = apply("random_gamma", broadcast_alpha, *extra, shape=static, dtype=out_dtype, seed=op_seed(seed), name=name)
+    operands, static = _append_parameter_shape(shape, broadcast_alpha)
+    draws = apply(
+        "random_gamma", broadcast_alpha, *operands, shape=static, dtype=out_dtype, seed=op_seed(seed), name=name
+    )
     return draws if beta is None else apply("divide", draws, rate)
 
 
@@ -161,8 +162,8 @@ def poisson(
     """
     check_dtype("poisson", FLOATING - {bfloat16} | LARGE_INTEGERS, lam)
     (mean,) = broadcast_parameters(float64, lam)
-    extra, static = _append_parameter_shape(shape, mean)
-    return apply("random_poisson", mean, *extra, shape=static, dtype=as_dtype(dtype), seed=op_seed(seed), name=name)
+    operands, static = _append_parameter_shape(shape, mean)
+    return apply("random_poisson", mean, *operands, shape=static, dtype=as_dtype(dtype), seed=op_seed(seed), name=name)
 
 
 def broadcast_parameters(dtype: DType, *values: Any) -> list[Tensor]:
@@ -175,16 +176,16 @@ def broadcast_parameters(dtype: DType, *values: Any) -> list[Tensor]:
 
 
 def _append_parameter_shape(shape: ShapeLike, parameter: Tensor) -> tuple[Any, Any]:
-    """Return an op's arguments for a shape followed by that of the parameters."""
-    extra, static = shape_argument(shape)
-    if not extra and parameter.shape.is_fully_defined():
+    """Return an op's arguments, as from `shape_argument`, for a shape followed by that of the parameters."""
+    operands, static = shape_argument(shape)
+    if not operands and parameter.shape.is_fully_defined():
         return (), (*(static or ()), *parameter.shape.as_list())
-    parts = [extra[0] if extra else np.array(static, np.int32), apply("shape", parameter)]
-    full_shape = apply("concat", *[apply("cast", convert_to_tensor(part), dtype=int32) for part in parts], axis=0)
+    shapes = [operands[0] if operands else np.array(static, np.int32), apply("shape", parameter)]
+    full_shape = apply("concat", *[apply("cast", convert_to_tensor(sizes), dtype=int32) for sizes in shapes], axis=0)
     return shape_argument(full_shape)
 
 
-def draw_classes(scores: Tensor, draw: Tensor, dtype: DTypeLike, name: str | None) -> Tensor:
+def draw_classes(scores: Tensor, draws: Tensor, dtype: DTypeLike, name: str | None) -> Tensor:
     """Map uniform draws, float64, to classes by the inverse of the distribution function."""
     if scores.shape.rank not in (2, None):
         raise InvalidArgumentError(f"logits should be a matrix, [batch, classes]; found the shape {scores.shape}")
@@ -195,7 +196,7 @@ def draw_classes(scores: Tensor, draw: Tensor, dtype: DTypeLike, name: str | Non
     total_weight = apply("reduce_max", cumulative, axis=(-1,), keepdims=True)
     out_dtype = int64 if dtype is None else as_dtype(dtype)
     return apply(
-        "searchsorted", cumulative, apply("multiply", draw, total_weight), side="right", dtype=out_dtype, name=name
+        "searchsorted", cumulative, apply("multiply", draws, total_weight), side="right", dtype=out_dtype, name=name
     )
 
 
@@ -203,6 +204,7 @@ def draw_classes(scores: Tensor, draw: Tensor, dtype: DTypeLike, name: str | Non
 
 
 def integer_bounds(minval: TensorLike, maxval: TensorLike, dtype: DType) -> tuple[Any, Any]:
+    """Return both bounds as tensors; raises ValueError without an upper one."""
     if maxval is None:
         raise ValueError(f"Must specify maxval for integer dtype {dtype.name}")
     return convert_to_tensor(minval, dtype), convert_to_tensor(maxval, dtype)
@@ -212,17 +214,17 @@ def scale_to_bounds(draws: Tensor, minval: TensorLike, maxval: TensorLike) -> Te
     """Scale numbers in [0, 1) to the bounds."""
     low = 0 if minval is None else minval
     high = 1 if maxval is None else maxval
-    if _is_number(low, 0) and _is_number(high, 1):
+    if _is_python_number(low, 0) and _is_python_number(high, 1):
         return draws
     low, high = convert_to_tensor(low, draws.dtype), convert_to_tensor(high, draws.dtype)
     return apply("add", apply("multiply", draws, apply("subtract", high, low)), low)
 
 
 def scale_normal(draws: Tensor, mean: TensorLike, stddev: TensorLike) -> Tensor:
-    if not _is_number(stddev, 1):
+    if not _is_python_number(stddev, 1):
         draws = apply("multiply", draws, convert_to_tensor(stddev, draws.dtype))
-    return draws if _is_number(mean, 0) else apply("add", draws, convert_to_tensor(mean, draws.dtype))
+    return draws if _is_python_number(mean, 0) else apply("add", draws, convert_to_tensor(mean, draws.dtype))
 
 
-def _is_number(value: TensorLike, number: int) -> bool:
+def _is_python_number(value: TensorLike, number: int) -> bool:
     return isinstance(value, (int, float)) and value == number

@@ -67,14 +67,15 @@ def stateless_uniform(
     TensorShape([2])
     """
     accepted = FLOATING | LARGE_INTEGERS | ({uint32, uint64} if minval is None and maxval is None else set())
-    out_dtype, (extra, static), key = check_result_dtype(dtype, accepted), shape_argument(shape), _seed(seed)
+    out_dtype, (operands, static) = check_result_dtype(dtype, accepted), shape_argument(shape)
+    key = _seed_operand(seed)
     algorithm = _algorithm_attribute(alg)
     if out_dtype.is_integer:
         if minval is None and maxval is None:
-            return apply("stateless_random_bits", key, *extra, shape=static, dtype=out_dtype, name=name, **algorithm)
+            return apply("stateless_random_bits", key, *operands, shape=static, dtype=out_dtype, name=name, **algorithm)
         bounds = integer_bounds(minval, maxval, out_dtype)
-        return apply("stateless_random_uniform_int", key, *bounds, *extra, shape=static, name=name, **algorithm)
-    result = apply("stateless_random_uniform", key, *extra, shape=static, dtype=out_dtype, name=name, **algorithm)
+        return apply("stateless_random_uniform_int", key, *bounds, *operands, shape=static, name=name, **algorithm)
+    result = apply("stateless_random_uniform", key, *operands, shape=static, dtype=out_dtype, name=name, **algorithm)
     return scale_to_bounds(result, minval, maxval)
 
 
@@ -92,9 +93,9 @@ def stateless_normal(
     >>> autoconv.random.stateless_normal([2, 3], seed=[1, 2]).shape
     TensorShape([2, 3])
     """
-    extra, static = shape_argument(shape)
+    operands, static = shape_argument(shape)
     result = apply(
-        "stateless_random_normal", _seed(seed), *extra, shape=static, dtype=as_dtype(dtype), name=name,
+        "stateless_random_normal", _seed_operand(seed), *operands, shape=static, dtype=as_dtype(dtype), name=name,
         **_algorithm_attribute(alg)
     )
     return scale_normal(result, mean, stddev)
@@ -114,9 +115,9 @@ def stateless_truncated_normal(
     >>> autoconv.random.stateless_truncated_normal([2, 3], seed=[1, 2]).shape
     TensorShape([2, 3])
     """
-    extra, static = shape_argument(shape)
+    operands, static = shape_argument(shape)
     result = apply(
-        "stateless_truncated_normal", _seed(seed), *extra, shape=static, dtype=as_dtype(dtype), name=name,
+        "stateless_truncated_normal", _seed_operand(seed), *operands, shape=static, dtype=as_dtype(dtype), name=name,
         **_algorithm_attribute(alg)
     )
     return scale_normal(result, mean, stddev)
@@ -130,7 +131,7 @@ def stateless_shuffle(
     >>> sorted(autoconv.random.stateless_shuffle([1, 2, 3], seed=[1, 2]).numpy().tolist())
     [1, 2, 3]
     """
-    return apply("stateless_shuffle", _seed(seed), value, name=name, **_algorithm_attribute(alg))
+    return apply("stateless_shuffle", _seed_operand(seed), value, name=name, **_algorithm_attribute(alg))
 
 
 def stateless_categorical(
@@ -143,8 +144,8 @@ def stateless_categorical(
     """
     scores = convert_to_tensor(logits)
     rows = apply("dimension", scores, axis=0) if scores.shape[0] is None else scores.shape[0]
-    draw = stateless_uniform([rows, num_samples], seed, dtype=float64)
-    return draw_classes(scores, draw, dtype, name)
+    draws = stateless_uniform([rows, num_samples], seed, dtype=float64)
+    return draw_classes(scores, draws, dtype, name)
 
 
 def stateless_gamma(
@@ -161,10 +162,10 @@ def stateless_gamma(
     >>> autoconv.random.stateless_gamma([2], seed=[1, 2], alpha=2.0).shape
     TensorShape([2])
     """
-    out_dtype, (extra, static) = as_dtype(dtype), shape_argument(shape)
+    out_dtype, (operands, static) = as_dtype(dtype), shape_argument(shape)
     broadcast_alpha, rate = broadcast_parameters(out_dtype, alpha, 1.0 if beta is None else beta)
     attributes: dict[str, Any] = {"shape": static, "dtype": out_dtype, "name": name, **_algorithm_attribute(alg)}
-    result = apply("stateless_random_gamma", _seed(seed), broadcast_alpha, *extra, **attributes)
+    result = apply("stateless_random_gamma", _seed_operand(seed), broadcast_alpha, *operands, **attributes)
     return result if beta is None else apply("divide", result, rate)
 
 
@@ -177,9 +178,9 @@ def stateless_poisson(
     >>> autoconv.random.stateless_poisson([2], seed=[1, 2], lam=3.0).shape
     TensorShape([2])
     """
-    (mean,), (extra, static) = broadcast_parameters(float64, lam), shape_argument(shape)
+    (mean,), (operands, static) = broadcast_parameters(float64, lam), shape_argument(shape)
     attributes: dict[str, Any] = {"shape": static, "dtype": as_dtype(dtype), "name": name, **_algorithm_attribute(alg)}
-    return apply("stateless_random_poisson", _seed(seed), mean, *extra, **attributes)
+    return apply("stateless_random_poisson", _seed_operand(seed), mean, *operands, **attributes)
 
 
 def stateless_binomial(
@@ -198,11 +199,11 @@ def stateless_binomial(
     >>> autoconv.random.stateless_binomial([2], seed=[1, 2], counts=5.0, probs=0.5).shape
     TensorShape([2])
     """
-    (trials, probabilities), (extra, static) = broadcast_parameters(float64, counts, probs), shape_argument(shape)
+    (trials, probabilities), (operands, static) = broadcast_parameters(float64, counts, probs), shape_argument(shape)
     attributes: dict[str, Any] = {
         "shape": static, "dtype": as_dtype(output_dtype), "name": name, **_algorithm_attribute(alg)
     }
-    return apply("stateless_random_binomial", _seed(seed), trials, probabilities, *extra, **attributes)
+    return apply("stateless_random_binomial", _seed_operand(seed), trials, probabilities, *operands, **attributes)
 
 
 def split(seed: Any, num: Any = 2, alg: Any = "auto_select") -> Tensor:
@@ -221,24 +222,24 @@ def fold_in(seed: TensorLike, data: object, alg: object = "auto_select") -> Tens
     >>> autoconv.random.fold_in([1, 2], 7).shape
     TensorShape([2])
     """
-    number = convert_to_tensor(data)
-    first = stateless_uniform([], seed, minval=None, maxval=None, dtype=number.dtype, alg=alg)
-    return convert_to_tensor([first, number])
+    second_word = convert_to_tensor(data)
+    first_word = stateless_uniform([], seed, minval=None, maxval=None, dtype=second_word.dtype, alg=alg)
+    return convert_to_tensor([first_word, second_word])
 
 
 # ---- arguments
 
 
 def _algorithm_attribute(alg: TensorLike) -> dict[str, str]:
-    """Return the ops' attribute for the algorithm: none for Philox with a seed."""
+    """Return the ops' attribute for the algorithm; Philox with a seed is their default."""
     if alg is COUNTER_AS_SEED:
         return {"alg": "counter"}
     algorithm = algorithm_of(alg)
     return {} if algorithm is Algorithm.PHILOX else {"alg": algorithm.name.lower()}
 
 
-def _seed(seed: TensorLike) -> Any:
-    """Return a seed as a tensor of two integers; a single integer is preceded by zero."""
+def _seed_operand(seed: TensorLike) -> Any:
+    """Return integers of a seed as an int64 array, a single one preceded by zero; return a tensor unchanged."""
     if isinstance(seed, (int, np.integer)):
         seed = (0, int(seed))
     if isinstance(seed, (list, tuple)) and all(isinstance(s, (int, np.integer)) for s in seed):
@@ -261,9 +262,9 @@ def index_shuffle(index: TensorLike, seed: TensorLike, max_index: TensorLike) ->
     """
     tensor = convert_to_tensor(seed)
     widths = ((0, 0),) * ((tensor.shape.rank or 1) - 1) + ((1, 0),)
-    key = apply("pad", tensor, paddings=widths, mode="CONSTANT", constant_values=_FIRST_WORD)
+    key = apply("pad", tensor, paddings=widths, mode="CONSTANT", constant_values=_FIRST_KEY_WORD)
     positions = convert_to_tensor(index)
     return apply("index_shuffle", positions, key, convert_to_tensor(max_index, positions.dtype), rounds=4)
 
 
-_FIRST_WORD = 498247692  # of the key, which has three words
+_FIRST_KEY_WORD = 498247692  # the seed gives the other two words

@@ -65,9 +65,9 @@ def add(a: Any, b: Any, threshold: TensorLike = 0) -> Any:
         result, is_in_both = _combine_unions(a, b, lambda first, second: first + second)
         if isinstance(threshold, (int, float)) and threshold == 0:
             return result
-        sizes = magnitude(result.values)
-        large = sizes >= cast(convert_to_tensor(threshold), sizes.dtype)
-        return select_rows(result, true_rows(apply("logical_or", large, apply("logical_not", is_in_both))))
+        magnitudes = magnitude(result.values)
+        is_large = magnitudes >= cast(convert_to_tensor(threshold), magnitudes.dtype)
+        return select_rows(result, true_rows(apply("logical_or", is_large, apply("logical_not", is_in_both))))
     sparse, dense = (a, b) if isinstance(a, SparseTensor) else (b, a)
     return tensor_scatter_nd_add(convert_to_tensor(dense, sparse.dtype), sparse.indices, sparse.values)
 
@@ -173,10 +173,12 @@ def sparse_dense_matmul(
     if adjoint_a:
         rows, columns = columns, rows
         values = conj(values) if values.dtype.is_complex else values
-    height = sparse.shape[1 if adjoint_a else 0] if sparse.shape.rank is not None else None
-    count = get_item(sparse.dense_shape, 1 if adjoint_a else 0) if height is None else height
+    row_axis = 1 if adjoint_a else 0
+    height = sparse.shape[row_axis] if sparse.shape.rank is not None else None
     products = expand_dims(values, 1) * gather(dense, columns)
-    return unsorted_segment_sum(products, rows, count)
+    return unsorted_segment_sum(
+        products, rows, get_item(sparse.dense_shape, row_axis) if height is None else height
+    )
 
 
 def softmax(sp_input: SparseTensor, name: str | None = None) -> SparseTensor:
@@ -186,9 +188,9 @@ def softmax(sp_input: SparseTensor, name: str | None = None) -> SparseTensor:
     array([0.5, 0.5], dtype=float32)
     """
     sparse = sparse_argument(sp_input)
-    leading = slice(None, -1)
-    sizes = get_item(sparse.dense_shape, leading)
-    rows = positions(get_item(sparse.indices, (slice(None), leading)), sizes)
+    all_but_last = slice(None, -1)
+    sizes = get_item(sparse.dense_shape, all_but_last)
+    rows = positions(get_item(sparse.indices, (slice(None), all_but_last)), sizes)
     _, row_ids = unique(rows, out_idx=int64)
     count = row_count(row_ids)
     row_maxima = unsorted_segment_max(sparse.values, row_ids, count)
@@ -225,19 +227,18 @@ def _reduce(
 ) -> Any:
     sparse = sparse_argument(value)
     rank = static_rank(sparse)
-    static_axis = range(rank) if axis is None else static_axes(axis)
-    axes = {_check_axis(dimension, rank) for dimension in static_axis or ()}
+    axes = {_check_axis(dimension, rank) for dimension in (range(rank) if axis is None else static_axes(axis) or ())}
     kept_axes = [dimension for dimension in range(rank) if dimension not in axes]
-    columns = convert_to_tensor(np.array(kept_axes, np.int64))
-    sizes = gather(sparse.dense_shape, columns)
-    result_positions = positions(gather(sparse.indices, columns, axis=1), sizes)
+    kept_columns = convert_to_tensor(np.array(kept_axes, np.int64))
+    sizes = gather(sparse.dense_shape, kept_columns)
+    result_positions = positions(gather(sparse.indices, kept_columns, axis=1), sizes)
     distinct, segment_ids = unique(result_positions, out_idx=int64)
     values = reduce(sparse.values, segment_ids, row_count(distinct))
     shape = [sparse.shape[dimension] for dimension in kept_axes]
     if keepdims:
-        parts = [convert_to_tensor(np.int64(1)) if dimension in axes else get_item(sparse.dense_shape, dimension)
+        result_sizes = [convert_to_tensor(np.int64(1)) if dimension in axes else get_item(sparse.dense_shape, dimension)
                  for dimension in range(rank)]  # fmt: skip
-        result_shape = stack(parts)
+        result_shape = stack(result_sizes)
         shape = [1 if dimension in axes else sparse.shape[dimension] for dimension in range(rank)]
     else:
         result_shape = sizes
@@ -245,8 +246,8 @@ def _reduce(
         result = SparseTensor(coordinates(distinct, result_shape), values, result_shape)
         result.set_shape(shape)
         return sort_rows(result)
-    total = expand_dims(element_count(sizes), 0)
-    flat = tensor_scatter_nd_update(zeros(total, sparse.dtype), expand_dims(distinct, 1), values)
+    result_size = expand_dims(element_count(sizes), 0)
+    flat = tensor_scatter_nd_update(zeros(result_size, sparse.dtype), expand_dims(distinct, 1), values)
     return reshape(flat, [-1 if size is None else size for size in shape] if shape.count(None) < 2 else result_shape)
 
 
@@ -295,15 +296,15 @@ def segment_sqrt_n(
 def _reduce_segments(
     data: TensorLike, indices: TensorLike, ids: TensorLike, count: IntLike | None, reduce: Callable[..., Tensor]
 ) -> Tensor:
-    numbers = increasing_ids(ids)
+    sorted_ids = increasing_ids(ids)
     if count is None:
-        count = _segment_count(numbers)
-    return reduce(gather(convert_to_tensor(data), indices), numbers, count)
+        count = _segment_count(sorted_ids)
+    return reduce(gather(convert_to_tensor(data), indices), sorted_ids, count)
 
 
-def _segment_count(numbers: Tensor) -> Tensor:
+def _segment_count(ids: Tensor) -> Tensor:
     """Return the greatest segment number plus one, 0 without segments."""
-    return apply("reduce_max", concat([cast(numbers, int64) + 1, zeros([1], int64)], 0), axis=(0,), keepdims=False)
+    return apply("reduce_max", concat([cast(ids, int64) + 1, zeros([1], int64)], 0), axis=(0,), keepdims=False)
 
 
 def bincount(
@@ -312,8 +313,8 @@ def bincount(
 ) -> SparseTensor:  # fmt: skip
     """Return how often each integer occurs, as a sparse tensor: in all of `values` (axis=0), or in each row (axis=-1).
 
-    With `weights` it is the sum of their weights; with `binary_output` 1 for each number that occurs. Numbers from
-    `maxlength` on are left out; `minlength` is the least size of the result.
+    With `weights` it sums the weights of each integer; with `binary_output` it gives 1 for each that occurs. Numbers
+    from `maxlength` on are left out; `minlength` is the least size of the result.
 
     >>> autoconv.sparse.to_dense(autoconv.sparse.bincount([[1, 1, 2], [0, 2, 2]], axis=-1)).numpy()
     array([[0, 2, 1],
@@ -332,15 +333,15 @@ def bincount(
 
 
 def _count_inputs(values: Any, weights: Any, by_row: bool) -> tuple[Any, Tensor, Any, Any]:
-    """Return the rows (None for one), the numbers and weights as vectors, and the number of rows."""
+    """Return vectors of the row (None for one row), the number and the weight of each value; and the number of rows."""
     if isinstance(values, SparseTensor):
         rows = column(values.indices, 0) if by_row and static_rank(values) > 1 else None
         height = get_item(values.dense_shape, 0) if rows is not None else None
         weight_values = weights.values if isinstance(weights, SparseTensor) else weights
         return rows, cast(values.values, int64), weight_values, height
-    pairs = [_split_rows(values, by_row), None if weights is None else _split_rows(weights, by_row)]
-    (rows, numbers, height), weight_values = pairs[0], pairs[1]  # type: ignore[misc]
-    return rows, cast(numbers, int64), None if weight_values is None else weight_values[1], height
+    rows, numbers, height = _split_rows(values, by_row)
+    _, weight_values, _ = (None, None, None) if weights is None else _split_rows(weights, by_row)
+    return rows, cast(numbers, int64), weight_values, height
 
 
 _ROW_SPLITTERS: dict[type, Callable[[Any], tuple[Any, Tensor, Any]]] = {}  # by the class of a composite with rows
@@ -357,12 +358,12 @@ def _split_rows(value: Any, by_row: bool) -> tuple[Any, Tensor, Any]:
             rows, numbers, height = split(value)
             return (rows, numbers, height) if by_row else (None, numbers, None)
     tensor = convert_to_tensor(value)
-    flat = reshape(tensor, [-1])
+    flat_numbers = reshape(tensor, [-1])
     if not by_row or tensor.shape.rank == 1:
-        return None, flat, None
-    ones_by_row = apply("ones_like", cast(tensor, int64))
-    row_ids = reshape(column(where(ones_by_row), 0), [-1])
-    return row_ids, flat, get_item(apply("shape", tensor, dtype=int64), 0)
+        return None, flat_numbers, None
+    all_ones = apply("ones_like", cast(tensor, int64))
+    row_ids = reshape(column(where(all_ones), 0), [-1])
+    return row_ids, flat_numbers, get_item(apply("shape", tensor, dtype=int64), 0)
 
 
 def _count_numbers(

@@ -104,8 +104,8 @@ def to_indicator(sp_input: SparseTensor, vocab_size: IntLike, name: str | None =
     sparse = sparse_argument(sp_input)
     if not as_dtype(sparse.dtype).is_integer:
         raise TypeError(f"sp_input must be an integer dtype, found {sparse.dtype.name}")
-    last = expand_dims(cast(sparse.values, int64), 1)
-    indices = concat([get_item(sparse.indices, (slice(None), slice(None, -1))), last], 1)
+    value_column = expand_dims(cast(sparse.values, int64), 1)
+    indices = concat([get_item(sparse.indices, (slice(None), slice(None, -1))), value_column], 1)
     width = expand_dims(cast(convert_to_tensor(vocab_size), int64), 0)
     sizes = concat([get_item(sparse.dense_shape, slice(None, -1)), width], 0)
     return tensor_scatter_nd_update(

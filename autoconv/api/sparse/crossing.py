@@ -23,7 +23,7 @@ _HASH_FACTOR = 0xC6A4A7935BD1E995
 
 
 def cross(inputs: Sequence[Any], name: str | None = None, separator: str | None = None) -> SparseTensor:
-    """Return for each row every combination of one value of each input, as text joined by `separator` (`_X_`).
+    """Return for each row every combination of one value of each input, as text joined by `separator` (default `_X_`).
 
     The inputs are sparse or dense matrices of strings or integers.
 
@@ -31,7 +31,7 @@ def cross(inputs: Sequence[Any], name: str | None = None, separator: str | None 
     >>> crossed.values.numpy().tolist()
     [b'a_X_b', b'a_X_c']
     """
-    return _cross(inputs, string, JoinedFeatures(_layout(inputs), separator or "_X_"))
+    return _cross(inputs, string, JoinedFeatures(_are_sparse(inputs), separator or "_X_"))
 
 
 def cross_hashed(
@@ -45,10 +45,10 @@ def cross_hashed(
     autoconv.int64
     """
     key = _DEFAULT_KEY if hash_key is None else int(hash_key)
-    return _cross(inputs, int64, HashedFeatures(_layout(inputs), int(num_buckets), key))
+    return _cross(inputs, int64, HashedFeatures(_are_sparse(inputs), int(num_buckets), key))
 
 
-def _layout(inputs: Sequence[Any]) -> tuple[bool, ...]:
+def _are_sparse(inputs: Sequence[Any]) -> tuple[bool, ...]:
     if not isinstance(inputs, (list, tuple)):
         raise TypeError("Inputs must be a list")
     return tuple(isinstance(operand, SparseTensor) for operand in inputs)
@@ -71,19 +71,19 @@ def _as_feature(values: Any) -> Any:
 
 @dataclass(frozen=True)
 class Features:
-    """Combine the features of rows; `sparse` marks the inputs that are sparse."""
+    """Combine the features of rows; `are_sparse` has whether each input is sparse."""
 
-    sparse: tuple[bool, ...]
+    are_sparse: tuple[bool, ...]
 
     def __call__(self, *operands: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        remaining = iter(operands)
-        columns = [list(_rows(remaining, is_sparse)) for is_sparse in self.sparse]
+        array_iterator = iter(operands)
+        columns = [list(_iterate_rows(array_iterator, is_sparse)) for is_sparse in self.are_sparse]
         indices, values, width = [], [], 0
         for row, features in enumerate(zip(*columns, strict=True)):
-            hashes = [self.combine(combination) for combination in itertools.product(*features)]
-            indices += [(row, index) for index in range(len(hashes))]
-            values += hashes
-            width = max(width, len(hashes))
+            crossed = [self.combine(combination) for combination in itertools.product(*features)]
+            indices += [(row, index) for index in range(len(crossed))]
+            values += crossed
+            width = max(width, len(crossed))
         array = self.as_array(values)
         height = len(columns[0]) if columns else 0
         return np.array(indices, np.int64).reshape(-1, 2), array, np.array([height, width], np.int64)
@@ -95,11 +95,12 @@ class Features:
         raise NotImplementedError
 
 
-def _rows(operands: Iterator[np.ndarray], is_sparse: bool) -> Iterator[list[Any]]:
+def _iterate_rows(arrays: Iterator[np.ndarray], is_sparse: bool) -> Iterator[list[Any]]:
+    """Yield the features of each row of the next input: one array, or the three arrays of a sparse tensor."""
     if not is_sparse:
-        yield from (list(row) for row in next(operands))
+        yield from (list(row) for row in next(arrays))
         return
-    indices, values, shape = next(operands), next(operands), next(operands)
+    indices, values, shape = next(arrays), next(arrays), next(arrays)
     rows: list[list[Any]] = [[] for _ in range(int(shape[0]))]
     for (row, *_), value in zip(indices.tolist(), values, strict=True):
         rows[row].append(value)

@@ -37,8 +37,8 @@ def ctc_greedy_decoder(
     function = GreedyDecoder(bool(merge_repeated), blank_index, logits.dtype)
     specs = [*_label_specs(), TensorSpec((logits.shape[1] if logits.shape.rank == 3 else None, 1), logits.dtype)]
     lengths = convert_to_tensor(sequence_length, int32)
-    *parts, scores = numpy_function(function, [logits, lengths], specs, name="CTCGreedyDecoder")
-    return [SparseTensor(*parts)], scores
+    *arrays, scores = numpy_function(function, [logits, lengths], specs, name="CTCGreedyDecoder")
+    return [SparseTensor(*arrays)], scores
 
 
 def ctc_beam_search_decoder(
@@ -58,8 +58,8 @@ def ctc_beam_search_decoder(
     batch = logits.shape[1] if logits.shape.rank == 3 else None
     specs = [*(spec for _ in range(top_paths) for spec in _label_specs()), TensorSpec((batch, top_paths), logits.dtype)]
     lengths = convert_to_tensor(sequence_length, int32)
-    *parts, scores = numpy_function(function, [logits, lengths], specs, name="CTCBeamSearchDecoder")
-    return [SparseTensor(*parts[3 * path : 3 * path + 3]) for path in range(top_paths)], scores
+    *arrays, scores = numpy_function(function, [logits, lengths], specs, name="CTCBeamSearchDecoder")
+    return [SparseTensor(*arrays[3 * path : 3 * path + 3]) for path in range(top_paths)], scores
 
 
 def edit_distance(
@@ -77,10 +77,10 @@ def edit_distance(
     for sparse in (hypothesis, truth):
         if not isinstance(sparse, SparseTensor):
             raise TypeError(f"edit_distance takes sparse tensors, found {sparse!r}")
-    parts = [y for x in (hypothesis, truth) for y in (x.indices, x.values, x.dense_shape)]
+    arrays = [array for x in (hypothesis, truth) for array in (x.indices, x.values, x.dense_shape)]
     rank = truth.shape.rank
     spec = TensorSpec(None if rank is None else (None,) * (rank - 1), float32)
-    return numpy_function(EditDistance(bool(normalize)), parts, [spec], name="EditDistance")[0]
+    return numpy_function(EditDistance(bool(normalize)), arrays, [spec], name="EditDistance")[0]
 
 
 def _label_specs() -> list[TensorSpec]:
@@ -100,13 +100,13 @@ class GreedyDecoder:
     def __call__(self, logits: Any, lengths: Any) -> Any:
         _, batch, classes = _check_sizes(logits, lengths)
         blank = classes - 1 if self.blank is None else self.blank % classes
-        best = logits.argmax(-1)
+        best_labels = logits.argmax(-1)
         scores = np.zeros((batch, 1), logits.dtype)
         sequences: list[Labels] = []
         for row, length in enumerate(lengths.tolist()):
             labels, previous = [], -1
             for frame in range(length):
-                label = int(best[frame, row])
+                label = int(best_labels[frame, row])
                 scores[row, 0] -= logits[frame, row, label]
                 if label != blank and not (self.merge and label == previous):
                     labels.append(label)
@@ -129,32 +129,34 @@ class BeamSearchDecoder:
         _, batch, classes = _check_sizes(logits, lengths)
         if self.paths > self.width:
             raise InvalidArgumentError(f"top_paths ({self.paths}) is larger than beam_width ({self.width})")
-        sequences: list[list[Labels]] = [[] for _ in range(self.paths)]
+        sequences_by_path: list[list[Labels]] = [[] for _ in range(self.paths)]
         scores = np.zeros((batch, self.paths), logits.dtype)
         for row, length in enumerate(lengths.tolist()):
-            array = np.asarray(logits[:length, row], np.float64)
-            top = array.max(-1, keepdims=True)
-            logarithms = array - top - np.log(np.exp(array - top).sum(-1, keepdims=True))
+            row_logits = np.asarray(logits[:length, row], np.float64)
+            maxima = row_logits.max(-1, keepdims=True)
+            logarithms = row_logits - maxima - np.log(np.exp(row_logits - maxima).sum(-1, keepdims=True))
             beam = self._search(logarithms.tolist(), classes - 1)
             if len(beam) < self.paths:
                 raise InvalidArgumentError(f"found {len(beam)} label sequences, fewer than top_paths ({self.paths})")
             for path, (labels, score) in enumerate(beam[: self.paths]):
-                sequences[path].append(labels)
+                sequences_by_path[path].append(labels)
                 scores[row, path] = score
-        return *(part for path in sequences for part in _sparse_arrays(path)), scores
+        return *(array for sequences in sequences_by_path for array in _sparse_arrays(sequences)), scores
 
     def _search(self, frames: list[list[float]], blank: int) -> list[tuple[Labels, float]]:
+        """Return the most probable label sequences and their log-probabilities, in falling order."""
         beam: dict[Labels, tuple[float, float]] = {(): (0.0, -math.inf)}
         for frame in frames:
             next_beam: dict[Labels, tuple[float, float]] = {}
             for labels, (after_blank, after_label) in beam.items():
                 total = _log_sum(after_blank, after_label)
-                _add(next_beam, labels, total + frame[blank], -math.inf)
+                _add_probabilities(next_beam, labels, total + frame[blank], -math.inf)
                 if labels:
-                    _add(next_beam, labels, -math.inf, after_label + frame[labels[-1]])
+                    _add_probabilities(next_beam, labels, -math.inf, after_label + frame[labels[-1]])
                 for label in range(blank):
+                    # A label is repeated only after a blank; without one, the two are one label.
                     prefix_score = after_blank if labels and labels[-1] == label else total
-                    _add(next_beam, (*labels, label), -math.inf, prefix_score + frame[label])
+                    _add_probabilities(next_beam, (*labels, label), -math.inf, prefix_score + frame[label])
             best = sorted(next_beam, key=lambda labels: -_log_sum(*next_beam[labels]))[: self.width]
             beam = {labels: next_beam[labels] for labels in best}
         return [(labels, _log_sum(*parts)) for labels, parts in beam.items()]
@@ -168,14 +170,16 @@ class EditDistance:
     graphdef: ClassVar = "EditDistance"
     normalize: bool
 
-    def __call__(self, indices: Any, values: Any, shape: Any, true_indices: Any, truth: Any, true_shape: Any) -> Any:
+    def __call__(
+        self, indices: Any, values: Any, shape: Any, true_indices: Any, true_values: Any, true_shape: Any
+    ) -> Any:
         if len(shape) != len(true_shape):
             raise InvalidArgumentError(f"the ranks differ: {shape.tolist()} and {true_shape.tolist()}")
-        sequences, true_sequences = _sequences(indices, values), _sequences(true_indices, truth)
+        sequences, true_sequences = _sequences(indices, values), _sequences(true_indices, true_values)
         result = np.zeros(np.maximum(shape, true_shape)[:-1], np.float32)
         for group in {*sequences, *true_sequences}:
             first, second = sequences.get(group, []), true_sequences.get(group, [])
-            distance = float(_distance(first, second))
+            distance = float(_levenshtein_distance(first, second))
             if self.normalize:
                 distance = distance / len(second) if second else math.inf
             result[group] = distance
@@ -189,7 +193,7 @@ def _sequences(indices: Any, values: Any) -> dict[tuple[int, ...], list[Any]]:
     return result
 
 
-def _distance(first: list[Any], second: list[Any]) -> int:
+def _levenshtein_distance(first: list[Any], second: list[Any]) -> int:
     row = list(range(len(second) + 1))
     for i, a in enumerate(first, 1):
         diagonal, row[0] = row[0], i
@@ -217,11 +221,14 @@ def _sparse_arrays(rows: list[Labels]) -> tuple[Any, Any, Any]:
     return indices, np.array(values, np.int64), np.array([len(rows), max_length], np.int64)
 
 
-def _add(beam: dict[Labels, tuple[float, float]], labels: Labels, after_blank: float, after_label: float) -> None:
+def _add_probabilities(
+    beam: dict[Labels, tuple[float, float]], labels: Labels, after_blank: float, after_label: float
+) -> None:
     first, second = beam.get(labels, (-math.inf, -math.inf))
     beam[labels] = _log_sum(first, after_blank), _log_sum(second, after_label)
 
 
 def _log_sum(a: float, b: float) -> float:
+    """Return log(exp(a) + exp(b))."""
     low, high = min(a, b), max(a, b)
     return high if low == -math.inf else high + math.log1p(math.exp(low - high))

@@ -34,8 +34,8 @@ def embedding_lookup_sparse(
 ) -> Tensor:  # fmt: skip
     """The rows of `params` at the values of each row of `sp_ids`, combined: "sum", "mean" (by default) or "sqrtn".
 
-    `sp_weights` has the weight of each, 1 without it. Raises ValueError for another combiner, TypeError for ids that
-    are not sparse.
+    `sp_weights` has a weight for each id; without them all are 1. Raises ValueError for another combiner, TypeError for
+    ids that are not sparse.
 
     >>> ids = autoconv.SparseTensor([[0, 0], [0, 1], [1, 0]], [1, 0, 1], [2, 2])
     >>> autoconv.nn.embedding_lookup_sparse([[1.0, 2.0], [3.0, 4.0]], ids, None).numpy()
@@ -65,7 +65,7 @@ def safe_embedding_lookup_sparse(
     combiner: str = "mean", default_id: int | None = None, max_norm: float | None = None, name: str | None = None,
     allow_fast_lookup: bool = False,
 ) -> Tensor:  # fmt: skip
-    """`embedding_lookup_sparse` without negative ids and weights that are not positive.
+    """`embedding_lookup_sparse` of the ids from 0 on, and of positive weights unless the combiner is "sum".
 
     A row without ids is the row of `default_id`, or zero.
 
@@ -76,13 +76,13 @@ def safe_embedding_lookup_sparse(
     """
     sparse = sparse_argument(sparse_ids)
     outer_shape = get_item(sparse.dense_shape, slice(None, -1))
-    flat = concat([expand_dims(reduce_prod(outer_shape), 0), get_item(sparse.dense_shape, slice(-1, None))], 0)
-    ids = reshape_sparse(sparse, flat)
+    matrix_shape = concat([expand_dims(reduce_prod(outer_shape), 0), get_item(sparse.dense_shape, slice(-1, None))], 0)
+    ids = reshape_sparse(sparse, matrix_shape)
     weights = None if sparse_weights is None else SparseTensor(ids.indices, sparse_weights.values, ids.dense_shape)
-    mask: Any = ids.values >= 0
+    is_used: Any = ids.values >= 0
     if weights is not None and combiner != "sum":
-        mask = apply("logical_and", mask, weights.values > 0)
-    ids, weights = retain(ids, mask), None if weights is None else retain(weights, mask)
+        is_used = apply("logical_and", is_used, weights.values > 0)
+    ids, weights = retain(ids, is_used), None if weights is None else retain(weights, is_used)
     ids, is_empty = fill_empty_rows(ids, default_id or 0)
     if weights is not None:
         weights, _ = fill_empty_rows(weights, 1.0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -63,25 +64,25 @@ def size(a: Any, validate_indices: bool = True) -> Tensor:
 
 
 def _operation(kind: str, a: Any, b: Any) -> SparseTensor:
-    sparse = isinstance(a, SparseTensor), isinstance(b, SparseTensor)
+    are_sparse = isinstance(a, SparseTensor), isinstance(b, SparseTensor)
     first, second = (x if isinstance(x, SparseTensor) else convert_to_tensor(x) for x in (a, b))
     if first.dtype is not second.dtype:
         raise TypeError(f"Types don't match, {first.dtype} vs {second.dtype}")
-    parts = [y for x in (first, second) for y in _parts(x)]
+    arrays = [array for x in (first, second) for array in _component_arrays(x)]
     rank = first.shape.rank
     specs = [TensorSpec((None, rank), int64), TensorSpec((None,), first.dtype), TensorSpec((rank,), int64)]
-    result = numpy_function(SetOperation(kind, *sparse), parts, specs, name="SetOperation")
+    result = numpy_function(SetOperation(kind, *are_sparse), arrays, specs, name="SetOperation")
     return SparseTensor(*result)
 
 
-def _parts(operand: Any) -> tuple[Tensor, ...]:
+def _component_arrays(operand: Any) -> tuple[Tensor, ...]:
     return (operand.indices, operand.values, operand.dense_shape) if isinstance(operand, SparseTensor) else (operand,)
 
 
 @attribute_class
 @dataclass(frozen=True)
 class SetOperation:
-    """Combine two sets, each of which is an array, or indices, values and a shape."""
+    """Apply the method `kind` of Python's sets to two operands, each an array, or indices, values and a shape."""
 
     graphdef: ClassVar = "SetOperation"
     kind: str
@@ -89,10 +90,10 @@ class SetOperation:
     second_is_sparse: bool
 
     def __call__(self, *arrays: Any) -> Any:
-        parts = list(arrays)
+        remaining = iter(arrays)
         (first, group_shape), (second, other_shape) = (
-            _sparse_groups(parts.pop(0), parts.pop(0), parts.pop(0)) if sparse else _dense_groups(parts.pop(0))
-            for sparse in (self.first_is_sparse, self.second_is_sparse)
+            _sparse_groups(*itertools.islice(remaining, 3)) if is_sparse else _dense_groups(next(remaining))
+            for is_sparse in (self.first_is_sparse, self.second_is_sparse)
         )
         if group_shape != other_shape:
             raise InvalidArgumentError(f"Mismatched group shapes: {list(group_shape)} vs {list(other_shape)}")

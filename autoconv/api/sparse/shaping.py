@@ -58,18 +58,18 @@ def reshape(sp_input: SparseTensor, shape: ShapeLike, name: str | None = None) -
     """
     sparse = sparse_argument(sp_input)
     tensor = convert_to_tensor(shape)
-    vector = cast(tensor, int64)
-    total = element_count(sparse.dense_shape)
-    product = reduce_prod(apply("select", vector == -1, convert_to_tensor(np.int64(1)), vector))
-    inferred_size = total // apply("maximum", product, convert_to_tensor(np.int64(1)))
-    sizes = apply("select", vector == -1, inferred_size, vector)
-    static = static_sizes(tensor)
-    if static is not None and sparse.shape.is_fully_defined():
-        static = _infer_size(static, sparse.shape.num_elements() or 0, static_value(tensor))
-    Assert(apply("equal", reduce_prod(sizes), total), ["Input to reshape has another number of elements:", total])
+    requested_sizes = cast(tensor, int64)
+    count = element_count(sparse.dense_shape)
+    known_product = reduce_prod(apply("select", requested_sizes == -1, convert_to_tensor(np.int64(1)), requested_sizes))
+    inferred_size = count // apply("maximum", known_product, convert_to_tensor(np.int64(1)))
+    sizes = apply("select", requested_sizes == -1, inferred_size, requested_sizes)
+    static_shape = static_sizes(tensor)
+    if static_shape is not None and sparse.shape.is_fully_defined():
+        static_shape = _infer_size(static_shape, sparse.shape.num_elements() or 0, static_value(tensor))
+    Assert(apply("equal", reduce_prod(sizes), count), ["Input to reshape has another number of elements:", count])
     flat_positions = positions(sparse.indices, sparse.dense_shape)
     result = SparseTensor(coordinates(flat_positions, sizes), sparse.values, sizes)
-    result.set_shape(TensorShape(static))
+    result.set_shape(TensorShape(static_shape))
     return result
 
 
@@ -118,11 +118,13 @@ def expand_dims(sp_input: SparseTensor, axis: int | None = None, name: str | Non
     leading, trailing = (
         get_item(sparse.indices, (slice(None), part)) for part in (slice(None, new_axis), slice(new_axis, None))
     )
-    sizes = get_item(sparse.dense_shape, slice(None, new_axis)), get_item(sparse.dense_shape, slice(new_axis, None))
+    leading_sizes, trailing_sizes = (
+        get_item(sparse.dense_shape, part) for part in (slice(None, new_axis), slice(new_axis, None))
+    )
     result = SparseTensor(
         concat_dense([leading, zero_column, trailing], 1),
         sparse.values,
-        concat_dense([sizes[0], ones([1], int64), sizes[1]], 0),
+        concat_dense([leading_sizes, ones([1], int64), trailing_sizes], 0),
     )
     result.set_shape([*sparse.shape[:new_axis], 1, *sparse.shape[new_axis:]])
     return result
@@ -135,23 +137,25 @@ def slice_(sp_input: SparseTensor, start: TensorLike, size: TensorLike, name: st
     array([6], dtype=int32)
     """
     sparse = sparse_argument(sp_input)
-    first, count = cast(convert_to_tensor(start), int64), cast(convert_to_tensor(size), int64)
-    available = apply("maximum", sparse.dense_shape - first, convert_to_tensor(np.int64(0)))
-    sizes = apply("minimum", count, available)
-    inside = apply("logical_and", sparse.indices >= first, sparse.indices < first + sizes)
-    rows_inside = select_rows(sparse, true_rows(reduce_all(inside, axis=1)))
-    result = SparseTensor(rows_inside.indices - first, rows_inside.values, sizes)
-    bounds = static_value(start), static_value(size)
-    if sparse.shape.rank is not None and bounds[0] is not None and bounds[1] is not None:
-        pairs = zip(np.ravel(bounds[0]).tolist(), np.ravel(bounds[1]).tolist(), sparse.shape, strict=True)
-        result.set_shape([None if d is None else max(min(n, d - s), 0) for s, n, d in pairs])
+    starts, counts = cast(convert_to_tensor(start), int64), cast(convert_to_tensor(size), int64)
+    available = apply("maximum", sparse.dense_shape - starts, convert_to_tensor(np.int64(0)))
+    sizes = apply("minimum", counts, available)
+    is_inside = apply("logical_and", sparse.indices >= starts, sparse.indices < starts + sizes)
+    rows_inside = select_rows(sparse, true_rows(reduce_all(is_inside, axis=1)))
+    result = SparseTensor(rows_inside.indices - starts, rows_inside.values, sizes)
+    static_starts, static_counts = static_value(start), static_value(size)
+    if sparse.shape.rank is not None and static_starts is not None and static_counts is not None:
+        dimensions = zip(
+            np.ravel(static_starts).tolist(), np.ravel(static_counts).tolist(), sparse.shape, strict=True
+        )
+        result.set_shape([None if side is None else max(min(n, side - i), 0) for i, n, side in dimensions])
     return result
 
 
 def split(
     sp_input: Any = None, num_split: int | None = None, axis: AxisLike | None = None, name: str | None = None
 ) -> list[SparseTensor]:
-    """Return the parts of a sparse tensor along `axis`; the first ones are longer by one where it cannot be equal.
+    """Return the parts of a sparse tensor along `axis`; they differ in length by one at most, longer ones first.
 
     >>> [part.shape for part in autoconv.sparse.split(autoconv.sparse.eye(3), num_split=2, axis=0)]
     [TensorShape([2, 3]), TensorShape([1, 3])]
@@ -160,14 +164,14 @@ def split(
         raise ValueError("sparse.split needs sp_input, num_split and axis")
     sparse, positive_axis = sparse_argument(sp_input), static_int(axis, "axis")
     positive_axis = positive_axis + static_rank(sparse) if positive_axis < 0 else positive_axis
-    length, parts = sparse.shape[positive_axis], static_int(num_split, "num_split")
+    length, part_count = sparse.shape[positive_axis], static_int(num_split, "num_split")
     if length is None:
         raise ValueError("the size along the axis of sparse.split has to be known")
-    if parts > length:
-        raise ValueError(f"num_split should be in the interval [1, {length}], found {parts}")
+    if part_count > length:
+        raise ValueError(f"num_split should be in the interval [1, {length}], found {part_count}")
     result, start = [], 0
-    for number in range(parts):
-        count = length // parts + (number < length % parts)
+    for number in range(part_count):
+        count = length // part_count + (number < length % part_count)
         offset = np.zeros(static_rank(sparse), np.int64)
         offset[positive_axis] = start
         sizes = [convert_to_tensor(np.int64(count)) if i == positive_axis else get_item(sparse.dense_shape, i)
@@ -184,7 +188,7 @@ def concat(
 ) -> SparseTensor:
     """Concatenate sparse tensors along `axis`.
 
-    Raises InvalidArgumentError where the other sizes differ; with `expand_nonconcat_dims` the largest one counts.
+    Raises InvalidArgumentError if other sizes differ; with `expand_nonconcat_dims` the result has the largest ones.
 
     >>> x = autoconv.SparseTensor([[0, 1]], [5], [1, 2])
     >>> autoconv.sparse.concat(0, [x, x]).indices.numpy()
@@ -203,9 +207,8 @@ def concat(
     for other in shapes[1:]:
         differing = [i for i, (a, b) in enumerate(zip(shapes[0], other, strict=True)) if i != positive_axis and a != b]
         if not expand_nonconcat_dims and any(None not in (shapes[0][i], other[i]) for i in differing):
-            shapes_text = f"{shapes[0]} and {other}"
             raise InvalidArgumentError(
-                f"Input shapes do not match along dimensions other than {positive_axis}: {shapes_text}"
+                f"Input shapes do not match along dimensions other than {positive_axis}: {shapes[0]} and {other}"
             )
     is_joined_axis = np.arange(rank) == positive_axis
     offset: Any = convert_to_tensor(np.zeros(rank, np.int64))
@@ -248,28 +251,23 @@ def reset_shape(sp_input: SparseTensor, new_shape: ShapeLike | None = None) -> S
     """
     sparse = sparse_argument(sp_input)
     if new_shape is None:
-        sizes = apply("reduce_max", concat_dense([sparse.indices + 1, zeros_row(sparse)], 0), axis=(0,), keepdims=False)
+        zero_row = zeros([1, static_rank(sparse)], int64)  # the sizes of a tensor without values
+        sizes = apply("reduce_max", concat_dense([sparse.indices + 1, zero_row], 0), axis=(0,), keepdims=False)
         return SparseTensor(sparse.indices, sparse.values, sizes)
-    tensor = convert_to_tensor(new_shape)
-    static = static_sizes(tensor)
-    if static is not None and sparse.shape.rank is not None:
-        pairs = list(zip(static, sparse.shape, strict=len(static) == sparse.shape.rank))
-        if len(static) != sparse.shape.rank or any(  # type: ignore[operator]
-            None not in (a, b) and a < b for a, b in pairs
-        ):
-            raise ValueError(f"new_shape {list(static)} is smaller than the shape {sparse.shape}")
-    Assert(reduce_all(cast(tensor, int64) >= sparse.dense_shape), ["new_shape is smaller than the shape:", tensor])
-    return SparseTensor(sparse.indices, sparse.values, cast(tensor, int64))
-
-
-def zeros_row(sparse: SparseTensor) -> Tensor:
-    return zeros([1, static_rank(sparse)], int64)
+    sizes = convert_to_tensor(new_shape)
+    static_shape = static_sizes(sizes)
+    if static_shape is not None and sparse.shape.rank is not None:
+        pairs = zip(static_shape, sparse.shape, strict=False)
+        if len(static_shape) != sparse.shape.rank or any(None not in (a, b) and a < b for a, b in pairs):  # type: ignore[operator]
+            raise ValueError(f"new_shape {list(static_shape)} is smaller than the shape {sparse.shape}")
+    Assert(reduce_all(cast(sizes, int64) >= sparse.dense_shape), ["new_shape is smaller than the shape:", sizes])
+    return SparseTensor(sparse.indices, sparse.values, cast(sizes, int64))
 
 
 def fill_empty_rows(
     sp_input: SparseTensor, default_value: TensorLike, name: str | None = None
 ) -> tuple[SparseTensor, Tensor]:
-    """Fill the rows of a sparse matrix that have no value with `default_value`; return it and the mask of these rows.
+    """Fill the empty rows of a sparse matrix with `default_value`; return the matrix and the mask of these rows.
 
     >>> filled, empty = autoconv.sparse.fill_empty_rows(autoconv.SparseTensor([[1, 1]], [5], [2, 2]), 0)
     >>> autoconv.sparse.to_dense(filled, -1).numpy(), empty.numpy()
@@ -278,18 +276,18 @@ def fill_empty_rows(
     """
     sparse = sparse_argument(sp_input)
     rows = expand_dense(column(sparse.indices, 0), 1)
-    total = get_item(sparse.dense_shape, slice(0, 1))
-    counts = scatter_nd(rows, ones(expand_dense(row_count(sparse.indices), 0), int64), total)
-    empty = counts == 0
-    missing = where(empty)
-    width = static_rank(sparse)
-    added = concat_dense([missing, zeros(stack([row_count(missing), np.int64(width - 1)]), int64)], 1)
-    values = fill(expand_dense(row_count(missing), 0), convert_to_tensor(default_value, sparse.dtype))
+    height = get_item(sparse.dense_shape, slice(0, 1))
+    counts = scatter_nd(rows, ones(expand_dense(row_count(sparse.indices), 0), int64), height)
+    is_empty = counts == 0
+    empty_rows = where(is_empty)
+    rank = static_rank(sparse)
+    new_indices = concat_dense([empty_rows, zeros(stack([row_count(empty_rows), np.int64(rank - 1)]), int64)], 1)
+    new_values = fill(expand_dense(row_count(empty_rows), 0), convert_to_tensor(default_value, sparse.dtype))
     filled = SparseTensor(
-        concat_dense([sparse.indices, added], 0), concat_dense([sparse.values, values], 0), sparse.dense_shape
+        concat_dense([sparse.indices, new_indices], 0), concat_dense([sparse.values, new_values], 0), sparse.dense_shape
     )
     filled.set_shape(sparse.shape)
-    return sort_rows(filled), empty
+    return sort_rows(filled), is_empty
 
 
 __all__ = [

@@ -39,14 +39,14 @@ class SparseTensor(CompositeTensor):
         self._indices = _convert(indices, int64)
         self._values = convert_to_tensor(values)
         self._dense_shape = _convert(dense_shape, int64)
-        rows = self._indices.shape.with_rank(2)
-        count = self._values.shape.with_rank(1)
-        rank = self._dense_shape.shape.with_rank(1)
-        _require_equal(rows[0], count[0])
-        _require_equal(rows[1], rank[0])
+        indices_shape = self._indices.shape.with_rank(2)
+        values_shape = self._values.shape.with_rank(1)
+        sizes_shape = self._dense_shape.shape.with_rank(1)
+        _require_equal(indices_shape[0], values_shape[0])
+        _require_equal(indices_shape[1], sizes_shape[0])
         sizes = static_sizes(self._dense_shape)
-        columns = None if rows[1] is None else (None,) * rows[1]
-        self._shape = TensorShape(columns if sizes is None else sizes)
+        open_sizes = None if indices_shape[1] is None else (None,) * indices_shape[1]
+        self._shape = TensorShape(open_sizes if sizes is None else sizes)
 
     @classmethod
     def from_value(cls, sparse_tensor_value: Any) -> SparseTensor:
@@ -159,7 +159,7 @@ class SparseTensorSpec(TypeSpec):
 
     def _from_components(self, components: Any) -> Any:
         if not all(isinstance(part, Tensor) for part in components):
-            return _from_components(components)  # such as the gradients of the components, or their names
+            return _make_unchecked(components)  # such as the gradients of the components, or their names
         return _refine_shape(SparseTensor(*components), self._shape)
 
     def _batch(self, batch_size: int | None) -> SparseTensorSpec:
@@ -195,7 +195,7 @@ def _refine_shape(sparse: SparseTensor, shape: TensorShape) -> SparseTensor:
     return sparse
 
 
-def _from_components(components: Any) -> SparseTensor:
+def _make_unchecked(components: Any) -> SparseTensor:
     result = SparseTensor.__new__(SparseTensor)
     result._indices, result._values, result._dense_shape = components
     result._shape = TensorShape(None)
