@@ -32,17 +32,9 @@ _SUITE_FOLDERS = ("numpy", "keras")
 @click.option("--plot", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Also draw the ratios.")
 @click.option("--json", is_flag=True, help="Print one JSON document, in seconds and bytes.")
 def bench(
-    suites: tuple[str, ...],
-    only: tuple[str, ...],
-    peers: tuple[str, ...],
-    peers_python: str,
-    rounds: int,
-    seconds: float,
-    folder: Path,
-    small: bool,
-    plot: Path | None,
-    json: bool,
-) -> None:
+    suites: tuple[str, ...], only: tuple[str, ...], peers: tuple[str, ...], peers_python: str, rounds: int,
+    seconds: float, folder: Path, small: bool, plot: Path | None, json: bool,
+) -> None:  # fmt: skip
     """Measure workloads: the time of a warm call, the time of the first call, and memory.
 
     The peers are NumPy, and JAX, TensorFlow (with and without XLA), Numba and torch.compile if they are installed.

@@ -106,22 +106,10 @@ def _parse_renames(context: click.Context, parameter: click.Parameter, values: S
 @click.option("-q", "--quiet", is_flag=True, help="Print errors only.")
 @click.option("-v", "--verbose", is_flag=True, help="Print a line for each file.")
 def convert(
-    inputs: tuple[str, ...],
-    output: str | None,
-    compile_names: tuple[str, ...],
-    compile_all: bool,
-    diff: bool,
-    check: bool,
-    explain: bool,
-    json: bool,
-    keep_going: bool,
-    force: bool,
-    renames: dict[str, str],
-    no_comments: bool,
-    jobs: int,
-    quiet: bool,
-    verbose: bool,
-) -> None:
+    inputs: tuple[str, ...], output: str | None, compile_names: tuple[str, ...], compile_all: bool, diff: bool,
+    check: bool, explain: bool, json: bool, keep_going: bool, force: bool, renames: dict[str, str], no_comments: bool,
+    jobs: int, quiet: bool, verbose: bool,
+) -> None:  # fmt: skip
     """Convert Python files or whole folders. The code is parsed, never imported or run.
 
     The result behaves like the original on plain values; on tensors its if, while, for and so on become part of a
@@ -147,23 +135,13 @@ def convert(
     3 a source cannot be read or parsed; 4 a bug of autoconv.
     """
     mode = Mode(
-        diff=diff,
-        check=check,
-        explain=explain,
-        json=json,
-        quiet=quiet,
-        verbose=verbose,
-        keep_going=keep_going,
-        force=force,
-        jobs=jobs,
-    )
+        diff=diff, check=check, explain=explain, json=json, quiet=quiet, verbose=verbose, keep_going=keep_going,
+        force=force, jobs=jobs,
+    )  # fmt: skip
     options = Options(
-        compile_names=frozenset(compile_names),
-        compile_all=compile_all,
-        rename_imports=renames,
-        keep_going=keep_going,
+        compile_names=frozenset(compile_names), compile_all=compile_all, rename_imports=renames, keep_going=keep_going,
         comments=not no_comments,
-    )
+    )  # fmt: skip
     plan = make_plan(inputs, output, options)
     if mode.writes:
         check_outputs(plan, force=force)
@@ -341,12 +319,9 @@ def _progress(total: int, mode: Mode) -> Iterator[Callable[[Job], None]]:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (
-        TextColumn("converting"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
+        TextColumn("converting"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(),
         TextColumn("{task.description}"),
-    )
+    )  # fmt: skip
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("", total=total)
         yield lambda job: bar.update(task, advance=1, description=escape(job.name))

@@ -135,24 +135,14 @@ def _error_data(outcome: Outcome) -> dict[str, Any] | None:
 
 
 def _place_data(place: Place) -> dict[str, Any]:
-    return {
-        "file": place.file,
-        "line": place.line,
-        "column": place.column or None,
-        "end_column": place.end_column or None,
-    }
+    columns = {"column": place.column or None, "end_column": place.end_column or None}
+    return {"file": place.file, "line": place.line, **columns}
 
 
 def _row(construct: Construct) -> tuple[str, ...]:
     stages = "yes" if construct.stages else "no"
-    return (
-        str(construct.place.line),
-        construct.kind,
-        construct.function or "(module)",
-        construct.form,
-        stages,
-        construct.reason,
-    )
+    function = construct.function or "(module)"
+    return str(construct.place.line), construct.kind, function, construct.form, stages, construct.reason
 
 
 def _table(title: str, rows: Sequence[tuple[str, ...]]) -> str:

@@ -15,23 +15,10 @@ SCOPES = (*FUNCTIONS, *COMPREHENSIONS, gast.ClassDef)
 _LEAF_KINDS = (gast.Name, gast.Constant, gast.Pass, gast.Break, gast.Continue)
 _SCOPE_KINDS = frozenset(SCOPES)
 # Fields that hold text, a number, or a node without contents, such as Load and Add.
-_FIELDS_WITHOUT_CHILDREN = frozenset(
-    {
-        "attr",
-        "conversion",
-        "arg",
-        "ctx",
-        "id",
-        "is_async",
-        "kind",
-        "level",
-        "module",
-        "op",
-        "ops",
-        "simple",
-        "type_comment",
-    }
-)
+_FIELDS_WITHOUT_CHILDREN = frozenset({
+    "attr", "conversion", "arg", "ctx", "id", "is_async", "kind", "level", "module", "op", "ops", "simple",
+    "type_comment",
+})  # fmt: skip
 
 
 # Lists with other items than nodes: None for `**x` in a dict and for a parameter without a default, names in a pattern.

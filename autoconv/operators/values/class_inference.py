@@ -23,6 +23,9 @@ _STORING_FUNCTIONS = frozenset({"append", "appendleft", "insert", "add", "setdef
 # Operators and builtins that may return one of their items; the others return new objects.
 _ITEM_RETURNING_FUNCTIONS = frozenset({"getitem", "min", "max", "next", "sum", "last"})
 _ALLOCATING_OPS = frozenset({"object_box", "object_build", "object_exception", "absent"})
+_OPS_WITHOUT_METHODS = frozenset(  # ops that call no methods of their operands
+    {"object_get_attribute", "object_set_attribute", "object_isinstance", "object_build", "object_make", "name"}
+)
 # Ops whose result may be an item of a container.
 _ITEM_OPS = frozenset({"object_current", "object_unpack", "object_method"})
 # Methods of containers that return one of the items; the others return numbers, None or new objects.
@@ -45,14 +48,7 @@ def kinds_of(operand: Any, names: Sequence[str]) -> list[type]:
 
 def may_call_unseen_method(op: str, operands: Sequence[Any]) -> bool:
     """Return whether the operation may call a method of a class that has no instance in the graph yet."""
-    if op in (
-        "object_get_attribute",
-        "object_set_attribute",
-        "object_isinstance",
-        "object_build",
-        "object_make",
-        "name",
-    ):
+    if op in _OPS_WITHOUT_METHODS:
         return False
     return any(type(x) is SymbolicObject and x.value_in_graph.type == ObjectType() for x in operands)
 
