@@ -85,8 +85,8 @@ def convert_callee(function: Any, region: Any = None) -> Any:
         return equivalent
     contract = EAGER if region is None else region.contract
     if isinstance(function, types.FunctionType):
-        in_library = contract.objects_in_graph and function in LIBRARY
-        return on_objects(function) if in_library else _convert_and_track(function, contract, region)
+        is_in_library = contract.objects_in_graph and function in LIBRARY
+        return on_objects(function) if is_in_library else _convert_and_track(function, contract, region)
     if isinstance(function, types.MethodType):
         return _convert_method(function, contract, region)
     if type(function) is functools.partial:

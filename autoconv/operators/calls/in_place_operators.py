@@ -12,8 +12,8 @@ from autoconv.graph.python_operators import BINARY, Operator
 from autoconv.operators.control.conditionals import user_defined_method
 from autoconv.operators.control.variants import distribute
 from autoconv.operators.regions.layout import Variant
-from autoconv.operators.values.builtins import is_compiled
 from autoconv.operators.values.items import record_array_change, record_container_write
+from autoconv.operators.values.numbers import is_compiled
 from autoconv.operators.values.set_operators import bitand, bitor, bitxor, sub
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
 from autoconv.runtime.objects.containers import TracedList

@@ -9,6 +9,7 @@ from typing import Any
 
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
 from autoconv.runtime.objects.containers import (
+    PLAIN_OF,
     TracedDict,
     TracedList,
     heap_of,
@@ -84,12 +85,17 @@ class _UnknownPartError(Exception):
     """A part of a structure whose copy only Python can make."""
 
 
+def _require_items(value: Any) -> list[Any]:
+    """Return the items of a tracked list, or the (key, value) pairs of a dict; raise _UnknownPartError for None."""
+    items = _known_items(DictView(value, "items") if type(value) is TracedDict else value)
+    if items is None:
+        raise _UnknownPartError
+    return items
+
+
 def _shallow_copy(value: Any) -> Any:
     if type(value) is TracedList or type(value) is TracedDict:
-        items = _known_items(DictView(value, "items") if type(value) is TracedDict else value)
-        if items is None:
-            raise _UnknownPartError
-        return trace_container(dict(items) if type(value) is TracedDict else items)
+        return trace_container(PLAIN_OF[type(value)](_require_items(value)))
     return value if type(value) is tuple else _copy_leaf(value)
 
 
@@ -118,10 +124,7 @@ def _copy_part(value: Any, copies: dict[int, tuple[Any, Any]]) -> Any:
     kind = type(value)
     result: Any
     if kind is TracedList or kind is TracedDict:
-        items = _known_items(DictView(value, "items") if kind is TracedDict else value)
-        if items is None:
-            raise _UnknownPartError
-        result = kind()
+        items, result = _require_items(value), kind()
         copies[id(value)] = value, result
         parts = [_copy_part(item, copies) for item in items]
         if kind is TracedDict:

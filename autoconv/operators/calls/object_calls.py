@@ -62,7 +62,7 @@ def on_objects(function: Callable[..., Any], otherwise: Any = None) -> Callable[
             return constructed
         if is_always_recorded:
             return graph_call(function, tuple(collect_list(x) if is_deferred(x) else x for x in args), kwargs)
-        if isinstance(owner, _OWNERS) and (type(owner) not in PLAIN_OF or isinstance(owner, list)):
+        if isinstance(owner, _OWNER_CLASSES) and (type(owner) not in PLAIN_OF or isinstance(owner, list)):
             result = _method_call(function, otherwise, args, kwargs)
             if result is not NotImplemented:
                 return result
@@ -82,7 +82,7 @@ def _extreme_of_numbers(function: Any, args: tuple[Any, ...], kwargs: dict[str, 
     return extreme_of_numbers(function, *map(defined_value, args))
 
 
-_OWNERS = (str, bytes, dict, set, frozenset, list, tuple)  # Python's own objects whose methods are recorded
+_OWNER_CLASSES = (str, bytes, dict, set, frozenset, list, tuple)  # Python's own objects whose methods are recorded
 
 
 def _method_call(function: Callable[..., Any], otherwise: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -161,10 +161,11 @@ def _refuse_writing(trace: Any, op: str, operands: Sequence[Any], attributes: di
 
     This concerns classes with instances that exist outside the trace: the graph has its own copy of the state written.
     """
-    names = _item_methods(op, attributes) if any(map(_may_hold, operands)) else ()
+    names = _item_methods(op, attributes) if any(map(_may_be_container, operands)) else ()
     if any(map(_has_unknown_class, operands)):
         names = (*names, *_operand_methods(op, attributes))
-    for kind in filter((trace.outer_classes - trace.created_classes).__contains__, trace.patched if names else ()):
+    outer_classes = trace.outer_classes - trace.created_classes
+    for kind in [kind for kind in trace.patched if kind in outer_classes] if names else ():
         methods = [method for name in names if isinstance(method := trace.patched[kind].get(name), FunctionType)]
         writing_method = next((method for method in methods if may_write(method, trace.outer_classes)), None)
         if writing_method is not None:
@@ -187,7 +188,6 @@ def _call_by_class(function: Any, arguments: Sequence[Any], keywords: dict[str, 
 def _apply_operator(function: str, operands: Sequence[Any], attributes: dict[str, Any]) -> Any:
     """Apply an operator: the first operand's method, then the second's, then Python's own operation."""
     record_operation = lambda: record_without_hook("object_apply", operands, **attributes)
-
     reflected_method = _REFLECTED_METHODS.get(function)
 
     def apply_reflected() -> Any:
@@ -233,7 +233,7 @@ def _call_first_method(
     result = unwrap_undecided(method)(instance, *arguments)
     if unwrap_undecided(method) is not method or result is NotImplemented:
         result = resolve_not_implemented(result, try_next)
-    return _python_truth(result) if function == "contains" else result
+    return _truth_or_bool(result) if function == "contains" else result
 
 
 def apply_to_second_operand(function: str, instance: Any, other: object) -> Any:
@@ -247,14 +247,14 @@ def apply_to_second_operand(function: str, instance: Any, other: object) -> Any:
     return _dispatch_by_methods(other, (reflected_method,), call_reflected, record_operation)
 
 
-def _python_truth(value: object) -> Any:
+def _truth_or_bool(value: object) -> Any:
     value = condition_value(value)
     return truth(value) if is_staged(value) else bool(value)
 
 
 def _truth_value(instance: Any) -> Any:
     condition = condition_value(instance)
-    return True if condition is instance else _python_truth(condition)
+    return True if condition is instance else _truth_or_bool(condition)
 
 
 def _length(instance: Any) -> Any:
@@ -289,12 +289,8 @@ def _as_items(operand: Any, calls_item_methods: bool) -> Any:
     """
     if _is_user_iterable(operand):
         return _items_of(operand, calls_item_methods)
-    kinds = kinds_of(operand, ("__iter__",))
-    return (
-        dispatch_on_class(operand, kinds, lambda instance: _items_of(instance, calls_item_methods), lambda: operand)
-        if kinds
-        else operand
-    )
+    take_items = lambda instance: _items_of(instance, calls_item_methods)
+    return dispatch_on_class(operand, kinds_of(operand, ("__iter__",)), take_items, lambda: operand)
 
 
 def _items_of(instance: Any, calls_item_methods: bool) -> Any:
@@ -318,12 +314,12 @@ def _item_class_with_effects(trace: Any, name: str, operands: Sequence[Any]) -> 
     kind = next((kind for kind, method_name in pairs if _may_have_effects(trace, kind, method_name)), None)
     if kind is None:
         return None
-    may_hold_instances = ITEMS in trace.holding_attributes and any(map(_may_hold, operands))
+    may_hold_instances = ITEMS in trace.holding_attributes and any(map(_may_be_container, operands))
     searches_instance = name in _SEARCH_FUNCTIONS and any(map(may_be_graph_instance, operands[1:]))
     return kind if may_hold_instances or searches_instance else None
 
 
-def _may_hold(operand: object) -> bool:
+def _may_be_container(operand: object) -> bool:
     if type(operand) is SymbolicObject:
         return operand.value_in_graph.type.kind in _CONTAINER_KINDS  # type: ignore[union-attr]
     return isinstance(operand, (list, tuple, dict, set))

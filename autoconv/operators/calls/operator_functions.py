@@ -26,7 +26,7 @@ from autoconv.runtime.recording.regions import current_contract, current_region
 from autoconv.runtime.support.spans import current_place
 
 # Classes whose iterators become graph objects.
-_ITERATED = frozenset({list, tuple, dict, str, bytes, range, DictView, *PLAIN_OF})
+_ITERABLE_CLASSES = frozenset({list, tuple, dict, str, bytes, range, DictView, *PLAIN_OF})
 
 
 def _set_item(x: object, index: object, value: object) -> None:
@@ -61,8 +61,8 @@ def _call_with_names(function: Callable[..., Any], function_name: str, *names: A
 def _iter(x: Any, *sentinel: Any) -> Any:
     """iter(x): an iterator over Python's containers lives in the graph, which keeps its position."""
     region = current_region()
-    in_graph = region is not None and region.contract.objects_in_graph and not region.trace.called_by_python
-    if in_graph and not sentinel and (is_object(x) or type(x) in _ITERATED):
+    may_be_in_graph = region is not None and region.contract.objects_in_graph and not region.trace.called_by_python
+    if may_be_in_graph and not sentinel and (is_object(x) or type(x) in _ITERABLE_CLASSES):
         return apply_object("iter", x)
     return bind_iterator(raise_from_python(builtins.iter, convert_callback(x) if sentinel else x, *sentinel))
 

@@ -54,7 +54,7 @@ def convert_special_methods(
             if replacement is not value:
                 replaced_values[name] = value
                 type.__setattr__(base, name, replacement)
-        if "__eq__" in replaced_values and base.__ne__ is object.__ne__:  # object.__ne__ would take its truth
+        if "__eq__" in replaced_values and base.__ne__ is object.__ne__:  # which would test the truth of the result
             replaced_values["__ne__"] = MISSING
             type.__setattr__(base, "__ne__", _not_equal)
         if isinstance(vars(base).get("__getitem__"), types.FunctionType) and not hasattr(cls, "__iter__"):

@@ -54,14 +54,14 @@ def entering(manager: object, read: Callable[[], Any] | None = None, names: tupl
     return TryRecorder(region, 0, read, names).rounds()
 
 
-def caught(trial: TryRecorder | None, number: int, classes: Any) -> Any:
+def caught(recorder: TryRecorder | None, number: int, classes: Any) -> Any:
     """Return the classes that the except clause of that number catches: `classes`, or none in a round of another."""
-    return classes if trial is None else trial.classes_of_clause(number, classes)
+    return classes if recorder is None else recorder.classes_of_clause(number, classes)
 
 
-def unwound(trial: TryRecorder | None) -> Any:
+def unwound(recorder: TryRecorder | None) -> Any:
     """Return the classes caught at the end of a round: none without a trace."""
-    return () if trial is None else trial.classes_of_unwinding()
+    return () if recorder is None else recorder.classes_of_unwinding()
 
 
 def exception(error: Any) -> Any:
@@ -76,7 +76,7 @@ def as_exception(error: Any, cause: Callable[[], Any] | None = None) -> Any:
     returns the operand of the statement's `from`.
     """
     if type(error) is Variant:
-        error = raise_all_but_last(error, lambda one: _link_cause(one, cause))
+        error = raise_all_but_last(error, lambda alternative: _link_cause(alternative, cause))
     return StagedException(error) if type(error) is SymbolicObject else error
 
 
@@ -105,16 +105,16 @@ def _link_cause(error: Any, cause: Callable[[], Any] | None) -> BaseException:
         return raised.with_traceback(None)
 
 
-def begin(trial: TryRecorder | None) -> None:
+def begin(recorder: TryRecorder | None) -> None:
     """Mark the start of the body."""
-    if trial is not None:
-        trial.begin()
+    if recorder is not None:
+        recorder.begin()
 
 
-def end(trial: TryRecorder | None) -> None:
+def end(recorder: TryRecorder | None) -> None:
     """Mark the end of the body, before the code of a finally clause."""
-    if trial is not None:
-        trial.finish_body()
+    if recorder is not None:
+        recorder.finish_body()
 
 
 def watch(statement: str) -> Any:
@@ -154,37 +154,37 @@ def watching(mark: Any, iterable: Any) -> Any:
         yield watched(mark, value)
 
 
-def managed(trial: TryRecorder | None, manager: object) -> Any:
+def managed(recorder: TryRecorder | None, manager: object) -> Any:
     """Return the context manager for one round of a with statement."""
-    return manager if trial is None else _ManagedRound(trial, manager)
+    return manager if recorder is None else _ManagedRound(recorder, manager)
 
 
 class _ManagedRound:
     """A user-defined context manager in one round."""
 
-    def __init__(self, trial: TryRecorder, manager: Any) -> None:
-        self.trial = trial
+    def __init__(self, recorder: TryRecorder, manager: Any) -> None:
+        self.recorder = recorder
         self.manager = manager
 
     def __enter__(self) -> Any:
-        trial = self.trial
-        if trial.state != "escape":
-            trial.entered_value = call(type(self.manager).__enter__)(self.manager)
-        return trial.entered_value
+        recorder = self.recorder
+        if recorder.state != "escape":
+            recorder.entered_value = call(type(self.manager).__enter__)(self.manager)
+        return recorder.entered_value
 
     def __exit__(self, error_class: Any, error: Any, trace: Any) -> Any:
-        trial, exit_manager = self.trial, call(type(self.manager).__exit__)
+        recorder, exit_manager = self.recorder, call(type(self.manager).__exit__)
         if error is None:
-            trial.finish_body()
+            recorder.finish_body()
             exit_manager(self.manager, None, None, None)
             return False
-        if trial.state == "body":
-            trial.handle_exception()
-        if trial.is_passing or passes_handlers(error):
+        if recorder.state == "body":
+            recorder.handle_exception()
+        if recorder.is_passing or passes_handlers(error):
             return False
-        if trial.state == "failed":
+        if recorder.state == "failed":
             return True
-        if trial.is_settled:
+        if recorder.is_settled:
             result = exit_manager(self.manager, error_class, error, trace)
         else:
             raised = exception(error)

@@ -12,9 +12,10 @@ from autoconv.errors import AssertionFailedError, StagingError
 from autoconv.graph.dtypes import bool_
 from autoconv.operators.control.shared_numbers import shared_number
 from autoconv.operators.control.staging import stage_arms
-from autoconv.operators.regions.layout import Static, Variant
+from autoconv.operators.regions.layout import Variant
 from autoconv.operators.regions.region_body import record_body
 from autoconv.operators.support.deferred_messages import evaluate_exception
+from autoconv.operators.support.protected_names import Undefined
 from autoconv.operators.support.signature_check import mark_program_error
 from autoconv.operators.support.speculation import Attempt
 from autoconv.runtime.annotations import TensorLike
@@ -29,6 +30,7 @@ from autoconv.runtime.tensors.conversion import as_tensor
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 
 Thunk = Callable[[], Any]
+# Names that a region writes in place: the getter and the setter of their values, and the names.
 Cells = tuple[Callable[[], tuple[Any, ...]], Callable[..., None], tuple[str, ...]]
 
 
@@ -111,7 +113,7 @@ def _add_test(index: Any, test: Thunk, position: int) -> Any:
     value = probe.results[0]
     if not is_staged(value) and not probe.diverges and not probe.region.graph.nodes and not probe.locations:
         return bool(value)
-    if not probe.region.graph.effects and not probe.locations and not probe.diverges:
+    if not probe.region.graph.effects and not probe.locations and not probe.diverges:  # may be evaluated in any case
         return dispatch.apply("select", (index < 0) & truth(test()), position, index)
     add_index = lambda: (dispatch.apply("select", truth(test()), position, -1),)
     (result,) = stage_arms(index < 0, [add_index, lambda: (index,)], [], ("elif",))
@@ -129,8 +131,7 @@ def if_exp(test: object, body: Thunk, orelse: Thunk) -> Any:
     test = condition_value(test)
     if not is_staged(test):
         return body() if test else orelse()
-    (result,) = stage_arms(truth(test), [lambda: (body(),), lambda: (orelse(),)], [], ("conditional expression",))
-    return result
+    return _stage_choice(test, body, orelse, "conditional expression")
 
 
 def and_(first: object, *operands: Thunk) -> Any:
@@ -139,7 +140,7 @@ def and_(first: object, *operands: Thunk) -> Any:
     for position, thunk in enumerate(operands):
         condition = condition_value(value)
         if is_staged(condition):
-            return _choose_operand(condition, _continue(and_, operands[position:]), _constant_function(value), "and")
+            return _stage_choice(condition, _rest_of(and_, operands[position:]), _constant_function(value), "and")
         if not condition:
             return value
         value = thunk()
@@ -152,19 +153,19 @@ def or_(first: object, *operands: Thunk) -> Any:
     for position, thunk in enumerate(operands):
         condition = condition_value(value)
         if is_staged(condition):
-            return _choose_operand(condition, _constant_function(value), _continue(or_, operands[position:]), "or")
+            return _stage_choice(condition, _constant_function(value), _rest_of(or_, operands[position:]), "or")
         if condition:
             return value
         value = thunk()
     return value
 
 
-def _choose_operand(condition: Any, body: Thunk, orelse: Thunk, name: str) -> Any:
+def _stage_choice(condition: Any, body: Thunk, orelse: Thunk, name: str) -> Any:
     (result,) = stage_arms(truth(condition), [lambda: (body(),), lambda: (orelse(),)], [], (name,))
     return result
 
 
-def _continue(operator: Callable[..., Any], operands: tuple[Thunk, ...]) -> Thunk:
+def _rest_of(operator: Callable[..., Any], operands: tuple[Thunk, ...]) -> Thunk:
     return lambda: operator(operands[0](), *operands[1:])
 
 
@@ -190,9 +191,9 @@ def python_truth(value: object) -> Any:
 def test(value: object, reason: str = "") -> Any:
     """Check a condition whose statement stays in Python: a tensor under trace raises StagingError."""
     if is_staged(value):
-        reason_text = f" because {reason}" if reason else ""
+        suffix = f" because {reason}" if reason else ""
         raise StagingError(
-            f"this condition depends on a tensor and cannot become part of the graph{reason_text}",
+            f"this condition depends on a tensor and cannot become part of the graph{suffix}",
             current_place(),
             "move the part that depends on the tensor into a function of its own, or use autoconv.where",
         )
@@ -318,10 +319,11 @@ def _truth_of_variant(value: Variant) -> Any:
     if number is not None:
         return python_truth(number)
     result: Any = None
-    for index, (layout, arm) in enumerate(zip(value.layouts, value.values, strict=True)):
-        is_assigned = arm is not None and not (isinstance(layout, Static) and type(arm).__name__ == "Undefined")
-        if is_assigned and _is_conditional(arm):  # computed only where the value is that arm
-            arms = [functools.partial(_truth_tuple, arm), functools.partial(_unchanged, result is not None and result)]
+    for index, arm in enumerate(value.values):
+        is_assigned = arm is not None and not isinstance(arm, Undefined)
+        if is_assigned and _truth_needs_arm(arm):  # computed only where the value is that arm
+            otherwise = False if result is None else result
+            arms = [functools.partial(_truth_tuple, arm), functools.partial(_unchanged, otherwise)]
             (result,) = stage_arms(value.tag == index, arms, [], ("condition",))
             continue
         arm_truth = python_truth(arm) if is_assigned else False
@@ -329,16 +331,16 @@ def _truth_of_variant(value: Variant) -> Any:
     return result
 
 
-def has_code(value: object) -> bool:
+def has_user_defined_truth(value: object) -> bool:
     """Return whether a user-defined method decides the truth of the value."""
     return not is_staged(value) and any(user_defined_method(value, name) for name in ("__bool__", "__len__"))
 
 
-def _is_conditional(value: object) -> bool:
+def _truth_needs_arm(value: object) -> bool:
     """Return whether the truth of an arm may raise, run code or read memory: not for single numbers and statics."""
     if isinstance(value, SymbolicTensor) and value.type.shape == ():
         return False
-    return is_staged(value) or hasattr(type(value), "__autoconv_tensor__") or has_code(value)
+    return is_staged(value) or hasattr(type(value), "__autoconv_tensor__") or has_user_defined_truth(value)
 
 
 def _truth_tuple(value: object) -> tuple[Any]:
@@ -369,4 +371,4 @@ def record_cells(cells: Cells) -> None:
             journal.record(location)
 
 
-__all__ = ["has_code", "if_stmt", "switch_stmt"]
+__all__ = ["has_user_defined_truth", "if_stmt", "switch_stmt"]

@@ -22,15 +22,15 @@ def split_group(error: Any, kinds: Any) -> tuple[Any, Any]:
     return first, rest
 
 
-def exception_to_raise(error: Any, rest: Any, raised: Any, parts: Any) -> Any:
-    """Return the exception to raise after the clauses: of the uncaught part and the exceptions of the clauses, or None.
+def exception_to_raise(error: Any, rest: Any, raised: Any, caught_parts: Any) -> Any:
+    """Return the exception to raise after the clauses of `error`, or None.
 
-    `rest` is the uncaught part, `raised` are the exceptions of the clauses, and `parts` the caught parts.
+    It consists of `rest`, the part that no clause caught, and of the errors that the clauses `raised`.
     """
-    if any(map(_is_deferred, (error, rest, raised, parts))) or any(map(_is_deferred, (*raised, *parts))):
+    if any(map(_is_deferred, (error, rest, raised, caught_parts, *raised, *caught_parts))):
         refuse_values_in_parts(error, current_place())  # in the graph, the parts of a copy would be other exceptions
-        return apply_object("exception_to_raise", error, rest, raised, parts)
-    return exception_to_raise_now(error, rest, raised, parts)
+        return apply_object("exception_to_raise", error, rest, raised, caught_parts)
+    return exception_to_raise_now(error, rest, raised, caught_parts)
 
 
 def _is_deferred(value: object) -> bool:

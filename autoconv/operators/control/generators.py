@@ -40,7 +40,7 @@ def wrap_generator_function(function: Callable[..., Any], convert: Callable[[Any
     return start
 
 
-def for_generated(source: GeneratorCall, body: LoopBody, state: tuple[Any, ...]) -> tuple[Any, ...]:
+def loop_over_generator(source: GeneratorCall, body: LoopBody, state: tuple[Any, ...]) -> tuple[Any, ...]:
     """Loop over a generator."""
     consumer = Consumer(body, state, source.is_held)
     source.pass_values(consumer, *source.args, **source.kwargs)
@@ -59,11 +59,11 @@ class Consumer:
         creating_region = current_region()
         self.locations = [self._location(position, name, creating_region) for position, name in enumerate(body.names)]
 
-    def _location(self, position: int, name: str, home: object) -> Location:
+    def _location(self, position: int, name: str, creating_region: object) -> Location:
         def write(value: object) -> None:
             self.state[position] = value
 
-        return Location((id(self), position), name, lambda: self.state[position], write, self, home)
+        return Location((id(self), position), name, lambda: self.state[position], write, self, creating_region)
 
     def __call__(self, item: Any, statement: str = "") -> Any:
         """Run the body for one item and return whether the loop ends.
@@ -104,4 +104,4 @@ def _refusal() -> StagingError:
     return refusal
 
 
-__all__ = ["Consumer", "for_generated", "is_generator_function", "wrap_generator_function"]
+__all__ = ["Consumer", "is_generator_function", "loop_over_generator", "wrap_generator_function"]

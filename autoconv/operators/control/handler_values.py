@@ -113,11 +113,11 @@ def load_parts(value_dict: Any, position: int, layouts: Sequence[Layout], name: 
     """
     if before is NEVER and len(layouts) == 1 and isinstance(layouts[0], Static):
         return layouts[0].value
-    no_parts = build_object("tuple", [-1])
+    no_parts = build_object("tuple", [-1])  # the index of no layout: nothing was stored
     result = record_object("object_method", [value_dict, position, no_parts], name="get")
     layout_index = unbox(apply_object("getitem", result, 0), TensorType(int64, (), True))
 
-    def read(layout: Layout) -> tuple[Any]:
+    def rebuild_stored(layout: Layout) -> tuple[Any]:
         stored_parts = [apply_object("getitem", result, n + 1) for n, _ in enumerate(layout.types())]
         types = layout.types()
         values = [unbox(x, t) if isinstance(t, TensorType) else x for x, t in zip(stored_parts, types, strict=True)]
@@ -125,7 +125,7 @@ def load_parts(value_dict: Any, position: int, layouts: Sequence[Layout], name: 
 
     value_before = Undefined(name) if before is MISSING else before
     arms: list[Callable[..., tuple[Any, ...]]] = [lambda: (value_before,)]
-    arms += [functools.partial(read, layout) for layout in layouts]
+    arms += [functools.partial(rebuild_stored, layout) for layout in layouts]
     return stage_arms(layout_index + 1, arms, [], (name,))[0]
 
 
@@ -140,8 +140,9 @@ def container_contents(value: Any, body: Region) -> list[tuple[Any, Any]]:
         seen.add(id(part))
         if type(part) in PLAIN_OF and heap_of(part) is None and part._home is not None and part._home.is_inside(body):
             result.append((part, contents(part)))
-        home = home_of(part, body)
-        if home is not None and home.is_inside(body) and has_attributes(part) and graph_object(part) is None:
+        creating_region = home_of(part, body)
+        is_of_body = creating_region is not None and creating_region.is_inside(body)
+        if is_of_body and has_attributes(part) and graph_object(part) is None:
             result.append((part, tuple(attributes_of(part).items())))
             pending += attributes_of(part).values()
         elif is_structure(part):
@@ -151,8 +152,8 @@ def container_contents(value: Any, body: Region) -> list[tuple[Any, Any]]:
 
 def is_changed(part: object, before: object) -> bool:
     """Return whether the contents of a list or object differ from `before`."""
-    present_contents = tuple(attributes_of(part).items()) if type(part) not in PLAIN_OF else contents(part)
-    return not have_same_items(present_contents, before)
+    current_contents = tuple(attributes_of(part).items()) if type(part) not in PLAIN_OF else contents(part)
+    return not have_same_items(current_contents, before)
 
 
 def refuse_changed(contents_before: Sequence[tuple[Any, Any]], name: str) -> None:
@@ -174,7 +175,7 @@ def _tensor_type(layout: Layout) -> TensorType | None:
 
 
 def _is_by_value(layout: Layout) -> bool:
-    """Return whether a layout is immutable: numbers, tensors, static values, and tuples of such."""
+    """Return whether a layout is immutable: numbers, tensors, static values, and tuples of these."""
     if isinstance(layout, Leaf):
         return _tensor_type(layout) is not None
     if isinstance(layout, Parts):

@@ -281,7 +281,7 @@ class StagedSequence(Staged):
 
     def __init__(self, items: list[Any]) -> None:
         self.items = items
-        self.stack_in_region: tuple[Any, Any] = None, None
+        self.stack_in_region: tuple[Any, Any] = None, None  # the region that stacked the items, and their stack
 
     def length(self) -> Any:
         return len(self.items)
@@ -368,14 +368,14 @@ class StagedIterator(Staged):
         Raises StagingError the second time, since Python would continue where the first loop stopped, and where a
         tensor decides whether this is the first time.
         """
-        region, kind = current_region(), type(self).__name__.removeprefix("Staged").lower()
+        region, function_name = current_region(), type(self).__name__.removeprefix("Staged").lower()
         if region is None:
             return
         if self._is_begun or self._home is None or region is not self._home.merged_region:
             subject = "a second loop" if self._is_begun else "code under a condition on a tensor"
             raise StagingError(
-                f"{subject} iterates over an iterator that was created before it ({kind})", current_place(),
-                f"{kind}(…) in the for statement itself",
+                f"{subject} iterates over an iterator that was created before it ({function_name})", current_place(),
+                f"{function_name}(…) in the for statement itself",
             )  # fmt: skip
         if region.journal is not None:
             region.journal.record(attribute_location(self, "_is_begun", self._home))

@@ -8,7 +8,7 @@ from typing import Any
 from autoconv.errors import StagingError
 from autoconv.graph.dtypes import bool_
 from autoconv.graph.types import TensorType
-from autoconv.operators.control.conditionals import has_code, truth
+from autoconv.operators.control.conditionals import has_user_defined_truth, truth
 from autoconv.operators.control.staging import align_keys
 from autoconv.operators.regions.container_promotion import (
     contents_layout,
@@ -85,8 +85,8 @@ class LoopRecording:
                 self.layouts[position] = state_layout(value, parent)
         with refuse_unrecorded_changes(self.body, self.state, current_place()):
             self._record_iteration()
-        written = {**self.recorded_test.locations, **self.recorded_body.locations}
-        self.new_locations = {key: location for key, location in written.items() if key not in self.locations}
+        written_locations = {**self.recorded_test.locations, **self.recorded_body.locations}
+        self.new_locations = {key: location for key, location in written_locations.items() if key not in self.locations}
         self.final_state = [*self.recorded_body.results, *map(self.recorded_body.value_of, self.locations.values())]
 
     def _record_iteration(self) -> None:
@@ -100,14 +100,14 @@ class LoopRecording:
                 key not in contents_before or not _have_same_contents(recorded_test.written[key], contents_before[key])
                 for key in recorded_test.locations
             )
-            run_body = lambda region: as_tuple(self.body(*self._bind(region)))
+            run_body = lambda region: as_tuple(self.body(*self._add_parameters(region)))
             self.recorded_test = recorded_test
             self.recorded_body = record_body(self.parent, "while_body", run_body, self.variable_count)
         finally:
             deferred_output, trace.pending_output = trace.pending_output, outer_output
         self.deferred_output = deferred_output or []
 
-    def _bind(self, region: Region) -> list[Any]:
+    def _add_parameters(self, region: Region) -> list[Any]:
         """Create parameters for the state, as Python values; write those of locations to them."""
         name = f"{region.trace.scope}Placeholder"
         parameters = [region.graph.add_parameter(type_, name) for type_ in self.shared.types(self.layouts)]
@@ -118,7 +118,7 @@ class LoopRecording:
 
     def _evaluate_test(self, region: Region, contents_before: dict[Any, Any]) -> Any:
         """Evaluate the test on parameters of the layouts; `contents_before` receives the contents of locations."""
-        values = self._bind(region)
+        values = self._add_parameters(region)
         contents_before.update((key, location.read()) for key, location in self.locations.items())
         attributes = [(part, dict(vars(part))) for part in _objects_in(values)]
         condition = truth(self.test(*values), "while loop")
@@ -158,8 +158,8 @@ class LoopRecording:
             [values[n] for n in positions] for values in (self.layouts, self.initial_state, self.final_state, all_names)
         )
         region = self.recorded_body.region
-        state = join_state(self.parent, region, layouts, initial_values, final_values, names, self.locations)
-        return dict(zip(positions, state, strict=True))
+        layouts_after = join_state(self.parent, region, layouts, initial_values, final_values, names, self.locations)
+        return dict(zip(positions, layouts_after, strict=True))
 
     def update_layouts(self, wider_layouts: list[Layout], has_moved: bool) -> bool:
         """Return whether the iteration preserves its layouts; if not, set wider ones for the next recording.
@@ -195,7 +195,7 @@ class LoopRecording:
         self.layouts = self.layouts[: self.variable_count]
 
     def finish(self) -> tuple[Any, ...]:
-        """Record the `while` node for the settled layouts; write the locations, and return the final variables."""
+        """Record the `while` node for the final layouts; write the locations, and return the final variables."""
         initial_values = self.shared.emit(self.initial_state, self.layouts, self.parent)
         with recording(self.recorded_test.region):
             condition_layout = Leaf(TensorType(bool_, (), True))
@@ -229,11 +229,11 @@ def _widen_contents(location: Location, layout: Layout, value: object, region: R
     return join_layouts(layout, later, location.name, region.contract)
 
 
-def _add_keys(layout: Layout, like: Layout) -> Layout:
-    """Extend the layout of a dict's contents by the additional keys of `like`."""
-    assert isinstance(like, Parts)
+def _add_keys(layout: Layout, wider: Layout) -> Layout:
+    """Extend the layout of a dict's contents by the additional keys of `wider`."""
+    assert isinstance(wider, Parts)
     pairs_by_key = {_key(pair): pair for pair in (layout.parts if isinstance(layout, Parts) else ())}
-    return Parts(tuple, None, tuple(pairs_by_key.get(_key(pair), pair) for pair in like.parts))
+    return Parts(tuple, None, tuple(pairs_by_key.get(_key(pair), pair) for pair in wider.parts))
 
 
 def _key(pair: Layout) -> Any:
@@ -250,15 +250,15 @@ def _item_count(layout: Layout) -> int:
 def _objects_in(values: Sequence[Any]) -> list[Any]:
     """Return the objects in variants of the state whose truth a user-defined method decides."""
     arms = [arm for value in values if type(value) is Variant for arm in value.values]
-    return [arm for arm in arms if has_code(arm) and dict_of(arm) is not None]
+    return [arm for arm in arms if has_user_defined_truth(arm) and dict_of(arm) is not None]
 
 
-def _have_same_attributes(now: dict[str, Any], before: dict[str, Any]) -> bool:
-    return now.keys() == before.keys() and all(now[name] is before[name] for name in now)
+def _have_same_attributes(current: dict[str, Any], before: dict[str, Any]) -> bool:
+    return current.keys() == before.keys() and all(current[name] is before[name] for name in current)
 
 
-def _have_same_contents(now: Any, before: object) -> bool:
-    return have_same_items(now, before) or (type(now) is type(before) is frozenset and now == before)
+def _have_same_contents(current: Any, before: object) -> bool:
+    return have_same_items(current, before) or (type(current) is type(before) is frozenset and current == before)
 
 
 __all__ = ["LoopRecording"]

@@ -19,7 +19,7 @@ from autoconv.operators.control.conditionals import (
     with_cells,
 )
 from autoconv.operators.control.for_loops import stage_for, stage_for_object, stage_for_stream
-from autoconv.operators.control.generators import for_generated
+from autoconv.operators.control.generators import loop_over_generator
 from autoconv.operators.control.iterables import StagedIterator, as_staged, is_staged_iterable
 from autoconv.operators.control.loop_body import LoopBody
 from autoconv.operators.control.staged_loops import stage_loop
@@ -42,8 +42,7 @@ from autoconv.runtime.support.spans import current_place
 _MAX_PEELED = 32
 # Longest range that is unrolled in a trace with memory arrays: its loops mostly work on single elements.
 _UNROLL_LIMIT = 4
-# Nodes that the peeled iterations of a loop in such a trace, or of a comprehension, may record, those of the loops in
-# them included.
+# Largest number of nodes that the peeled iterations of a loop in such a trace, or of a comprehension, may record.
 _MAX_PEELED_NODES = 250
 _RANGE_ITERATOR = type(iter(range(0)))
 
@@ -67,14 +66,14 @@ def while_stmt(
             return state
         if is_staged(loop.exit_code(state)):
             return _stage_while(test, loop, state)
-        is_over = peeling.count_iteration()
-        decision = attempt(
+        must_stage = peeling.count_iteration()
+        test_value = attempt(
             lambda: condition_value(test(*state)),  # noqa: B023
-            lambda code: is_staged(code) or (is_over and bool(code)),  # noqa: B023
+            lambda value: is_staged(value) or (must_stage and bool(value)),  # noqa: B023
         )
-        if is_staged(decision) or (decision and is_over):
+        if is_staged(test_value) or (test_value and must_stage):
             return _stage_while(test, loop, state)
-        if not decision:
+        if not test_value:
             return state
         state = body(*state) or ()
 
@@ -195,7 +194,7 @@ def _loop_over_source(source: Any, body: LoopBody, state: tuple[Any, ...]) -> tu
             source.leave(is_exhausted=code < BREAK)
         return final
     if type(source) is GeneratorCall:
-        return for_generated(source, body.with_journal(), state)
+        return loop_over_generator(source, body.with_journal(), state)
     if type(source) is not Source:
         return _loop_over(source, body, state)
 
@@ -257,10 +256,10 @@ def _run_if_conditions_hold(
     state: tuple[Any, ...],
 ) -> tuple[Any, ...]:
     """Run the body for one item if the remaining conditions hold."""
-    for number, condition in enumerate(conditions):
+    for position, condition in enumerate(conditions):
         value = condition(*parts)
         if is_staged(value):
-            remaining_conditions = conditions[number + 1 :]
+            remaining_conditions = conditions[position + 1 :]
             arm = lambda *values: _run_if_conditions_hold(source, remaining_conditions, parts, body, values)  # noqa: B023
             return tuple(if_stmt(value, arm, None, state, body.names, cells=body.cells))
         if not value:

@@ -24,7 +24,7 @@ from autoconv.runtime.recording.regions import Region, current_region
 # Number of recursive calls, by contract, recorded inline if their arguments differ only in numbers known to Python.
 _INLINE_LIMITS = {"compile": 3, "function": 24}
 # Largest depth of recursion without a tensor condition in between.
-_DEPTH = 40
+_MAX_UNCONDITIONAL_DEPTH = 40
 _LAZY_CODE = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 
@@ -62,7 +62,8 @@ def _record_call(function: FunctionType, target: Any, args: Any, kwargs: Any, re
     call = Call(function, target, args, kwargs, region)
     running_calls = region.trace.calls
     active_calls = [c for c in running_calls if c.identity == call.identity and region.is_inside(c.region)]
-    is_deep = len(active_calls) > _DEPTH
+    # Calls without a tensor condition in between count only if they are many.
+    is_deep = len(active_calls) > _MAX_UNCONDITIONAL_DEPTH
     enclosing_calls = active_calls if is_deep else [c for c in active_calls if c.region is not region]
     if enclosing_calls:
         try:

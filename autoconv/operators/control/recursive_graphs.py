@@ -41,7 +41,7 @@ from autoconv.runtime.recording.journal import Location
 from autoconv.runtime.recording.regions import Region, current_region, recording
 from autoconv.runtime.support.spans import current_place
 
-_ROUNDS = 16  # recordings of one function after which StagingError is raised
+_MAX_ROUNDS = 16  # recordings of one function after which StagingError is raised
 # Rounds under `compile` after which unsettled parts of arguments and results become graph objects.
 _GENERALISE_AFTER = 5
 
@@ -116,11 +116,11 @@ class RecursiveFunction(Call):
         self.result_layout, self.is_handled = recursion.result_layout, recursion.is_handled
         for (key, location), layout in zip(recursion.locations.items(), recursion.location_layouts, strict=True):
             try:
-                present_layout = layout_or_never(location.read(), self.region)
+                current_layout = layout_or_never(location.read(), self.region)
             except InaccessibleTensorError:  # created by another call
                 continue
             self.locations[key] = location
-            self.location_layouts.append(join_layouts(layout, present_layout, location.name, self.region.contract))
+            self.location_layouts.append(join_layouts(layout, current_layout, location.name, self.region.contract))
         self.next_location_layouts = list(self.location_layouts)
 
     def widen(self, layouts: Sequence[Layout]) -> RecursiveFunction:
@@ -135,10 +135,10 @@ class RecursiveFunction(Call):
             self.has_suspended_arms = True
             raise Suspended(region)
         for position, location in enumerate(self.locations.values()):
-            present_layout = layout_or_never(location.read(), region)
+            current_layout = layout_or_never(location.read(), region)
             before = self.next_location_layouts[position]
-            self.next_location_layouts[position] = join_layouts(before, present_layout, location.name, region.contract)
-        # The next round records the call.
+            self.next_location_layouts[position] = join_layouts(before, current_layout, location.name, region.contract)
+        # With other layouts, the next round records the call; here placeholders stand for its results.
         if self.next_argument_layouts != self.argument_layouts or self.next_location_layouts != self.location_layouts:
             layouts = [self.result_layout, *self.location_layouts]
             leaves = iter([record_absent(leaf, region) for layout in layouts for leaf in layout.types()])
@@ -149,9 +149,9 @@ class RecursiveFunction(Call):
         """Record the function and a call of it; return the result of the call."""
         parent = self.region
         trace = parent.trace
-        keys_seen: set[Any] = set()
-        is_confirming = False
-        for round_number in range(_ROUNDS):
+        last_new_keys: set[Any] = set()
+        is_confirming = False  # whether the last round confirmed its assumptions
+        for round_number in range(_MAX_ROUNDS):
             if self.is_handled and self.value_dict is None:
                 self.value_dict = record_object("object_build", [], kind="dict")
             outer_output, trace.pending_output = trace.pending_output, []
@@ -161,7 +161,7 @@ class RecursiveFunction(Call):
                 deferred_output, trace.pending_output = trace.pending_output, outer_output
             new_locations = {key: location for key, location in recorded.locations.items() if key not in self.locations}
             # Objects created by the body differ in every round: a location met twice belongs to an object from before.
-            adopted_locations = {key: location for key, location in new_locations.items() if key in keys_seen}
+            adopted_locations = {key: location for key, location in new_locations.items() if key in last_new_keys}
             is_settled = self._update_layouts(recorded, round_number, adopted_locations)
             if is_settled and (is_confirming or not new_locations):
                 for show in deferred_output or ():
@@ -169,7 +169,7 @@ class RecursiveFunction(Call):
                 compute_effects(self.graph)
                 trace.recursions[self.identity] = self
                 return self._record_call(self.values, parent)
-            keys_seen, is_confirming = new_locations.keys() - adopted_locations.keys(), is_settled
+            last_new_keys, is_confirming = new_locations.keys() - adopted_locations.keys(), is_settled
         raise StagingError(
             f"the argument and result types of the recursive function {self.function.__name__} do not converge",
             current_place(),
@@ -203,13 +203,13 @@ class RecursiveFunction(Call):
         self.result_layout, self.location_layouts = joined[0], joined[1:]
         self.never_returns = isinstance(self.result_layout, Never) and (self.has_suspended_arms or self.never_returns)
         outputs = [value, *(recorded.value_of(location) for location in self.locations.values())]
-        with_layouts = list(zip(outputs, joined, strict=True))
-        self._set_outputs(recorded, with_layouts)
+        outputs_with_layouts = list(zip(outputs, joined, strict=True))
+        self._set_outputs(recorded, outputs_with_layouts)
         for key, location in adopted_locations.items():
             self.locations[key] = location
-            present_layout = layout_or_never(location.read(), parent)
+            current_layout = layout_or_never(location.read(), parent)
             later_layout = layout_or_never(recorded.value_of(location), body_region)
-            self.location_layouts.append(join_layouts(present_layout, later_layout, location.name, contract))
+            self.location_layouts.append(join_layouts(current_layout, later_layout, location.name, contract))
         if has_moved:
             moved_keys = [key for key, location in self.locations.items() if is_moved(location.owner)]
             keys = list(self.locations)
@@ -270,7 +270,7 @@ class RecursiveFunction(Call):
         self.stored_layouts[location.key] = join_layouts(before, layout, location.name, region.contract)
         store_handler_value(self.value_dict, list(self.locations).index(location.key), value, location.name)
 
-    def read_written(self, location: Location) -> Any:
+    def value_at_raise(self, location: Location) -> Any:
         """Return the contents of the location at the point where a call raised."""
         before = location.read()
         self.is_handled = True
@@ -319,7 +319,7 @@ def locations_written_by_calls(region: Region) -> list[tuple[Location, Any]]:
         if isinstance(recursion, RecursiveFunction):
             for key, location in recursion.locations.items():
                 if key not in locations:
-                    locations[key] = location, recursion.read_written(location)
+                    locations[key] = location, recursion.value_at_raise(location)
     return list(locations.values())
 
 

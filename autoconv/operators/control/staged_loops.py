@@ -23,7 +23,7 @@ from autoconv.runtime.tensors import dispatch
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 
 # Recordings of one loop after which StagingError is raised.
-_ROUNDS = 12
+_MAX_ROUNDS = 12
 # Rounds under `compile` after which unsettled parts of a loop's state become graph objects.
 _GENERALISE_AFTER = 4
 
@@ -43,7 +43,7 @@ def stage_loop(
     """
     loop = LoopRecording(test, body, state, names, dict(locations or {}))
     contract = loop.parent.contract
-    for round_number in range(_ROUNDS):
+    for round_number in range(_MAX_ROUNDS):
         loop.record()
         limit = loop.recorded_body.region.most_iterations
         if limit is not None and not is_limited:

@@ -33,7 +33,10 @@ from autoconv.runtime.support.spans import current_span
 
 
 def join_ends(recorder: Any, start: Node | None, written: Journal) -> bool:
-    """Record the try node; return False if the rounds have to be repeated."""
+    """Record the try node; return False if the rounds have to be repeated.
+
+    `start` is the last node before the statement, `written` the journal of its rounds.
+    """
     assert recorder.normal is not None
     parent = recorder.parent
     outer_journal = parent.journal

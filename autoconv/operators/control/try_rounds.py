@@ -43,7 +43,7 @@ from autoconv.runtime.recording.regions import Region, current_region, enter, re
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.support.structure import mutable_parts
 
-_ROUNDS = 8  # attempts to record one statement, each after moving a container into the graph
+_MAX_ROUNDS = 8  # attempts to record one statement, each after moving a container into the graph
 
 
 class TryRecorder:
@@ -63,13 +63,14 @@ class TryRecorder:
 
     def _reset(self) -> None:
         self.region = self.handler = self.parent
+        # "body"; "normal", "failed" or "settled" after it; "handler" or "escape" in the rounds of handlers
         self.state = ""
         self.is_settled = False  # the statement needs no further round
         self.is_passing = False  # an exception that no clause may catch leaves the body
         self.is_suspended = False
         self.body: Recorded | None = None
-        self.normal: Recorded | None = None
-        self.ends: list[Recorded] = []
+        self.normal: Recorded | None = None  # what follows a body that ends normally
+        self.ends: list[Recorded] = []  # of the handlers
         self.locations: dict[Any, Location] = {}  # what handlers may read, by key
         self.layouts_by_key: dict[Any, list[Layout]] = {}  # by key, the layouts of its stored values
         self.contents_before: list[tuple[Location, list[tuple[Any, Any]]]] = []
@@ -78,7 +79,7 @@ class TryRecorder:
 
     def rounds(self) -> Iterator[TryRecorder]:
         """Yield itself for the body, then for each handler; start again if a container had to move into the graph."""
-        for _ in range(_ROUNDS):
+        for _ in range(_MAX_ROUNDS):
             start = self.parent.graph.mark()
             outer_journal, self.parent.journal = self.parent.journal, Journal()
             self._reset()
@@ -122,16 +123,16 @@ class TryRecorder:
         self.parent.trace.stores.append(self.stores)
 
     def finish_body(self) -> None:
-        """Finish the body."""
+        """End the body before the code of a finally clause; an exception that no clause may catch goes on."""
         error = sys.exc_info()[1]
         is_new = error is not self.outer_exception
-        is_signal = is_new and self.parent.contract.python_exceptions and passes_handlers(error)
-        if is_signal and isinstance(error, (Exception, AbandonTrace)):
+        is_uncatchable = is_new and self.parent.contract.python_exceptions and passes_handlers(error)
+        if is_uncatchable and isinstance(error, (Exception, AbandonTrace)):
             raise error  # nothing after it would be recorded
         if self.state != "body":
             self.is_passing |= error is not None and error is not self.outer_exception and passes_handlers(error)
         elif error is None or error is self.outer_exception:
-            self._finish_body(None)
+            self._end_body(None)
         else:  # unwinding by an exception raised while tracing
             self.handle_exception()
 
@@ -163,7 +164,7 @@ class TryRecorder:
             self.is_passing = True
             return
         assert isinstance(error, (Exception, Suspended))
-        self._finish_body(error)
+        self._end_body(error)
 
     def _open(self, name: str, parent: Region) -> Region:
         region = subregion(parent, name)
@@ -184,7 +185,7 @@ class TryRecorder:
         self.locations.update(journal.locations)
         return Recorded(self.region, results, written, dict(journal.locations), diverges)
 
-    def _finish_body(self, error: Exception | Suspended | None) -> None:
+    def _end_body(self, error: Exception | Suspended | None) -> None:
         """End the body: inline it if nothing in it can raise, else make its values parameters of the normal end."""
         if type(error) is Suspended:
             error.mark_caught()
@@ -242,7 +243,7 @@ class TryRecorder:
         journal.merge_into(parent.journal)
         self.region.merged_into = parent
         self.is_settled = True
-        self.state = "settled"  # every clause is evaluated: only the first one splices
+        self.state = "settled"  # later clauses are evaluated as well, and must not inline the body again
         enter(parent)
 
     def _end_first_round(self) -> None:
@@ -250,7 +251,7 @@ class TryRecorder:
             self.is_settled = True
             return
         if self.state == "body":
-            self._finish_body(None)
+            self._end_body(None)
         if self.is_settled:
             return
         if self.normal is None:
@@ -263,11 +264,8 @@ class TryRecorder:
         may find it in several states. It also concerns a stored tuple with containers from before the statement, since
         a handler would find copies of these.
         """
-        keys = {
-            location.key
-            for location, parts in self.contents_before
-            if any(is_changed(part, before) for part, before in parts)
-        }
+        changes = ((location.key, is_changed(*pair)) for location, pairs in self.contents_before for pair in pairs)
+        keys = {key for key, has_changed in changes if has_changed}
         new_keys = keys - self.keys_to_move if self.parent.contract.objects_in_graph else set()
         self.keys_to_move |= new_keys
         return bool(new_keys or self.outer_parts)
@@ -370,8 +368,8 @@ class TryRecorder:
     def _restore_from_dict(self, keys: Collection[Any] | None) -> None:
         """Read the variables that the handlers need from the dict of values, and write them to their locations."""
         locations = {location.key: location for location in self.cells} | self.locations
-        for holder, parts in self.contents_before:
-            refuse_changed(parts, holder.name)
+        for changed_location, parts in self.contents_before:
+            refuse_changed(parts, changed_location.name)
         for position, (key, layouts) in enumerate(self.layouts_by_key.items()):
             if keys is not None and key not in keys:
                 continue

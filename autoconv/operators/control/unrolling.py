@@ -70,9 +70,9 @@ def unroll(iterable: Iterable[Any], body: LoopBody, state: tuple[Any, ...]) -> t
         try:
             return _unroll_items(iterable, body, state)
         except _ChangedError:
-            kind = PLAIN_OF[type(owner)].__name__
+            class_name = PLAIN_OF[type(owner)].__name__
             raise StagingError(
-                f"a {kind} changes in a loop over it whose end depends on a tensor",
+                f"a {class_name} changes in a loop over it whose end depends on a tensor",
                 current_place(), "a loop over a copy, list(…)"
             ) from None
     trial = Attempt()
@@ -93,7 +93,7 @@ def unroll(iterable: Iterable[Any], body: LoopBody, state: tuple[Any, ...]) -> t
 
 
 def _container_behind(iterable: object) -> tuple[Any, str]:
-    """Return the tracked container behind an iterable, and the name of the view or function between them."""
+    """Return the tracked container behind an iterable, or None, and the name of the view or function between them."""
     if type(iterable) in PLAIN_OF:
         return iterable, ""
     if type(iterable) is DictView:
@@ -103,7 +103,7 @@ def _container_behind(iterable: object) -> tuple[Any, str]:
 
 def _unroll_items(iterable: Iterable[Any], body: LoopBody, state: tuple[Any, ...]) -> tuple[Any, ...]:
     """Run the body for each item, until a tensor decides or the iterated container moves into the graph."""
-    iterator = _iterator(iterable)
+    iterator = _make_iterator(iterable)
     if is_staged(body.exit_code(state)):  # the loop may end before its first iteration
         return _record_rest(iterable, iterator, 0, body, state)
     region = current_region()
@@ -142,7 +142,7 @@ def _iteration_limit(iterable: object) -> int:
     return list.__len__(iterable) + (_GROWTH_LIMIT if region.contract.objects_in_graph else _UNBOUNDED_COUNT)
 
 
-def _iterator(iterable: Any) -> Any:
+def _make_iterator(iterable: Any) -> Any:
     if type(iterable) is TracedList:
         return list.__iter__(iterable)
     owner, view_name = _container_behind(iterable)

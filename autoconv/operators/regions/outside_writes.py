@@ -24,7 +24,7 @@ def record_outside_write(region: Region, location: Location, value: object) -> N
 def check_outside_writes(trace: Trace) -> None:
     """Reduce variants in locations from before the trace to their tensor; raise StagingError where one has none.
 
-    A later use of such a tensor is refused with its name.
+    A later use of one of these tensors is refused with its name.
     """
     recorded_writes = list(trace.outside_writes.values())
     trace.outside_writes.clear()

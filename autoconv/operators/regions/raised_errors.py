@@ -42,7 +42,7 @@ TRACING_ERRORS = (StagingError, ConversionError, InaccessibleTensorError, Operat
 _RUN_TIME_ERRORS = (LookupError, UnboundLocalError, ArithmeticError, StopIteration, AssertionFailedError)
 
 
-# What operations of Python raise on symbolic tensors. Handlers under TensorFlow's contract see them.
+# Errors that Python's operations raise on symbolic tensors; under TensorFlow's contract, handlers may catch them.
 _SYMBOLIC_TENSOR_ERRORS = (InaccessibleTensorError, OperatorNotAllowedInGraphError, AttributeError)
 
 
@@ -174,8 +174,8 @@ def _refuse_values_out_of_reach(
             place,
             "an exception of Python's own, with the values as its arguments",
         ) from None
-    for linked in walk_links(error):
-        refuse_values_in_parts(linked, place)
+    for linked_error in walk_links(error):
+        refuse_values_in_parts(linked_error, place)
 
 
 def refuse_values_in_parts(error: object, place: Place | None) -> None:

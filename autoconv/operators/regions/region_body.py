@@ -158,9 +158,8 @@ def unify_captures(regions: Sequence[Region], leading: int | Sequence[int] = 0) 
 def write_location(location: Location, value: Any) -> None:
     """Write a value and record the write in the journal of the region being recorded."""
     region = current_region()
-    journal = nearest_journal(region)
-    if journal is not None:
-        journal.record(location)
+    if region is not None and region.journal is not None:
+        region.journal.record(location)
     if location.kind == "global":
         refuse_missing(location, value)
     elif isinstance(location.owner, (list, dict, set)) and type(value) is Variant:
@@ -198,10 +197,6 @@ def _as_location_value(location: Location, value: Variant) -> Variant:
     arms = [Undefined(location.name) if arm is MISSING else arm for arm in value.values]
     return Variant(value.tag, [Static(arm) if isinstance(arm, Undefined) else layout
                                for arm, layout in zip(arms, value.layouts, strict=True)], arms)  # fmt: skip
-
-
-def nearest_journal(region: Region | None) -> Journal | None:
-    return region.journal if region is not None else None
 
 
 def as_tuple(results: Any) -> tuple[Any, ...]:

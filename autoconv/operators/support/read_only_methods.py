@@ -88,15 +88,15 @@ def may_write(method: FunctionType, classes: Iterable[type]) -> bool:
         if summary.writes_outer_names if initialises else summary.writes or summary.calls_writing_method:
             return True
         names_in_scope = {**vars(builtins), **function.__globals__, **_cell_values(function)}
-        loaded = [names_in_scope.get(name) for name in summary.names]
-        if any(isinstance(value, BuiltinFunctionType) and value in _WRITING_BUILTINS for value in loaded):
+        loaded_values = [names_in_scope.get(name) for name in summary.names]
+        if any(isinstance(value, BuiltinFunctionType) and value in _WRITING_BUILTINS for value in loaded_values):
             return True
-        loads_module = any(isinstance(value, ModuleType) for value in loaded)
+        loads_module = any(isinstance(value, ModuleType) for value in loaded_values)
         if loads_module and not _WRITING_METHODS.isdisjoint(summary.attributes):
             return True  # such as random.shuffle
-        pending += [functions for value in loaded for functions in _functions_run_by(value)]
+        pending += [function_pair for value in loaded_values for function_pair in _functions_run_by(value)]
         members = [vars(base).get(name) for name in summary.attributes for kind in classes for base in kind.__mro__]
-        pending += [functions for member in members for functions in _functions_run_by(member)]
+        pending += [function_pair for member in members for function_pair in _functions_run_by(member)]
     return False
 
 
@@ -114,7 +114,7 @@ _WRITING_METHODS |= frozenset(_WRITING_NAMES.split())
 
 
 def _functions_run_by(value: Any) -> list[tuple[Any, bool]]:
-    """Return the functions that run when this is called or read, each with whether it initialises an object."""
+    """Return the functions that run when a value is called or read, each with whether it initialises an object."""
     if isinstance(value, type):
         return [(vars(base).get("__init__"), True) for base in value.__mro__ if "__init__" in vars(base)]
     if isinstance(value, property):
@@ -155,9 +155,9 @@ def _summary(code: CodeType) -> _Summary:
             names.append(instruction.argval)
         if instruction.opname in ("LOAD_ATTR", "LOAD_METHOD"):
             attributes.append(instruction.argval)
-    for inner in code.co_consts:
-        if isinstance(inner, CodeType):
-            summary = _summary(inner)
+    for nested_code in code.co_consts:
+        if isinstance(nested_code, CodeType):
+            summary = _summary(nested_code)
             calls_writing_method |= summary.calls_writing_method
             writes |= summary.writes
             writes_outer_names |= summary.writes_outer_names

@@ -31,7 +31,7 @@ from autoconv.operators.support.generator_expressions import binds_outer_names
 from autoconv.operators.support.overrides import OVERRIDES, overrides
 from autoconv.operators.support.signature_check import mark_program_error, raise_from_python
 from autoconv.operators.support.speculation import emit_output
-from autoconv.operators.values.numbers import as_python_number, math_override, refuse_complex, value_of
+from autoconv.operators.values.numbers import as_python_number, is_compiled, math_override, refuse_complex, value_of
 from autoconv.operators.values.type_queries import kind_of
 from autoconv.runtime.arrays.assigned_values import as_program_error
 from autoconv.runtime.arrays.methods import is_scalar
@@ -58,7 +58,7 @@ def override_for(function: Callable[..., Any]) -> Callable[..., Any] | None:
     return math_override(function)
 
 
-def _tensor(x: object) -> Any:
+def _as_tensor(x: object) -> Any:
     return as_tensor(value_of(x))
 
 
@@ -66,7 +66,7 @@ def iterated_tensor(x: object) -> Any:
     """Return the tensor that an iterable is, None if it is none; raise TypeError for a number or one element."""
     if type(x) is SymbolicArray and x.type.rank == 0:
         raise as_program_error(TypeError("iteration over a 0-d array"))
-    tensor = _tensor(x)
+    tensor = _as_tensor(x)
     if tensor is not None:
         refuse_scalar(tensor, "{!r} object is not iterable")
     return tensor
@@ -84,7 +84,7 @@ def _range(*bounds: Any) -> Any:
 def _len(x: Any) -> Any:
     if type(x) is SymbolicArray and x.ndim:
         return x.size_of(0)
-    tensor = _tensor(x)
+    tensor = _as_tensor(x)
     if tensor is None:
         method = user_defined_method(x, "__len__")
         if method is not None:
@@ -175,11 +175,6 @@ def is_weak(x: object) -> bool:
     return isinstance(x, (bool, int, float)) or (isinstance(x, Tensor) and x.weak)
 
 
-def is_compiled() -> bool:
-    region = current_region()
-    return region is not None and region.contract.python_numbers
-
-
 def _round_to(x: object, digits: SymbolicTensor) -> Any:
     """Round a number to a symbolic number of digits; the result has the number's own class."""
     number_dtype = weak_dtype(x) if not isinstance(x, SymbolicTensor) else x.dtype if x.weak else None
@@ -213,11 +208,11 @@ def _divmod(x: Any, y: Any) -> Any:
     x, y = value_of(x), value_of(y)
     refuse_complex(builtins.divmod, x, y)
     if is_compiled() and is_weak(x) and is_weak(y) and any(isinstance(v, SymbolicTensor) for v in (x, y)):
-        _refuse_zero(x, y)
+        _refuse_zero_divisor(x, y)
     return builtins.divmod(x, y)
 
 
-def _refuse_zero(x: object, y: object) -> None:
+def _refuse_zero_divisor(x: object, y: object) -> None:
     """Raise divmod's ZeroDivisionError for a zero divisor, where its message differs from that of `//`."""
     samples = [kind_of(value)(number) for value, number in ((x, 1), (y, 0))]
     errors: list[Any] = []

@@ -23,9 +23,6 @@ _STORING_FUNCTIONS = frozenset({"append", "appendleft", "insert", "add", "setdef
 # Operators and builtins that may return one of their items; the others return new objects.
 _ITEM_RETURNING_FUNCTIONS = frozenset({"getitem", "min", "max", "next", "sum", "last"})
 _ALLOCATING_OPS = frozenset({"object_box", "object_build", "object_exception", "absent"})
-_OPS_WITHOUT_METHODS = frozenset(  # ops that call no methods of their operands
-    {"object_get_attribute", "object_set_attribute", "object_isinstance", "object_build", "object_make", "name"}
-)
 # Ops whose result may be an item of a container.
 _ITEM_OPS = frozenset({"object_current", "object_unpack", "object_method"})
 # Methods of containers that return one of the items; the others return numbers, None or new objects.
@@ -48,7 +45,10 @@ def kinds_of(operand: Any, names: Sequence[str]) -> list[type]:
 
 def may_call_unseen_method(op: str, operands: Sequence[Any]) -> bool:
     """Return whether the operation may call a method of a class that has no instance in the graph yet."""
-    if op in _OPS_WITHOUT_METHODS:
+    call_no_methods = (
+        "object_get_attribute", "object_set_attribute", "object_isinstance", "object_build", "object_make", "name",
+    )  # fmt: skip
+    if op in call_no_methods:
         return False
     return any(type(x) is SymbolicObject and x.value_in_graph.type == ObjectType() for x in operands)
 
@@ -137,7 +137,7 @@ def _may_be_instance(value: Value, trace: Trace) -> bool:
         return _may_be_instance(node.inputs[0], trace)
     if op == "cond":
         position = node.results.index(value)
-        return any(_may_be_instance(out, trace) for out in _arm_outputs(node, position))
+        return any(_may_be_instance(output, trace) for output in _arm_outputs(node, position))
     if op in ("while", "try"):
         return _may_hold_instances(trace, NAMES)
     return op not in _ALLOCATING_OPS

@@ -68,8 +68,8 @@ def _record_number_function(op: str, function: Callable[..., Any]) -> Callable[.
 def _distance(*points: Any, **kwargs: Any) -> Any:
     """Return `math.dist(p, q)` as `math.hypot` of the differences, which is what CPython computes."""
     points = tuple(map(value_of, points))
-    is_compiled_pair = not kwargs and len(points) == 2 and _has_python_numbers()
-    if not (is_compiled_pair and any(isinstance(point, SymbolicTensor) for point in points)):
+    is_pair = not kwargs and len(points) == 2 and is_compiled()
+    if not (is_pair and any(isinstance(point, SymbolicTensor) for point in points)):
         return _record_number_function("python_math", math.dist)(*points, **kwargs)
     p, q = map(_coordinates, points)
     if len(p) != len(q):
@@ -134,7 +134,7 @@ def _real_or_imaginary_part(name: str, x: object) -> Any:
     return dispatch.apply(name, x) if x.dtype.is_complex else dispatch.apply("python_float", x)
 
 
-def _has_python_numbers() -> bool:
+def is_compiled() -> bool:
     region = current_region()
     return region is not None and region.contract.python_numbers
 
@@ -147,7 +147,7 @@ def refuse_complex(function: Callable[..., Any], *args: Any) -> None:
     complex_tensors = [x for x in args if isinstance(x, SymbolicTensor) and x.dtype.is_complex]
     if any(x.weak for x in complex_tensors):
         raise_from_python(function, *map(_sample, args))
-    elif complex_tensors and _has_python_numbers():
+    elif complex_tensors and is_compiled():
         raise StagingError("a complex NumPy number is converted to a real one, for which NumPy warns", current_place())
 
 
@@ -169,7 +169,7 @@ def _sample(x: object) -> Any:
 
 def _typed_sample(x: SymbolicTensor) -> Any:
     """Return an example of a NumPy number, or an array of one element of the same rank."""
-    rank = len(x.type.shape or ()) if _has_python_numbers() else 0
+    rank = len(x.type.shape or ()) if is_compiled() else 0
     return np.ones((1,) * rank, x.dtype.numpy) if rank else x.dtype.numpy.type(1)
 
 
@@ -190,4 +190,4 @@ def _python_dtype(dtype: DType) -> DType:
     return bool_ if dtype.is_bool else int64 if dtype.is_integer else float64
 
 
-__all__ = ["as_python_number", "math_override", "refuse_complex", "value_of"]
+__all__ = ["as_python_number", "is_compiled", "math_override", "refuse_complex", "value_of"]

@@ -16,15 +16,8 @@ from autoconv.operators.control.iterables import leading_dimension
 from autoconv.operators.control.variants import raise_if
 from autoconv.operators.regions.layout import Variant
 from autoconv.operators.support.overrides import OVERRIDES, overrides
-from autoconv.operators.values.builtins import (
-    convert_callback,
-    is_array,
-    is_compiled,
-    is_weak,
-    iterated_tensor,
-    refuse_rows,
-)
-from autoconv.operators.values.numbers import value_of
+from autoconv.operators.values.builtins import convert_callback, is_array, is_weak, iterated_tensor, refuse_rows
+from autoconv.operators.values.numbers import is_compiled, value_of
 from autoconv.runtime.arrays.assigned_values import as_program_error
 from autoconv.runtime.objects.symbolic_objects import apply_object, is_object
 from autoconv.runtime.recording.regions import current_region
