@@ -27,7 +27,8 @@ from autoconv.runtime.tensors.tensor import Tensor
 def op_seed(seed: int | None) -> Any:
     """Return an op's attribute for its seed.
 
-    In a trace under `function` it is the pair of the current seeds and a number of its own: each node has a stream. Elsewhere it is `seed` itself, and draws share the streams of `GLOBAL`.
+    In a trace under `function` it is the pair of the current seeds and a number of its own: each node has a stream.
+    Elsewhere it is `seed` itself, and draws share the streams of `GLOBAL`.
     """
     region = current_region()
     if region is None or region.contract.effects_each_call:
