@@ -67,7 +67,7 @@ def complex_lowering(*names: str, fits: Fits, library: bool = False) -> Callable
     return lowering(*names)
 
 
-def data_sized_lowering(*names: str, fits: Fits) -> Callable[[Lowering], Lowering]:
+def data_sized_lowering(*names: str, fits: Fits = lambda node: True) -> Callable[[Lowering], Lowering]:
     """Register a lowering, as `native_lowering`, of ops whose result sizes depend on the values of the inputs."""
     DATA_SIZED_OPS.update(dict.fromkeys(names, fits))
     return lowering(*names)

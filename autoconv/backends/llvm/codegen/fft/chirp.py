@@ -8,13 +8,12 @@ The convolution is computed by two transforms of a size of at least 2n - 1 that 
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
 
 import numpy as np
 
 from autoconv.backends.llvm.analysis.fft_radices import chirp_size
 from autoconv.backends.llvm.codegen.context import LoweringContext
-from autoconv.backends.llvm.codegen.fft.stockham import exact_roots, roots_of_unity, stages, write_stage
+from autoconv.backends.llvm.codegen.fft.stockham import StageCalls, exact_roots, roots_of_unity, stages
 from autoconv.backends.llvm.codegen.routine import Routine, pointers
 from autoconv.backends.llvm.codegen.values import Object
 from autoconv.backends.llvm.ir.index_arith import Position, plus, times
@@ -22,6 +21,7 @@ from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, Pair, load
 from autoconv.backends.llvm.ir.types import memory
 from autoconv.graph.dtypes import DType
 
+# The chirp, the spectrum of its conjugate, and the roots of unity of the two transforms.
 TABLE_PARAMETERS = tuple(f"ptr noalias readonly {name}" for name in ("%chirp", "%kernel", "%w", "%v"))
 
 
@@ -36,7 +36,7 @@ def _chirp(size: int, sign: int) -> np.ndarray:
 def _spectrum(size: int, sign: int) -> np.ndarray:
     """Return the transform of the conjugate chirp, extended to the convolution's size.
 
-    It includes the scale of the inverse transform that follows the multiplication.
+    The numbers include the scale of the inverse transform that follows the multiplication.
     """
     convolution_size = chirp_size(size)
     chirp = _chirp(size, sign).conj()
@@ -94,14 +94,8 @@ def write_chirped_rows(
 def _write_transform(region: LoweringContext, size: int, real_dtype: DType, sign: int) -> str:
     """Write a function that transforms a row of `size` complex numbers, without a scale; return its name."""
     routine = Routine(region, ["ptr noalias readonly %x", "ptr noalias %y", "ptr noalias readonly %w"])
-    out, steps = routine.out, stages(size, 1, 1)
-    names = [write_stage(region, stage, real_dtype, sign, 1.0) for stage in steps]
-    buffers = [out.alloca(f"[{size * real_dtype.size} x i8], align 64") for _ in range(4 if len(steps) > 1 else 0)]
-    sources: Sequence[str] = ["%x"]
-    for i, (stage, name) in enumerate(zip(steps, names, strict=True)):
-        targets: Sequence[str] = ["%y"] if stage.is_last else buffers[:2] if i % 2 == 0 else buffers[2:]
-        out.call(name, *sources, *targets, "%w")
-        sources = targets
+    calls = StageCalls(region, routine.out, stages(size, 1, 1), size, real_dtype, sign, 1.0)
+    calls.write("%x", "%y")
     return routine.finish()
 
 

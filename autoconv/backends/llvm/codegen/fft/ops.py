@@ -15,7 +15,7 @@ from autoconv.backends.llvm.analysis.fft_radices import chirp_size, radices
 from autoconv.backends.llvm.analysis.representation import sizes
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.fft.chirp import TABLE_PARAMETERS, table_addresses, write_chirped_rows
-from autoconv.backends.llvm.codegen.fft.stockham import roots_in_order, roots_of_unity, stages, write_stage
+from autoconv.backends.llvm.codegen.fft.stockham import StageCalls, roots_in_order, roots_of_unity, stages
 from autoconv.backends.llvm.codegen.registry import complex_lowering
 from autoconv.backends.llvm.codegen.routine import PART, Routine, call, partitioned_routine
 from autoconv.backends.llvm.codegen.values import Object, RegisterWriter
@@ -55,14 +55,14 @@ def is_native_size(size: int, dtype: DType) -> bool:
 @complex_lowering("fft", "ifft", fits=_is_native_transform, library=True)
 def write_fft(region: LoweringContext, node: Node) -> None:
     (x,), (result,) = node.inputs, node.results
-    inverse = node.op.name == "ifft"
+    is_inverse = node.op.name == "ifft"
     shape, norm = sizes(x.type), node.attributes.get("norm", "backward")
     axes = [axis % len(shape) for axis in node.attributes.get("axes", (-1,)) if shape[axis] > 1]
     source, target = region.data(x), region.new_array(result.type)
     if not axes:
         region.out.copy(region.address(target), source, math.prod(shape) * x.dtype.size)
     for axis in reversed(axes):
-        _write_axis_transform(region, x.type, axis, source, region.address(target), inverse, norm)
+        _write_axis_transform(region, x.type, axis, source, region.address(target), is_inverse, norm)
         source = region.address(target)
         if axis != axes[0]:
             region.release_after_item(target, result.type)
@@ -72,6 +72,12 @@ def write_fft(region: LoweringContext, node: Node) -> None:
         _replace_if_not_finite(region, node, axes)
 
 
+def _scale(size: int, norm: str, is_inverse: bool) -> float:
+    """Return the factor of the results of a transform of `size` numbers."""
+    power = {"backward": float(is_inverse), "forward": float(not is_inverse), "ortho": 0.5}[norm]
+    return float(size) ** -power
+
+
 def _is_halved(size: Any, dtype: DType) -> bool:
     """Return whether `size` real numbers are transformed as half as many complex numbers."""
     return size % 2 == 0 and size > 0 and is_native_size(size // 2, dtype)
@@ -79,11 +85,11 @@ def _is_halved(size: Any, dtype: DType) -> bool:
 
 def _is_native_real_transform(node: Node) -> bool:
     (x,), (result,) = node.inputs, node.results
-    shape, real = sizes(x.type), result if node.op.name == "irfft" else x
+    real_value, complex_value = (result, x) if node.op.name == "irfft" else (x, result)
+    shape = sizes(x.type)
     if 0 in shape or 0 in sizes(result.type):
         return False
-    size = sizes(real.type)[-1]
-    dtype = x.dtype if node.op.name == "irfft" else result.dtype
+    size, dtype = sizes(real_value.type)[-1], complex_value.dtype
     if node.op.name == "rfft":
         return _is_halved(size, dtype) or is_native_size(size, dtype)
     return _is_halved(size, dtype) and shape[-1] == size // 2 + 1
@@ -99,11 +105,12 @@ def write_rfft(region: LoweringContext, node: Node) -> None:
     if not _is_halved(size, result_type.dtype):
         _write_rfft_as_complex(region, node)
         return
-    half = TensorType(result_type.dtype, (*rows, size // 2))
-    spectrum, half_spectrum = region.new_array(result_type), region.new_array(half)
-    scale = float(size) ** -{"backward": 0.0, "forward": 1.0, "ortho": 0.5}[node.attributes.get("norm", "backward")]
+    half_type = TensorType(result_type.dtype, (*rows, size // 2))
+    spectrum, half_spectrum = region.new_array(result_type), region.new_array(half_type)
+    scale = _scale(size, node.attributes.get("norm", "backward"), is_inverse=False)
     if size > 2:
-        _write_axis_transform(region, half, len(rows), region.data(x), region.address(half_spectrum), False, "backward")
+        arrays = region.data(x), region.address(half_spectrum)
+        _write_axis_transform(region, half_type, len(rows), *arrays, is_inverse=False, norm="backward")
         source = region.address(half_spectrum)
     else:
         source = region.data(x)
@@ -111,9 +118,9 @@ def write_rfft(region: LoweringContext, node: Node) -> None:
     def split(b: ElementWriter, x: str, y: str, row: str) -> None:
         _split_half_spectrum(b, result_type.dtype, size // 2, scale, x, y, row)
 
-    name = _write_row_routine(region, half, split)
+    name = _write_row_routine(region, half_type, split)
     _call_with_roots(region, name, source, region.address(spectrum), size, -1, result_type.dtype)
-    region.release_after_item(half_spectrum, half)
+    region.release_after_item(half_spectrum, half_type)
     region.set(result, spectrum)
     _replace_if_not_finite(region, node, [len(rows)])
 
@@ -123,19 +130,19 @@ def write_irfft(region: LoweringContext, node: Node) -> None:
     (x,), (result,) = node.inputs, node.results
     source_type: Any = x.type
     *rows, size = sizes(result.type)
-    half = TensorType(source_type.dtype, (*rows, size // 2))
-    spectrum, half_spectrum = region.new_array(result.type), region.new_array(half)
-    scale = float(size) ** -{"backward": 1.0, "forward": 0.0, "ortho": 0.5}[node.attributes.get("norm", "backward")]
+    half_type = TensorType(source_type.dtype, (*rows, size // 2))
+    spectrum, half_spectrum = region.new_array(result.type), region.new_array(half_type)
+    scale = _scale(size, node.attributes.get("norm", "backward"), is_inverse=True)
 
     def merge(b: ElementWriter, x: str, y: str, row: str) -> None:
         _merge_half_spectrum(b, source_type.dtype, size // 2, scale, x, y, row)
 
-    name = _write_row_routine(region, half, merge)
+    name = _write_row_routine(region, half_type, merge)
     target = region.address(half_spectrum if size > 2 else spectrum)
     _call_with_roots(region, name, region.data(x), target, size, 1, source_type.dtype)
     if size > 2:
-        _write_axis_transform(region, half, len(rows), target, region.address(spectrum), True, "forward")
-    region.release_after_item(half_spectrum, half)
+        _write_axis_transform(region, half_type, len(rows), target, region.address(spectrum), True, "forward")
+    region.release_after_item(half_spectrum, half_type)
     region.set(result, spectrum)
     _replace_if_not_finite(region, node, [len(rows)])
 
@@ -186,17 +193,17 @@ def _replace_if_not_finite(region: LoweringContext, node: Node, axes: Sequence[i
     """
     (result,) = node.results
     shape, b, out = sizes(result.type), RegisterWriter(region), region.out
-    data, flag = region.data(result), out.alloca("i8")
-    out.store("i8", 0, flag)
+    data, is_any_not_finite = region.data(result), out.alloca("i8")
+    out.store("i8", 0, is_any_not_finite)
 
     def check(index: Index) -> None:
         row_sum = load(b, result.dtype, data, linear_offset(out, index, shape))
         for part in (row_sum.real, row_sum.imag) if isinstance(row_sum, Pair) else (row_sum,):
             is_not_finite = out.cast("zext", out.not_((part - part).same(0).ir), "i8")
-            out.store("i8", out.op("or", out.load("i8", flag), is_not_finite), flag)
+            out.store("i8", out.op("or", out.load("i8", is_any_not_finite), is_not_finite), is_any_not_finite)
 
     loops(out, [1 if axis in axes else size for axis, size in enumerate(shape)], check)
-    region.call_kernel_if(node, out.icmp("ne", out.load("i8", flag), 0))
+    region.call_kernel_if(node, out.icmp("ne", out.load("i8", is_any_not_finite), 0))
 
 
 def _call_with_roots(
@@ -214,12 +221,12 @@ def _write_row_routine(
 
     `row_type` has the rows and an estimate of their length; `write` defines the lengths of the rows of x and y.
     """
-    arguments = ["ptr noalias readonly %x", "ptr noalias %y", "ptr noalias readonly %w"]
-    body = Routine(region, [*arguments, *PART], "i1")
+    parameters = ["ptr noalias readonly %x", "ptr noalias %y", "ptr noalias readonly %w"]
+    body = Routine(region, [*parameters, *PART], "i1")
     *rows, _ = sizes(row_type)
     with body.out.loop("%first", "%last", unrolled=False) as row:
         write(body.b, "%x", "%y", row)
-    return partitioned_routine(region, arguments, body, math.prod(rows), _STAGE_COST * math.prod(sizes(row_type)))
+    return partitioned_routine(region, parameters, body, math.prod(rows), _STAGE_COST * math.prod(sizes(row_type)))
 
 
 def _load_parts(b: ElementWriter, dtype: DType, pointer: str, offset: Position) -> tuple[Element, Element]:
@@ -281,13 +288,11 @@ def _merge_half_spectrum(b: ElementWriter, dtype: DType, size: int, scale: float
 
 
 def _write_axis_transform(
-    region: LoweringContext, type_: Any, axis: int, source: str, target: str, inverse: bool, norm: str
+    region: LoweringContext, type_: Any, axis: int, source: str, target: str, is_inverse: bool, norm: str
 ) -> None:
     shape, dtype = sizes(type_), type_.dtype
     size, inner = shape[axis], math.prod(shape[axis + 1 :])
-    power = {"backward": float(inverse), "forward": float(not inverse), "ortho": 0.5}[norm]
-    scale = float(size) ** -power
-    transform = _Transform(dtype, size, 1 if inverse else -1, scale)
+    transform = _Transform(dtype, size, 1 if is_inverse else -1, _scale(size, norm, is_inverse))
     if radices(size) is None:
         _write_chirp_transform(region, transform, math.prod(shape[:axis]), inner, source, target)
         return
@@ -315,12 +320,12 @@ def _write_chirp_transform(
 ) -> None:  # fmt: skip
     """Transform along an axis whose size has a large prime factor, in `outer` matrices of `inner` columns."""
     dtype, size = transform.dtype, transform.size
-    arguments = ["ptr noalias readonly %x", "ptr noalias %y", *TABLE_PARAMETERS]
-    body = Routine(region, [*arguments, *PART], "i1")
+    parameters = ["ptr noalias readonly %x", "ptr noalias %y", *TABLE_PARAMETERS]
+    body = Routine(region, [*parameters, *PART], "i1")
     write_chirped_rows(region, body, dtype, size, inner, transform.scale)
     convolution_size = chirp_size(size)
     work = 2 * _STAGE_COST * convolution_size * len(radices(convolution_size) or ()) * outer * inner
-    name = partitioned_routine(region, arguments, body, outer * inner, work)
+    name = partitioned_routine(region, parameters, body, outer * inner, work)
     call(region, name, f"ptr {source}", f"ptr {target}", *table_addresses(region, size, transform.sign, dtype))
 
 
@@ -336,13 +341,10 @@ def _write_block_transform(
     first, count, width = block
     real_dtype = dtype.real_dtype
     table = roots_of_unity(size, transform.sign, real_dtype)
-    arguments = ["ptr noalias readonly %x", "ptr noalias %y", "ptr noalias readonly %w"]
-    body = Routine(region, [*arguments, *PART], "i1")
-    out = body.out
-    steps = stages(size, width, inner)
-    names = [write_stage(region, stage, real_dtype, transform.sign, transform.scale) for stage in steps]
-    buffer_type = f"[{size * width * real_dtype.size} x i8], align 64"
-    buffers = [out.alloca(buffer_type) for _ in range(4 if len(steps) > 1 else 0)]
+    parameters = ["ptr noalias readonly %x", "ptr noalias %y", "ptr noalias readonly %w"]
+    body = Routine(region, [*parameters, *PART], "i1")
+    out, all_stages = body.out, stages(size, width, inner)
+    calls = StageCalls(region, out, all_stages, size * width, real_dtype, transform.sign, transform.scale)
     with out.loop("%first", "%last", unrolled=False) as number:
         if count == 1 or inner == 1:
             offset = plus(out, times(out, number, size * inner), first)
@@ -350,12 +352,8 @@ def _write_block_transform(
             matrix, column = out.op("udiv", number, count), out.op("urem", number, count)
             offset = plus(out, plus(out, times(out, matrix, size * inner), times(out, column, width)), first)
         x, y = (out.gep(memory(dtype), name, offset, inbounds=False) for name in ("%x", "%y"))
-        sources: Sequence[str] = [x]
-        for i, (stage, name) in enumerate(zip(steps, names, strict=True)):
-            targets: Sequence[str] = [y] if stage.is_last else buffers[:2] if i % 2 == 0 else buffers[2:]
-            out.call(name, *sources, *targets, "%w")
-            sources = targets
-    work = _STAGE_COST * size * width * len(steps) * outer * count
-    name = partitioned_routine(region, arguments, body, outer * count, work)
+        calls.write(x, y)
+    work = _STAGE_COST * size * width * len(all_stages) * outer * count
+    name = partitioned_routine(region, parameters, body, outer * count, work)
     roots = region.address(Object(region.body.objects.reference(table)(region.out)))
     call(region, name, f"ptr {source}", f"ptr {target}", f"ptr {roots}")

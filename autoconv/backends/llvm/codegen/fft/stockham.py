@@ -19,6 +19,7 @@ import numpy as np
 from autoconv.backends.llvm.analysis.fft_radices import radices
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.routine import Routine
+from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.index_arith import Position, plus, times
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, Pair, load, store
 from autoconv.graph.dtypes import DType
@@ -46,6 +47,7 @@ class Stage:
 
 
 def stages(size: int, width: int, stride: int) -> list[Stage]:
+    """Return the stages of a transform of `size` rows; see Stage for `width` and `stride`."""
     result: list[Stage] = []
     factors = radices(size) or ()
     rows, run, roots = size, width, 0
@@ -91,7 +93,29 @@ def exact_roots(numerators: np.ndarray, denominator: int, sign: int) -> list[np.
     return [real, sign * imag]
 
 
-def write_stage(region: LoweringContext, stage: Stage, dtype: DType, sign: int, scale: float) -> str:
+class StageCalls:
+    """A writer of calls of all stages in sequence, between which buffers hold the parts of `count` numbers."""
+
+    def __init__(
+        self, region: LoweringContext, out: FunctionText, all_stages: Sequence[Stage], count: int, dtype: DType,
+        sign: int, scale: float,
+    ) -> None:  # fmt: skip
+        self._out, self._stages = out, all_stages
+        self._names = [_write_stage(region, stage, dtype, sign, scale) for stage in all_stages]
+        buffer_type, buffer_count = f"[{count * dtype.size} x i8], align 64", 4 if len(all_stages) > 1 else 0
+        self._buffers = [out.alloca(buffer_type) for _ in range(buffer_count)]
+
+    def write(self, x: str, y: str) -> None:
+        """Write the calls that transform the numbers at `x` to those at `y`; the roots of unity are at `%w`."""
+        sources: Sequence[str] = [x]
+        for i, (stage, name) in enumerate(zip(self._stages, self._names, strict=True)):
+            buffers = self._buffers[:2] if i % 2 == 0 else self._buffers[2:]
+            targets: Sequence[str] = [y] if stage.is_last else buffers
+            self._out.call(name, *sources, *targets, "%w")
+            sources = targets
+
+
+def _write_stage(region: LoweringContext, stage: Stage, dtype: DType, sign: int, scale: float) -> str:
     """Write the function of a stage, and return its name.
 
     Its parameters are the sources (pairs, or two arrays), the targets, and the roots of unity. `dtype` is the dtype of
@@ -103,6 +127,7 @@ def write_stage(region: LoweringContext, stage: Stage, dtype: DType, sign: int, 
     out, b = routine.out, routine.b
 
     def write_butterfly(p: Position, q: Position | tuple[str, str]) -> None:
+        """Transform the numbers at the position `q` of the runs of adjacent numbers."""
         numbers = [_read(b, stage, dtype, p, q, k) for k in range(stage.radix)]
         outputs = _butterfly(b, numbers, sign)
         for k, number in enumerate(outputs):

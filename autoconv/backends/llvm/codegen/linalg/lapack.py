@@ -10,7 +10,7 @@ import ctypes
 import functools
 import math
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from typing import Any
 
 from autoconv.backends.llvm.analysis.representation import is_dense, is_scalar, register_of, sizes, uses_open_sizes
@@ -52,22 +52,22 @@ def has_routines(*names: str) -> bool:
     return not current_target().has_libraries or all(f"lapack_{name}" in abi.symbols() for name in names)
 
 
-def workspace(
-    region: LoweringContext, name: str, *arguments: Argument | None, work: int, integers: int | None = None,
+def workspace_sizes(
+    region: LoweringContext, name: str, *arguments: Argument | None, numbers: int, integers: int | None = None,
     reals: int | None = None,
 ) -> tuple[int | Symbol, int | Symbol, int | Symbol]:  # fmt: skip
     """Return LAPACK's preferred workspace sizes: of numbers, of integers and, for complex routines, of real numbers.
 
     `arguments` are the routine's arguments without workspaces; None stands for arguments that a query ignores. The
-    query stores its results at the argument positions `work`, `integers` and `reals`, each followed by a length. If a
-    size is open, the code of the query is written here, and the results are symbols of its registers.
+    query stores its results at the argument positions `numbers`, `integers` and `reals`, each followed by a length. If
+    a size is open, the code of the query is written here, and the results are symbols of its registers.
     """
     if not current_target().has_libraries:
         size = _library_workspace(name, arguments)
         return (size if isinstance(size, int) else _new_size(region.out, dimension(region.out, size))), 1, 1
     if any(isinstance(argument, Symbol) for argument in arguments):
-        return _write_workspace_query(region, name, arguments, (work, integers, reals))
-    return _query_workspace(name, *arguments, positions=(work, integers, reals))
+        return _write_workspace_query(region, name, arguments, (numbers, integers, reals))
+    return _query_workspace(name, *arguments, positions=(numbers, integers, reals))
 
 
 def _library_workspace(name: str, arguments: Sequence[Any]) -> Dimension:
@@ -77,9 +77,9 @@ def _library_workspace(name: str, arguments: Sequence[Any]) -> Dimension:
     if name in ("dgesdd", "zgesdd"):
         job, rows, columns = arguments[:3]
         long_side, short_side = dimensions.maximum(rows, columns), dimensions.minimum(rows, columns)
-        vectors = dimensions.times(long_side, long_side if job == "A" else short_side)
-        further_numbers = dimensions.times(short_side, dimensions.plus(short_side, 7))
-        return dimensions.plus(dimensions.plus(vectors, long_side), further_numbers)
+        vectors_size = dimensions.times(long_side, long_side if job == "A" else short_side)
+        other_size = dimensions.times(short_side, dimensions.plus(short_side, 7))
+        return dimensions.plus(dimensions.plus(vectors_size, long_side), other_size)
     return 1
 
 
@@ -150,11 +150,11 @@ class Batch:
     """A native routine under construction that loops over the matrices of `node`.
 
         with batch.loop_over_matrices():
-            … batch.lapack("getrf", n, n, a, n, pivots)
+            … batch.call_lapack("getrf", n, n, a, n, pivots)
         batch.run(work of one matrix, in units of 0.05 ns)
 
-    In the loop, `x` and `results` are pointers to the present matrices, and `new_workspace` returns memory. The
-    parameter `workspaces` has sizes that `workspace` returned, symbols among them.
+    In the loop, `x` and `results` are pointers to the present matrices, and `new_workspace` returns memory. `ranks` are
+    those of the results for a single matrix. `workspaces` are sizes that `workspace_sizes` returned.
     """
 
     def __init__(self, region: LoweringContext, node: Node, ranks: Sequence[int], *workspaces: Dimension) -> None:
@@ -163,20 +163,20 @@ class Batch:
         self.dtype: DType = type_.dtype
         self.lapack_dtype = complex128 if self.dtype.is_complex else float64  # dtype of LAPACK's computation
         shape = sizes(node.results[0].type)
-        self._batch = shape[: len(shape) - ranks[0]]
+        self._batch_shape = shape[: len(shape) - ranks[0]]
         self._ranks = ranks
         inputs = [f"ptr noalias readonly %x{i}" for i in range(len(node.inputs))]
         results = [f"ptr noalias %result{i}" for i in range(len(node.results))]
-        self._sizes: list[str] = []  # open sizes
+        self._sizes: list[str] = []  # open sizes, as parameters and as arguments
         memory_parameter: list[str] = []
         if uses_open_sizes(node):
             workspace_registers = [register_of(size) for size in workspaces if isinstance(size, Symbol)]
             self._sizes = [*open_dimensions(region), *(f"i64 {register}" for register in workspace_registers)]
             memory_parameter = ["i64 %each"]  # bytes of a part's memory
-        self._arguments = [*self._sizes, *inputs, *results, "ptr %spare", "ptr %failed", *memory_parameter]
-        self.routine = Routine(region, [*self._arguments, *PART], "i1")
+        self._parameters = [*self._sizes, *inputs, *results, "ptr %spare", "ptr %failed", *memory_parameter]
+        self.routine = Routine(region, [*self._parameters, *PART], "i1")
         self.out, self.b = self.routine.out, self.routine.b
-        self._bytes: Dimension = 0
+        self._bytes: Dimension = 0  # of the workspaces of a part
         self._memory_cell = self.out.alloca("ptr")
         self._info = self.out.alloca("i64", "0")
         self.x: list[str] = []
@@ -194,7 +194,7 @@ class Batch:
     def loop_over_matrices(self) -> Iterator[None]:
         """Write the loop over the matrices."""
         with self.out.loop("%first", "%last") as number:
-            index = unravel(self.out, number, self._batch)
+            index = unravel(self.out, number, self._batch_shape)
             self.x = [self._matrix_address(f"%x{i}", value, 2, index) for i, value in enumerate(self._node.inputs)]
             self.results = [
                 self._matrix_address(f"%result{i}", value, rank, index)
@@ -226,7 +226,7 @@ class Batch:
         """Return the name of the routine for the batch's dtype, derived from the name of the routine for doubles."""
         return routine_of(self.dtype, real, complex_)
 
-    def lapack(self, name: str, *arguments: Argument) -> str:
+    def call_lapack(self, name: str, *arguments: Argument) -> str:
         """Call a LAPACK routine, with `info` after the arguments; return an i1 that is true if it failed."""
         _call_lapack(self.out, name, [*(_pass_by_reference(self.out, argument) for argument in arguments), self._info])
         return self.out.icmp("ne", self.out.load("i64", self._info), 0)
@@ -241,8 +241,8 @@ class Batch:
 
     def transpose(self, source: str, target: str, rows: Dimension, columns: Dimension, back: bool = False) -> None:
         """Transpose a row-major matrix from the op's dtype to LAPACK's, or with `back` the other way."""
-        machine = current_target().vector_registers
-        lanes = machine.size // 8 if machine is not None else 0
+        registers = current_target().vector_registers
+        lanes = registers.size // 8 if registers is not None else 0
         fits_vectors = isinstance(rows, int) and isinstance(columns, int) and min(rows, columns) >= lanes > 0
         if 1 in (rows, columns):
             self.copy(source, target, dimensions.times(rows, columns), back)
@@ -250,22 +250,22 @@ class Batch:
             name = transpose_function(self.out.module, self.dtype, rows, columns, lanes)  # type: ignore[arg-type]
             self.out.call(name, source, target)
         else:
-            out, (from_, to) = self.out, self._conversion_dtypes(back)
+            out, (source_dtype, target_dtype) = self.out, self._conversion_dtypes(back)
             height, width = self.size_operand(rows), self.size_operand(columns)
             with out.loop("0", str(height)) as i, out.loop("0", str(width)) as j:
-                element = load(self.b, from_, source, plus(out, product(out, i, width), j))
-                store(self.b, self.cast(element, to), target, plus(out, product(out, j, height), i))
+                element = load(self.b, source_dtype, source, plus(out, product(out, i, width), j))
+                store(self.b, self.cast(element, target_dtype), target, plus(out, product(out, j, height), i))
 
     def copy(
         self, source: str, target: str, count: Dimension, back: bool = False, conjugate: bool = False
     ) -> None:  # fmt: skip
         """Copy numbers from the op's dtype to LAPACK's, or with `back` the other way; `conjugate` conjugates them."""
-        from_, to = self._conversion_dtypes(back)
+        source_dtype, target_dtype = self._conversion_dtypes(back)
         with self.out.loop("0", str(self.size_operand(count))) as i:
-            element = load(self.b, from_, source, i)
+            element = load(self.b, source_dtype, source, i)
             if conjugate and isinstance(element, Pair):
                 element = self.b.pair(element.real, -element.imag)
-            store(self.b, self.cast(element, to), target, i)
+            store(self.b, self.cast(element, target_dtype), target, i)
 
     def copy_real(self, source: str, target: str, count: Dimension) -> None:
         """Copy LAPACK's doubles to a result of real numbers."""
@@ -291,39 +291,38 @@ class Batch:
         for offset, x in enumerate(elements):
             store(self.b, self.cast(x, result_type.dtype), self.results[result_number], offset)
 
-    def run_unless(self, condition: Element) -> AbstractContextManager[None]:
-        """Run the code inside of the context only if the condition does not hold."""
-        return self.out.unless(condition.ir)
-
     def _conversion_dtypes(self, back: bool) -> tuple[DType, DType]:
         return (self.lapack_dtype, self.dtype) if back else (self.dtype, self.lapack_dtype)
 
     def run(self, work: Dimension) -> None:
         """Finish and call the routine, on several threads if the matrices take long enough, and define the results."""
         region, out, node = self._region, self._region.out, self._node
-        count = element_count(out, self._batch)
+        count = element_count(out, self._batch_shape)
         split = self._plan_split(count, work)
-        bounds = write_split_bounds(split, out) if split is not None and split.step is None else ("1", str(count), "1")
-        reserved = self._reserve_memory(bounds[0] if split is None or split.step is None else str(split.parts))
+        bounds = write_split_bounds(split, out) if split is not None and split.step is None else None
+        part_count = bounds[0] if bounds is not None else "1" if split is None else str(split.parts)
+        memory_array, memory_type = self._reserve_memory(part_count)
         body = self.routine.finish("ret i1 false")
         cells = self._new_results()
         failed = out.alloca("i8")
         out.store("i8", 0, failed)
         pointers = [region.data(value) for value in node.inputs]
         pointers += [cell or region.data(value) for value, cell in zip(node.results, cells, strict=True)]
-        pointers += ["null" if reserved is None else region.address(reserved[0]), failed]
+        pointers += ["null" if memory_array is None else region.address(memory_array), failed]
         arguments = [*self._sizes, *(f"ptr {pointer}" for pointer in pointers)]
         if self._sizes:
             arguments.append(f"i64 {dimension(out, self._bytes)}")
-        is_large = bool(self._sizes) or max(math.prod(sizes(v.type)[-2:]) for v in node.inputs) > _UNTHREADED_SIZE
+        may_use_threads = (
+            bool(self._sizes) or max(math.prod(sizes(v.type)[-2:]) for v in node.inputs) > _UNTHREADED_SIZE
+        )
         if region.launches is not None:
-            region.launches.is_single_threaded |= is_large
-        with single_threaded_blas(out, is_large and region.launches is None):
-            self._call_parts(body, arguments, split, bounds, count)
-        if reserved is not None and reserved[1] is not None:
-            region.body.release_or_keep(reserved[0].slot, reserved[1])
-        elif reserved is not None:
-            region.body.release(reserved[0].slot)
+            region.launches.is_single_threaded |= may_use_threads
+        with single_threaded_blas(out, may_use_threads and region.launches is None):
+            self._call_parts(body, arguments, split, bounds or (), count)
+        if memory_array is not None and memory_type is not None:
+            region.body.release_or_keep(memory_array.slot, memory_type)
+        elif memory_array is not None:
+            region.body.release(memory_array.slot)
         for value, cell in zip(node.results, cells, strict=True):
             if cell:
                 region.set(value, load(ElementWriter(out), value.dtype, cell, 0))
@@ -333,18 +332,18 @@ class Batch:
     def _call_parts(
         self, body: str, arguments: Sequence[str], split: Split | None, bounds: Sequence[str], count: Position
     ) -> None:
-        """Call the routine on all matrices, in the parts of the split."""
+        """Call the routine on all matrices, in the parts of the split; `bounds` are those of a split of open size."""
         region = self._region
         if split is None:
             region.launch(body, [*arguments, "i64 0", "i64 0", f"i64 {count}"])
         elif split.step is None:
-            parts = ["i64 %parts", "i64 %size", "i64 %step"]
-            routine = Routine(region, [*self._arguments, *parts])
-            run_parts(split, routine.module, routine.out, body, self._arguments, False, ("%parts", "%size", "%step"))
+            names = ("%parts", "%size", "%step")
+            routine = Routine(region, [*self._parameters, *(f"i64 {name}" for name in names)])
+            run_parts(split, routine.module, routine.out, body, self._parameters, False, names)
             call(region, routine.finish(), *arguments, *(f"i64 {bound}" for bound in bounds))
         else:
-            routine = Routine(region, self._arguments)
-            run_split(split, routine.module, routine.out, body, self._arguments, False)
+            routine = Routine(region, self._parameters)
+            run_split(split, routine.module, routine.out, body, self._parameters, has_rare=False)
             call(region, routine.finish(), *arguments)
 
     def _plan_split(self, count: Position, work: Dimension) -> Split | None:
@@ -360,22 +359,25 @@ class Batch:
             None, count, None, shape, 1, least_part_work=_PART_WORK, least_work=2 * _PART_WORK, part_limit=part_limit
         )
 
-    def _reserve_memory(self, parts: str) -> tuple[Object, TensorType | None] | None:
-        """Allocate the workspaces of the parts, on their stacks if they are small enough."""
+    def _reserve_memory(self, part_count: str) -> tuple[Object | None, TensorType | None]:
+        """Allocate the workspaces of the parts, on their stacks if they are small enough.
+
+        Otherwise return the array that holds them, and its type if its size is known.
+        """
         if isinstance(self._bytes, int) and self._bytes <= _STACK_BYTES:
             ir_type = f"[{max(self._bytes // 64, 1)} x <8 x i64>]"
             self.out.prepend(f"store ptr {self.out.alloca(ir_type)}, ptr {self._memory_cell}")
-            return None
+            return None, None
         self.out.prepend(
             f"%spare_offset = mul nsw i64 %part, {'%each' if self._sizes else self._bytes}",
             "%spare_here = getelementptr inbounds i8, ptr %spare, i64 %spare_offset",
             f"store ptr %spare_here, ptr {self._memory_cell}",
         )
-        if isinstance(self._bytes, int) and parts.isdigit():
-            type_ = TensorType(float64, (int(parts) * self._bytes // 8,))
+        if isinstance(self._bytes, int) and part_count.isdigit():
+            type_ = TensorType(float64, (int(part_count) * self._bytes // 8,))
             return self._region.new_array(type_), type_
         out = self._region.out
-        count = product(out, parts, dimension(out, dimensions.floor_quotient(self._bytes, 8)))
+        count = product(out, part_count, dimension(out, dimensions.floor_quotient(self._bytes, 8)))
         return self._region.body.new_sized_array(float64, (count,)), None
 
     def _new_results(self) -> list[str]:

@@ -15,7 +15,7 @@ from typing import Any
 from autoconv.backends.llvm.analysis.classify_indexing import broadcasts_to, shape_of
 from autoconv.backends.llvm.analysis.representation import is_array, is_complex, is_dense, is_scalar, sizes
 from autoconv.backends.llvm.codegen.context import LoweringContext
-from autoconv.backends.llvm.codegen.linalg.lapack import Batch, has_routines, routine_of, workspace
+from autoconv.backends.llvm.codegen.linalg.lapack import Batch, has_routines, routine_of, workspace_sizes
 from autoconv.backends.llvm.codegen.linalg.small_matrix import LARGEST_SIZE, Rows, cholesky, eliminate
 from autoconv.backends.llvm.codegen.registry import complex_lowering, native_lowering
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, Pair, load, store
@@ -56,11 +56,12 @@ def _open_lapack_predicate(*names: str) -> Callable[[Node], bool]:
             return False
         if not all(type_.dtype.name in ("float32", "float64") for type_ in types):
             return False
-        first, *others = shapes[: len(types)]
-        is_square = node.op.name in ("qr", "svd") or first[-1] == first[-2]
-        batch = max((shape[:-2] for shape in shapes[: len(types)]), key=len)
-        broadcasts = all(broadcasts_to(shape[:-2], shapes[len(types)][: len(batch)]) for shape in shapes[: len(types)])
-        return is_square and broadcasts and all(shape[-2] == first[-1] for shape in others)
+        operand_shapes, result_shape = shapes[: len(types)], shapes[len(types)]
+        matrix_shape, *other_shapes = operand_shapes
+        is_square = node.op.name in ("qr", "svd") or matrix_shape[-1] == matrix_shape[-2]
+        batch_rank = max(len(shape) - 2 for shape in operand_shapes)
+        have_batch = all(broadcasts_to(shape[:-2], result_shape[:batch_rank]) for shape in operand_shapes)
+        return is_square and have_batch and all(shape[-2] == matrix_shape[-1] for shape in other_shapes)
 
     return fits
 
@@ -113,7 +114,7 @@ def write_determinant(region: LoweringContext, node: Node) -> None:
     batch = Batch(region, node, [0] * len(node.results))
     out, b = batch.out, batch.b
     matrix, pivots = batch.new_matrix(times(n, n)), batch.new_workspace(n)
-    sign, total = out.alloca(memory(batch.lapack_dtype)), out.alloca("double")
+    sign_cell, log_cell = out.alloca(memory(batch.lapack_dtype)), out.alloca("double")
     is_small, has_sign = _is_small(batch, n), len(node.results) == 2
 
     def store_results(*elements: Element) -> None:
@@ -127,25 +128,25 @@ def write_determinant(region: LoweringContext, node: Node) -> None:
                 determinant = determinant * x
             magnitude = b.intrinsic("fabs", determinant)
             is_regular = is_regular & b.compare("gt", magnitude, 1e-290) & b.compare("lt", magnitude, 1e290)
-            signed = b.intrinsic("copysign", b.constant(1.0, float64), determinant)
-            store_results(*([signed, b.libm("log", magnitude)] if has_sign else [determinant]))
-            stack.enter_context(batch.run_unless(is_regular))
+            sign = b.intrinsic("copysign", b.constant(1.0, float64), determinant)
+            store_results(*([sign, b.libm("log", magnitude)] if has_sign else [determinant]))
+            stack.enter_context(out.unless(is_regular.ir))
         batch.transpose(batch.x[0], matrix, n, n)
-        is_singular = b.wrap(bool_, batch.lapack(batch.routine_of("dgetrf"), n, n, matrix, n, pivots))
-        store(b, _widen_real(b, 1.0, batch.lapack_dtype), sign, 0)
-        store(b, b.constant(0.0, float64), total, 0)
+        is_singular = b.wrap(bool_, batch.call_lapack(batch.routine_of("dgetrf"), n, n, matrix, n, pivots))
+        store(b, _widen_real(b, 1.0, batch.lapack_dtype), sign_cell, 0)
+        store(b, b.constant(0.0, float64), log_cell, 0)
         with out.loop("0", str(batch.size_operand(n))) as i:
             is_swapped = load(b, int64, pivots, i).differs(b.wrap(int64, out.add(i, 1)))
             pivot = load(b, batch.lapack_dtype, matrix, batch.element_offset(i, plus(n, 1)))
-            unit, magnitude = _sign_and_magnitude(b, pivot, is_swapped)
-            store(b, unit * load(b, batch.lapack_dtype, sign, 0), sign, 0)
-            store(b, load(b, float64, total, 0) + b.libm("log", magnitude), total, 0)
-        signed = _zero_if(b, is_singular, load(b, batch.lapack_dtype, sign, 0))
-        magnitude = b.select(is_singular, b.constant(-math.inf, float64), load(b, float64, total, 0))
+            pivot_sign, magnitude = _sign_and_magnitude(b, pivot, is_swapped)
+            store(b, pivot_sign * load(b, batch.lapack_dtype, sign_cell, 0), sign_cell, 0)
+            store(b, load(b, float64, log_cell, 0) + b.libm("log", magnitude), log_cell, 0)
+        sign = _zero_if(b, is_singular, load(b, batch.lapack_dtype, sign_cell, 0))
+        logarithm = b.select(is_singular, b.constant(-math.inf, float64), load(b, float64, log_cell, 0))
         if has_sign:
-            store_results(signed, magnitude)
+            store_results(sign, logarithm)
         else:
-            store_results(signed * _widen_real(b, b.libm("exp", magnitude), batch.lapack_dtype))
+            store_results(sign * _widen_real(b, b.libm("exp", logarithm), batch.lapack_dtype))
     batch.run(_work_estimate(4, n, n, n, is_small=is_small))
 
 
@@ -191,7 +192,7 @@ def write_inverse(region: LoweringContext, node: Node) -> None:
         out.clear(solution, count)
         with out.loop("0", str(batch.size_operand(n))) as i:
             store(b, _widen_real(b, 1.0, batch.lapack_dtype), solution, batch.element_offset(i, plus(n, 1)))
-        batch.record_failure_if(batch.lapack(batch.routine_of("dgesv"), n, n, matrix, n, pivots, solution, n))
+        batch.record_failure_if(batch.call_lapack(batch.routine_of("dgesv"), n, n, matrix, n, pivots, solution, n))
         batch.transpose(solution, batch.results[0], n, n, back=True)
     batch.run(_work_estimate(10, n, n, n, is_small=is_small))
 
@@ -209,7 +210,8 @@ def write_solve(region: LoweringContext, node: Node) -> None:
             stack.enter_context(_solve_in_registers(batch, adjoint, batch.load_matrix(batch.x[1], n, columns)))
         _load_column_major(batch, batch.x[0], matrix, n, adjoint)
         batch.transpose(batch.x[1], solution, n, columns)
-        batch.record_failure_if(batch.lapack(batch.routine_of("dgesv"), n, columns, matrix, n, pivots, solution, n))
+        call_arguments = (n, columns, matrix, n, pivots, solution, n)
+        batch.record_failure_if(batch.call_lapack(batch.routine_of("dgesv"), *call_arguments))
         batch.transpose(solution, batch.results[0], columns, n, back=True)
     batch.run(plus(_work_estimate(4, n, n, n, is_small=is_small), times(8, product((n, n, columns)))))
 
@@ -233,7 +235,7 @@ def write_triangular_solve(region: LoweringContext, node: Node) -> None:
             matrix = copy
         batch.transpose(batch.x[1], solution, n, columns)
         call_arguments = (triangle, transposition, "N", n, columns, matrix, n, solution, n)
-        batch.record_failure_if(batch.lapack(batch.routine_of("dtrtrs"), *call_arguments))
+        batch.record_failure_if(batch.call_lapack(batch.routine_of("dtrtrs"), *call_arguments))
         batch.transpose(solution, batch.results[0], columns, n, back=True)
     batch.run(_work_estimate(4, n, n, columns))
 
@@ -245,11 +247,11 @@ def _solve_in_registers(batch: Batch, adjoint: bool, right_sides: Rows) -> Abstr
         matrix = [list(column) for column in zip(*matrix, strict=True)]
     _, _, solution, is_regular = eliminate(batch.b, matrix, right_sides)
     batch.store_result([x for row in solution for x in row])
-    return batch.run_unless(is_regular)
+    return batch.out.unless(is_regular.ir)
 
 
 def _load_column_major(batch: Batch, source: str, target: str, n: Dimension, adjoint: bool) -> None:
-    """Copy a row-major square matrix, or its adjoint, to column-major order."""
+    """Copy a row-major square matrix, or its adjoint, to column-major order, which transposes by itself."""
     if adjoint:
         batch.copy(source, target, times(n, n), conjugate=True)
     else:
@@ -279,11 +281,11 @@ def write_cholesky(region: LoweringContext, node: Node) -> None:
             factor_rows, is_regular = cholesky(b, symmetric)
             zeros = [b.constant(0.0, float64)] * n
             batch.store_result([y for row in factor_rows for y in (*row, *zeros[len(row) :])])
-            stack.enter_context(batch.run_unless(is_regular))
+            stack.enter_context(out.unless(is_regular.ir))
         with out.loop("0", side) as i, out.loop("0", side) as j:
             total = _symmetric_part(b, load(b, dtype, x, offset(i, j)), load(b, dtype, x, offset(j, i)))
             store(b, batch.cast(total, batch.lapack_dtype), matrix, offset(j, i))
-        batch.record_failure_if(batch.lapack(batch.routine_of("dpotrf"), "L", n, matrix, n))
+        batch.record_failure_if(batch.call_lapack(batch.routine_of("dpotrf"), "L", n, matrix, n))
         with out.loop("0", side) as i, out.loop("0", side) as j:
             is_above = b.wrap(bool_, out.icmp("sgt", j, i))
             factor = _zero_if(b, is_above, load(b, batch.lapack_dtype, matrix, offset(j, i)))
@@ -310,22 +312,24 @@ def write_qr(region: LoweringContext, node: Node) -> None:
     rows, columns = shape_of(node.inputs[0].type)[-2:]
     inner, short_side = shape_of(node.results[0].type)[-1], minimum(rows, columns)
     decompose, expand = (routine_of(_operand_dtype(node), *names) for names in (("dgeqrf",), ("dorgqr", "zungqr")))
-    decompose_length = workspace(region, decompose, rows, columns, None, rows, None, None, None, None, work=5)[0]
-    expand_length = workspace(region, expand, rows, inner, short_side, None, rows, None, None, None, None, work=6)[0]
+    query_arguments = (rows, columns, None, rows, *[None] * 4)
+    decompose_length = workspace_sizes(region, decompose, *query_arguments, numbers=5)[0]
+    query_arguments = (rows, inner, short_side, None, rows, *[None] * 4)
+    expand_length = workspace_sizes(region, expand, *query_arguments, numbers=6)[0]
     batch = Batch(region, node, [2, 2], decompose_length, expand_length)
     out, b = batch.out, batch.b
     lengths = maximum(decompose_length, columns), maximum(expand_length, inner)
     matrix, scales = batch.new_matrix(times(rows, maximum(columns, inner))), batch.new_matrix(short_side)
-    work = batch.new_matrix(maximum(*lengths))
+    number_workspace = batch.new_matrix(maximum(*lengths))
     with batch.loop_over_matrices():
         q, r = batch.results
         batch.transpose(batch.x[0], matrix, rows, columns)
-        batch.lapack(decompose, rows, columns, matrix, rows, scales, work, lengths[0])
+        batch.call_lapack(decompose, rows, columns, matrix, rows, scales, number_workspace, lengths[0])
         with out.loop("0", str(batch.size_operand(inner))) as i, out.loop("0", str(batch.size_operand(columns))) as j:
             is_below = b.wrap(bool_, out.icmp("sgt", i, j))
             element = _zero_if(b, is_below, load(b, batch.lapack_dtype, matrix, batch.element_offset(j, rows, i)))
             store(b, batch.cast(element, batch.dtype), r, batch.element_offset(i, columns, j))
-        batch.lapack(expand, rows, inner, short_side, matrix, rows, scales, work, lengths[1])
+        batch.call_lapack(expand, rows, inner, short_side, matrix, rows, scales, number_workspace, lengths[1])
         batch.transpose(matrix, q, inner, rows, back=True)
     batch.run(plus(_LAPACK_CALL_COST, _work_estimate(8, rows, columns, short_side)))
 
@@ -335,21 +339,22 @@ def write_qr(region: LoweringContext, node: Node) -> None:
                  work=_single_matrix_work(60), library=True)  # fmt: skip
 def write_eigh(region: LoweringContext, node: Node) -> None:
     n = _column_count(node)
-    name, query = routine_of(_operand_dtype(node), "dsyevd", "zheevd"), ("V", "L", n, None, n, *[None] * 6)
+    name, query_arguments = routine_of(_operand_dtype(node), "dsyevd", "zheevd"), ("V", "L", n, None, n, *[None] * 6)
     has_complex = _operand_dtype(node).is_complex
     if has_complex:
-        numbers, integers, reals = workspace(region, name, *query, None, None, work=6, reals=8, integers=10)
+        query_arguments = (*query_arguments, None, None)
+        numbers, integers, reals = workspace_sizes(region, name, *query_arguments, numbers=6, reals=8, integers=10)
     else:
-        numbers, integers, reals = workspace(region, name, *query, work=6, integers=8)
+        numbers, integers, reals = workspace_sizes(region, name, *query_arguments, numbers=6, integers=8)
     batch = Batch(region, node, [1, 2], numbers, integers, reals)
     matrix, eigenvalues = batch.new_matrix(times(n, n)), batch.new_workspace(n)
-    work, integer_workspace = batch.new_matrix(numbers), batch.new_workspace(integers)
+    number_workspace, integer_workspace = batch.new_matrix(numbers), batch.new_workspace(integers)
     real_workspace = (batch.new_workspace(reals), reals) if has_complex else ()
     with batch.loop_over_matrices():
         values, vectors = batch.results
         batch.transpose(batch.x[0], matrix, n, n)
-        workspaces = (work, numbers, *real_workspace, integer_workspace, integers)
-        batch.record_failure_if(batch.lapack(name, "V", "L", n, matrix, n, eigenvalues, *workspaces))
+        workspaces = (number_workspace, numbers, *real_workspace, integer_workspace, integers)
+        batch.record_failure_if(batch.call_lapack(name, "V", "L", n, matrix, n, eigenvalues, *workspaces))
         batch.copy_real(eigenvalues, values, n)
         batch.transpose(matrix, vectors, n, n, back=True)
     batch.run(plus(4 * _LAPACK_CALL_COST, _work_estimate(60, n, n, n)))
@@ -368,21 +373,21 @@ def write_svd(region: LoweringContext, node: Node) -> None:
     is_full = has_vectors and node.attributes.get("full_matrices", False)
     job = "A" if is_full else "S" if has_vectors else "N"
     left, right = (rows, columns) if is_full else (short_side, short_side)
-    shape: tuple[Any, ...] = (job, rows, columns, None, rows, None, None, rows, None, right)
+    query_arguments: tuple[Any, ...] = (job, rows, columns, None, rows, None, None, rows, None, right)
     name, has_complex = routine_of(_operand_dtype(node), "dgesdd"), _operand_dtype(node).is_complex
-    numbers = workspace(region, name, *shape, *[None] * (5 if has_complex else 4), work=10)[0]
+    numbers = workspace_sizes(region, name, *query_arguments, *[None] * (5 if has_complex else 4), numbers=10)[0]
     batch = Batch(region, node, [1, 2, 2][: len(node.results)], numbers)
     matrix, singular_values = batch.new_matrix(times(rows, columns)), batch.new_workspace(short_side)
     u, v = (batch.new_matrix(size if has_vectors else 1) for size in (times(rows, left), times(right, columns)))
-    work, integer_workspace = batch.new_matrix(numbers), batch.new_workspace(times(8, short_side))
+    number_workspace, integer_workspace = batch.new_matrix(numbers), batch.new_workspace(times(8, short_side))
     # At least the size that the manual of zgesdd requires for any shape.
     reals = times(short_side, plus(plus(times(7, short_side), times(2, maximum(rows, columns))), 12))
     real_workspace = (batch.new_workspace(reals),) if has_complex else ()
     with batch.loop_over_matrices():
         batch.transpose(batch.x[0], matrix, rows, columns)
         vectors = (u, rows, v, right)
-        workspaces = (work, numbers, *real_workspace, integer_workspace)
-        failure = batch.lapack(name, job, rows, columns, matrix, rows, singular_values, *vectors, *workspaces)
+        workspaces = (number_workspace, numbers, *real_workspace, integer_workspace)
+        failure = batch.call_lapack(name, job, rows, columns, matrix, rows, singular_values, *vectors, *workspaces)
         batch.record_failure_if(failure)
         batch.copy_real(singular_values, batch.results[0], short_side)
         if has_vectors:

@@ -70,7 +70,7 @@ def _is_finite(b: ElementWriter, rows: Sequence[Sequence[Element]]) -> Element:
     total = b.constant(0.0, float64)
     for row in rows:
         for x in row:
-            total = total + x * 0.0
+            total = total + x * 0.0  # nan for an infinity and a nan
     return total.same(0.0)
 
 

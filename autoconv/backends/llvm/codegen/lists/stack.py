@@ -19,19 +19,22 @@ from autoconv.backends.llvm.target import abi
 from autoconv.graph.graph import Node, Value
 from autoconv.ops.values.list_value import ListValue
 
+# Offsets in the header of a buffer, which begins with the length, of the capacity and of the elements' address.
+_CAPACITY_OFFSET, _ELEMENTS_OFFSET = 8, 16
+
 
 @lowering("list_empty")
 def write_list_empty(region: LoweringContext, node: Node) -> None:
     """Allocate a stack with the capacity that earlier stacks of its type reached; a C library has no such record."""
     out, size = region.out, _element_size(region, node.results[0])
     byte_limits = stacks.INITIAL_BYTES_LIMIT, stacks.LEARNED_BYTES_LIMIT
-    initial, limit = (_element_capacity(out, byte_limit, size) for byte_limit in byte_limits)
-    default = _initial_capacity(out, initial)
+    initial_limit, learned_limit = (_element_capacity(out, byte_limit, size) for byte_limit in byte_limits)
+    default = _initial_capacity(out, initial_limit)
     capacity: Any = default
     if region.body.objects.has_python:
         learned = out.load("i64", _learned_capacity(region, node.results[0]))
         is_smaller = out.icmp("slt", learned, default)
-        fits = out.icmp("sle", learned, limit)
+        fits = out.icmp("sle", learned, learned_limit)
         capacity = out.select(fits, learned, default)
         capacity = out.select(is_smaller, default, capacity)
     byte_count = out.op("add", out.op("mul nuw nsw", capacity, size), stacks.HEADER_BYTES)
@@ -60,7 +63,7 @@ def write_list_push(region: LoweringContext, node: Node) -> None:
     stack = _take_buffer(region, list_)
     size = _element_size(region, list_)
     data = _load_data_address(region, stack)
-    length, capacity = out.load("i64", data), out.load("i64", _offset_address(region, data, 8))
+    length, capacity = out.load("i64", data), out.load("i64", _offset_address(region, data, _CAPACITY_OFFSET))
     is_full = out.icmp("uge", length, capacity)
     reference = region.body.own_reference(stack)
     with out.unlikely(is_full):
@@ -83,10 +86,10 @@ def write_list_push(region: LoweringContext, node: Node) -> None:
             out.store("ptr", "null", new_buffer.slot)
             out.store("ptr", new_buffer.ir, reference.slot)
 
-        # A large buffer is reallocated, so that it never exists twice.
+        # A large buffer that is not borrowed is reallocated, so that it never exists twice.
         is_large = out.icmp("ugt", byte_count, 2 * stacks.SMALL_STACK_BYTES)
-        is_large = out.and_(is_large, out.icmp("ne", capacity, 0))
-        out.either(is_large, lambda: region.body.fail_if(out.call("resize", stack, byte_count)), copy_buffer)
+        is_resized = out.and_(is_large, out.icmp("ne", capacity, 0))
+        out.either(is_resized, lambda: region.body.fail_if(out.call("resize", stack, byte_count)), copy_buffer)
         _set_capacity(region, _load_data_address(region, out.load("ptr", reference.slot)), new_capacity)
     stack = out.load("ptr", reference.slot)
     data = _load_data_address(region, stack)
@@ -157,12 +160,13 @@ def _initial_capacity(out: FunctionText, fitting_count: Position) -> Position:
 
 
 def _new_bytes(region: LoweringContext, size: str) -> Object:
+    """Allocate an array of bytes, whose memory is pooled for the next call."""
     out = region.out
     dimension = out.alloca("i64")
     out.store("i64", size, dimension)
     descriptor = region.body.objects.reference(np.dtype(np.uint8))
-    memory = region.body.objects.reference(HANDLER)(out)  # pooled for the next call
-    result = out.call("new_large_array", 1, dimension, descriptor(out), memory)
+    pool = region.body.objects.reference(HANDLER)(out)
+    result = out.call("new_large_array", 1, dimension, descriptor(out), pool)
     region.body.fail_if(out.is_null(result))
     return region.body.own_reference(result)
 
@@ -174,13 +178,14 @@ def _load_data_address(region: LoweringContext, object_: str) -> str:
 
 def _set_capacity(region: LoweringContext, data: str, capacity: str) -> None:
     """Set the capacity, and the address of the elements, which are in the buffer itself."""
-    region.out.store("i64", capacity, _offset_address(region, data, 8))
-    region.out.store("ptr", _offset_address(region, data, stacks.HEADER_BYTES), _offset_address(region, data, 16))
+    region.out.store("i64", capacity, _offset_address(region, data, _CAPACITY_OFFSET))
+    elements = _offset_address(region, data, stacks.HEADER_BYTES)
+    region.out.store("ptr", elements, _offset_address(region, data, _ELEMENTS_OFFSET))
 
 
 def _load_elements_address(region: LoweringContext, data: str) -> str:
     """Return the address of the first element."""
-    return region.out.load("ptr", _offset_address(region, data, 16))
+    return region.out.load("ptr", _offset_address(region, data, _ELEMENTS_OFFSET))
 
 
 def _offset_address(region: LoweringContext, data: str, offset: Position) -> str:

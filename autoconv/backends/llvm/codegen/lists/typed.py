@@ -17,6 +17,8 @@ from autoconv.backends.llvm.target import abi
 from autoconv.graph.dtypes import DType, bool_, int64
 from autoconv.graph.graph import Node
 
+LENGTHS = (0, 1 << 60)  # range of the lengths of lists
+BYTES_LIMIT = 1 << 46  # larger lists are left to the kernel, which raises an error
 _LIST_ALIAS, _ITEM_ALIAS = ", !tbaa !5", ", !tbaa !6"  # alias classes of lists and their items (see ir/metadata.py)
 
 
@@ -66,10 +68,6 @@ def store_item(out: FunctionText, start: str, index: Position, item: Element) ->
     out.store(ir_type, ir, address, _ITEM_ALIAS)
 
 
-def _accept_any(node: Node) -> bool:
-    return True
-
-
 def dtype_of(node: Node) -> DType:
     element: Any = node.attributes["element"]
     result: DType = element.dtype
@@ -87,18 +85,18 @@ def new_list(region: LoweringContext, size: str) -> Object:
     return region.body.own_reference(result)
 
 
-@data_sized_lowering("typed_list_make", fits=_accept_any)
+@data_sized_lowering("typed_list_make")
 def _write_make(region: LoweringContext, node: Node) -> None:
     dtype = dtype_of(node)
-    items = new_list(region, str(dtype.size * len(node.inputs)))
+    result = new_list(region, str(dtype.size * len(node.inputs)))
     if node.inputs:
-        start = TypedList(region.out, items.ir, dtype).start()
+        start = TypedList(region.out, result.ir, dtype).start()
         for i, value in enumerate(node.inputs):
             store_item(region.out, start, str(i), region.number(value))
-    region.set(node.results[0], items)
+    region.set(node.results[0], result)
 
 
-@data_sized_lowering("typed_list_repeat", fits=_accept_any)
+@data_sized_lowering("typed_list_repeat")
 def _write_repeat(region: LoweringContext, node: Node) -> None:
     out, x = region.out, typed_operand(region, node)
     count = RegisterWriter(region).cast(region.number(node.inputs[1]), int64)
@@ -106,14 +104,14 @@ def _write_repeat(region: LoweringContext, node: Node) -> None:
     is_negative = out.icmp("slt", count.ir, 0)
     repeats = out.select(is_negative, 0, count.ir)
     product = out.call_c("llvm.umul.with.overflow.i64", "{ i64, i1 }", "i64, i64", size, repeats)
-    total = out.part(product, 0)
-    is_too_large = out.icmp("ugt", total, 1 << 46)
+    total_size = out.part(product, 0)
+    is_too_large = out.icmp("ugt", total_size, BYTES_LIMIT)
     region.raise_if(node, out.or_(is_too_large, out.part(product, 1)))
-    items = new_list(region, total)
-    target = TypedList(out, items.ir, x.dtype).start()
+    result = new_list(region, total_size)
+    target = TypedList(out, result.ir, x.dtype).start()
     routine = _repeat_routine(region, x.dtype)
     out.call(routine, target, x.start(), size, repeats)
-    region.set(node.results[0], items)
+    region.set(node.results[0], result)
 
 
 def _repeat_routine(region: LoweringContext, dtype: DType) -> str:
@@ -135,28 +133,28 @@ def _repeat_routine(region: LoweringContext, dtype: DType) -> str:
     return routine.finish()
 
 
-@data_sized_lowering("typed_list_length", fits=_accept_any)
+@data_sized_lowering("typed_list_length")
 def _write_length(region: LoweringContext, node: Node) -> None:
     length = RegisterWriter(region).wrap(int64, typed_operand(region, node).length())
-    region.body.record_range(length, (0, 1 << 60))
+    region.body.record_range(length, LENGTHS)
     region.set(node.results[0], length)
 
 
-@data_sized_lowering("typed_list_get", fits=_accept_any)
+@data_sized_lowering("typed_list_get")
 def _write_get(region: LoweringContext, node: Node) -> None:
     x = typed_operand(region, node)
     index = normalise_index(region, node, node.inputs[1], x.length())
     region.set(node.results[0], x.load(index))
 
 
-@data_sized_lowering("typed_list_set", fits=_accept_any)
+@data_sized_lowering("typed_list_set")
 def _write_set(region: LoweringContext, node: Node) -> None:
     x = typed_operand(region, node)
     index = normalise_index(region, node, node.inputs[1], x.length())
     x.store(index, region.number(node.inputs[2]))
 
 
-@data_sized_lowering("typed_list_append", fits=_accept_any)
+@data_sized_lowering("typed_list_append")
 def _write_append(region: LoweringContext, node: Node) -> None:
     out, x = region.out, typed_operand(region, node)
     size, step = x.size(), x.dtype.size
@@ -170,7 +168,7 @@ def _write_append(region: LoweringContext, node: Node) -> None:
     x.set_size(new_size)
 
 
-@data_sized_lowering("typed_list_pop", fits=_accept_any)
+@data_sized_lowering("typed_list_pop")
 def _write_pop(region: LoweringContext, node: Node) -> None:
     out, x = region.out, typed_operand(region, node)
     size, step = x.size(), x.dtype.size
@@ -192,7 +190,7 @@ def _write_pop(region: LoweringContext, node: Node) -> None:
     region.set(node.results[0], item)
 
 
-@data_sized_lowering("typed_list_clear", fits=_accept_any)
+@data_sized_lowering("typed_list_clear")
 def _write_clear(region: LoweringContext, node: Node) -> None:
     typed_operand(region, node).set_size("0")
 
@@ -200,42 +198,44 @@ def _write_clear(region: LoweringContext, node: Node) -> None:
 # ---- iteration: a cursor is a list of two numbers, the next position and the current item
 
 
-@data_sized_lowering("typed_list_cursor", fits=_accept_any)
+@data_sized_lowering("typed_list_cursor")
 def _write_cursor(region: LoweringContext, node: Node) -> None:
-    items = new_list(region, "16")
-    store_item(region.out, TypedList(region.out, items.ir, int64).start(), "0", region.number(node.inputs[0]))
-    region.set(node.results[0], items)
+    cursor = new_list(region, "16")
+    store_item(region.out, TypedList(region.out, cursor.ir, int64).start(), "0", region.number(node.inputs[0]))
+    region.set(node.results[0], cursor)
 
 
-@data_sized_lowering("typed_list_advance", fits=_accept_any)
+@data_sized_lowering("typed_list_advance")
 def _write_advance(region: LoweringContext, node: Node) -> None:
     out, x, b = region.out, typed_operand(region, node), RegisterWriter(region)
-    cell = TypedList(out, region.object(node.inputs[1]).ir, int64).start()
-    position = load_item(out, cell, "0", int64)
+    cursor = TypedList(out, region.object(node.inputs[1]).ir, int64).start()
+    position = load_item(out, cursor, "0", int64)
     has_next = b.wrap(bool_, out.icmp("slt", position.ir, x.length()))
-    store_item(out, cell, "0", b.select(has_next, position + 1, (1 << 63) - 1))
+    # At the end, the position becomes the greatest: a finished iteration yields no items that are appended later.
+    store_item(out, cursor, "0", b.select(has_next, position + 1, (1 << 63) - 1))
     with out.if_(has_next.ir):
-        store_item(out, out.gep("i8", cell, 8, inbounds=False), "0", x.load(position.ir))
+        store_item(out, out.gep("i8", cursor, 8, inbounds=False), "0", x.load(position.ir))
     region.set(node.results[0], has_next)
 
 
-@data_sized_lowering("typed_list_current", fits=_accept_any)
+@data_sized_lowering("typed_list_current")
 def _write_current(region: LoweringContext, node: Node) -> None:
     out = region.out
-    cell = TypedList(out, region.object(node.inputs[0]).ir, int64).start()
-    region.set(node.results[0], load_item(out, out.gep("i8", cell, 8, inbounds=False), "0", dtype_of(node)))
+    cursor = TypedList(out, region.object(node.inputs[0]).ir, int64).start()
+    region.set(node.results[0], load_item(out, out.gep("i8", cursor, 8, inbounds=False), "0", dtype_of(node)))
 
 
-@data_sized_lowering("typed_list_position", fits=_accept_any)
+@data_sized_lowering("typed_list_position")
 def _write_position(region: LoweringContext, node: Node) -> None:
-    cell = TypedList(region.out, region.object(node.inputs[0]).ir, int64)
-    position = cell.load("0") - 1
-    region.body.record_range(position, (0, 1 << 60))
+    cursor = TypedList(region.out, region.object(node.inputs[0]).ir, int64)
+    position = cursor.load("0") - 1
+    region.body.record_range(position, LENGTHS)
     region.set(node.results[0], position)
 
 
-@data_sized_lowering("typed_list_row", fits=_accept_any)
+@data_sized_lowering("typed_list_row")
 def _write_row(region: LoweringContext, node: Node) -> None:
+    """Return an item of a Python list of typed lists."""
     out, rows = region.out, region.object(node.inputs[0]).ir
     count, items = (
         out.load(ir_type, out.gep("i8", rows, offset), _LIST_ALIAS)

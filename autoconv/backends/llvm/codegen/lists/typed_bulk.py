@@ -6,6 +6,8 @@ import sys
 
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.lists.typed import (
+    BYTES_LIMIT,
+    LENGTHS,
     TypedList,
     dtype_of,
     load_item,
@@ -144,7 +146,7 @@ def _write_find(region: LoweringContext, node: Node) -> None:
         return
     if method == "index":
         region.raise_if(node, out.icmp("eq", result.ir, length))
-    region.body.record_range(result, (0, 1 << 60))
+    region.body.record_range(result, LENGTHS)
     region.set(node.results[0], result)
 
 
@@ -153,8 +155,8 @@ def _search_function(region: LoweringContext, dtype: DType) -> str:
     routine = Routine(region, ["ptr readonly %items", "i64 %count", f"{register(dtype)} %item"], "i64")
     out, b = routine.out, routine.b
     with out.loop("0", "%count") as i:
-        is_found = _is_equal(b.wrap(dtype, "%item"), load_item(out, "%items", i, dtype))
-        with out.leaving(is_found):
+        is_found = b.wrap(dtype, "%item").same(load_item(out, "%items", i, dtype))
+        with out.leaving(is_found.ir):
             out.ret(i)
     return routine.finish("ret i64 %count")
 
@@ -169,25 +171,21 @@ def _count_function(region: LoweringContext, dtype: DType) -> str:
     return routine.finish(f"ret i64 {out.load('i64', cell)}")
 
 
-def _is_equal(first: Element, second: Element) -> str:
-    return first.same(second).ir
-
-
 @data_sized_lowering("typed_list_slice", fits=lambda node: not node.attributes["given"][2])
 def _write_slice(region: LoweringContext, node: Node) -> None:
     out, x = region.out, typed_operand(region, node)
     length = x.length()
-    start, stop, _ = node.attributes["given"]
+    has_start, has_stop, _ = node.attributes["given"]
     bounds = iter(node.inputs[1:])
-    first = _clamp(region, region.number(next(bounds)), length) if start else "0"
-    last = _clamp(region, region.number(next(bounds)), length) if stop else length
-    is_empty = out.icmp("slt", last, first)
-    last = out.select(is_empty, first, last)
-    size = out.op("mul", out.op("sub", last, first), x.dtype.size)
-    items = new_list(region, size)
-    source = out.gep("i8", x.start(), out.op("mul", first, x.dtype.size), inbounds=False)
-    out.copy(TypedList(out, items.ir, x.dtype).start(), source, size)
-    region.set(node.results[0], items)
+    start = _clamp(region, region.number(next(bounds)), length) if has_start else "0"
+    stop = _clamp(region, region.number(next(bounds)), length) if has_stop else length
+    is_empty = out.icmp("slt", stop, start)
+    stop = out.select(is_empty, start, stop)
+    size = out.op("mul", out.op("sub", stop, start), x.dtype.size)
+    result = new_list(region, size)
+    source = out.gep("i8", x.start(), out.op("mul", start, x.dtype.size), inbounds=False)
+    out.copy(TypedList(out, result.ir, x.dtype).start(), source, size)
+    region.set(node.results[0], result)
 
 
 def _clamp(region: LoweringContext, bound: Element, length: str) -> str:
@@ -200,7 +198,7 @@ def _clamp(region: LoweringContext, bound: Element, length: str) -> str:
     return out.select(out.icmp("sgt", nonnegative, length), length, nonnegative)
 
 
-@data_sized_lowering("typed_list_extend", fits=lambda node: True)
+@data_sized_lowering("typed_list_extend")
 def _write_extend(region: LoweringContext, node: Node) -> None:
     out, x = region.out, typed_operand(region, node)
     added_list = TypedList(out, region.object(node.inputs[1]).ir, x.dtype)
@@ -211,23 +209,23 @@ def _write_extend(region: LoweringContext, node: Node) -> None:
     x.set_size(out.op("add", size, added_size))
 
 
-@data_sized_lowering("typed_list_range", fits=lambda node: _step(node) == 1)
+@data_sized_lowering("typed_list_range", fits=lambda node: _constant_step(node) == 1)
 def _write_range(region: LoweringContext, node: Node) -> None:
     out = region.out
     start, stop = (region.number(value).ir for value in node.inputs[:2])
     is_nonempty = out.icmp("sgt", stop, start)
     count = out.select(is_nonempty, out.op("sub", stop, start), 0)
-    region.raise_if(node, out.icmp("ugt", count, 1 << 43))
-    items = new_list(region, out.op("shl", count, 3))
+    region.raise_if(node, out.icmp("ugt", count, BYTES_LIMIT // 8))
+    result = new_list(region, out.op("shl", count, 3))
     routine = Routine(region, ["ptr %items", "i64 %count", "i64 %start"])
     with routine.out.loop("0", "%count") as i:
         store_item(routine.out, "%items", i, routine.b.wrap(int64, routine.out.op("add", i, "%start")))
     name = routine.finish()
-    out.call(name, TypedList(out, items.ir, int64).start(), count, start)
-    region.set(node.results[0], items)
+    out.call(name, TypedList(out, result.ir, int64).start(), count, start)
+    region.set(node.results[0], result)
 
 
-def _step(node: Node) -> int | None:
+def _constant_step(node: Node) -> int | None:
     constant = node.inputs[2].node
     return int(constant.attributes["value"]) if constant is not None and constant.op.name == "constant" else None
 

@@ -17,6 +17,7 @@ from autoconv.backends.llvm.codegen.matmul.transpose_kernel import transpose_fun
 from autoconv.backends.llvm.codegen.parallel.partitioned import run_split
 from autoconv.backends.llvm.codegen.registry import native_lowering
 from autoconv.backends.llvm.codegen.routine import PART, Routine, call, open_dimensions, partitioned_routine
+from autoconv.backends.llvm.codegen.values import Object
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.index_arith import (
     block_offset,
@@ -48,9 +49,9 @@ def _is_batch(node: Node) -> bool:
     if not all(is_array(value.type) and 0 not in sizes(value.type) for value in (x, y)):
         return False
     types: list[Any] = [value.type for value in (x, y)]
-    has_routine = all(type_.dtype.name in ("float32", "float64") for type_ in types)
+    are_floats = all(type_.dtype.name in ("float32", "float64") for type_ in types)
     is_supported = current_target().vector_registers is not None or has_products(float64)
-    return has_routine and not is_one_product(node) and is_supported
+    return are_floats and not is_one_product(node) and is_supported
 
 
 def _is_open_batch(node: Node) -> bool:
@@ -75,28 +76,25 @@ def write_products(region: LoweringContext, node: Node) -> None:
     if integers.fits(node):
         integers.write_products(region, node)
         return
-    product, machine = Product(node, batched=True), current_target().vector_registers
-    blas = has_products(product.dtype)
+    product, registers = Product(node, batched=True), current_target().vector_registers
+    has_blas = has_products(product.dtype)
     region.set(result, region.new_array(result.type))
     pointers = [region.data(value) for value in (*node.inputs, result)]
-    if machine is not None and (product.suits_tiles() or not blas):
-        plan = choose_tiling(product.rows, product.columns, product.dtype, machine)
-        transposed = (
-            _transpose_matrices(region, node, product, machine.size // product.dtype.size) if product.flip_y else None
-        )
-        if transposed is not None:
-            pointers[1] = region.address(transposed[0])
-        steps = (product.width_x, 1) if product.flip_x else (1, product.width_x)
-        inner_sum = Sum(0, 0, product.inner, steps[0], product.columns)
-        row_steps = steps[1], product.columns
-        tile_routine = TileKernelWriter(region.body.module, plan, product.dtype, (inner_sum,), row_steps).write()
+    if registers is not None and (product.suits_tiles() or not has_blas):
+        tiling = choose_tiling(product.rows, product.columns, product.dtype, registers)
+        if product.flip_y:
+            transposed, type_ = _transpose_matrices(region, node, product, registers.size // product.dtype.size)
+            pointers[1] = region.address(transposed)
+        step, row_step = (product.width_x, 1) if product.flip_x else (1, product.width_x)
+        inner_sum, row_steps = Sum(0, 0, product.inner, step, product.columns), (row_step, product.columns)
+        tile_routine = TileKernelWriter(region.body.module, tiling, product.dtype, (inner_sum,), row_steps).write()
 
         def write_tile(out: FunctionText, addresses: list[str], tile: str) -> None:
             out.call(tile_routine, *addresses, 0, tile, out.add(tile, 1))
 
-        _run_pieces(region, node, product, plan.count, write_tile, pointers)
-        if transposed is not None:
-            region.body.release_or_keep(transposed[0].slot, transposed[1])
+        _run_pieces(region, node, product, tiling.count, write_tile, pointers)
+        if product.flip_y:
+            region.body.release_or_keep(transposed.slot, type_)
         return
 
     def write_blas_call(out: FunctionText, addresses: list[str], _: str) -> None:
@@ -107,7 +105,7 @@ def write_products(region: LoweringContext, node: Node) -> None:
 
 
 def _run_pieces(
-    region: LoweringContext, node: Node, product: Product, pieces: int, write: Any, pointers: list[str]
+    region: LoweringContext, node: Node, product: Product, piece_count: int, write: Any, pointers: list[str]
 ) -> None:
     """Write and call a loop over all pieces of all products, with a body by `write(out, addresses, piece)`."""
     batch = sizes(node.results[0].type)[:-2]
@@ -115,22 +113,19 @@ def _run_pieces(
     body = Routine(region, [*parameters, *PART], "i1")
     out, ir_type = body.out, register(product.dtype)
     with out.loop("%first", "%last") as number:
-        index = unravel(out, number, (*batch, pieces))
+        *batch_index, piece = unravel(out, number, (*batch, piece_count))
         addresses = []
         for name, value in zip(("%x", "%y", "%z"), (*node.inputs, node.results[0]), strict=True):
-            offset = block_offset(out, index[:-1], sizes(value.type), 2)
+            offset = block_offset(out, batch_index, sizes(value.type), 2)
             addresses.append(out.gep(ir_type, name, offset))
-        write(out, addresses, str(index[-1]))
+        write(out, addresses, str(piece))
     call_arguments = [*open_dimensions(region), *(f"ptr {pointer}" for pointer in pointers)]
     if not is_known(batch) or not product.work:
-        sides = product.rows, product.columns, product.inner
-        call(
-            region,
-            partitioned_routine(region, parameters, body, (*batch, pieces), 1, (*batch, *sides)),
-            *call_arguments,
-        )
+        shape = (*batch, product.rows, product.columns, product.inner)
+        name = partitioned_routine(region, parameters, body, (*batch, piece_count), 1, shape)
+        call(region, name, *call_arguments)
         return
-    name, count = body.finish("ret i1 false"), math.prod(batch) * pieces
+    name, count = body.finish("ret i1 false"), math.prod(batch) * piece_count
     parts = min(product.work * math.prod(batch) // _PART_MULTIPLICATIONS, count, 4 * current_target().threads)
     if parts > 1 and current_target().is_parallel:
         routine = Routine(region, parameters)
@@ -140,7 +135,9 @@ def _run_pieces(
         region.out.new(f"call i1 @{name}({', '.join(call_arguments)}, i64 0, i64 0, i64 {count})")
 
 
-def _transpose_matrices(region: LoweringContext, node: Node, product: Product, lanes: int) -> Any:
+def _transpose_matrices(
+    region: LoweringContext, node: Node, product: Product, lanes: int
+) -> tuple[Object, TensorType]:
     """Transpose the matrices of y; return the new array and its type."""
     y = node.inputs[1]
     batch, matrix_size = sizes(y.type)[:-2], product.inner * product.columns
@@ -164,13 +161,15 @@ def _transpose_matrices(region: LoweringContext, node: Node, product: Product, l
     return packed, type_
 
 
-# A single product keeps the rule of `analysis/classify.py`.
 def _classify_batched(node: Node) -> str | None:
+    """Return the lowering class; None for a single product, which has a rule in `analysis/classify.py`."""
     if integers.fits(node):
         return "whole"
     if not uses_open_sizes(node):
         return "whole" if _is_batch(node) else None
-    return None if is_one_product(node) else "whole" if _is_open_batch(node) else "kernel"
+    if is_one_product(node):
+        return None
+    return "whole" if _is_open_batch(node) else "kernel"
 
 
 CLASSIFIERS["matmul"] = _classify_batched

@@ -18,11 +18,11 @@ _ROW_MAJOR, _NOT_TRANSPOSED, _TRANSPOSED = 101, 111, 112  # constants of the C i
 
 @dataclasses.dataclass(frozen=True)
 class Matrix:
-    """A matrix in memory whose rows begin `width` elements apart; with `transposed`, BLAS reads its transpose."""
+    """A matrix in memory whose rows begin `width` elements apart; if `is_transposed`, BLAS reads its transpose."""
 
     pointer: str
     width: Position
-    transposed: bool = False
+    is_transposed: bool = False
 
 
 def has_products(dtype: DType) -> bool:
@@ -44,11 +44,11 @@ def product_call(
         if columns == 1:
             return _vector_product_call(module, dtype, x, y, z, rows, inner)
         if rows == 1:
-            y_transposed = dataclasses.replace(y, transposed=not y.transposed)
+            y_transposed = dataclasses.replace(y, is_transposed=not y.is_transposed)
             return _vector_product_call(module, dtype, y_transposed, x, z, columns, inner)
     ir_type = register(dtype)
-    name, leading = f"cblas_{_precision_letter(dtype)}gemm", "i32, i32, i32, i64, i64, i64"
-    gemm = module.declare(name, "void", f"{leading}, {ir_type}, ptr, i64, ptr, i64, {ir_type}, ptr, i64")
+    name, first_types = f"cblas_{_precision_letter(dtype)}gemm", "i32, i32, i32, i64, i64, i64"
+    gemm = module.declare(name, "void", f"{first_types}, {ir_type}, ptr, i64, ptr, i64, {ir_type}, ptr, i64")
     return (
         f"call void {gemm}(i32 {_ROW_MAJOR}, i32 {_transpose_flag(x)}, i32 {_transpose_flag(y)}, i64 {rows}, "
         f"i64 {columns}, i64 {inner}, {ir_type} {literal(1, dtype)}, ptr {x.pointer}, i64 {x.width}, "
@@ -61,9 +61,9 @@ def _vector_product_call(
 ) -> str:  # fmt: skip
     """Return the text of a call, as `product_call`, for contiguous vectors y and z."""
     ir_type = register(dtype)
-    name, sizes = f"cblas_{_precision_letter(dtype)}gemv", "i32, i32, i64, i64"
-    gemv = module.declare(name, "void", f"{sizes}, {ir_type}, ptr, i64, ptr, i64, {ir_type}, ptr, i64")
-    stored_rows, stored_columns = (inner, rows) if x.transposed else (rows, inner)
+    name, first_types = f"cblas_{_precision_letter(dtype)}gemv", "i32, i32, i64, i64"
+    gemv = module.declare(name, "void", f"{first_types}, {ir_type}, ptr, i64, ptr, i64, {ir_type}, ptr, i64")
+    stored_rows, stored_columns = (inner, rows) if x.is_transposed else (rows, inner)
     return (
         f"call void {gemv}(i32 {_ROW_MAJOR}, i32 {_transpose_flag(x)}, i64 {stored_rows}, i64 {stored_columns}, "
         f"{ir_type} {literal(1, dtype)}, ptr {x.pointer}, i64 {x.width}, ptr {y.pointer}, i64 1, "
@@ -72,7 +72,7 @@ def _vector_product_call(
 
 
 def _transpose_flag(matrix: Matrix) -> int:
-    return _TRANSPOSED if matrix.transposed else _NOT_TRANSPOSED
+    return _TRANSPOSED if matrix.is_transposed else _NOT_TRANSPOSED
 
 
 def _precision_letter(dtype: DType) -> str:

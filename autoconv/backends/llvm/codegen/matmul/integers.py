@@ -44,13 +44,8 @@ def write_products(region: LoweringContext, node: Node) -> None:
     work = _MULTIPLICATION_COST
     for size in shape:
         work *= size if isinstance(size, int) else 1
-    call_arguments = pointers(region, *node.inputs, result)
-    call(
-        region,
-        partitioned_routine(region, parameters, body, (*batch, rows), work, shape),
-        *open_dimensions(region),
-        *call_arguments,
-    )
+    name = partitioned_routine(region, parameters, body, (*batch, rows), work, shape)
+    call(region, name, *open_dimensions(region), *pointers(region, *node.inputs, result))
 
 
 class _RowWriter:
@@ -84,14 +79,14 @@ class _RowWriter:
 
     def _write_dot_products(self) -> None:
         out, b = self.out, self.b
-        total = out.alloca(self._ir_type())
+        total_cell = out.alloca(self._ir_type())
         with out.loop("0", str(self.columns), unrolled=False) as j:
-            store(b, b.constant(0, self.dtype), total, 0)
+            store(b, b.constant(0, self.dtype), total_cell, 0)
             start = plus(out, self.y, index_arith.product(out, j, self.inner))
             with out.loop("0", str(self.inner)) as k:
                 product = self._load_x(k) * load(b, self.dtype, "%y", plus(out, start, k))
-                store(b, load(b, self.dtype, total, 0) + product, total, 0)
-            store(b, load(b, self.dtype, total, 0), "%z", plus(out, self.z, j))
+                store(b, load(b, self.dtype, total_cell, 0) + product, total_cell, 0)
+            store(b, load(b, self.dtype, total_cell, 0), "%z", plus(out, self.z, j))
 
     def _ir_type(self) -> str:
         return f"i{8 * self.dtype.size}"
@@ -100,14 +95,13 @@ class _RowWriter:
         out = self.out
         out.clear(out.gep(self._ir_type(), "%z", self.z), times(out, self.columns, self.dtype.size))
         if isinstance(self.inner, int):
-            blocks: Position = self.inner // _ROWS_AT_ONCE
-            done: Position = self.inner // _ROWS_AT_ONCE * _ROWS_AT_ONCE
+            block_count: Position = self.inner // _ROWS_AT_ONCE
         else:
-            blocks = out.op("sdiv", self.inner, _ROWS_AT_ONCE)
-            done = times(out, blocks, _ROWS_AT_ONCE)
-        with out.loop("0", str(blocks), unrolled=False) as block:
+            block_count = out.op("sdiv", self.inner, _ROWS_AT_ONCE)
+        rows_in_blocks = times(out, block_count, _ROWS_AT_ONCE)
+        with out.loop("0", str(block_count), unrolled=False) as block:
             self._add_rows(times(out, block, _ROWS_AT_ONCE), _ROWS_AT_ONCE)
-        with out.loop(str(done), str(self.inner), unrolled=False) as k:
+        with out.loop(str(rows_in_blocks), str(self.inner), unrolled=False) as k:
             self._add_rows(k, 1)
 
     def _add_rows(self, first: Position, count: int) -> None:

@@ -69,44 +69,47 @@ def write_matmul(region: LoweringContext, node: Node) -> None:
         out.either(is_cached, lambda: _write_tiles(region, product), lambda: _write_blas(region, product))
 
 
-def write_row_routine(region: LoweringContext, product: Product, unit: int = 0) -> tuple[str, list[str], Position]:
+def write_row_routine(
+    region: LoweringContext, product: Product, block_height: int = 0
+) -> tuple[str, list[str], Position]:
     """Write the function that computes rows of a product by tiles.
 
     Return its name, its arguments, and the rows of a unit. Further arguments are a first and a last unit. A unit is a
-    row of tiles, whose height divides the parameter `unit` unless that is 0, or a line of patches.
+    row of tiles, whose height divides `block_height` unless that is 0, or a line of patches.
     """
-    machine, out, patches = current_target().vector_registers, region.out, product.patches
-    assert machine is not None
+    registers, out, patches = current_target().vector_registers, region.out, product.patches
+    assert registers is not None
     y_value, (result,) = product.node.inputs[1], product.node.results
-    registers: dict[str, Position] = {}
+    open_sizes: dict[str, Position] = {}
 
     def size_operand(size: Position) -> Position:
         if isinstance(size, int):
             return size
-        name = f"%told.{len(registers)}"
-        registers[name] = size
+        name = f"%told.{len(open_sizes)}"
+        open_sizes[name] = size
         return name
 
     rows = _row_count(out, product) if patches is None else dimension(out, patches.rows[-1][0])
-    plan = choose_tiling(size_operand(rows), product.columns, product.dtype, machine, 0 if patches else unit)
-    y = transpose_operand(region, y_value, plan.lanes) if product.flip_y else region.data(y_value)
+    height = 0 if patches else block_height
+    tiling = choose_tiling(size_operand(rows), product.columns, product.dtype, registers, height)
+    y = transpose_operand(region, y_value, tiling.lanes) if product.flip_y else region.data(y_value)
     lines: Sequence[tuple[Position, Position]] = ()
     if patches is None:
         x = product.node.inputs[0]
-        step, row = (product.width_x, 1) if product.flip_x else (1, product.width_x)
+        step, row_step = (product.width_x, 1) if product.flip_x else (1, product.width_x)
         sums: Sequence[Sum] = [Sum(0, 0, size_operand(product.inner), step, product.columns)]
     else:
         x = patches.base
-        sums, lines, row = _patch_offsets(patches, product.columns, lambda size: size_operand(dimension(out, size)))
-    kernel = TileKernelWriter(
-        region.body.module, plan, product.dtype, tuple(sums), (row, product.columns), tuple(lines), tuple(registers)
+        sums, lines, row_step = _patch_offsets(
+            patches, product.columns, lambda size: size_operand(dimension(out, size))
+        )
+    row_steps = row_step, product.columns
+    writer = TileKernelWriter(
+        region.body.module, tiling, product.dtype, tuple(sums), row_steps, tuple(lines), tuple(open_sizes)
     )
     call_arguments = [f"ptr {pointer}" for pointer in (region.data(x), y, region.data(result))]
-    return (
-        kernel.write(),
-        [*call_arguments, *(f"i64 {size}" for size in registers.values())],
-        rows if patches else plan.height,
-    )
+    call_arguments += [f"i64 {size}" for size in open_sizes.values()]
+    return writer.write(), call_arguments, rows if patches else tiling.height
 
 
 def _row_count(out: FunctionText, product: Product) -> Position:
@@ -192,7 +195,7 @@ def _write_symbolic_blas(region: LoweringContext, product: Product) -> None:
     def multiply(is_nonempty: bool) -> None:
         body.line(product_call(module, product.dtype, x, y, z, sides, is_nonempty))
 
-    body.either(body.icmp("eq", "%inner", 0), lambda: multiply(False), lambda: multiply(True))
+    body.either(body.icmp("eq", "%inner", 0), lambda: multiply(is_nonempty=False), lambda: multiply(is_nonempty=True))
     body.ret(FALSE)
     shape = rows, product.inner, product.columns
     call_arguments = [f"ptr {_address(region, value)}" for value in (*operands, product.node.results[0])]
@@ -201,8 +204,10 @@ def _write_symbolic_blas(region: LoweringContext, product: Product) -> None:
     name, out = body.finish("product"), region.out
     with single_threaded_blas(out):
         if current_target().is_parallel:
-            least, most = 2 * _PART_MULTIPLICATIONS, 2 * current_target().threads
-            split = Split(0, rows, None, shape, 1, _LEAST_PART_SIDE, _PART_MULTIPLICATIONS, least, most)
+            split = Split(
+                0, rows, None, shape, step_multiple=_LEAST_PART_SIDE, least_part_work=_PART_MULTIPLICATIONS,
+                least_work=2 * _PART_MULTIPLICATIONS, part_limit=2 * current_target().threads,
+            )  # fmt: skip
             run_split(split, module, out, name, call_arguments, has_rare=False)
         else:
             region.launch(name, [*call_arguments, "i64 0", "i64 0", f"i64 {rows}"])

@@ -29,12 +29,12 @@ class TileKernelWriter:
 
     `sums` are accumulated into each number of the result in sequence. `row_steps` are the distances in elements of
     adjacent rows of x and of the result. `lines` are nested loops of (size, step in elements of x), the innermost last;
-    with them, `tiling` describes a single line. `registers` are further parameters: open sizes.
+    with them, `tiling` describes a single line. `open_sizes` are further parameters.
     """
 
     def __init__(
         self, module: ModuleText, tiling: Tiling, dtype: DType, sums: tuple[Sum, ...], row_steps: tuple[int, int],
-        lines: tuple[tuple[Position, Position], ...] = (), registers: tuple[str, ...] = (),
+        lines: tuple[tuple[Position, Position], ...] = (), open_sizes: tuple[str, ...] = (),
     ) -> None:  # fmt: skip
         self._module = module
         self._tiling = tiling
@@ -43,7 +43,7 @@ class TileKernelWriter:
         self._sums = sums
         self._x_row_step, self._z_row_step = row_steps
         self._lines = lines
-        self._registers = registers
+        self._open_sizes = open_sizes
 
     def write(self) -> str:
         """Write the function that computes the rows of tiles, or the lines, from %first to %last; return its name."""
@@ -104,7 +104,7 @@ class TileKernelWriter:
         return FunctionText(self._module, Signature("i1", (*self._parameters(), *PART)))
 
     def _parameters(self) -> list[str]:
-        return ["ptr noalias %x", "ptr noalias %y", "ptr noalias %z", *(f"i64 {name}" for name in self._registers)]
+        return ["ptr noalias %x", "ptr noalias %y", "ptr noalias %z", *(f"i64 {name}" for name in self._open_sizes)]
 
     def _line_address(self, out: FunctionText, line: str) -> str:
         """Return the address in x at which a line begins."""
@@ -115,7 +115,7 @@ class TileKernelWriter:
             line = out.op("udiv", line, size)
         return x
 
-    def _write_row(self, out: FunctionText, i: str, height: int, x: str = "%x", z: str = "%z") -> None:
+    def _write_row(self, out: FunctionText, i: str, height: int, x: str, z: str) -> None:
         """Write a row of tiles, from left to right."""
         x = self._advance(out, x, i, self._tiling.height * self._x_row_step)
         z = self._advance(out, z, i, self._tiling.height * self._z_row_step)
@@ -125,11 +125,11 @@ class TileKernelWriter:
             name = self._write_tile(height, tile_columns)
             with out.loop("0", str(full_tiles), unrolled=False) as j:
                 y, target = self._advance(out, "%y", j, tile_columns), self._advance(out, z, j, tile_columns)
-                out.call(name, x, y, target, *self._registers)
+                out.call(name, x, y, target, *self._open_sizes)
         if columns_left:
             column = full_tiles * tile_columns
             y, target = self._advance(out, "%y", "1", column), self._advance(out, z, "1", column)
-            out.call(self._write_tile(height, columns_left), x, y, target, *self._registers)
+            out.call(self._write_tile(height, columns_left), x, y, target, *self._open_sizes)
 
     def _advance(self, out: FunctionText, pointer: str, count: Position, step: Position) -> str:
         offset = out.mul(count, step)

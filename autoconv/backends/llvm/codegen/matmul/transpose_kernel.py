@@ -24,7 +24,7 @@ class _TransposeWriter:
         module.has_loops = True
         self._out = FunctionText(module, Signature("void", ("ptr noalias readonly %from", "ptr noalias %to")))
         self._v = VectorWriter(self._out, dtype, lanes)
-        self._size = dtype.size
+        self._itemsize = dtype.size
 
     def write(self) -> str:
         for height in self._square_runs(self._rows):
@@ -70,10 +70,10 @@ class _TransposeWriter:
         First, numbers of two vectors are interleaved within each 16 bytes, then pairs of numbers, and so on. Then
         16-byte blocks are exchanged. Each of these shuffles is one instruction.
         """
-        lanes, block_lanes, vectors = self._lanes, min(self._lanes, 16 // self._size), list(rows)
+        lanes, block_lanes, vectors = self._lanes, min(self._lanes, 16 // self._itemsize), list(rows)
         unit = 1
         while unit < block_lanes:
-            halves = [
+            masks = [
                 [block + half + start + side + i for block in range(0, lanes, block_lanes)
                  for start in range(0, block_lanes // 2, unit) for side in (0, lanes) for i in range(unit)]
                 for half in (0, block_lanes // 2)
@@ -81,7 +81,7 @@ class _TransposeWriter:
             for r in range(lanes):
                 if not r & unit:
                     pair = vectors[r], vectors[r + unit]
-                    vectors[r], vectors[r + unit] = (self._v.shuffle(*pair, half) for half in halves)
+                    vectors[r], vectors[r + unit] = (self._v.shuffle(*pair, mask) for mask in masks)
             unit *= 2
         # The rows of a group of `block_lanes` are in bit-reversed order.
         bits = block_lanes.bit_length() - 1

@@ -42,11 +42,16 @@ def ndarray_memory(region: LoweringContext, object_: Object, type_: ArrayType) -
     return Memory(object_, pointer, sizes, strides, "true")
 
 
-def sizes_or_strides(out: FunctionText, array: str, sizes: Sequence[Dimension], offset: int) -> tuple[Position, ...]:
-    """Return the sizes or strides of an array; those that its type leaves open are loaded from the array object."""
-    positions = [_known_position(number) for number in sizes]
+def sizes_or_strides(
+    out: FunctionText, array: str, type_numbers: Sequence[Dimension], field_offset: int
+) -> tuple[Position, ...]:
+    """Return the sizes or strides of an array: `type_numbers` are those of its type.
+
+    Where they are open, they are loaded from the array object, whose field at `field_offset` has their address.
+    """
+    positions = [_known_position(number) for number in type_numbers]
     if None in positions:
-        first = out.new(f"load ptr, ptr {out.new(f'getelementptr inbounds i8, ptr {array}, i64 {offset}')}")
+        first = out.new(f"load ptr, ptr {out.new(f'getelementptr inbounds i8, ptr {array}, i64 {field_offset}')}")
         for axis, number in enumerate(positions):
             if number is None:
                 address = out.new(f"getelementptr inbounds i64, ptr {first}, i64 {axis}")
@@ -58,8 +63,8 @@ def _known_position(number: Dimension) -> Position | None:
     return Size(register_of(number)) if isinstance(number, Symbol) else number
 
 
-def byte_bounds(out: FunctionText, x: Memory, width: int) -> tuple[str, str]:
-    """Return the addresses of an array's first byte and of the byte after its last; `width` is the element size."""
+def byte_bounds(out: FunctionText, x: Memory, itemsize: int) -> tuple[str, str]:
+    """Return the addresses of an array's first byte and of the byte after its last."""
     low = high = out.new(f"ptrtoint ptr {x.pointer} to i64")
     if 0 in x.sizes:
         return low, high
@@ -72,7 +77,7 @@ def byte_bounds(out: FunctionText, x: Memory, width: int) -> tuple[str, str]:
         below = out.new(f"select i1 {is_negative}, i64 {extent}, i64 0")
         above = out.new(f"select i1 {is_negative}, i64 0, i64 {extent}")
         low, high = out.new(f"add i64 {low}, {below}"), out.new(f"add i64 {high}, {above}")
-    return low, str(plus(out, high, width))
+    return low, str(plus(out, high, itemsize))
 
 
 def as_tensor_type(type_: Type) -> Type:
@@ -84,7 +89,7 @@ def as_tensor_type(type_: Type) -> Type:
 def new_memory(region: LoweringContext, dtype: DType, sizes: Sequence[Position]) -> Memory:
     """Return a new C-contiguous array, whose elements are not initialised."""
     out, rank = region.out, len(sizes)
-    dimensions = _store_numbers(out, sizes) if sizes else "null"
+    dimensions = region.body.store_dimensions(sizes) if sizes else "null"
     descriptor = region.body.objects.reference(dtype.numpy)(out)
     array = out.new(f"call ptr @new_array(i32 {rank}, ptr {dimensions}, ptr {descriptor})")
     region.body.fail_if(out.is_null(array))
@@ -92,15 +97,8 @@ def new_memory(region: LoweringContext, dtype: DType, sizes: Sequence[Position])
     return Memory(owner, region.address(owner), tuple(sizes), row_major_strides(out, sizes, dtype.size), "true")
 
 
-def _store_numbers(out: FunctionText, numbers: Sequence[Position]) -> str:
-    """Store numbers in memory, and return the address."""
-    cell = out.alloca(f"[{max(len(numbers), 1)} x i64]")
-    for axis, number in enumerate(numbers):
-        out.store("i64", number, out.gep("i64", cell, axis))
-    return cell
-
-
 def new_cells(region: LoweringContext, type_: ArrayType) -> StoredMemory:
+    """Allocate cells for a representation of the type."""
     out = region.out
     unknown = [number for number in (*type_.shape, *type_.strides) if number is None]
     return StoredMemory(out.slot(), out.alloca("ptr"), out.alloca("i1"), tuple(out.alloca("i64") for _ in unknown))
@@ -112,14 +110,15 @@ def store_memory(region: LoweringContext, cells: StoredMemory, type_: ArrayType,
     out.line(f"store ptr {memory.owner.ir}, ptr {cells.owner}")
     out.line(f"store ptr {memory.pointer}, ptr {cells.pointer}")
     out.line(f"store i1 {memory.is_whole}, ptr {cells.is_whole}")
-    known = (*type_.shape, *type_.strides)
+    type_numbers = (*type_.shape, *type_.strides)
     values = (*memory.sizes, *memory.strides)
-    unknown = [value for number, value in zip(known, values, strict=True) if number is None]
+    unknown = [value for number, value in zip(type_numbers, values, strict=True) if number is None]
     for cell, value in zip(cells.sizes_and_strides, unknown, strict=True):
         out.line(f"store i64 {value}, ptr {cell}")
 
 
 def load_memory(region: LoweringContext, cells: StoredMemory, type_: ArrayType) -> Memory:
+    """Return the representation in the cells, which keep the reference to the owner."""
     out = region.out
     numbers = iter(cells.sizes_and_strides)
     positions = map(_known_position, (*type_.shape, *type_.strides))
@@ -158,17 +157,17 @@ def as_ndarray(region: LoweringContext, memory: Memory, type_: ArrayType) -> Obj
     if memory.is_whole == "false":
         return region.body.own_reference(_new_view_object(region, memory, type_))
 
-    def owner() -> str:
+    def retain_owner() -> str:
         out.line(f"call void @retain(ptr {memory.owner.ir})")
         return Operand.of(memory.owner.ir, "ptr")
 
-    array = out.either(memory.is_whole, owner, lambda: _new_view_object(region, memory, type_))
+    array = out.either(memory.is_whole, retain_owner, lambda: _new_view_object(region, memory, type_))
     return region.body.own_reference(array)
 
 
 def _new_view_object(region: LoweringContext, memory: Memory, type_: ArrayType) -> str:
     out, rank = region.out, type_.rank
-    sizes, strides = _store_numbers(out, memory.sizes), _store_numbers(out, memory.strides)
+    sizes, strides = (region.body.store_dimensions(numbers) for numbers in (memory.sizes, memory.strides))
     array_class, descriptor = (region.body.objects.reference(item)(out) for item in (np.ndarray, type_.dtype.numpy))
     flags = abi.READ_ONLY_FLAGS if type_.read_only else abi.WRITABLE_FLAGS
     result = out.new(

@@ -19,12 +19,12 @@ from autoconv.graph.graph import Node
 @memory_lowering("array_set", fits=is_indexed_store)
 def _write_set(region: LoweringContext, node: Node) -> None:
     """Check all positions, then store the elements in order, so that the last one at a position remains."""
-    picks = write_position_checks(region, node)
+    positions = write_position_checks(region, node)
     x, value, target_map = memory_of(region, node.inputs[0]), node.inputs[1], gather_map(node)
     b, dtype, value_shape = RegisterWriter(region), node.inputs[0].dtype, sizes(node.inputs[1].type)
 
     def write(index: Index) -> None:
         element = b.cast(b.at(value, broadcast_index(index, value_shape)), dtype)
-        store(b, element, write_element_address(region, x, target_map.write(b, index, picks)), 0)
+        store(b, element, write_element_address(region, x, target_map.write(b, index, positions)), 0)
 
     write_nested_loops(region, part_shape(node), write)

@@ -40,6 +40,8 @@ from autoconv.ops.numpy.arrays import entries_of
 from autoconv.ops.numpy.shapes import UPDATE, core_dimensions
 from autoconv.ops.rules import is_sure_to_fit
 
+_SIZE_LIMIT = 1 << 40  # larger sizes, and negative ones as unsigned numbers, are left to the kernel, which raises
+
 # ---- views
 
 
@@ -128,13 +130,14 @@ def _write_size(region: LoweringContext, node: Node) -> None:
 def _write_shapes(region: LoweringContext, node: Node) -> None:
     """Check sizes that have to be equal; the kernel raises if they differ."""
     first, second = (_sizes_of(region, value) for value in node.inputs)
-    updates, out = node.attributes["how"] == UPDATE, region.out
-    pairs = zip(second[::-1], first[::-1], strict=False) if updates else [core_dimensions(first, second)]
+    is_update, out = node.attributes["how"] == UPDATE, region.out
+    pairs = zip(second[::-1], first[::-1], strict=False) if is_update else [core_dimensions(first, second)]
     for size, other in pairs:
-        if size == other or (updates and size == 1):
+        if size == other or (is_update and size == 1):
             continue
         differs = out.new(f"icmp ne i64 {size}, {other}")
-        if updates and isinstance(size, str) and (not isinstance(size, Size) or isinstance(size, RunTimeSize)):
+        may_be_1 = isinstance(size, str) and (not isinstance(size, Size) or isinstance(size, RunTimeSize))
+        if is_update and may_be_1:
             differs = out.new(f"and i1 {differs}, {out.new(f'icmp ne i64 {size}, 1')}")
         region.raise_if(node, differs)
 
@@ -206,13 +209,13 @@ def write_copy(region: LoweringContext, x: Memory, target: str, dtype: Any) -> N
     write_nested_loops(region, shape, write)
 
 
-def is_c_contiguous(x: Memory, size: int) -> bool:
+def is_c_contiguous(x: Memory, itemsize: int) -> bool:
     """Return whether the array is known to be C-contiguous."""
-    expected_stride: int | None = size
-    for count, actual_stride in zip(reversed(x.sizes), reversed(x.strides), strict=True):
-        if count != 1 and (expected_stride is None or actual_stride != expected_stride):
+    expected_stride: int | None = itemsize
+    for size, actual_stride in zip(reversed(x.sizes), reversed(x.strides), strict=True):
+        if size != 1 and (expected_stride is None or actual_stride != expected_stride):
             return False
-        expected_stride = expected_stride * count if isinstance(count, int) and expected_stride is not None else None
+        expected_stride = expected_stride * size if isinstance(size, int) and expected_stride is not None else None
     return True
 
 
@@ -270,21 +273,19 @@ def _write_fitting_store(region: LoweringContext, node: Node) -> None:
 def _write_new(region: LoweringContext, node: Node) -> None:
     (result,), out = node.results, region.out
     type_: Any = result.type
-    shape = [region.number(value) for value in node.inputs]
     if not all(isinstance(size, int) for size in (*type_.shape, *node.attributes["shape"])):
-        memory = _new_dynamic_memory(region, node, type_, shape)
+        memory = _new_dynamic_memory(region, node, type_)
+    elif type_.rank:
+        array = region.new_array(array_view.as_tensor_type(type_))
+        memory = Memory(array, region.address(array), type_.shape, type_.strides, "true")
     else:
-        if type_.rank:
-            array = region.new_array(array_view.as_tensor_type(type_))
-            memory = Memory(array, region.address(array), type_.shape, type_.strides, "true")
-        else:
-            memory = array_view.new_memory(region, type_.dtype, ())
+        memory = array_view.new_memory(region, type_.dtype, ())
     region.set(result, memory)
     fill = node.attributes.get("fill")
     if fill is None:
         return
     b = RegisterWriter(region)
-    if not fill:
+    if not fill:  # zero or False
         out.clear(memory.pointer, product(out, type_.dtype.size, element_count(out, memory.sizes)))
         return
     element = b.constant(fill, type_.dtype)
@@ -295,19 +296,19 @@ def _write_new(region: LoweringContext, node: Node) -> None:
     write_nested_loops(region, memory.sizes, write)
 
 
-def _new_dynamic_memory(region: LoweringContext, node: Node, type_: ArrayType, elements: Sequence[Element]) -> Memory:
+def _new_dynamic_memory(region: LoweringContext, node: Node, type_: ArrayType) -> Memory:
     """Allocate an array whose sizes the graph computes; the kernel raises for negative sizes."""
     out, b = region.out, RegisterWriter(region)
-    numbers = iter(elements)
-    positions: list[Position] = []
+    inputs = iter(node.inputs)
+    shape: list[Position] = []
     for size, requested_size in zip(type_.shape, node.attributes["shape"], strict=True):
-        number = b.cast(next(numbers), int64) if requested_size == INPUT else None
+        number = b.cast(region.number(next(inputs)), int64) if requested_size == INPUT else None
         if number is None or isinstance(size, Symbol):
-            positions.append(Size(register_of(size)) if isinstance(size, Symbol) else size or 0)
+            shape.append(Size(register_of(size)) if isinstance(size, Symbol) else size or 0)
             continue
-        region.raise_if(node, out.new(f"icmp ugt i64 {number.ir}, {1 << 40}"))
-        positions.append(number.ir)
-    return array_view.new_memory(region, type_.dtype, positions)
+        region.raise_if(node, out.new(f"icmp ugt i64 {number.ir}, {_SIZE_LIMIT}"))
+        shape.append(number.ir)
+    return array_view.new_memory(region, type_.dtype, shape)
 
 
 @memory_lowering("array_of", fits=lambda node: not node.attributes.get("read_only"))

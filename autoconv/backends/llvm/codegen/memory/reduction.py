@@ -38,13 +38,13 @@ def write_total(region: LoweringContext, node: Node) -> None:
     dtype: Any = result.dtype
     ir_type, b = register(dtype), RegisterWriter(region)
     cell = out.alloca(ir_type)
-    total = _TotalWriter(region, node)
+    writer = _TotalWriter(region, node)
 
     def store_result(result_of_kernel: object) -> None:
         assert isinstance(result_of_kernel, Element)
         out.store(ir_type, result_of_kernel.ir, cell)
 
-    total.run_if_fitting(total.fallback_conditions(total.sizes), lambda: total.run(cell), store_result)
+    writer.run_if_fitting(writer.fallback_conditions(writer.sizes), lambda: writer.run(cell), store_result)
     region.set(result, b.wrap(dtype, out.load(ir_type, cell)))
 
 
@@ -77,36 +77,36 @@ class _TotalWriter(StepLoops):
         """Store the result in the cell."""
         routine = StepRoutine(self.region)
         out = routine.out
-        total = routine.pointer(cell)
+        target = routine.pointer(cell)
         routine_operands: list[Memory | Element] = []
         for _, operand in self.operands:
             is_number = isinstance(operand, Element)
             routine_operands.append(routine.number(operand) if is_number else routine.memory(operand, "readonly "))  # type: ignore[arg-type]
-        parameters: dict[Position, Position] = dict(zip(self.sizes, routine.numbers(self.sizes), strict=True))
-        sizes = tuple(parameters[size] for size in self.sizes)
+        parameter_of: dict[Position, Position] = dict(zip(self.sizes, routine.numbers(self.sizes), strict=True))
+        sizes = tuple(parameter_of[size] for size in self.sizes)
+        write_reduction = _write_arg_extreme if self.kind.startswith("arg") else _write_accumulation
 
         def write(b: ElementWriter) -> None:
-            result = (_write_arg_extreme if self.kind[:3] == "arg" else _write_accumulation)(
-                self, b, sizes, lambda i: self.write_element(b, routine_operands, i)
-            )
-            out.line(f"store {register(self.result_dtype)} {b.cast(result, self.result_dtype).ir}, ptr {total}")
+            result = write_reduction(self, b, sizes, lambda i: self.write_element(b, routine_operands, i))
+            out.line(f"store {register(self.result_dtype)} {b.cast(result, self.result_dtype).ir}, ptr {target}")
 
         self.write_loops(out, routine_operands, sizes, ("0", str(sizes[0])), write)
         routine.call()
 
 
 def _write_accumulation(
-    total: _TotalWriter, b: ElementWriter, sizes: Sequence[Position], load_element: Callable[[Index], Element]
+    writer: _TotalWriter, b: ElementWriter, sizes: Sequence[Position], load_element: Callable[[Index], Element]
 ) -> Element:
     """Write the loops of a sum, product, mean, minimum, maximum, any or all; return the result."""
-    out, kind, element_dtype = b.out, total.kind, total.steps[-1].type.dtype
-    dtype = bool_ if kind in ("any", "all") else element_dtype if kind in ("max", "min") else total.result_dtype
+    out, kind, element_dtype = b.out, writer.kind, writer.steps[-1].type.dtype
+    dtype = bool_ if kind in ("any", "all") else element_dtype if kind in ("max", "min") else writer.result_dtype
     in_blocks = dtype.is_floating and kind in ("sum", "mean")
-    lanes = _LANES if in_blocks and _is_strided(total) else 1
-    accumulator, *others = (Accumulator(b, _REDUCTION_BY_KIND[kind], dtype, in_blocks) for _ in range(lanes))
+    lanes = _LANES if in_blocks and _is_strided(writer) else 1
+    accumulators = [Accumulator(b, _REDUCTION_BY_KIND[kind], dtype, in_blocks) for _ in range(lanes)]
+    accumulator, *others = accumulators
 
     def accumulate(index: Index, lane: int = 0) -> None:
-        (accumulator, *others)[lane].accumulate(b.cast(load_element(index), dtype))
+        accumulators[lane].accumulate(b.cast(load_element(index), dtype))
 
     def end_block() -> None:
         accumulator.fold_in(others)
@@ -121,9 +121,9 @@ def _write_accumulation(
     return accumulator.result() / b.cast(b.wrap(int64, str(element_count(out, sizes))), dtype)
 
 
-def _is_strided(total: _TotalWriter) -> bool:
+def _is_strided(writer: _TotalWriter) -> bool:
     """Return whether elements are not adjacent in memory, so that LLVM adds them one after the other."""
-    arrays = [(value, operand) for value, operand in total.operands if isinstance(operand, Memory) and operand.strides]
+    arrays = [(value, array) for value, array in writer.operands if isinstance(array, Memory) and array.strides]
     return any(array.strides[-1] != value.dtype.size for value, array in arrays)
 
 
@@ -161,20 +161,20 @@ def _write_blocked_loops(
 
 
 def _write_arg_extreme(
-    total: _TotalWriter, b: ElementWriter, sizes: Sequence[Position], load_element: Callable[[Index], Element]
+    writer: _TotalWriter, b: ElementWriter, sizes: Sequence[Position], load_element: Callable[[Index], Element]
 ) -> Element:
     """Write the loops that search the first extreme, or the first nan; return its flat index."""
-    out, dtype = b.out, total.steps[-1].type.dtype
+    out, dtype, reduction = b.out, writer.steps[-1].type.dtype, _REDUCTION_BY_KIND[writer.kind.removeprefix("arg")]
     ir_type = register(dtype)
     best, best_position, counter = out.alloca(ir_type), out.alloca("i64"), out.alloca("i64")
     for cell in (best_position, counter):
         out.line(f"store i64 0, ptr {cell}")
-    out.line(f"store {ir_type} {neutral_literal(_REDUCTION_BY_KIND[total.kind[3:]], dtype)}, ptr {best}")
+    out.line(f"store {ir_type} {neutral_literal(reduction, dtype)}, ptr {best}")
 
     def compare(index: Index) -> None:
         element = load_element(index)
         best_element = b.wrap(dtype, out.new(f"load {ir_type}, ptr {best}"))
-        is_better = element > best_element if total.kind == "argmax" else element < best_element
+        is_better = element > best_element if writer.kind == "argmax" else element < best_element
         if dtype.is_floating:
             had_no_nan = out.new(f"xor i1 {b.is_nan(best_element).ir}, true")
             first_nan = out.new(f"and i1 {b.is_nan(element).ir}, {had_no_nan}")

@@ -32,6 +32,7 @@ def _write_bounds(
     if isinstance(size, int) and not any(isinstance(part, str) for part in parts):
         first, last, known_step = slice(start, stop, step).indices(size)
         length = len(range(first, last, known_step))
+        # The step times the stride must not overflow; the step of a single element has no meaning.
         return (first if length else 0), length, known_step if length > 1 or abs(known_step) < 2**31 else 1
     if start in (None, 0) and stop is None and step in (None, 1):
         return 0, size, 1
@@ -87,10 +88,10 @@ class _SliceWriter:
         if least < 0:
             from_start = b.select(x < 0, x + self._size, x)
             result = b.select(from_start < low, self._to_element(low), from_start)
-        limits = self._range(high)
-        if least < 0 or greatest > limits[0]:
+        least_high, greatest_high = self._range(high)
+        if least < 0 or greatest > least_high:
             result = b.select(result > high, high, result)
-        self._region.body.record_range(result, (min(max(least, low), limits[0]), limits[1]))
+        self._region.body.record_range(result, (min(max(least, low), least_high), greatest_high))
         return result
 
     def _forward_bounds(
@@ -99,14 +100,14 @@ class _SliceWriter:
         b, to_element = self._b, self._to_element
         first = to_element(0) if start is None else self._clamp(start, 0, self._size)
         last = self._size if stop is None else self._clamp(stop, 0, self._size)
-        distance = to_element(plus(b.out, last.ir if last.ir[0] == "%" else int(last.ir), _negative(b, first)))
+        distance = to_element(plus(b.out, _to_position(last), _negative(b, first)))
         if step != 1:
             step_number = to_element(step)
             distance = b.divide(distance - 1, b.select(step_number > 0, step_number, to_element(1))) + 1
             distance = b.select(last > first, distance, to_element(0))
         is_ordered = step == 1 and self._range(first)[1] <= self._range(last)[0]
         length = distance if is_ordered else b.select(distance > 0, distance, to_element(0))
-        return first.ir if first.ir[0] == "%" else int(first.ir), length.ir, step
+        return _to_position(first), length.ir, step
 
     def _backward_bounds(
         self, start: Position | None, stop: Position | None, step_number: Element, step: Position
@@ -118,6 +119,10 @@ class _SliceWriter:
         backward_step = b.select(step_number < 0, -step_number, to_element(1))
         length = b.select(first > last, b.divide(first - last - 1, backward_step) + 1, to_element(0))
         return b.select(length > 0, first, to_element(0)).ir, length.ir, step
+
+
+def _to_position(x: Element) -> Position:
+    return x.ir if x.ir[0] == "%" else int(x.ir)
 
 
 def _negative(b: RegisterWriter, x: Element) -> Position:

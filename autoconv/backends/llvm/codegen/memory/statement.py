@@ -76,19 +76,20 @@ class _StatementWriter(StepLoops):
         """Return DISJOINT or OVERLAP if that is known, else an i1 that is true if the memory may overlap."""
         out, node = self.region.out, self.node
         run_time_tests: list[str] = []
-        bases = {step.operands[0] for step in self.steps if step.op == BASE}
+        gathered_inputs = {step.operands[0] for step in self.steps if step.op == BASE}
         for i, (value, operand) in enumerate(self.operands):
             if not representation.is_memory(value.type) or not isinstance(operand, Memory):
                 continue
             overlap = self.region.body.overlaps.between(node.inputs[0], value)
-            if overlap == OVERLAP or (overlap == EQUAL and (i in bases or not self._covers_target(value))):
+            is_read_elsewhere = i in gathered_inputs or not self._has_target_rank(value)
+            if overlap == OVERLAP or (overlap == EQUAL and is_read_elsewhere):
                 return OVERLAP
             is_disjoint = self.region.body.dependence.are_disjoint(node.inputs[0], value)
             if overlap not in (DISJOINT, EQUAL) and not is_disjoint:
                 run_time_tests.append(may_overlap(self.region, node.inputs[0], value))
         return write_any(out, run_time_tests) if run_time_tests else DISJOINT
 
-    def _covers_target(self, value: Value) -> bool:
+    def _has_target_rank(self, value: Value) -> bool:
         return len(value.shape) == len(self.target.sizes)  # type: ignore[union-attr, arg-type]
 
     # ---- the loop
@@ -131,6 +132,7 @@ class _StatementWriter(StepLoops):
         return Split(None, target.sizes[0], None, target.sizes, work)
 
     def _is_target(self, value: Value) -> bool:
+        """Return whether a value is known to be the same part of memory as the target."""
         if not representation.is_memory(value.type):
             return False
         return self.region.body.overlaps.between(self.node.inputs[0], value) == EQUAL
@@ -147,5 +149,6 @@ class _StatementWriter(StepLoops):
 
         loops(out, target.sizes, write)
         routine.call()
+
 
 __all__ = ["write_statement"]

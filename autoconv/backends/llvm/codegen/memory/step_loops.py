@@ -10,8 +10,7 @@ from autoconv.backends.llvm.analysis.representation import is_dense, is_scalar, 
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.memory.array_view import memory_of
 from autoconv.backends.llvm.codegen.parallel.partitioned import run_split
-from autoconv.backends.llvm.codegen.routine import PART
-from autoconv.backends.llvm.codegen.routine import Routine as NativeRoutine
+from autoconv.backends.llvm.codegen.routine import PART, Routine
 from autoconv.backends.llvm.codegen.values import Memory, Object
 from autoconv.backends.llvm.ir.element_rules import compute
 from autoconv.backends.llvm.ir.function import FunctionText
@@ -107,13 +106,13 @@ class StepLoops:
         if not gathers:
             return None
         out = self.region.out
-        flag = out.alloca("i1", "false")
+        is_any_outside = out.alloca("i1", "false")
         for step in gathers:
-            self._check_positions(step, flag)
-        return out.load("i1", flag)
+            self._check_positions(step, is_any_outside)
+        return out.load("i1", is_any_outside)
 
-    def _check_positions(self, step: Step, flag: str) -> None:
-        """Set the flag if a position of the gather is not in [-size, size)."""
+    def _check_positions(self, step: Step, is_any_outside: str) -> None:
+        """Set the cell `is_any_outside` if a position of the gather is not in [-size, size)."""
         out, b = self.region.out, CommonCaseWriter(self.region.out)
         base, positions = (self.operands[self.steps[number].operands[0]][1] for number in step.operands)
         assert isinstance(base, Memory)
@@ -123,7 +122,7 @@ class StepLoops:
         def check(index: Index) -> None:
             position = b.cast(load(b, dtype, element_address(out, positions, index), 0), int64)
             is_outside = out.icmp("uge", plus(out, position.ir, size), product(out, size, 2))
-            out.store("i1", out.or_(out.load("i1", flag), is_outside), flag)
+            out.store("i1", out.or_(out.load("i1", is_any_outside), is_outside), is_any_outside)
 
         self.region.body.module.has_loops = True
         loops(out, positions.sizes, check)
@@ -148,7 +147,7 @@ class StepLoops:
     @property
     def may_be_rare(self) -> bool:
         """True if some elements may need a call of the C library."""
-        return any(is_rare(step, self.steps) for step in self.steps)
+        return any(has_rare_case(step, self.steps) for step in self.steps)
 
     def write_element(self, b: ElementWriter, operands: Sequence[Memory | Element], index: Index) -> Element:
         """Compute the element at an index, step by step."""
@@ -197,7 +196,7 @@ def element_address(out: Any, x: Memory, index: Index) -> str:
     return x.pointer if offset == 0 else str(out.new(f"getelementptr inbounds i8, ptr {x.pointer}, i64 {offset}"))
 
 
-def is_rare(step: Step, steps: Sequence[Step]) -> bool:
+def has_rare_case(step: Step, steps: Sequence[Step]) -> bool:
     """Return whether the rule of a step calls the C library for rare operands."""
     if not is_elementary(step.op):
         return False
@@ -228,18 +227,22 @@ class ProbeWriter(ElementWriter):
 
 
 class StepRoutine:
-    """A native function of pointers and numbers, together with the arguments of its only call."""
+    """A native function of pointers and numbers, together with the arguments of its only call.
+
+    `memory`, `pointer`, `number` and `numbers` add parameters for a value of the region, and return the value in the
+    function.
+    """
 
     def __init__(self, region: LoweringContext) -> None:
         self._region = region
-        self._names: list[str] = []
+        self._parameters: list[str] = []
         self._arguments: list[str] = []
-        self._inner = NativeRoutine(region, [])
-        self.out = self._inner.out
+        self._routine = Routine(region, [])
+        self.out = self._routine.out
 
     def _add_parameter(self, ir_type: str, attributes: str, argument: str) -> str:
-        name = f"%g{len(self._names)}"
-        self._names.append(f"{ir_type} {attributes}{name}")
+        name = f"%g{len(self._parameters)}"
+        self._parameters.append(f"{ir_type} {attributes}{name}")
         self._arguments.append(f"{ir_type} {argument}")
         return name
 
@@ -261,9 +264,9 @@ class StepRoutine:
 
     def call(self, split: Split | None = None) -> None:
         """Finish and call the function. With a split, its body covers `%first` to `%last`, and all parts are run."""
-        result_type, names = ("void", self._names) if split is None else ("i1", [*self._names, *PART])
-        self.out.signature = Signature(result_type, names)
-        name = self._inner.finish("ret void" if split is None else "ret i1 false")
+        result_type, parameters = ("void", self._parameters) if split is None else ("i1", [*self._parameters, *PART])
+        self.out.signature = Signature(result_type, parameters)
+        name = self._routine.finish("ret void" if split is None else "ret i1 false")
         out = self._region.out
         if split is None:
             out.line(f"call void @{name}({', '.join(self._arguments)})")

@@ -15,7 +15,7 @@ from autoconv.graph.dtypes import int64
 from autoconv.graph.graph import Node, Value
 from autoconv.graph.types import TensorType
 
-_SORT_KINDS = {None: 0, "quicksort": 0, "heapsort": 1}
+_SORT_KINDS = {None: 0, "quicksort": 0, "heapsort": 1}  # numbers of NumPy's C API
 _SELECTIONS = ("partition", "argpartition")
 
 
@@ -42,7 +42,10 @@ def _is_sort_or_selection(node: Node) -> bool:
 
 
 def _arguments_by_name(node: Node) -> dict[str, Any]:
-    """Return the arguments by name."""
+    """Return the arguments by name, as pairs of a tag and a value; nothing if there are too many.
+
+    The value is a constant for the tag "value", and the position of an input for "input" and "number".
+    """
     names = ("a", "axis", "kind") if node.attributes["function"] == "argsort" else ("a", "kth", "axis")
     arguments = node.attributes["arguments"]
     if len(arguments) > len(names):
@@ -57,14 +60,10 @@ def write_numpy_routine(region: LoweringContext, node: Node) -> None:
         write_reduced_at(region, node)
         return
     out, (x, *_), (result,) = region.out, node.inputs, node.results
-    shape, arguments, function = sizes(x.type), _arguments_by_name(node), node.attributes["function"]
-    axis = arguments.get("axis", ("value", -1))[1] % len(shape)
-    array = None if function == "partition" else array_object(region, x)
-    copy = None
-    if array is None:
-        copy = region.new_array(x.type) if is_known(shape) else region.body.new_sized_array(x.dtype, shape)
-        out.copy(region.address(copy), region.data(x), product(out, element_count(out, shape), x.dtype.size))
-        array = copy
+    arguments, function = _arguments_by_name(node), node.attributes["function"]
+    axis = arguments.get("axis", ("value", -1))[1] % len(sizes(x.type))
+    original = None if function == "partition" else array_object(region, x)
+    array = original or copy_of(region, x)
     if function == "argsort":
         kind = _SORT_KINDS[arguments.get("kind", ("value", None))[1]]
         positions = out.call_c("PyArray_ArgSort", "ptr", "ptr, i32, i32", array.ir, axis, kind)
@@ -75,8 +74,21 @@ def write_numpy_routine(region: LoweringContext, node: Node) -> None:
         return
     region.body.fail_if(out.is_null(positions))
     region.set(result, region.body.own_reference(positions))
-    if copy is not None:
-        region.body.release_or_keep(copy.slot, x.type if is_known(shape) else TensorType(x.dtype, (None,)))
+    if original is None:
+        release_copy(region, x, array)
+
+
+def copy_of(region: LoweringContext, x: Value) -> Object:
+    """Return a new array with the elements of a value."""
+    out, shape = region.out, sizes(x.type)
+    copy = region.new_array(x.type) if is_known(shape) else region.body.new_sized_array(x.dtype, shape)
+    out.copy(region.address(copy), region.data(x), product(out, element_count(out, shape), x.dtype.size))
+    return copy
+
+
+def release_copy(region: LoweringContext, x: Value, copy: Object) -> None:
+    """Release an array that `copy_of` returned for the value, or keep it as a spare array."""
+    region.body.release_or_keep(copy.slot, x.type if is_known(sizes(x.type)) else TensorType(x.dtype, (None,)))
 
 
 def array_object(region: LoweringContext, x: Value) -> Object | None:

@@ -13,7 +13,7 @@ from autoconv.backends.llvm.analysis.representation import is_array, is_dense, s
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.registry import native_lowering
 from autoconv.backends.llvm.codegen.routine import PART, Routine, call, open_dimensions, partitioned_routine, pointers
-from autoconv.backends.llvm.codegen.sort.numpy_routines import array_object
+from autoconv.backends.llvm.codegen.sort.numpy_routines import array_object, copy_of, release_copy
 from autoconv.backends.llvm.codegen.sort.parallel_merge import HalvesSorter, is_worthwhile
 from autoconv.backends.llvm.codegen.sort.radix import INSERTION_LIMITS, STACK_LIMIT, Sorter, write_insertion
 from autoconv.backends.llvm.codegen.sort.sort_keys import from_key, key_dtype, to_key
@@ -39,7 +39,7 @@ def _is_descending(node: Node) -> bool:
 
 
 class _RowSorter:
-    """A routine that sorts the rows of an array, which lie along an axis of `size` elements, under construction."""
+    """A routine under construction that sorts the rows of an array, which lie along an axis of `size` elements."""
 
     def __init__(self, region: LoweringContext, node: Node, result_count: int, returns_positions: bool) -> None:
         x: Any = node.inputs[0].type
@@ -49,9 +49,9 @@ class _RowSorter:
         self.dtype: DType = x.dtype
         self.is_descending = _is_descending(node)
         self.results = [f"%result{i}" for i in range(result_count)]
-        names = [f"ptr noalias {name}" for name in (*self.results, "%keys", "%positions")]
-        self._region, self._arguments = region, [*open_dimensions(region), "ptr noalias readonly %x", *names]
-        self.routine = Routine(region, [*self._arguments, *PART], "i1", optimises_size=True)
+        pointers_ = [f"ptr noalias {name}" for name in (*self.results, "%keys", "%positions")]
+        self._region, self._parameters = region, [*open_dimensions(region), "ptr noalias readonly %x", *pointers_]
+        self.routine = Routine(region, [*self._parameters, *PART], "i1", optimises_size=True)
         self.inner = element_count(self.routine.out, shape[axis + 1 :])
         size = max(self.size, 1) if isinstance(self.size, int) else self.size
         self.sorter = Sorter(self.routine, size, key_dtype(self.dtype), returns_positions)
@@ -60,12 +60,12 @@ class _RowSorter:
         out = self.routine.out
         return plus(out, product(out, plus(out, product(out, row, self.size), step), self.inner), column)
 
-    def key_loader(self, row: Position, column: Position, equal_zeros: bool) -> Callable[[str], Element]:
+    def key_loader(self, row: Position, column: Position, zeros_are_equal: bool) -> Callable[[str], Element]:
         b = self.routine.b
 
         def load_key(i: str) -> Element:
             element = load(b, self.dtype, "%x", self.offset_of(row, i, column))
-            return to_key(b, element, self.is_descending, equal_zeros)
+            return to_key(b, element, self.is_descending, zeros_are_equal)
 
         return load_key
 
@@ -78,15 +78,18 @@ class _RowSorter:
 
     def finish(self) -> str:
         """Finish the routine, and return its name. Threads share the rows if the buffers are on their stacks."""
-        element_cost = _ELEMENT_COST if self.sorter.on_stack else 0
+        element_cost = _ELEMENT_COST if self.sorter.has_stack_buffers else 0
         if is_known(self.shape):
-            outer, work = math.prod(self._outer_shape), element_cost * math.prod(self.shape)
-            return partitioned_routine(self._region, self._arguments, self.routine, outer, work)
-        counts = self._outer_shape
-        return partitioned_routine(self._region, self._arguments, self.routine, counts, element_cost, self.shape)
+            row_count, work = math.prod(self._outer_shape), element_cost * math.prod(self.shape)
+            return partitioned_routine(self._region, self._parameters, self.routine, row_count, work)
+        return partitioned_routine(
+            self._region, self._parameters, self.routine, self._outer_shape, element_cost, self.shape
+        )
 
 
-def _call_row_routine(region: LoweringContext, node: Node, rows: _RowSorter, is_sorted_by_numpy: bool = False) -> None:
+def _call_row_routine(
+    region: LoweringContext, node: Node, row_sorter: _RowSorter, is_sorted_by_numpy: bool = False
+) -> None:
     """Call the routine; if `is_sorted_by_numpy`, NumPy sorts the rows before."""
     for value in node.results:
         region.set(value, region.new_array(value.type))
@@ -96,20 +99,20 @@ def _call_row_routine(region: LoweringContext, node: Node, rows: _RowSorter, is_
     buffers = []
     if is_sorted_by_numpy:
         call_arguments += ["ptr null", "ptr null"]
-    elif not isinstance(rows.size, int):
-        for dtype in (rows.sorter.dtype, uint32):
-            buffer = region.body.new_sized_array(dtype, (times(region.out, rows.size, 2),))
+    elif not isinstance(row_sorter.size, int):
+        for dtype in (row_sorter.sorter.dtype, uint32):
+            buffer = region.body.new_sized_array(dtype, (times(region.out, row_sorter.size, 2),))
             buffers.append((buffer.slot or "", TensorType(dtype, (None,))))
             call_arguments += pointers(region, buffer)
-    elif rows.size > STACK_LIMIT:
-        for dtype in (rows.sorter.dtype, uint32):
-            type_ = TensorType(dtype, (2 * rows.size,))
+    elif row_sorter.size > STACK_LIMIT:
+        for dtype in (row_sorter.sorter.dtype, uint32):
+            type_ = TensorType(dtype, (2 * row_sorter.size,))
             buffer = region.new_array(type_)
             buffers.append((buffer.slot or "", type_))
             call_arguments += pointers(region, buffer)
     else:
         call_arguments += ["ptr null", "ptr null"]
-    call(region, rows.finish(), *open_dimensions(region), *call_arguments)
+    call(region, row_sorter.finish(), *open_dimensions(region), *call_arguments)
     for slot, type_ in buffers:
         region.body.release_or_keep(slot, type_)
 
@@ -162,25 +165,25 @@ def _is_sorted_in_halves(node: Node) -> bool:
 def _sort_in_halves(region: LoweringContext, node: Node, returns_positions: bool) -> None:
     """Sort the halves of a single row in parallel; the result is the elements, or their positions."""
     type_: Any = node.inputs[0].type
-    size, dtype, descending = math.prod(sizes(type_)), type_.dtype, _is_descending(node)
+    size, dtype, is_descending = math.prod(sizes(type_)), type_.dtype, _is_descending(node)
     (result,) = node.results
     region.set(result, region.new_array(result.type))
     halves = HalvesSorter(region, size, key_dtype(dtype), returns_positions, _ELEMENT_COST * size)
 
     def load_key(routine: Routine, offset: str) -> Element:
-        return to_key(routine.b, load(routine.b, dtype, "%x", offset), descending, equal_zeros=returns_positions)
+        return to_key(routine.b, load(routine.b, dtype, "%x", offset), is_descending, zeros_are_equal=returns_positions)
 
     def store_result(routine: Routine, offset: str, key: Element, position: Element | None) -> None:
         b = routine.b
-        element = from_key(b, key, dtype, descending) if position is None else b.cast(position, int32)
+        element = from_key(b, key, dtype, is_descending) if position is None else b.cast(position, int32)
         store(b, element, "%result0", offset)
 
-    x, element = region.data(node.inputs[0]), region.data(result)
-    halves.sort(x, element, load_key, store_result)
+    x_address, result_address = region.data(node.inputs[0]), region.data(result)
+    halves.sort(x_address, result_address, load_key, store_result)
     if dtype.is_floating and not returns_positions:
         routine = Routine(region, ["ptr noalias readonly %x", "ptr noalias %result0"], optimises_size=True)
-        _restore_zeros(routine, dtype, descending, size, lambda i: i)
-        call(region, routine.finish(), f"ptr {x}", f"ptr {element}")
+        _restore_zeros(routine, dtype, is_descending, size, lambda i: i)
+        call(region, routine.finish(), f"ptr {x_address}", f"ptr {result_address}")
 
 
 @native_lowering("sort", fits=_is_sortable, work=_single_thread_work, fits_open=_is_sortable_open)
@@ -189,68 +192,71 @@ def write_sort(region: LoweringContext, node: Node) -> None:
     if _is_sorted_in_halves(node):
         _sort_in_halves(region, node, returns_positions=False)
         return
-    rows = _RowSorter(region, node, 1, returns_positions=False)
-    out, b, dtype = rows.routine.out, rows.routine.b, rows.dtype
+    row_sorter = _RowSorter(region, node, 1, returns_positions=False)
+    out, b, dtype = row_sorter.routine.out, row_sorter.routine.b, row_sorter.dtype
     is_sorted = _is_sorted_by_numpy(node)
 
     def write(row: Position, column: Position) -> None:
+        def offset_of(i: str) -> Position:
+            return row_sorter.offset_of(row, i, column)
+
         if is_sorted:
-            if rows.is_descending:
-                _reverse_row(rows, row, column)
+            if row_sorter.is_descending:
+                _reverse_row(row_sorter, row, column)
         else:
-            keys, _ = rows.sorter.sort(rows.key_loader(row, column, equal_zeros=False))
-            with out.loop("0", str(rows.size)) as i:
+            keys, _ = row_sorter.sorter.sort(row_sorter.key_loader(row, column, zeros_are_equal=False))
+            with out.loop("0", str(row_sorter.size)) as i:
                 key = load(b, key_dtype(dtype), keys, i)
-                store(b, from_key(b, key, dtype, rows.is_descending), "%result0", rows.offset_of(row, i, column))
+                store(b, from_key(b, key, dtype, row_sorter.is_descending), "%result0", offset_of(i))
         if dtype.is_floating:
-            _restore_zeros(rows.routine, dtype, rows.is_descending, rows.size, lambda i: rows.offset_of(row, i, column))
+            _restore_zeros(row_sorter.routine, dtype, row_sorter.is_descending, row_sorter.size, offset_of)
 
-    rows.loop_over_rows(write)
-    _call_row_routine(region, node, rows, is_sorted_by_numpy=is_sorted)
+    row_sorter.loop_over_rows(write)
+    _call_row_routine(region, node, row_sorter, is_sorted_by_numpy=is_sorted)
 
 
-def _reverse_row(rows: _RowSorter, row: Position, column: Position) -> None:
-    out, b = rows.routine.out, rows.routine.b
-    half = rows.size // 2 if isinstance(rows.size, int) else out.op("lshr", rows.size, 1)
+def _reverse_row(row_sorter: _RowSorter, row: Position, column: Position) -> None:
+    out, b = row_sorter.routine.out, row_sorter.routine.b
+    half = row_sorter.size // 2 if isinstance(row_sorter.size, int) else out.op("lshr", row_sorter.size, 1)
     with out.loop("0", str(half)) as i:
-        last = plus(out, rows.size, -1)
-        offsets = [rows.offset_of(row, step, column) for step in (i, plus(out, times(out, i, -1), last))]
-        pair = [load(b, rows.dtype, "%result0", offset) for offset in offsets]
+        last = plus(out, row_sorter.size, -1)
+        offsets = [row_sorter.offset_of(row, step, column) for step in (i, plus(out, times(out, i, -1), last))]
+        pair = [load(b, row_sorter.dtype, "%result0", offset) for offset in offsets]
         for offset, x in zip(reversed(offsets), pair, strict=True):
             store(b, x, "%result0", offset)
 
 
 def _restore_zeros(
-    routine: Routine, dtype: DType, descending: bool, size: Position, offset_of: Callable[[str], Position]
+    routine: Routine, dtype: DType, is_descending: bool, size: Position, offset_of: Callable[[str], Position]
 ) -> None:
     """Restore the original order of the zeros of a row, if one of them is negative.
 
     `offset_of` maps a position in the row to its offset in `%x` and `%result0`.
     """
     out, b = routine.out, routine.b
-    flag = out.alloca("i1")
-    out.store("i1", "false", flag)
-    bits = key_dtype(dtype)
+    is_any_negative = out.alloca("i1")
+    out.store("i1", "false", is_any_negative)
+    bits_dtype = key_dtype(dtype)
     with out.loop("0", str(size)) as i:
-        is_negative_zero = load(b, bits, "%result0", offset_of(i)).same(1 << bits.size * 8 - 1)
-        is_seen = b.wrap(bool_, out.load("i1", flag)) | is_negative_zero
-        out.store("i1", is_seen.ir, flag)
-    with out.unlikely(out.load("i1", flag)):
-        cell = out.alloca("i64")
-        out.store("i64", 0, cell)
+        is_negative_zero = load(b, bits_dtype, "%result0", offset_of(i)).same(1 << bits_dtype.size * 8 - 1)
+        is_any = b.wrap(bool_, out.load("i1", is_any_negative)) | is_negative_zero
+        out.store("i1", is_any.ir, is_any_negative)
+    with out.unlikely(out.load("i1", is_any_negative)):
+        next_position = out.alloca("i64")  # of the next zero in the result: behind the elements that precede zeros
+        out.store("i64", 0, next_position)
 
-        def count_if(condition: Element) -> None:
+        def advance_if(condition: Element) -> None:
             increment = b.cast(condition, int64).ir
-            out.store("i64", out.op("add", out.load("i64", cell), increment), cell)
+            out.store("i64", out.op("add", out.load("i64", next_position), increment), next_position)
 
         with out.loop("0", str(size)) as i:
             x = load(b, dtype, "%result0", offset_of(i))
-            count_if((x > 0.0) | b.is_nan(x) if descending else x < 0.0)
+            advance_if((x > 0.0) | b.is_nan(x) if is_descending else x < 0.0)
         with out.loop("0", str(size)) as i:
             x = load(b, dtype, "%x", offset_of(i))
             with out.if_(x.same(0.0).ir):
-                store(b, x, "%result0", offset_of(out.load("i64", cell)))
-                count_if(b.constant(True, bool_))
+                store(b, x, "%result0", offset_of(out.load("i64", next_position)))
+                advance_if(b.constant(True, bool_))
 
 
 @native_lowering("argsort", fits=_is_sortable, work=_single_thread_work, fits_open=_is_sortable_open)
@@ -262,16 +268,16 @@ def write_argsort(region: LoweringContext, node: Node) -> None:
     if _is_ordered_by_numpy(node):
         _order_by_numpy(region, node)
         return
-    rows = _RowSorter(region, node, 1, returns_positions=True)
-    out, b = rows.routine.out, rows.routine.b
+    row_sorter = _RowSorter(region, node, 1, returns_positions=True)
+    out, b = row_sorter.routine.out, row_sorter.routine.b
 
     def write(row: Position, column: Position) -> None:
-        _, positions = rows.sorter.sort(rows.key_loader(row, column, equal_zeros=True))
-        with out.loop("0", str(rows.size)) as i:
-            store(b, load(b, int32, positions, i), "%result0", rows.offset_of(row, i, column))
+        _, positions = row_sorter.sorter.sort(row_sorter.key_loader(row, column, zeros_are_equal=True))
+        with out.loop("0", str(row_sorter.size)) as i:
+            store(b, load(b, int32, positions, i), "%result0", row_sorter.offset_of(row, i, column))
 
-    rows.loop_over_rows(write)
-    _call_row_routine(region, node, rows)
+    row_sorter.loop_over_rows(write)
+    _call_row_routine(region, node, row_sorter)
 
 
 def _is_ordered_by_numpy(node: Node) -> bool:
@@ -285,11 +291,8 @@ def _is_ordered_by_numpy(node: Node) -> bool:
 def _order_by_numpy(region: LoweringContext, node: Node) -> None:
     """Order the rows by NumPy, and convert its positions to the dtype of the result."""
     out, (x,), (result,) = region.out, node.inputs, node.results
-    array = array_object(region, x)
-    copy = None
-    if array is None:
-        array = copy = region.new_array(x.type)
-        out.copy(region.address(copy), region.data(x), math.prod(sizes(x.type)) * x.dtype.size)
+    original = array_object(region, x)
+    array = original or copy_of(region, x)
     axis = node.attributes.get("axis", -1) % len(sizes(x.type))
     positions = out.call_c("PyArray_ArgSort", "ptr", "ptr, i32, i32", array.ir, axis, _STABLE_SORT)
     region.body.fail_if(out.is_null(positions))
@@ -301,35 +304,35 @@ def _order_by_numpy(region: LoweringContext, node: Node) -> None:
         store(routine.b, routine.b.cast(number, result.dtype), "%result", i)
     call(region, routine.finish(), *pointers(region, owned_positions, result))
     region.body.release(owned_positions.slot)
-    if copy is not None:
-        region.body.release_or_keep(copy.slot, x.type)
+    if original is None:
+        release_copy(region, x, array)
 
 
 @native_lowering("top_k", fits=lambda node: len(node.inputs) == 1 and _is_sortable(node), fits_open=_is_sortable_open)
 def write_top_k(region: LoweringContext, node: Node) -> None:
     """Keep the k best elements in order during one pass if k is small; otherwise sort the whole row."""
-    rows = _RowSorter(region, node, 2, returns_positions=True)
-    out, b, count = rows.routine.out, rows.routine.b, node.attributes["k"]
-    is_small = count <= _INSERTION_LIMIT and (not isinstance(rows.size, int) or count * 4 <= rows.size)
+    row_sorter = _RowSorter(region, node, 2, returns_positions=True)
+    out, b, count = row_sorter.routine.out, row_sorter.routine.b, node.attributes["k"]
+    is_small = count <= _INSERTION_LIMIT and (not isinstance(row_sorter.size, int) or count * 4 <= row_sorter.size)
 
     def write(row: Position, column: Position) -> None:
-        load_key = rows.key_loader(row, column, equal_zeros=True)
-        positions = _select_largest(rows, load_key, count) if is_small else rows.sorter.sort(load_key)[1]
+        load_key = row_sorter.key_loader(row, column, zeros_are_equal=True)
+        positions = _select_least_keys(row_sorter, load_key, count) if is_small else row_sorter.sorter.sort(load_key)[1]
         start = times(out, row, count)
         with out.loop("0", str(count)) as i:
             position = load(b, int32, positions, i)
-            offset = rows.offset_of(row, b.cast(position, int64).ir, column)
-            store(b, load(b, rows.dtype, "%x", offset), "%result0", plus(out, start, i))
+            offset = row_sorter.offset_of(row, b.cast(position, int64).ir, column)
+            store(b, load(b, row_sorter.dtype, "%x", offset), "%result0", plus(out, start, i))
             store(b, position, "%result1", plus(out, start, i))
 
     if count:
-        rows.loop_over_rows(write)
-    _call_row_routine(region, node, rows)
+        row_sorter.loop_over_rows(write)
+    _call_row_routine(region, node, row_sorter)
 
 
-def _select_largest(rows: _RowSorter, load_key: Callable[[str], Element], count: int) -> str:
+def _select_least_keys(row_sorter: _RowSorter, load_key: Callable[[str], Element], count: int) -> str:
     """Return the positions of the `count` least keys, in order, by insertion in one pass."""
-    out, b, sorter = rows.routine.out, rows.routine.b, rows.sorter
+    out, b, sorter = row_sorter.routine.out, row_sorter.routine.b, row_sorter.sorter
     keys, positions = sorter.keys[0], sorter.positions[0]
 
     def insert(i: str, key: Element, last: str) -> None:
@@ -346,7 +349,7 @@ def _select_largest(rows: _RowSorter, load_key: Callable[[str], Element], count:
 
     with out.loop("0", str(count)) as i:
         insert(i, load_key(i), i)
-    with out.loop(str(count), str(rows.size)) as i:
+    with out.loop(str(count), str(row_sorter.size)) as i:
         key = load_key(i)
         worst = load(b, sorter.dtype, keys, count - 1)
         with out.unlikely(b.compare("lt", key, worst).ir):

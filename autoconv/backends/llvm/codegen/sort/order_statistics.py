@@ -9,9 +9,10 @@ from autoconv.backends.llvm.analysis.representation import is_complex, is_dense,
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.registry import native_lowering
 from autoconv.backends.llvm.codegen.routine import Routine, open_dimensions
+from autoconv.backends.llvm.codegen.sort.numpy_routines import copy_of, release_copy
 from autoconv.backends.llvm.codegen.sort.sort_keys import from_key, key_dtype, to_key
 from autoconv.backends.llvm.codegen.values import RegisterWriter
-from autoconv.backends.llvm.ir.index_arith import Position, element_count, is_known, plus, product
+from autoconv.backends.llvm.ir.index_arith import Position, element_count, plus, product
 from autoconv.backends.llvm.ir.scalars import Element, load, store
 from autoconv.backends.llvm.ir.types import register
 from autoconv.graph.dtypes import DType, int64
@@ -34,33 +35,31 @@ def write_order_statistics(region: LoweringContext, node: Node) -> None:
     out, b, (x, positions), (result,) = region.out, RegisterWriter(region), node.inputs, node.results
     shape, dtype = sizes(x.type), x.dtype
     count = 1 if is_scalar(positions.type) else sizes(positions.type)[0]
-    rows = x.type if is_known(shape) else TensorType(dtype, (None,))
-    selected = region.new_array(x.type) if is_known(shape) else region.body.new_sized_array(dtype, shape)
-    out.copy(region.address(selected), region.data(x), product(out, element_count(out, shape), dtype.size))
+    selected = copy_of(region, x)
     if is_scalar(result.type):
         target = out.alloca("i64")
     else:
         region.set(result, region.new_array(result.type))
         target = region.data(result)
-    pivot, name = out.alloca("i64"), _gather_routine(region, node, count)
+    pivot_cell, name = out.alloca("i64"), _gather_routine(region, node, count)
     last = plus(out, shape[node.attributes["axis"]], -1)
     for i, position in enumerate(_write_checked_positions(region, node, count)):
         if i:
-            last_pivot = out.load("i64", pivot)
+            last_pivot = out.load("i64", pivot_cell)
             is_last = out.and_(out.icmp("eq", position, last), out.icmp("sge", position, last_pivot))
             with out.unless(out.or_(is_last, out.icmp("ult", out.op("sub", position, last_pivot), 2))):
-                _write_selection(region, node, selected, position, pivot)
+                _write_selection(region, node, selected, position, pivot_cell)
         else:
-            _write_selection(region, node, selected, position, pivot)
+            _write_selection(region, node, selected, position, pivot_cell)
         pointers = (region.data(x), region.address(selected), target)
-        out.call(name, *pointers, out.load("i64", pivot), position, i, *region.body.module.sizes)
+        out.call(name, *pointers, out.load("i64", pivot_cell), position, i, *region.body.module.sizes)
     if is_scalar(result.type):
         region.set(result, load(b, dtype, target, 0))
-    region.body.release_or_keep(selected.slot, rows)
+    release_copy(region, x, selected)
 
 
-def _write_selection(region: LoweringContext, node: Node, array: Any, position: str, pivot: str) -> None:
-    """Partition each row at a position, as `numpy.partition` does, and store the position in `pivot`."""
+def _write_selection(region: LoweringContext, node: Node, array: Any, position: str, pivot_cell: str) -> None:
+    """Partition each row at a position, as `numpy.partition` does, and store the position in `pivot_cell`."""
     out, vector = region.out, TensorType(int64, (1,))
     kth = region.new_array(vector)
     out.store("i64", position, region.address(kth))
@@ -68,7 +67,7 @@ def _write_selection(region: LoweringContext, node: Node, array: Any, position: 
     status = out.call_c("PyArray_Partition", "i32", "ptr, ptr, i32, i32", array.ir, kth.ir, axis, 0)
     region.body.fail_if(out.icmp("slt", status, 0))
     region.body.release_or_keep(kth.slot, vector)
-    out.store("i64", position, pivot)
+    out.store("i64", position, pivot_cell)
 
 
 def _write_checked_positions(region: LoweringContext, node: Node, count: int) -> list[str]:
@@ -94,10 +93,10 @@ def _gather_routine(region: LoweringContext, node: Node, count: int) -> str:
     """
     type_: Any = node.inputs[0].type
     shape, axis, dtype = sizes(type_), node.attributes["axis"], type_.dtype
-    arguments = ["ptr noalias readonly %x", "ptr noalias readonly %selected", "ptr noalias %result"]
-    arguments += [f"{register(int64)} {name}" for name in ("%pivot", "%place", "%column")]
-    arguments += open_dimensions(region)
-    routine = Routine(region, arguments)
+    parameters = ["ptr noalias readonly %x", "ptr noalias readonly %selected", "ptr noalias %result"]
+    parameters += [f"{register(int64)} {name}" for name in ("%pivot", "%place", "%column")]
+    parameters += open_dimensions(region)
+    routine = Routine(region, parameters)
     out, b = routine.out, routine.b
     inner, size = element_count(out, shape[axis + 1 :]), shape[axis]
     with out.loop("0", str(element_count(out, shape[:axis]))) as row, out.loop("0", str(inner)) as column:
@@ -107,42 +106,47 @@ def _gather_routine(region: LoweringContext, node: Node, count: int) -> str:
             return load(b, dtype, "%selected", plus(out, start, product(out, position, inner)))
 
         target = plus(out, product(out, plus(out, product(out, row, count), "%column"), inner), column)
-        store(b, _write_scan(routine, dtype, load_element, size), "%result", target)
+        store(b, _element_at_place(routine, dtype, load_element, size), "%result", target)
         if dtype.is_floating:
             with out.unlikely(load(b, dtype, "%result", target).same(0.0).ir):
                 store(b, _stable_zero(routine, dtype, start, inner, size), "%result", target)
     return routine.finish()
 
 
-def _write_scan(routine: Routine, dtype: DType, load_element: Callable[[Position], Element], size: Position) -> Element:
+def _element_at_place(
+    routine: Routine, dtype: DType, load_element: Callable[[Position], Element], size: Position
+) -> Element:
     """Return the element at `%place`, which is `%pivot`, the position after it, or the last position.
 
     The latter two have the least and the greatest element after the pivot.
     """
     out, b = routine.out, routine.b
-    cell, keys = out.alloca("i64"), key_dtype(dtype)
+    cell = out.alloca("i64")
     start = plus(out, "%pivot", 1)
 
+    def load_key(position: Position) -> Element:
+        return to_key(b, load_element(position), is_descending=False, zeros_are_equal=False)
+
     def scan(name: str) -> None:
-        store(b, to_key(b, load_element("%place" if name == "umin" else "%pivot"), False, False), cell, 0)
+        store(b, load_key("%place" if name == "umin" else "%pivot"), cell, 0)
         with out.loop(str(start), str(size)) as i:
-            key = to_key(b, load_element(i), False, False)
-            store(b, b.intrinsic(name, load(b, keys, cell, 0), key), cell, 0)
+            key = load_key(i)
+            store(b, b.intrinsic(name, load(b, key.dtype, cell, 0), key), cell, 0)
 
     is_next = out.icmp("eq", out.op("sub", "%place", "%pivot"), 1)
     is_same = out.icmp("eq", "%place", "%pivot")
     out.either(
         is_same,
-        lambda: store(b, to_key(b, load_element("%pivot"), False, False), cell, 0),
+        lambda: store(b, load_key("%pivot"), cell, 0),
         lambda: out.either(is_next, lambda: scan("umin"), lambda: scan("umax")),
     )
-    return from_key(b, load(b, keys, cell, 0), dtype, False)
+    return from_key(b, load(b, key_dtype(dtype), cell, 0), dtype, is_descending=False)
 
 
 def _stable_zero(routine: Routine, dtype: DType, start: Position, step: Position, size: Position) -> Element:
     """Return the zero of a row of `%x` that a stable sort moves to `%place`."""
     out, b = routine.out, routine.b
-    count_before, zero = out.alloca("i64"), out.alloca("i64")
+    count_before, zero_cell = out.alloca("i64"), out.alloca("i64")
     out.store("i64", 0, count_before)
 
     def count_if(condition: Element) -> None:
@@ -155,6 +159,6 @@ def _stable_zero(routine: Routine, dtype: DType, start: Position, step: Position
         is_zero = number.same(0.0)
         is_moved_here = out.and_(is_zero.ir, out.icmp("eq", out.load("i64", count_before), "%place"))
         with out.unlikely(is_moved_here):
-            store(b, number, zero, 0)
+            store(b, number, zero_cell, 0)
         count_if(is_zero)
-    return load(b, dtype, zero, 0)
+    return load(b, dtype, zero_cell, 0)

@@ -34,45 +34,46 @@ class HalvesSorter:
     def __init__(self, region: LoweringContext, size: int, dtype: DType, has_positions: bool, work: int) -> None:
         self._region = region
         self._size = size
-        self._half = (size + 1) // 2  # an odd row is padded by a maximal key, so that both halves have this size
+        self._half_size = (size + 1) // 2  # an odd row is padded by a maximal key, so that both halves have this size
         self._dtype = dtype
         self._has_positions = has_positions
         self._work = work
 
     def sort(self, x: str, result: str, load_key: KeyLoader, store_result: ResultWriter) -> None:
-        """Write and call the routines that sort the elements at `x` into `result`; they have `%x` and `%result0`.
+        """Write and call the routines that sort the elements at `x` into `result`, their `%x` and `%result0`.
 
         `load_key` loads the key at a position, and `store_result` stores a key and its original position.
         """
         region, buffers = self._region, []
-        names = ["ptr noalias readonly %x", "ptr noalias %result0"]
+        parameters = ["ptr noalias readonly %x", "ptr noalias %result0"]
         pointers = [f"ptr {x}", f"ptr {result}"]
-        buffer_types = {"keys": (self._dtype, 4 * self._half), "found": (int64, 2)}
+        buffer_types = {"keys": (self._dtype, 4 * self._half_size), "found": (int64, 2)}
         if self._has_positions:
-            buffer_types["positions"] = (uint32, 4 * self._half)
+            buffer_types["positions"] = (uint32, 4 * self._half_size)
         for name, (dtype, count) in buffer_types.items():
             type_ = TensorType(dtype, (count,))
             array = region.new_array(type_)
             buffers.append((array.slot or "", type_))
-            names.append(f"ptr noalias %{name}")
+            parameters.append(f"ptr noalias %{name}")
             pointers.append(f"ptr {region.address(array)}")
-        for routine in (self._sort_routine(names, load_key), self._merge_routine(names, store_result)):
+        for routine in (self._sort_routine(parameters, load_key), self._merge_routine(parameters, store_result)):
             call(region, routine, *pointers)
         for slot, type_ in buffers:
             region.body.release_or_keep(slot, type_)
 
-    def _sort_routine(self, names: list[str], load_key: KeyLoader) -> str:
+    def _sort_routine(self, parameters: list[str], load_key: KeyLoader) -> str:
         """Write the routine that sorts each half in its own buffers; `%found` records which of them has the result."""
-        routine = Routine(self._region, [*names, *PART], "i1", optimises_size=True)
+        routine = Routine(self._region, [*parameters, *PART], "i1", optimises_size=True)
         out, b = routine.out, routine.b
         with out.loop("%first", "%last") as half:
-            start = out.mul(half, self._half)
-            memory = [self._half_address(routine, name, dtype, half) for name, dtype in self._buffer_names()]
-            sorter = Sorter(routine, self._half, self._dtype, self._has_positions, SortBuffers(memory[0], memory[-1]))
+            start = out.mul(half, self._half_size)
+            addresses = [self._half_address(routine, name, dtype, half) for name, dtype in self._buffer_names()]
+            buffers = SortBuffers(addresses[0], addresses[-1])  # without positions, theirs are not used
+            sorter = Sorter(routine, self._half_size, self._dtype, self._has_positions, buffers)
 
             def load_key_or_maximum(i: str) -> Element:
                 position = out.add(start, i)
-                if self._size == 2 * self._half:
+                if self._size == 2 * self._half_size:
                     return load_key(routine, position)
                 is_beyond = b.wrap(bool_, out.icmp("eq", position, self._size))
                 bounded = out.select(is_beyond.ir, self._size - 1, position)
@@ -80,23 +81,23 @@ class HalvesSorter:
                 return b.select(is_beyond, highest, load_key(routine, bounded))
 
             keys, _ = sorter.sort(load_key_or_maximum)
-            is_second = b.wrap(bool_, out.differs(keys, memory[0]))
+            is_second = b.wrap(bool_, out.differs(keys, buffers.keys))
             store(b, b.cast(is_second, int64), "%found", half)
-        return partitioned_routine(self._region, names, routine, 2, self._work)
+        return partitioned_routine(self._region, parameters, routine, 2, self._work)
 
     def _buffer_names(self) -> list[tuple[str, DType]]:
         return [("%keys", self._dtype), *([("%positions", uint32)] if self._has_positions else [])]
 
-    def _half_address(self, routine: Routine, array: str, dtype: DType, half: str, part: str = "0") -> str:
-        """Return the address of a buffer of a half; `part` is "0" or "1"."""
+    def _half_address(self, routine: Routine, array: str, dtype: DType, half: str, number: str = "0") -> str:
+        """Return the address of one of the two buffers of a half; `number` is "0" or "1"."""
         out = routine.out
-        first_part = out.op("shl", half, 1)
-        offset = out.mul(out.add(first_part, part), self._half)
+        first_buffer = out.op("shl", half, 1)
+        offset = out.mul(out.add(first_buffer, number), self._half_size)
         return out.gep(register(dtype), array, offset)
 
-    def _merge_routine(self, names: list[str], store_result: ResultWriter) -> str:
+    def _merge_routine(self, parameters: list[str], store_result: ResultWriter) -> str:
         """Write the routine that merges the halves from the front in the first part, from the back in the second."""
-        routine = Routine(self._region, [*names, *PART], "i1", optimises_size=True)
+        routine = Routine(self._region, [*parameters, *PART], "i1", optimises_size=True)
         out, b = routine.out, routine.b
         with out.loop("%first", "%last") as direction:
             sorted_buffers = [
@@ -108,22 +109,22 @@ class HalvesSorter:
                 lambda: self._write_merge(routine, sorted_buffers, store_result, from_back=False),
                 lambda: self._write_merge(routine, sorted_buffers, store_result, from_back=True),
             )
-        return partitioned_routine(self._region, names, routine, 2, self._work)
+        return partitioned_routine(self._region, parameters, routine, 2, self._work)
 
     def _write_merge(
         self, routine: Routine, sorted_buffers: list[list[str]], store_result: ResultWriter, from_back: bool
     ) -> None:
         """Write one of the merges; `sorted_buffers` are the addresses of keys, and of positions, of both halves."""
         out, b = routine.out, routine.b
-        padding = 2 * self._half - self._size
+        padding = 2 * self._half_size - self._size
         # The number of elements taken from the second half, including padding.
-        cursor = out.alloca("i64", str(padding if from_back else 0))
-        with out.loop(str(padding if from_back else 0), str(self._half)) as count:
-            second_count = out.load("i64", cursor)
+        second_count_cell = out.alloca("i64", str(padding if from_back else 0))
+        with out.loop(str(padding if from_back else 0), str(self._half_size)) as count:
+            second_count = out.load("i64", second_count_cell)
             first_count = out.sub(count, second_count)
             if from_back:
-                positions = [out.sub(self._half - 1, count) for count in (first_count, second_count)]
-                target = out.sub(2 * self._half - 1, count)
+                positions = [out.sub(self._half_size - 1, count) for count in (first_count, second_count)]
+                target = out.sub(2 * self._half_size - 1, count)
             else:
                 positions, target = [first_count, second_count], count
             sorted_keys = zip(sorted_buffers[0], positions, strict=True)
@@ -133,6 +134,6 @@ class HalvesSorter:
             if self._has_positions:
                 sorted_positions = zip(sorted_buffers[1], positions, strict=True)
                 first_position, second_position = (load(b, uint32, *location) for location in sorted_positions)
-                result_position = b.select(takes_second, second_position + self._half, first_position)
+                result_position = b.select(takes_second, second_position + self._half_size, first_position)
             store_result(routine, target, b.select(takes_second, y, x), result_position)
-            out.store("i64", out.add(second_count, b.cast(takes_second, int64).ir), cursor)
+            out.store("i64", out.add(second_count, b.cast(takes_second, int64).ir), second_count_cell)

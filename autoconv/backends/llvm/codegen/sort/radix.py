@@ -45,13 +45,14 @@ class Sorter:
         self.digit_bits = 11 if isinstance(size, int) and size >= _WIDE_DIGITS_SIZE and dtype.size >= 4 else 8
         self.pass_count = -(-dtype.size * 8 // self.digit_bits)
         self.insertion_limit = INSERTION_LIMITS[dtype.size]
-        self.on_stack = isinstance(size, int) and size <= STACK_LIMIT
-        if isinstance(size, int) and self.on_stack:
+        self.has_stack_buffers = isinstance(size, int) and size <= STACK_LIMIT
+        if isinstance(size, int) and self.has_stack_buffers:
             keys, positions = (self.out.alloca(f"[{2 * size} x {register(d)}]") for d in (dtype, uint32))
         else:
             keys, positions = buffers.keys, buffers.positions
         self.keys = [keys, self._second_row(keys, dtype)]
         self.positions = [positions, self._second_row(positions, uint32)]
+        # For a radix sort: pointers to source and target of a pass, for the keys and for the positions.
         self._cells = [self.out.alloca("ptr") for _ in range(4)]
 
     def _second_row(self, pointer: str, dtype: DType) -> str:
@@ -100,9 +101,9 @@ class Sorter:
 
     def _write_radix_sort(self, load_key: Callable[[str], Element]) -> tuple[str, str]:
         out, b = self.out, self.b
-        buckets = 1 << self.digit_bits
-        counts = out.alloca(f"[{self.pass_count * buckets} x i32]")
-        out.clear(counts, 4 * self.pass_count * buckets)
+        bucket_count = 1 << self.digit_bits
+        counts = out.alloca(f"[{self.pass_count * bucket_count} x i32]")
+        out.clear(counts, 4 * self.pass_count * bucket_count)
         for cell, pointer in zip(self._cells, (*self.keys, *self.positions), strict=True):
             out.store("ptr", pointer, cell)
         with out.loop("0", str(self.size)) as i:
@@ -112,10 +113,11 @@ class Sorter:
                 store(b, b.cast(b.wrap(int64, i), uint32), self.positions[0], i)
             for pass_index in range(self.pass_count):
                 digit = self._digit(key, b.constant(pass_index * self.digit_bits, self.dtype))
-                bucket = plus(out, digit, pass_index * buckets)
+                bucket = plus(out, digit, pass_index * bucket_count)
                 store(b, load(b, uint32, counts, bucket) + 1, counts, bucket)
         with out.loop("0", str(self.pass_count)) as pass_number:
-            self._write_pass(pass_number, out.gep(f"[{buckets} x i32]", counts, pass_number), buckets)
+            pass_counts = out.gep(f"[{bucket_count} x i32]", counts, pass_number)
+            self._write_pass(pass_number, pass_counts, bucket_count)
         return out.load("ptr", self._cells[0]), out.load("ptr", self._cells[2])
 
     def _digit(self, key: Element, shift: Element) -> str:
@@ -123,7 +125,7 @@ class Sorter:
         digit = b.bits("and", b.bits("lshr", key, shift), min(1 << self.digit_bits, 1 << self.dtype.size * 8) - 1)
         return b.cast(digit, int64).ir
 
-    def _write_pass(self, pass_number: str, counts: str, buckets: int) -> None:
+    def _write_pass(self, pass_number: str, counts: str, bucket_count: int) -> None:
         """Order the keys by one digit, from one buffer to the other, and swap the buffers."""
         out, b = self.out, self.b
         source, target, source_positions, target_positions = (out.load("ptr", cell) for cell in self._cells)
@@ -133,7 +135,7 @@ class Sorter:
         with out.if_(b.compare("ne", first_count, size).ir):
             total = out.alloca("i32")
             out.store("i32", 0, total)
-            with out.loop("0", str(buckets)) as bucket:
+            with out.loop("0", str(bucket_count)) as bucket:
                 start = load(b, uint32, total, 0)
                 store(b, start + load(b, uint32, counts, bucket), total, 0)
                 store(b, start, counts, bucket)

@@ -31,8 +31,8 @@ def _is_open_search(node: Node) -> bool:
     """Return whether, by their symbols, there is a sequence for each row of numbers, or one for all."""
     if not all(is_dense(value.type) and not is_complex(value.type) for value in (*node.inputs, *node.results)):
         return False
-    shape, needles = (shape_of(value.type) for value in node.inputs)
-    return 0 not in (*shape, *needles) and shape[:-1] in ((), needles[:-1])
+    shape, values_shape = (shape_of(value.type) for value in node.inputs)
+    return 0 not in (*shape, *values_shape) and shape[:-1] in ((), values_shape[:-1])
 
 
 def _is_known_search(node: Node) -> bool:
@@ -42,28 +42,30 @@ def _is_known_search(node: Node) -> bool:
 @native_lowering("searchsorted", fits=_is_known_search, fits_open=_is_open_search)
 def write_searchsorted(region: LoweringContext, node: Node) -> None:
     (sequence, values), (result,) = node.inputs, node.results
-    shape, needles = sizes(sequence.type), sizes(values.type)
-    arguments = ["ptr noalias readonly %sequence", "ptr noalias readonly %values", "ptr noalias %result"]
+    shape, values_shape = sizes(sequence.type), sizes(values.type)
+    parameters = ["ptr noalias readonly %sequence", "ptr noalias readonly %values", "ptr noalias %result"]
     region.set(result, region.new_array(result.type))
     call_arguments = [f"ptr {region.data(value)}" for value in (sequence, values, result)]
-    if is_known((*shape, *needles)):
-        rows = math.prod(shape[:-1])
-        searches = math.prod(needles) // rows if rows else 0
-        lanes = max(min(_LANES, searches), 1)
-        search = _SearchWriter(Routine(region, [*arguments, *PART], "i1", optimises_size=True), node)
-        search.write((rows, -(-searches // lanes)), searches, lanes)
-        work = _STEP_COST * rows * searches * max(shape[-1], 1).bit_length()
-        name = partitioned_routine(region, arguments, search.routine, rows * -(-searches // lanes), work)
+    if is_known((*shape, *values_shape)):
+        row_count = math.prod(shape[:-1])
+        count = math.prod(values_shape) // row_count if row_count else 0
+        lanes = max(min(_LANES, count), 1)
+        group_count = -(-count // lanes)
+        search = _SearchWriter(Routine(region, [*parameters, *PART], "i1", optimises_size=True), node)
+        search.write((row_count, group_count), count, lanes)
+        work = _STEP_COST * row_count * count * max(shape[-1], 1).bit_length()
+        name = partitioned_routine(region, parameters, search.routine, row_count * group_count, work)
     else:
         out, dimensions = region.out, open_dimensions(region)
         call_arguments += [f"i64 {_group_count(out, _searches_per_sequence(out, node))}", *dimensions]
-        arguments += ["i64 %groups", *dimensions]
-        search = _SearchWriter(Routine(region, [*arguments, *PART], "i1", optimises_size=True), node)
-        counts: list[Position] = [*shape[:-1], "%groups"]
-        search.write_for_any_count(counts, _searches_per_sequence(search.out, node))
-        name = partitioned_routine(region, arguments, search.routine, counts, _STEP_COST * _ASSUMED_STEPS, needles)
+        parameters += ["i64 %groups", *dimensions]
+        search = _SearchWriter(Routine(region, [*parameters, *PART], "i1", optimises_size=True), node)
+        loop_shape: list[Position] = [*shape[:-1], "%groups"]
+        search.write_for_any_count(loop_shape, _searches_per_sequence(search.out, node))
+        work = _STEP_COST * _ASSUMED_STEPS
+        name = partitioned_routine(region, parameters, search.routine, loop_shape, work, values_shape)
     if len(shape) == 1 and shape[0] != 0 and not _is_sorted(node):
-        name = _write_checked_search(region, arguments, node, name)
+        name = _write_checked_search(region, parameters, node, name)
     call(region, name, *call_arguments)
 
 
@@ -73,18 +75,18 @@ def _is_sorted(node: Node) -> bool:
     return source is not None and source.op.name == "sort" and not source.attributes.get("descending")
 
 
-def _write_checked_search(region: LoweringContext, arguments: list[str], node: Node, interleaved: str) -> str:
+def _write_checked_search(region: LoweringContext, parameters: list[str], node: Node, interleaved_search: str) -> str:
     """Write a routine that calls the interleaved search for a sorted sequence, and NumPy's search for others."""
-    stepwise = _SearchWriter(Routine(region, arguments, optimises_size=True), node)
-    stepwise.write_numpy_search()
-    numpy_search = stepwise.routine.finish()
-    search = _SearchWriter(Routine(region, arguments), node)
+    numpy_writer = _SearchWriter(Routine(region, parameters, optimises_size=True), node)
+    numpy_writer.write_numpy_search()
+    numpy_search = numpy_writer.routine.finish()
+    search = _SearchWriter(Routine(region, parameters), node)
     out, names = search.out, [parameter.name for parameter in search.out.signature.parameters]
     size, count = sizes(node.inputs[0].type)[-1], _searches_per_sequence(out, node)
     has_many_searches = out.icmp("sle", size, times(out, count, _CHECKED_PER_SEARCH))
     is_sorted = out.where(has_many_searches, search.write_order_check, "false")
     with out.if_(is_sorted):
-        out.call(interleaved, *names)
+        out.call(interleaved_search, *names)
     with out.unless(is_sorted):
         out.call(numpy_search, *names)
     return search.routine.finish()
@@ -92,14 +94,14 @@ def _write_checked_search(region: LoweringContext, arguments: list[str], node: N
 
 def _searches_per_sequence(out: FunctionText, node: Node) -> Position:
     """Return how many numbers are searched in one sequence."""
-    shape, needles = (sizes(value.type) for value in node.inputs)
-    return element_count(out, needles if len(shape) == 1 else needles[-1:])
+    shape, values_shape = (sizes(value.type) for value in node.inputs)
+    return element_count(out, values_shape if len(shape) == 1 else values_shape[-1:])
 
 
-def _group_count(out: FunctionText, searches: Position) -> str:
+def _group_count(out: FunctionText, search_count: Position) -> str:
     """Return the number of groups, which have _LANES numbers if there are enough, else one."""
-    groups = out.op("udiv", plus(out, searches, _LANES - 1), _LANES)
-    return out.select(out.icmp("slt", searches, _LANES), searches, groups)
+    full_groups = out.op("udiv", plus(out, search_count, _LANES - 1), _LANES)
+    return out.select(out.icmp("slt", search_count, _LANES), search_count, full_groups)
 
 
 class _SearchWriter:
@@ -114,28 +116,31 @@ class _SearchWriter:
         self._node = node
         self._is_right_sided = node.attributes.get("side", "left") == "right"
 
-    def write_for_any_count(self, counts: list[Position], searches: Position) -> None:
+    def write_for_any_count(self, loop_shape: list[Position], search_count: Position) -> None:
         """Write the search, as `write`, in groups of one or of _LANES numbers, chosen at run time."""
         out = self.out
-        has_few = out.icmp("slt", searches, _LANES)
-        out.either(has_few, lambda: self.write(counts, searches, 1), lambda: self.write(counts, searches, _LANES))
+        out.either(
+            out.icmp("slt", search_count, _LANES),
+            lambda: self.write(loop_shape, search_count, 1),
+            lambda: self.write(loop_shape, search_count, _LANES),
+        )
 
-    def write(self, counts: Any, searches: Position, lanes: int) -> None:
+    def write(self, loop_shape: Any, search_count: Position, lanes: int) -> None:
         """Write the search in the part's groups of `lanes` numbers.
 
-        A row has `searches` numbers, in as many groups as the last of `counts`.
+        A row has `search_count` numbers. `loop_shape` is the shape of the rows, then the number of groups in a row.
         """
         out = self.out
         with out.loop("%first", "%last") as number:
-            *rows, group = unravel(out, number, counts)
+            *row_index, group = unravel(out, number, loop_shape)
             row: Position = 0
-            for position, size in zip(rows, counts, strict=False):
+            for position, size in zip(row_index, loop_shape, strict=False):
                 row = plus(out, product(out, row, size), position)
             # The last group of a row starts earlier, so that it is full.
-            group_start, last_group_start = times(out, group, lanes), plus(out, searches, -lanes)
+            group_start, last_group_start = times(out, group, lanes), plus(out, search_count, -lanes)
             precedes_last = out.icmp("slt", group_start, last_group_start)
             group_start = out.select(precedes_last, group_start, last_group_start)
-            group_start = plus(out, product(out, row, searches), group_start)
+            group_start = plus(out, product(out, row, search_count), group_start)
             self._write_interleaved(row, [plus(out, group_start, lane) for lane in range(lanes)])
 
     def write_order_check(self) -> str:
@@ -188,20 +193,20 @@ class _SearchWriter:
         out, b, size = self.out, self.b, self._size
         start = product(out, row, size)
         values = [load(b, self._dtype, "%values", offset) for offset in offsets]
-        cells = [out.alloca("i64") for _ in (None, *offsets)]
-        store(b, b.wrap(int64, str(max(size, 1) if isinstance(size, int) else size)), cells[0], 0)
-        for cell in cells[1:]:
+        remaining_cell, *low_cells = [out.alloca("i64") for _ in (None, *offsets)]
+        store(b, b.wrap(int64, str(max(size, 1) if isinstance(size, int) else size)), remaining_cell, 0)
+        for cell in low_cells:
             store(b, b.constant(0, int64), cell, 0)
         with out.loop("0", self._step_count()):
-            remaining = load(b, int64, cells[0], 0)
+            remaining = load(b, int64, remaining_cell, 0)
             half = b.bits("lshr", remaining, 1)
-            lows = [load(b, int64, cell, 0) for cell in cells[1:]]
+            lows = [load(b, int64, cell, 0) for cell in low_cells]
             middle = plus(out, start, (half - 1).ir)
             elements = [load(b, self._dtype, "%sequence", plus(out, middle, low.ir)) for low in lows]
-            for element, value, low, cell in zip(elements, values, lows, cells[1:], strict=True):
+            for element, value, low, cell in zip(elements, values, lows, low_cells, strict=True):
                 store(b, b.select(self._is_before(element, value), low + half, low), cell, 0)
-            store(b, remaining - half, cells[0], 0)
-        for offset, value, cell in zip(offsets, values, cells[1:], strict=True):
+            store(b, remaining - half, remaining_cell, 0)
+        for offset, value, cell in zip(offsets, values, low_cells, strict=True):
             low = load(b, int64, cell, 0)
             if size:
                 is_past = self._is_before(load(b, self._dtype, "%sequence", plus(out, start, low.ir)), value)

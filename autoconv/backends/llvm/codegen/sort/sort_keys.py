@@ -13,12 +13,12 @@ def key_dtype(dtype: DType) -> DType:
     return _UNSIGNED[dtype.size]
 
 
-def to_key(b: ElementWriter, x: Element, descending: bool, equal_zeros: bool) -> Element:
-    """Return the key of a number. -0.0 comes before 0.0 unless `equal_zeros`; `descending` reverses the order."""
+def to_key(b: ElementWriter, x: Element, is_descending: bool, zeros_are_equal: bool) -> Element:
+    """Return the key of a number; `is_descending` reverses the order. -0.0 precedes 0.0 unless `zeros_are_equal`."""
     dtype = key_dtype(x.dtype)
     sign_bit = 1 << dtype.size * 8 - 1
     if x.dtype.is_floating:
-        if equal_zeros:
+        if zeros_are_equal:
             x = x + 0.0
         bits = b.bitcast(x, dtype)
         ordered = b.bits("xor", bits, b.bits("or", b.bits("ashr", bits, dtype.size * 8 - 1), sign_bit))
@@ -27,12 +27,12 @@ def to_key(b: ElementWriter, x: Element, descending: bool, equal_zeros: bool) ->
         key = b.cast(x, dtype)
     else:
         key = b.bits("xor", b.cast(x, dtype), sign_bit)
-    return ~key if descending else key
+    return ~key if is_descending else key
 
 
-def from_key(b: ElementWriter, key: Element, dtype: DType, descending: bool) -> Element:
+def from_key(b: ElementWriter, key: Element, dtype: DType, is_descending: bool) -> Element:
     """Return the number for a key: the inverse of `to_key`."""
-    if descending:
+    if is_descending:
         key = ~key
     sign_bit = 1 << key.dtype.size * 8 - 1
     if dtype.is_floating:

@@ -9,7 +9,7 @@ from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.registry import data_sized_lowering
 from autoconv.backends.llvm.codegen.routine import Routine, call
 from autoconv.backends.llvm.codegen.sort.sort_keys import to_key
-from autoconv.backends.llvm.ir.scalars import load, store
+from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, load, store
 from autoconv.graph.dtypes import int32, int64, uint64
 from autoconv.graph.graph import Node
 from autoconv.graph.types import TensorType
@@ -35,33 +35,33 @@ def write_unique(region: LoweringContext, node: Node) -> None:
     names = ("table", "first", "many", "indices")
     routine = Routine(region, ["ptr noalias readonly %x", *(f"ptr noalias %{name}" for name in names)], "i64")
     out, b = routine.out, routine.b
-    total_cell, slot = out.alloca("i64", "0"), out.alloca("i64")
+    total_cell, slot_cell = out.alloca("i64", "0"), out.alloca("i64")
     out.clear("%table", 4 << table_bits)
     with out.loop("0", str(size)) as i:
         number = load(b, dtype, "%x", i)
-        key = to_key(b, number, False, equal_zeros=True)
-        hashed = b.bits("lshr", b.cast(key, uint64) * _MULTIPLIER, 64 - table_bits)
-        store(b, b.wrap(int64, hashed.ir), slot, 0)
+        key = _key_of(b, number)
+        hash_ = b.bits("lshr", b.cast(key, uint64) * _MULTIPLIER, 64 - table_bits)
+        store(b, b.wrap(int64, hash_.ir), slot_cell, 0)
         probe, compare, advance, new, done = (out.label(stem) for stem in ("look", "compare", "next", "new", "known"))
         if dtype.is_floating:
             out.branch_if(b.is_nan(number).ir, new, probe, unlikely=True)
         else:
             out.branch(probe)
         out.begin(probe)
-        position = load(b, int64, slot, 0)
+        position = load(b, int64, slot_cell, 0)
         element = load(b, int32, "%table", position.ir)
         out.branch_if(element.same(0).ir, new, compare)
         out.begin(compare)
         entry_number = b.cast(element, int64) - 1
         other = load(b, dtype, "%x", b.cast(load(b, int32, "%first", entry_number.ir), int64).ir)
-        out.branch_if(to_key(b, other, False, equal_zeros=True).same(key).ir, done, advance)
+        out.branch_if(_key_of(b, other).same(key).ir, done, advance)
         out.begin(advance)
-        store(b, b.bits("and", position + 1, (1 << table_bits) - 1), slot, 0)
+        store(b, b.bits("and", position + 1, (1 << table_bits) - 1), slot_cell, 0)
         out.branch(probe)
         out.begin(new)
         count = load(b, int64, total_cell, 0)
         # A nan is inserted without probing. An entry in its slot stays, since no probe looks for a nan.
-        entry, insertion_slot = b.cast(count + 1, int32), load(b, int64, slot, 0)
+        entry, insertion_slot = b.cast(count + 1, int32), load(b, int64, slot_cell, 0)
         old_entry = load(b, int32, "%table", insertion_slot.ir)
         entry = b.select(old_entry.same(0), entry, old_entry) if dtype.is_floating else entry
         store(b, entry, "%table", insertion_slot.ir)
@@ -83,6 +83,10 @@ def write_unique(region: LoweringContext, node: Node) -> None:
         region.set(value, array)
     for array, type_ in zip(buffers, types, strict=True):
         region.body.release_or_keep(array.slot, type_)
+
+
+def _key_of(b: ElementWriter, number: Element) -> Element:
+    return to_key(b, number, is_descending=False, zeros_are_equal=True)
 
 
 def _gather(region: LoweringContext, total: str, dtype: Any, count_dtype: Any, pointers: list[str]) -> None:
