@@ -21,24 +21,25 @@ def confusion_matrix(
 ) -> Tensor:  # fmt: skip
     """Count the occurrences of each pair of a label (row) and a prediction (column).
 
-    `weights` are added instead of ones. Raises InvalidArgumentError for a class below 0, or not below `num_classes`.
+    Given `weights`, one for each pair, it adds them up. Raises InvalidArgumentError for a class below 0 or from
+    `num_classes` on.
 
     >>> autoconv.math.confusion_matrix([1, 0, 1], [1, 0, 0]).numpy()
     array([[1, 0],
            [1, 1]], dtype=int32)
     """
     rows, columns = (cast(reshape(convert_to_tensor(x), [-1]), "int64") for x in (labels, predictions))
-    for classes, label in ((rows, "`labels`"), (columns, "`predictions`")):
-        assert_non_negative(classes, f"{label} contains negative values")
+    for class_ids, argument_name in ((rows, "`labels`"), (columns, "`predictions`")):
+        assert_non_negative(class_ids, f"{argument_name} contains negative values")
     if num_classes is None:
-        side = maximum(reduce_max(rows), reduce_max(columns)) + 1
+        class_count = maximum(reduce_max(rows), reduce_max(columns)) + 1
     else:
-        side = cast(convert_to_tensor(num_classes), "int64")
-        assert_less(rows, side, "`labels` out of bound")
-        assert_less(columns, side, "`predictions` out of bound")
+        class_count = cast(convert_to_tensor(num_classes), "int64")
+        assert_less(rows, class_count, "`labels` out of bound")
+        assert_less(columns, class_count, "`predictions` out of bound")
     out_dtype = as_dtype(dtype)
     if weights is None:
         counts = ones_like(rows, out_dtype)
     else:
         counts = cast(reshape(convert_to_tensor(weights), [-1]), out_dtype)
-    return scatter_nd(stack([rows, columns], axis=1), counts, stack([side, side]))
+    return scatter_nd(stack([rows, columns], axis=1), counts, stack([class_count, class_count]))

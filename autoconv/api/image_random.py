@@ -45,7 +45,7 @@ def stateless_random_contrast(image: TensorLike, lower: float, upper: float, see
     >>> autoconv.image.stateless_random_contrast([[[1.0], [3.0]]], 0.5, 1.0, seed=[1, 2]).numpy().ravel().round(4)
     array([1.078, 2.922], dtype=float32)
     """
-    return _scale_randomly(images.adjust_contrast, image, lower, upper, _seeded_draw(seed))
+    return _adjust_randomly(images.adjust_contrast, image, lower, upper, _seeded_draw(seed))
 
 
 def random_contrast(image: TensorLike, lower: float, upper: float, seed: int | None = None) -> Tensor:
@@ -54,7 +54,7 @@ def random_contrast(image: TensorLike, lower: float, upper: float, seed: int | N
     >>> autoconv.image.random_contrast([[[1.0], [3.0]]], 0.5, 1.0).shape
     TensorShape([1, 2, 1])
     """
-    return _scale_randomly(images.adjust_contrast, image, lower, upper, _global_draw(seed))
+    return _adjust_randomly(images.adjust_contrast, image, lower, upper, _global_draw(seed))
 
 
 def stateless_random_saturation(
@@ -65,7 +65,7 @@ def stateless_random_saturation(
     >>> autoconv.image.stateless_random_saturation([[[1.0, 0.5, 0.5]]], 0.0, 1.0, seed=[1, 2]).shape
     TensorShape([1, 1, 3])
     """
-    return _scale_randomly(images.adjust_saturation, image, lower, upper, _seeded_draw(seed))
+    return _adjust_randomly(images.adjust_saturation, image, lower, upper, _seeded_draw(seed))
 
 
 def random_saturation(image: TensorLike, lower: float, upper: float, seed: int | None = None) -> Tensor:
@@ -74,7 +74,7 @@ def random_saturation(image: TensorLike, lower: float, upper: float, seed: int |
     >>> autoconv.image.random_saturation([[[1.0, 0.5, 0.5]]], 0.0, 1.0).shape
     TensorShape([1, 1, 3])
     """
-    return _scale_randomly(images.adjust_saturation, image, lower, upper, _global_draw(seed))
+    return _adjust_randomly(images.adjust_saturation, image, lower, upper, _global_draw(seed))
 
 
 def stateless_random_hue(image: TensorLike, max_delta: float, seed: TensorLike) -> Tensor:
@@ -172,25 +172,27 @@ def _change_hue(image: TensorLike, max_delta: float, draw: Draw) -> Tensor:
     return images.adjust_hue(image, draw([], -max_delta, max_delta, "float32"))
 
 
-def _scale_randomly(change: Callable[..., Tensor], image: TensorLike, lower: float, upper: float, draw: Draw) -> Tensor:
+def _adjust_randomly(
+    adjust: Callable[..., Tensor], image: TensorLike, lower: float, upper: float, draw: Draw
+) -> Tensor:
     if upper <= lower:
         raise ValueError("upper must be > lower.")
     if lower < 0:
         raise ValueError("lower must be non-negative.")
-    return change(image, draw([], lower, upper, "float32"))
+    return adjust(image, draw([], lower, upper, "float32"))
 
 
 def _flip_randomly(image: TensorLike, axis: int, draw: Draw) -> Tensor:
     x = convert_to_tensor(image)
     flipped = reverse(x, [axis])
     if x.shape.rank == 4:
-        result = apply("round", draw(shape(x)[:1], 0, 1.0, "float32"))
-        return where(reshape(cast(result, "bool"), [-1, 1, 1, 1]), flipped, x)
+        is_flipped = cast(apply("round", draw(shape(x)[:1], 0, 1.0, "float32")), "bool")
+        return where(reshape(is_flipped, [-1, 1, 1, 1]), flipped, x)
     return where(apply("less", draw([], 0, 1.0, "float32"), 0.5), flipped, x)
 
 
 def _crop_randomly(value: TensorLike, size: ShapeLike, draw: Draw, name: str | None) -> Tensor:
     x, sizes = convert_to_tensor(value), convert_to_tensor(size, dtype=int32)
-    limit = shape(x) - sizes + 1
-    offsets = floormod(draw(shape(shape(x)), 0, int32.max, int32), limit)
+    offset_counts = shape(x) - sizes + 1
+    offsets = floormod(draw(shape(shape(x)), 0, int32.max, int32), offset_counts)
     return slice(x, offsets, size, name=name)

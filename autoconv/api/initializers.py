@@ -41,7 +41,7 @@ class Zeros(Initializer):
     """
 
     def __call__(self, shape: TensorLike, dtype: DTypeLike = float32, **kwargs: Any) -> Tensor:
-        return zeros(shape, _check_dtype(dtype, numbers_only=False))
+        return zeros(shape, _check_dtype(dtype, floats_only=False))
 
 
 class Ones(Initializer):
@@ -52,7 +52,7 @@ class Ones(Initializer):
     """
 
     def __call__(self, shape: TensorLike, dtype: DTypeLike = float32, **kwargs: Any) -> Tensor:
-        return ones(shape, _check_dtype(dtype, numbers_only=False))
+        return ones(shape, _check_dtype(dtype, floats_only=False))
 
 
 class Constant(Initializer):
@@ -119,10 +119,10 @@ class RandomNormal(Initializer):
         return {"mean": self.mean, "stddev": self.stddev, "seed": self.seed}
 
 
-def _check_dtype(dtype: DTypeLike, numbers_only: bool = True) -> Any:
-    result = as_dtype(dtype)
-    if numbers_only and not result.is_floating:
-        raise ValueError(f"Expected float dtype, got {result}.")
-    if not numbers_only and not (result.is_numeric or result.is_bool):
-        raise ValueError(f"Expected numeric or boolean dtype, got {result}.")
-    return result
+def _check_dtype(dtype: DTypeLike, floats_only: bool = True) -> Any:
+    converted = as_dtype(dtype)
+    if floats_only and not converted.is_floating:
+        raise ValueError(f"Expected float dtype, got {converted}.")
+    if not floats_only and not (converted.is_numeric or converted.is_bool):
+        raise ValueError(f"Expected numeric or boolean dtype, got {converted}.")
+    return converted

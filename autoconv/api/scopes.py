@@ -27,11 +27,11 @@ from autoconv.runtime.tensors.tensor import Tensor
 
 @contextmanager
 def control_dependencies(control_inputs: Sequence[Any] | None) -> Iterator[None]:
-    """Order the ops inside after `control_inputs`. Effects keep program order, so this holds in any case.
+    """Order the ops inside after `control_inputs`. They are, even without it: effects keep program order.
 
-    The graph shows the order as control inputs of the nodes inside. Functions among the inputs are called, and None
-    stands for one of the last ops without a result (assertions, prints). None for `control_inputs` clears the
-    dependencies of surrounding blocks.
+    The graph shows the order as control inputs of the nodes inside. Functions among the inputs are called. An
+    input None represents one of the last ops without a result, such as assertions and prints. None for all
+    `control_inputs` clears the dependencies of surrounding blocks.
 
     >>> v = autoconv.Variable(1)
     >>> @autoconv.function
@@ -48,26 +48,27 @@ def control_dependencies(control_inputs: Sequence[Any] | None) -> Iterator[None]
     if region is None:
         yield
         return
-    previous = region.trace.controls
-    inherited = previous[1] if previous[0] is region.graph and control_inputs is not None else ()
+    outer_controls = region.trace.controls
+    outer_graph, outer_names = outer_controls
+    inherited = outer_names if outer_graph is region.graph and control_inputs is not None else ()
     names = (*inherited, *_control_names(region.graph, control_inputs or ()))
     region.trace.controls = region.graph, tuple(dict.fromkeys(names))
     try:
         yield
     finally:
-        region.trace.controls = previous
+        region.trace.controls = outer_controls
 
 
 def _control_names(graph: Graph, dependencies: Sequence[Any]) -> Iterator[str]:
     """Yield the names of the nodes that produced the dependencies."""
-    names_of_dependencies = [getattr(dependency, "control_names", None) for dependency in dependencies]
+    names_by_dependency = [getattr(dependency, "control_names", None) for dependency in dependencies]
     unnamed_count = sum(
-        1 for dependency, names in zip(dependencies, names_of_dependencies, strict=True)
+        1 for dependency, names in zip(dependencies, names_by_dependency, strict=True)
         if names is None and not isinstance(dependency, SymbolicTensor)
     )  # fmt: skip
-    effects = [node for node in graph.nodes if node.effects]
-    yield from (node.name for node in effects[len(effects) - unnamed_count :] if unnamed_count)
-    for dependency, names in zip(dependencies, names_of_dependencies, strict=True):
+    effect_nodes = [node for node in graph.nodes if node.effects]
+    yield from (node.name for node in effect_nodes[len(effect_nodes) - unnamed_count :] if unnamed_count)
+    for dependency, names in zip(dependencies, names_by_dependency, strict=True):
         if names is not None:
             yield from names
         elif isinstance(dependency, SymbolicTensor) and dependency.value_in_graph.graph is graph:
@@ -120,7 +121,7 @@ class DeviceScope:
 
     def __init__(self, request: str | None) -> None:
         self._request = request
-        self._entered: list[AbstractContextManager[None]] = []
+        self._open_blocks: list[AbstractContextManager[None]] = []
 
     def __enter__(self) -> None:
         region = current_region()
@@ -128,10 +129,10 @@ class DeviceScope:
         request = merge_requests(self._request, outer)
         block = request_device(request) if region is None else _record_on_device(region, request)
         block.__enter__()
-        self._entered.append(block)
+        self._open_blocks.append(block)
 
-    def __exit__(self, *raised: Any) -> None:
-        self._entered.pop().__exit__(*raised)
+    def __exit__(self, *error: Any) -> None:
+        self._open_blocks.pop().__exit__(*error)
 
 
 @contextmanager
@@ -172,7 +173,7 @@ def is_tensor(x: Any) -> bool:
 
 
 def group(*inputs: Any, name: str | None = None) -> None:
-    """Control dependency on all `inputs`; without an effect, since program order guarantees their completion.
+    """Do nothing: `inputs` complete before what follows, as effects keep program order.
 
     >>> autoconv.group(autoconv.constant(1)) is None
     True
@@ -188,13 +189,14 @@ def no_op(name: str | None = None) -> None:
 
 
 def timestamp(name: str | None = None) -> Tensor:
-    """Seconds since 1970, a float64 scalar, measured each time it runs.
+    """The seconds since 1970, a float64 scalar, measured each time the op runs.
 
     >>> autoconv.timestamp().dtype
     autoconv.float64
     """
     result = numpy_function(Timestamp(), [], float64, name=name)
-    result.set_shape(()) if current_region() is not None else None
+    if current_region() is not None:
+        result.set_shape(())
     return result
 
 

@@ -14,7 +14,7 @@ from autoconv.runtime.tensors.conversion import convert_to_tensor
 
 
 class TextFileIndex:
-    """The part of a line that is a key or a value, where it is not a column.
+    """Numbers for parts of a line, beside those of columns, from which keys or values are taken.
 
     >>> autoconv.lookup.TextFileIndex.WHOLE_LINE
     -2
@@ -98,17 +98,17 @@ class TextFileInitializer(TableInitializer):
         if vocab_size is not None and vocab_size <= 0:
             raise ValueError(f"vocab_size must be positive, found {vocab_size}")
         self._filename = filename
-        self._indices, self._vocab_size = (key_index, value_index), vocab_size
-        self._delimiter, self._offset = delimiter, value_index_offset
+        self._key_and_value_fields, self._vocab_size = (key_index, value_index), vocab_size
+        self._delimiter, self._value_offset = delimiter, value_index_offset
 
     def initialize(self, table: Any) -> None:
         lines = self._read_lines()
         keys, values = (
-            [self._parse_part(line, number, index, dtype) for number, line in enumerate(lines)]
-            for index, dtype in zip(self._indices, (self._key_dtype, self._value_dtype), strict=True)
+            [self._parse_field(line, line_number, field, dtype) for line_number, line in enumerate(lines)]
+            for field, dtype in zip(self._key_and_value_fields, (self._key_dtype, self._value_dtype), strict=True)
         )
-        if self._indices[1] == TextFileIndex.LINE_NUMBER:
-            values = [value + self._offset for value in values]
+        if self._key_and_value_fields[1] == TextFileIndex.LINE_NUMBER:
+            values = [value + self._value_offset for value in values]
         table.fill(_array(keys, self._key_dtype), _array(values, self._value_dtype))
 
     def _read_lines(self) -> list[bytes]:
@@ -126,28 +126,29 @@ class TextFileInitializer(TableInitializer):
             )
         return lines[: self._vocab_size]
 
-    def _parse_part(self, line: bytes, number: int, index: int, dtype: DType) -> Any:
-        if index == TextFileIndex.LINE_NUMBER:
-            return number
-        text = line if index == TextFileIndex.WHOLE_LINE else self._read_column(line, number, index)
+    def _parse_field(self, line: bytes, line_number: int, field: int, dtype: DType) -> Any:
+        if field == TextFileIndex.LINE_NUMBER:
+            return line_number
+        text = line if field == TextFileIndex.WHOLE_LINE else self._read_column(line, line_number, field)
         if dtype.is_string:
             return text
         try:
             return float(text) if dtype.is_floating else int(text)
         except ValueError:
-            raise InvalidArgumentError(f"line {number} of {self._filename} has {text!r} for a {dtype.name}") from None
+            found = f"line {line_number} of {self._filename} has {text!r}"
+            raise InvalidArgumentError(f"{found} for a {dtype.name}") from None
 
-    def _read_column(self, line: bytes, number: int, index: int) -> bytes:
+    def _read_column(self, line: bytes, line_number: int, index: int) -> bytes:
         columns = line.split(self._delimiter.encode())
         if index >= len(columns):
             raise InvalidArgumentError(
-                f"Invalid number of columns in {self._filename} line {number} ({line!r}): expected {index + 1}, got "
-                f"{len(columns)}"
+                f"Invalid number of columns in {self._filename} line {line_number} ({line!r}): "
+                f"expected {index + 1}, got {len(columns)}"
             )
         return columns[index]
 
 
-def _array(items: list[Any], dtype: DType) -> np.ndarray:
-    result = np.empty(len(items), object if dtype.is_string else dtype.numpy)
-    result[:] = items
-    return result
+def _array(values: list[Any], dtype: DType) -> np.ndarray:
+    array = np.empty(len(values), object if dtype.is_string else dtype.numpy)
+    array[:] = values
+    return array

@@ -71,15 +71,15 @@ class MutableHashTable(LookupTable):
         )[0]
 
     @staticmethod
-    def _call_on_host(function: Callable[..., Any], tensors: list[Tensor], *results: TensorSpec) -> Any:
+    def _call_on_host(function: Callable[..., Any], tensors: list[Tensor], *result_specs: TensorSpec) -> Any:
         """Call a function of arrays when the graph runs; its results have these specs."""
-        dtypes = tuple(spec.dtype for spec in results)
-        shapes = tuple(spec.shape.dims_tuple for spec in results)
+        dtypes = tuple(spec.dtype for spec in result_specs)
+        shapes = tuple(spec.shape.dims_tuple for spec in result_specs)
         outputs = apply("py_call", *tensors, function=function, dtypes=dtypes, shapes=shapes)
         return outputs if isinstance(outputs, tuple) else (outputs,)
 
     def _insert(self, keys: np.ndarray, values: np.ndarray) -> list[Any]:
-        rows = np.reshape(values, (np.size(keys), *self._sizes()))
+        rows = np.reshape(values, (np.size(keys), *self._value_sizes()))
         self._entries.update(zip(np.ravel(keys).tolist(), rows, strict=True))
         return []
 
@@ -90,20 +90,20 @@ class MutableHashTable(LookupTable):
 
     def _lookup(self, keys: np.ndarray) -> np.ndarray:
         default = np.asarray(self._default_value.numpy())  # type: ignore[attr-defined]
-        result = np.empty((np.size(keys), *self._sizes()), _numpy_dtype(self._value_dtype))
+        result = np.empty((np.size(keys), *self._value_sizes()), _numpy_dtype(self._value_dtype))
         for row, key in enumerate(np.ravel(keys).tolist()):
             result[row] = self._entries.get(key, default)
-        return result.reshape(*np.shape(keys), *self._sizes())
+        return result.reshape(*np.shape(keys), *self._value_sizes())
 
     def _export(self) -> list[np.ndarray]:
         keys = np.empty(len(self._entries), _numpy_dtype(self._key_dtype))
         keys[:] = list(self._entries)
-        values = np.empty((len(self._entries), *self._sizes()), _numpy_dtype(self._value_dtype))
+        values = np.empty((len(self._entries), *self._value_sizes()), _numpy_dtype(self._value_dtype))
         for row, value in enumerate(self._entries.values()):
             values[row] = value
         return [keys, values]
 
-    def _sizes(self) -> list[int]:
+    def _value_sizes(self) -> list[int]:
         return [size or 0 for size in self.value_shape]
 
 
@@ -128,11 +128,11 @@ class DenseHashTable(MutableHashTable):
     ) -> None:  # fmt: skip
         super().__init__(key_dtype, value_dtype, default_value, name)
         with recording(None):
-            reserved = [convert_to_tensor(key, self._key_dtype) for key in (empty_key, deleted_key)]
-        self._reserved = {key.numpy() for key in reserved}  # type: ignore[attr-defined]
+            reserved_tensors = [convert_to_tensor(key, self._key_dtype) for key in (empty_key, deleted_key)]
+        self._reserved_keys = {key.numpy() for key in reserved_tensors}  # type: ignore[attr-defined]
 
     def _insert(self, keys: np.ndarray, values: np.ndarray) -> list[Any]:
-        reserved_keys = self._reserved & set(np.ravel(keys).tolist())
-        if reserved_keys:
-            raise ValueError(f"Using the empty_key or deleted_key as a table key is not allowed: {reserved_keys}")
+        rejected_keys = self._reserved_keys & set(np.ravel(keys).tolist())
+        if rejected_keys:
+            raise ValueError(f"Using the empty_key or deleted_key as a table key is not allowed: {rejected_keys}")
         return super()._insert(keys, values)

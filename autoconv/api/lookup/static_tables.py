@@ -98,8 +98,8 @@ class StaticHashTable(LookupTable):
             self._default_value = convert_to_tensor(default_value, self._value_dtype)
             if self._default_value.shape.rank != 0:
                 raise ValueError(f"default_value has to be a scalar, found the shape {self._default_value.shape}")
-            empty = [np.zeros(0, dtype.numpy) for dtype in (self._key_dtype, self._value_dtype)]
-            self._unsorted_keys, self._unsorted_values = map(EagerTensor, empty)
+            empty_arrays = [np.zeros(0, dtype.numpy) for dtype in (self._key_dtype, self._value_dtype)]
+            self._unsorted_keys, self._unsorted_values = map(EagerTensor, empty_arrays)
             self._sorted_keys, self._sorted_values = self._unsorted_keys, self._unsorted_values
             initializer.initialize(self)
 
@@ -120,8 +120,8 @@ class StaticHashTable(LookupTable):
                     f"add value {value!r}"
                 )
         if len(value_by_key) < len(keys):
-            unique_rows = sorted(np.unique(keys, return_index=True)[1].tolist())
-            keys, values = keys[unique_rows], values[unique_rows]
+            first_positions = sorted(np.unique(keys, return_index=True)[1].tolist())
+            keys, values = keys[first_positions], values[first_positions]
         order = np.argsort(keys, kind="stable")
         self._unsorted_keys, self._unsorted_values = EagerTensor(keys), EagerTensor(values)
         self._sorted_keys, self._sorted_values = EagerTensor(keys[order]), EagerTensor(values[order])
@@ -142,10 +142,10 @@ class StaticHashTable(LookupTable):
         count = self.count
         if not count:
             return fill(shape(keys), self._default_value)
-        flat = reshape(keys, [-1])
-        index = apply("minimum", searchsorted(self._sorted_keys, flat), count - 1)
-        is_present = apply("equal", gather(self._sorted_keys, index), flat)
-        values = where(is_present, gather(self._sorted_values, index), self._default_value)
+        flat_keys = reshape(keys, [-1])
+        positions = apply("minimum", searchsorted(self._sorted_keys, flat_keys), count - 1)
+        is_present = apply("equal", gather(self._sorted_keys, positions), flat_keys)
+        values = where(is_present, gather(self._sorted_values, positions), self._default_value)
         static_shape = keys.shape
         return reshape(  # type: ignore[arg-type]
             values, list(static_shape) if static_shape.is_fully_defined() else shape(keys)
@@ -186,10 +186,10 @@ class StaticVocabularyTable(LookupTable):
         return 0 if self._table is None else self._table.count
 
     def _look_up_tensor(self, keys: Tensor) -> Tensor:
-        text = keys if keys.dtype.is_string else apply("as_string", keys)
-        hashed = apply("string_to_hash_bucket_fast", text, num_buckets=self._num_oov_buckets)
-        buckets = hashed + self._table_size()
+        texts = keys if keys.dtype.is_string else apply("as_string", keys)
+        bucket_numbers = apply("string_to_hash_bucket_fast", texts, num_buckets=self._num_oov_buckets)
+        bucket_ids = bucket_numbers + self._table_size()
         if self._table is None:
-            return buckets
+            return bucket_ids
         ids = self._table.lookup(cast(keys, self._table.key_dtype) if not keys.dtype.is_string else keys)
-        return where(apply("equal", ids, -1), buckets, ids)
+        return where(apply("equal", ids, -1), bucket_ids, ids)

@@ -113,7 +113,7 @@ def _trailing_sizes(tensor: Tensor, count: int) -> list[int]:
 
 @dataclass(frozen=True)
 class _Band:
-    """The diagonals `low` to `high` of matrices of a size."""
+    """The diagonals `low` to `high` of matrices of `rows` rows and `columns` columns."""
 
     rows: int
     columns: int
@@ -127,36 +127,37 @@ class _Band:
 
     @property
     def length(self) -> int:
-        return max(self._diagonal_length(number) for number in range(self.low, self.high + 1))
+        return max(self._diagonal_length(diagonal) for diagonal in range(self.low, self.high + 1))
 
     def _diagonal_length(self, diagonal: Any) -> Any:
         return np.minimum(self.rows + np.minimum(diagonal, 0), self.columns - np.maximum(diagonal, 0))
 
-    def _start(self, diagonal: Any) -> Any:
+    def _first_column(self, diagonal: Any) -> Any:
         """Return the column of a band's row at which a diagonal begins."""
-        above, below = (part == "RIGHT" for part in self.align.split("_"))
-        return np.where(
-            np.where(np.asarray(diagonal) >= 0, above, below), self.length - self._diagonal_length(diagonal), 0
-        )
+        right_above, right_below = (side == "RIGHT" for side in self.align.split("_"))
+        is_at_right = np.where(np.asarray(diagonal) >= 0, right_above, right_below)
+        return np.where(is_at_right, self.length - self._diagonal_length(diagonal), 0)
 
     def extract(self, matrices: Tensor, padding: TensorLike, name: str | None) -> Tensor:
+        """Return the band of each matrix."""
         diagonal = np.arange(self.high, self.low - 1, -1)[:, None]
-        position = np.arange(self.length) - self._start(diagonal)
-        inside = (position >= 0) & (position < self._diagonal_length(diagonal))
-        flat = (position + np.maximum(-diagonal, 0)) * self.columns + position + np.maximum(diagonal, 0)
-        elements = _gather_flat(matrices, 2, np.where(inside, flat, 0))
+        position = np.arange(self.length) - self._first_column(diagonal)
+        is_in_band = (position >= 0) & (position < self._diagonal_length(diagonal))
+        flat_positions = (position + np.maximum(-diagonal, 0)) * self.columns + position + np.maximum(diagonal, 0)
+        elements = _gather_flat(matrices, 2, np.where(is_in_band, flat_positions, 0))
         return apply(
-            "select", inside, elements, apply("cast", convert_to_tensor(padding), dtype=elements.dtype), name=name
+            "select", is_in_band, elements, apply("cast", convert_to_tensor(padding), dtype=elements.dtype), name=name
         )
 
     def insert(self, matrices: Tensor, diagonals: TensorLike, name: str | None) -> Tensor:
+        """Return the matrices with the elements of `diagonals`, a band of each, in their bands."""
         row, column = np.arange(self.rows)[:, None], np.arange(self.columns)
         diagonal = column - row
-        inside = (diagonal >= self.low) & (diagonal <= self.high)
-        flat = (self.high - diagonal) * self.length + self._start(diagonal) + np.minimum(row, column)
+        is_in_band = (diagonal >= self.low) & (diagonal <= self.high)
+        flat_positions = (self.high - diagonal) * self.length + self._first_column(diagonal) + np.minimum(row, column)
         band = convert_to_tensor(diagonals, dtype_hint=matrices.dtype)
-        elements = _gather_flat(band, 1 if self.low == self.high else 2, np.where(inside, flat, 0))
-        return apply("select", inside, elements, matrices, name=name)
+        elements = _gather_flat(band, 1 if self.low == self.high else 2, np.where(is_in_band, flat_positions, 0))
+        return apply("select", is_in_band, elements, matrices, name=name)
 
 
 def _gather_flat(tensor: Tensor, count: int, indices: np.ndarray) -> Tensor:

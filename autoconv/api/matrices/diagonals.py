@@ -35,6 +35,6 @@ def tensor_diag_part(input: TensorLike, name: str | None = None) -> Tensor:
     rank = tensor.shape.rank
     if rank is None or rank % 2 or not rank:
         raise ValueError(f"tensor_diag_part takes a tensor of even rank, found the shape {tensor.shape}")
-    half = shape(tensor)[: rank // 2]
-    side = reduce_prod(half)
-    return reshape(apply("diag_part", reshape(tensor, [side, side]), offset=0, name=name), half)
+    half_shape = shape(tensor)[: rank // 2]
+    side = reduce_prod(half_shape)
+    return reshape(apply("diag_part", reshape(tensor, [side, side]), offset=0, name=name), half_shape)

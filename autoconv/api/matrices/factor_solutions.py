@@ -32,11 +32,11 @@ def lu_solve(
     array([[1.],
            [2.]], dtype=float32)
     """
-    factors, order, right_side = convert_to_tensor(lower_upper), convert_to_tensor(perm), convert_to_tensor(rhs)
-    batch = order.shape.rank - 1 if order.shape.rank else 0
-    if batch and len(right_side.shape) - 2 < batch:
-        right_side = broadcast_to(right_side, concat([shape(order)[:-1], shape(right_side)[-2:]], 0))
-    permuted = gather(right_side, order, axis=batch, batch_dims=batch)
+    factors, permutation, right_side = convert_to_tensor(lower_upper), convert_to_tensor(perm), convert_to_tensor(rhs)
+    batch_rank = permutation.shape.rank - 1 if permutation.shape.rank else 0
+    if batch_rank and len(right_side.shape) - 2 < batch_rank:
+        right_side = broadcast_to(right_side, concat([shape(permutation)[:-1], shape(right_side)[-2:]], 0))
+    permuted = gather(right_side, permutation, axis=batch_rank, batch_dims=batch_rank)
     lower_solution = triangular_solve(set_diag(factors, ones_like(diag_part(factors))), permuted)
     return apply("identity", triangular_solve(factors, lower_solution, lower=False), name=name)
 
@@ -65,11 +65,13 @@ def lu_reconstruct(
     array([[1., 2.],
            [4., 4.]], dtype=float32)
     """
-    factors, order = convert_to_tensor(lower_upper), convert_to_tensor(perm)
+    factors, permutation = convert_to_tensor(lower_upper), convert_to_tensor(perm)
     lower = band_part(set_diag(factors, ones_like(diag_part(factors))), -1, 0)
-    batch = order.shape.rank - 1 if order.shape.rank else 0
+    batch_rank = permutation.shape.rank - 1 if permutation.shape.rank else 0
     product = matmul(lower, band_part(factors, 0, -1))
-    return apply("identity", gather(product, argsort(order, axis=-1), axis=batch, batch_dims=batch), name=name)
+    return apply(
+        "identity", gather(product, argsort(permutation, axis=-1), axis=batch_rank, batch_dims=batch_rank), name=name
+    )
 
 
 def banded_triangular_solve(
@@ -90,13 +92,13 @@ def banded_triangular_solve(
         raise ValueError("banded_triangular_solve takes bands of known shape")
     if count > size:
         raise InvalidArgumentError(f"the number of bands, {count}, exceeds the size of the matrix, {size}")
-    total: Any = None
+    matrix: Any = None
     for i in range(count):
         offset = i if lower else count - 1 - i
-        row = get_item(tensor, (..., i, slice(offset, None) if lower else slice(None, size - offset)))
-        part = apply("diag", row, offset=-offset if lower else offset)
-        total = part if total is None else total + part
-    return triangular_solve(total, rhs, lower=lower, adjoint=adjoint, name=name)
+        elements = get_item(tensor, (..., i, slice(offset, None) if lower else slice(None, size - offset)))
+        diagonal = apply("diag", elements, offset=-offset if lower else offset)
+        matrix = diagonal if matrix is None else matrix + diagonal
+    return triangular_solve(matrix, rhs, lower=lower, adjoint=adjoint, name=name)
 
 
 def eigh_tridiagonal(
@@ -105,8 +107,8 @@ def eigh_tridiagonal(
 ) -> Any:  # fmt: skip
     """The eigenvalues in ascending order of a Hermitian matrix with the diagonals `alpha` (main) and `beta` (below it).
 
-    With `eigvals_only=False`, eigenvalues and eigenvectors. `select` is "a" for all, "i" for those from the first to
-    the last index of `select_range`, "v" for those in the interval (low, high].
+    With `eigvals_only=False`, eigenvalues and eigenvectors are returned. `select` is "a" for all, "i" for those from
+    the first to the last index of `select_range`, "v" for those in the interval (low, high].
 
     >>> autoconv.linalg.eigh_tridiagonal([2.0, 2.0], [1.0]).numpy().round(4)
     array([1., 3.], dtype=float32)
@@ -119,17 +121,17 @@ def eigh_tridiagonal(
     above = apply("conjugate", below) if below.dtype.is_complex else below
     batch_padding = [[0, 0]] * (len(main.shape) - 1)
     values, vectors = eigh(dense(pad(below, [*batch_padding, [1, 0]]), main, pad(above, [*batch_padding, [0, 1]])))
-    keys: Any = slice(None)
+    selection: Any = slice(None)
     if select == "i":
         first, last = (static_int(bound, "select_range") for bound in select_range)
         if first > last:
             raise ValueError("Got empty index range in select_range.")
-        keys = slice(first, last + 1)
+        selection = slice(first, last + 1)
     if select == "v":
         low, high = select_range
         if low >= high:
             raise ValueError("Got empty interval in select_range.")
         start, stop = (reduce_sum(cast(apply("less_equal", values, bound), "int32"), -1) for bound in (low, high))
-        keys = slice(start, stop)
-    values = get_item(values, (..., keys))
-    return values if eigvals_only else (values, get_item(vectors, (..., slice(None), keys)))
+        selection = slice(start, stop)
+    values = get_item(values, (..., selection))
+    return values if eigvals_only else (values, get_item(vectors, (..., slice(None), selection)))

@@ -62,24 +62,26 @@ def eigvals(tensor: TensorLike, name: str | None = None) -> Tensor:
 def matrix_rank(
     a: TensorLike, tol: TensorLike | None = None, validate_args: bool = False, name: str | None = None
 ) -> Tensor:
-    """The number of singular values above `tol`: by default the larger side times the largest one times epsilon.
+    """The number of singular values above `tol`, by default the larger side times the largest value times epsilon.
 
     >>> autoconv.linalg.matrix_rank([[1.0, 2.0], [2.0, 4.0]]).numpy()
     np.int32(1)
     """
     check_dtype("matrix_rank", FLOATING, a)
     tensor = convert_to_tensor(a)
-    singular: Any = svd(tensor, compute_uv=False)
+    singular_values: Any = svd(tensor, compute_uv=False)
     if tol is None:
-        sides = cast(reduce_max(shape(tensor)[-2:]), singular.dtype)
-        tol = expand_dims(sides * reduce_max(singular, axis=-1) * float(np.finfo(singular.dtype.numpy).eps), -1)
-    return reduce_sum(cast(singular > tol, int32), axis=-1)
+        larger_side = cast(reduce_max(shape(tensor)[-2:]), singular_values.dtype)
+        tol = expand_dims(
+            larger_side * reduce_max(singular_values, axis=-1) * float(np.finfo(singular_values.dtype.numpy).eps), -1
+        )
+    return reduce_sum(cast(singular_values > tol, int32), axis=-1)
 
 
 def normalize(
     tensor: TensorLike, ord: Any = "euclidean", axis: Any = None, name: str | None = None
 ) -> tuple[Tensor, Tensor]:
-    """The tensor divided by its norm along `axis`, and the norm, with dimensions of 1.
+    """The tensor divided by its norm along `axis`, and the norm, with size 1 along `axis`.
 
     >>> unit, length = autoconv.linalg.normalize([3.0, 4.0])
     >>> unit.numpy(), length.numpy()

@@ -20,10 +20,10 @@ from autoconv.runtime.tensors.conversion import constant, convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
 
-# Pairs of the order of a Padé approximant and the greatest norm for which it has single or double precision.
+# Pairs of the order of a Padé approximant and the greatest norm of a matrix for which it is that precise.
 # Higham, The scaling and squaring method for the matrix exponential revisited, 2005, table 2.3.
-_SINGLE = ((3, 4.258730016922831e-01), (5, 1.880152677804762e00), (7, 3.925724783138660e00))
-_DOUBLE = (
+_SINGLE_PRECISION = ((3, 4.258730016922831e-01), (5, 1.880152677804762e00), (7, 3.925724783138660e00))
+_DOUBLE_PRECISION = (
     (3, 1.495585217958292e-02), (5, 2.539398330063230e-01), (7, 9.504178996162932e-01), (9, 2.097847961257068e00),
     (13, 5.371920351148152e00),
 )  # fmt: skip
@@ -37,20 +37,20 @@ def expm(input: TensorLike, name: str | None = None) -> Tensor:
            [0., 1.]], dtype=float32)
     """
     tensor: Any = convert_to_tensor(input)
-    table = _DOUBLE if tensor.dtype.size == (16 if tensor.dtype.is_complex else 8) else _SINGLE
-    sizes = stop_gradient(abs(tensor))
-    norm: Any = reduce_max(reduce_sum(sizes, -2), -1)
+    is_double = tensor.dtype.size == (16 if tensor.dtype.is_complex else 8)
+    orders = _DOUBLE_PRECISION if is_double else _SINGLE_PRECISION
+    magnitudes = stop_gradient(abs(tensor))
+    norm: Any = reduce_max(reduce_sum(magnitudes, -2), -1)
     norm = expand_dims(expand_dims(norm, -1), -1)
-    limit = table[-1][1]
+    limit = orders[-1][1]
     squarings: Any = maximum(floor(log(norm / limit) / float(np.log(2.0))), 0.0)
     scale = cast(apply("power", constant(0.5, norm.dtype), squarings), tensor.dtype)
-    small = _pade_approximants(tensor, [order for order, _ in table[:-1]])
-    numerator, denominator = _pade_approximants(tensor * scale, [table[-1][0]])[0]
-    for (small_numerator, small_denominator), (_, bound) in zip(reversed(small), reversed(table[:-1]), strict=True):
-        is_small = norm < bound
-        numerator, denominator = where(is_small, small_numerator, numerator), where(
-            is_small, small_denominator, denominator
-        )
+    low_orders = _pade_approximants(tensor, [order for order, _ in orders[:-1]])
+    numerator, denominator = _pade_approximants(tensor * scale, [orders[-1][0]])[0]
+    for (low_numerator, low_denominator), (_, bound) in zip(reversed(low_orders), reversed(orders[:-1]), strict=True):
+        is_precise = norm < bound
+        numerator = where(is_precise, low_numerator, numerator)
+        denominator = where(is_precise, low_denominator, denominator)
     result = solve(denominator, numerator)
     max_squarings = reduce_max(squarings) if tensor.shape.num_elements() != 0 else constant(0.0, norm.dtype)
     start = constant(0.0, norm.dtype)
@@ -58,7 +58,7 @@ def expm(input: TensorLike, name: str | None = None) -> Tensor:
     def square(step: Any, matrix: Any) -> tuple[Any, Any]:
         return step + 1.0, where(step < squarings, matmul(matrix, matrix), matrix)
 
-    _, result = while_loop(lambda turn, _: turn < max_squarings, square, [start, result])
+    _, result = while_loop(lambda step, _: step < max_squarings, square, [start, result])
     return apply("identity", result, name=name)
 
 
@@ -81,7 +81,7 @@ def _pade_approximants(x: Any, orders: list[int]) -> list[tuple[Any, Any]]:
 
 
 def _coefficients(order: int) -> list[float]:
-    """Return those of the numerator: order! / (2·order)! · (2·order - k)! / (k! · (order - k)!), scaled to end in 1."""
+    """Return the numerator's: order! / (2·order)! · (2·order - k)! / (k! · (order - k)!), scaled to end in 1."""
     coefficients = [1]
     for k in range(order, 0, -1):
         coefficients.append(coefficients[-1] * k * (2 * order - k + 1) // (order - k + 1))

@@ -27,8 +27,8 @@ def matmul(
 ) -> Tensor:  # fmt: skip
     """The product of matrices (rank 2 or more; batches broadcast), each transposed first if requested.
 
-    Sums are computed in `output_type` if that dtype can represent the elements. Raises ValueError while tracing,
-    InvalidArgumentError at run time, for inner dimensions that differ.
+    With `output_type` the result has that dtype; sums are computed in it if it can represent the elements. Raises
+    ValueError while tracing, InvalidArgumentError at run time, for inner dimensions that differ.
 
     >>> autoconv.matmul([[1.0, 2.0], [3.0, 4.0]], [[1.0], [1.0]]).numpy()
     array([[3.],
@@ -41,13 +41,13 @@ def matmul(
         b = convert_to_tensor(b, dtype_hint=a.dtype)
     left, right = (conj(a) if adjoint_a else a), (conj(b) if adjoint_b else b)
     if output_type is not None:
-        left, right = (_widen(convert_to_tensor(x), as_dtype(output_type)) for x in (left, right))
-    flips = {"transpose_a": transpose_a or adjoint_a, "transpose_b": transpose_b or adjoint_b}
-    result = apply("matmul", left, right, **flips, name=name)
+        left, right = (_cast_if_lossless(convert_to_tensor(x), as_dtype(output_type)) for x in (left, right))
+    transpositions = {"transpose_a": transpose_a or adjoint_a, "transpose_b": transpose_b or adjoint_b}
+    result = apply("matmul", left, right, **transpositions, name=name)
     return result if output_type is None else apply("cast", result, dtype=as_dtype(output_type))
 
 
-def _widen(x: Tensor, dtype: DType) -> Tensor:
+def _cast_if_lossless(x: Tensor, dtype: DType) -> Tensor:
     """Cast the tensor to a dtype if that represents all of its values; else return it unchanged."""
     is_wider = dtype is not x.dtype and np.can_cast(x.dtype.numpy, dtype.numpy)
     return apply("cast", x, dtype=dtype) if is_wider else x
@@ -82,23 +82,22 @@ def tensordot(a: Any, b: Any, axes: Any, name: str | None = None) -> Tensor:
     np.float32(11.0)
     """
     if static_value(axes) is not None and np.ndim(static_value(axes)) == 0:
-        count = static_int(axes, "axes")
-        if count < 0:
-            raise ValueError(f"`axes` must be a non-negative integer, found {count}")
-        pairs = (tuple(range(-count, 0)), tuple(range(count)))
-    else:
-        first, second = axes
-        return _contract(a, b, first, second, name)
-    return apply("tensordot", a, b, axes=pairs, name=name)
+        axis_count = static_int(axes, "axes")
+        if axis_count < 0:
+            raise ValueError(f"`axes` must be a non-negative integer, found {axis_count}")
+        pairs = (tuple(range(-axis_count, 0)), tuple(range(axis_count)))
+        return apply("tensordot", a, b, axes=pairs, name=name)
+    first_axes, second_axes = axes
+    return _resolve_first_axes(a, b, first_axes, second_axes, name)
 
 
 @any_axis(ordered=True)
-def _contract(a: Any, b: Any, first: Any, second: Any, name: str | None) -> Tensor:
-    return _contract_axes(b, a, static_axes(first), second, name)
+def _resolve_first_axes(a: Any, b: Any, first: Any, second: Any, name: str | None) -> Tensor:
+    return _resolve_second_axes(b, a, static_axes(first), second, name)
 
 
 @any_axis(ordered=True)
-def _contract_axes(b: Any, a: Any, first: tuple[int, ...] | None, second: Any, name: str | None) -> Tensor:
+def _resolve_second_axes(b: Any, a: Any, first: tuple[int, ...] | None, second: Any, name: str | None) -> Tensor:
     pairs = (first or (), static_axes(second) or ())
     if len(pairs[0]) != len(pairs[1]):
         raise ValueError(f"tensordot: different number of contraction axes a and b, {pairs}")
@@ -182,7 +181,7 @@ def trace(x: TensorLike, name: str | None = None) -> Tensor:
 
 
 def band_part(input: TensorLike, num_lower: Any, num_upper: Any, name: str | None = None) -> Tensor:
-    """The matrices with zeros except for `num_lower` diagonals below the main one and `num_upper` above (-1: all).
+    """The matrices with zeros except for `num_lower` diagonals below the main one and `num_upper` above (-1 keeps all).
 
     >>> autoconv.linalg.band_part([[1, 2, 3], [4, 5, 6], [7, 8, 9]], 0, -1).numpy()
     array([[1, 2, 3],
@@ -257,14 +256,14 @@ def pinv(a: TensorLike, rcond: float | None = None, validate_args: bool = False,
     tensor = convert_to_tensor(a)
     shape = tensor.shape.as_list() if tensor.shape.rank is not None else [None, None]
     max_side = max((d for d in shape[-2:] if d is not None), default=1)
-    limit = rcond if rcond is not None else 10.0 * max_side * float(np.finfo(tensor.dtype.numpy).eps)
+    relative_limit = rcond if rcond is not None else 10.0 * max_side * float(np.finfo(tensor.dtype.numpy).eps)
     s, u, v = svd(tensor)
-    max_value = apply("reduce_max", s, axis=(-1,), keepdims=True)
-    result = apply("greater", s, apply("multiply", max_value, limit))
-    inverted = apply(
-        "select", result, apply("divide", 1.0, apply("select", result, s, apply("ones_like", s))), 0.0
+    largest = apply("reduce_max", s, axis=(-1,), keepdims=True)
+    is_large = apply("greater", s, apply("multiply", largest, relative_limit))
+    reciprocals = apply(
+        "select", is_large, apply("divide", 1.0, apply("select", is_large, s, apply("ones_like", s))), 0.0
     )
-    return matmul(apply("multiply", v, apply("expand_dims", inverted, axis=-2)), u, adjoint_b=True, name=name)
+    return matmul(apply("multiply", v, apply("expand_dims", reciprocals, axis=-2)), u, adjoint_b=True, name=name)
 
 
 def solve(matrix: TensorLike, rhs: TensorLike, adjoint: bool = False, name: str | None = None) -> Tensor:
@@ -297,8 +296,8 @@ def cholesky_solve(chol: Any, rhs: TensorLike, name: str | None = None) -> Tenso
     array([[1.],
            [3.]], dtype=float32)
     """
-    half = triangular_solve(chol, rhs)
-    return triangular_solve(chol, half, adjoint=True, name=name)
+    lower_solution = triangular_solve(chol, rhs)
+    return triangular_solve(chol, lower_solution, adjoint=True, name=name)
 
 
 def lstsq(

@@ -47,8 +47,8 @@ def tridiagonal_solve(
         right = adjoint(right) if conjugate_rhs else transpose(right)
     elif conjugate_rhs and right.dtype.is_complex:
         right = apply("conjugate", right)
-    low, high = get_item(lower, (..., slice(1, None))), get_item(upper, (..., slice(None, -1)))
-    result = apply("tridiagonal_solve", low, main, high, right, pivoting=bool(partial_pivoting), name=name)
+    below, above = get_item(lower, (..., slice(1, None))), get_item(upper, (..., slice(None, -1)))
+    result = apply("tridiagonal_solve", below, main, above, right, pivoting=bool(partial_pivoting), name=name)
     return squeeze(result, [-1]) if is_vector else result
 
 
@@ -63,11 +63,11 @@ def tridiagonal_matmul(
     """
     upper, main, lower = (expand_dims(part, -1) for part in split_diagonals(diagonals, diagonals_format))
     x: Any = convert_to_tensor(rhs)
-    previous_rows, next_rows = [[0, 0]] * (len(x.shape) - 2), [[0, 0]]
+    batch_padding, column_padding = [[0, 0]] * (len(x.shape) - 2), [0, 0]
     above = pad(get_item(upper, (..., slice(None, -1), slice(None))) * get_item(x, (..., slice(1, None), slice(None))),
-                [*previous_rows, [0, 1], *next_rows])  # fmt: skip
+                [*batch_padding, [0, 1], column_padding])  # fmt: skip
     below = pad(get_item(lower, (..., slice(1, None), slice(None))) * get_item(x, (..., slice(None, -1), slice(None))),
-                [*previous_rows, [1, 0], *next_rows])  # fmt: skip
+                [*batch_padding, [1, 0], column_padding])  # fmt: skip
     return apply("identity", main * x + above + below, name=name)
 
 
@@ -90,8 +90,8 @@ def split_diagonals(diagonals: Any, form: str) -> Diagonals:
     if form == "sequence":
         if not isinstance(diagonals, (tuple, list)) or len(diagonals) != 3:
             raise ValueError("Expected diagonals to be a sequence of length 3.")
-        parts = [convert_to_tensor(part) for part in diagonals]
-        return _pad_diagonal(parts[0], parts[1], at_end=True), parts[1], _pad_diagonal(parts[2], parts[1], at_end=False)
+        upper, main, lower = map(convert_to_tensor, diagonals)
+        return _pad_diagonal(upper, main, at_end=True), main, _pad_diagonal(lower, main, at_end=False)
     if form == "matrix":
         matrix = convert_to_tensor(diagonals)
         upper, main, lower = (diag_part(matrix, k=k) for k in (1, 0, -1))

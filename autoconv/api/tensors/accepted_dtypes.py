@@ -1,4 +1,4 @@
-"""Dtypes that public functions take where their ops take more, for NumPy's functions or for Python's operators."""
+"""Dtypes that public functions accept; their ops, which NumPy's functions and Python's operators use, accept more."""
 
 from __future__ import annotations
 

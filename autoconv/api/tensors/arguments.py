@@ -14,7 +14,7 @@ from autoconv.runtime.tensors.symbolic import SymbolicTensor
 
 
 def static_axes(axis: AxisLike) -> tuple[int, ...] | None:
-    """Return `axis` (None, an int, a list or tuple of them, or a tensor of constants) as a tuple of ints.
+    """Return `axis` (None, an int, a list or tuple of ints, or a tensor of constants) as a tuple of ints.
 
     Raises TypeError for a tensor whose value is not known while tracing.
     """
@@ -31,11 +31,11 @@ def static_axes(axis: AxisLike) -> tuple[int, ...] | None:
 
 def static_int(value: TensorLike, name: str) -> int:
     """Return an int given as a number or a constant tensor; raises TypeError for anything else."""
-    static = _static_value(value)
-    if static is None or isinstance(static, (float, str, bytes, np.floating)) or np.ndim(static):
+    known_value = _static_value(value)
+    if known_value is None or isinstance(known_value, (float, str, bytes, np.floating)) or np.ndim(known_value):
         message = f"{name} has to be an int that is known while tracing, found {value!r}"
         raise _unknown_value_error(message, value)
-    return int(static)
+    return int(known_value)
 
 
 class UnknownAxis(TypeError):
@@ -47,8 +47,8 @@ class UnknownAxis(TypeError):
 
     def is_axis(self, argument: object) -> bool:
         """Return whether an argument of a function is the axis, or a list of it alone."""
-        items = argument if isinstance(argument, (list, tuple)) else ()
-        return argument is self.argument or (len(items) == 1 and items[0] is self.argument)
+        elements = argument if isinstance(argument, (list, tuple)) else ()
+        return argument is self.argument or (len(elements) == 1 and elements[0] is self.argument)
 
 
 def _unknown_value_error(message: str, value: object) -> TypeError:
@@ -70,22 +70,22 @@ def _static_value(value: object) -> Any:
 def shape_argument(shape: ShapeLike) -> tuple[tuple[Any, ...], tuple[int | None, ...] | None]:
     """Return a shape as (extra operands, static shape).
 
-    There are no extra operands when every size is known, else the vector of the sizes at run time. The static shape has
-    None for unknown sizes, and is None when not even the rank is known.
+    The extra operands are none if every size is known, else one vector of all sizes at run time. The static shape has
+    None for unknown sizes, and is None if the rank is unknown, too.
     """
     if as_tensor(shape) is None and isinstance(shape, (int, np.integer)):
         shape = (shape,)
-    constant = static_value(shape)
-    if constant is not None:
-        return (), tuple(int(d) for d in np.ravel(constant))
+    known_shape = static_value(shape)
+    if known_shape is not None:
+        return (), tuple(int(size) for size in np.ravel(known_shape))
     if as_tensor(shape) is None and isinstance(shape, Iterable):
-        sizes = [getattr(d, "value", d) if type(d).__name__ == "Dimension" else d for d in shape]
-        static = tuple(_size(d) for d in sizes)
-        if None not in static:
-            return (), static
-        if any(d is None for d in sizes):
+        sizes = [getattr(size, "value", size) if type(size).__name__ == "Dimension" else size for size in shape]
+        static_shape = tuple(_size(size) for size in sizes)
+        if None not in static_shape:
+            return (), static_shape
+        if any(size is None for size in sizes):
             raise ValueError(f"the shape {sizes} has an unknown size; take it from autoconv.shape(…)")
-        return (convert_to_tensor(sizes),), static
+        return (convert_to_tensor(sizes),), static_shape
     vector = convert_to_tensor(shape)
     return (vector,), static_sizes(vector)
 
@@ -100,6 +100,6 @@ def known_sizes(shape: ShapeLike) -> tuple[int | None, ...] | None:
 def _size(dimension: Any) -> int | None:
     value = None if dimension is None else static_value(dimension)
     if value is None and isinstance(dimension, SymbolicTensor):
-        partial = partial_value(dimension.value_in_graph)
-        value = partial[0] if partial is not None and partial[0].ndim == 0 and partial[1] else None
+        size, is_known = partial_value(dimension.value_in_graph) or (None, None)
+        value = size if size is not None and size.ndim == 0 and is_known else None
     return None if value is None else int(value)

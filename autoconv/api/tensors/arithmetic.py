@@ -50,7 +50,7 @@ def divide(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     >>> autoconv.divide([1.0, 3.0], 2.0).numpy()
     array([0.5, 1.5], dtype=float32)
     """
-    return binary("divide", *_convert_lists(x, y))
+    return binary("divide", *_convert_operands(x, y))
 
 
 truediv = divide
@@ -129,7 +129,7 @@ def divide_no_nan(x: TensorLike, y: TensorLike, name: str | None = None) -> Tens
     >>> autoconv.math.divide_no_nan([1.0, 2.0], [0.0, 4.0]).numpy()
     array([0. , 0.5], dtype=float32)
     """
-    x, y = (convert_to_tensor(v) if as_tensor(v) is not None else v for v in _convert_lists(x, y))
+    x, y = (convert_to_tensor(v) if as_tensor(v) is not None else v for v in _convert_operands(x, y))
     is_zero = apply("equal", y, 0)
     divisor = apply("select", is_zero, apply("ones_like", y), y)
     quotient = divide(x, divisor)
@@ -169,7 +169,7 @@ def squared_difference(x: TensorLike, y: TensorLike, name: str | None = None) ->
     return apply("squared_difference", x, y, name=name)
 
 
-def _convert_lists(x: TensorLike, y: TensorLike) -> tuple[Any, Any]:
+def _convert_operands(x: TensorLike, y: TensorLike) -> tuple[Any, Any]:
     """Return both operands; a list is converted to the dtype of the other operand if that is a tensor.
 
     If neither is a tensor, both are converted, the second to the first's dtype if possible.

@@ -30,8 +30,8 @@ def any_axis(
     """Decorate a function to accept axes known only at run time, if its first operand has a known rank.
 
     The graph then has an arm for each axis (or set of axes, for a vector), with the function's result for that axis.
-    `new_axes`: the result has so many more dimensions than the operand, and the axis is one of the result. `ordered`:
-    the order of the axes counts, as in a transposition.
+    `new_axes` is the number of dimensions that the result has more than the operand; the axis then counts them, too.
+    `ordered` is true if the order of the axes matters, as in a transposition.
     """
 
     def decorate(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
@@ -44,15 +44,15 @@ def any_axis(
                 choices = _axis_choices(operand, unknown.axis, new_axes, ordered)
                 if choices is None:
                     raise
-                failed = unknown
+                unknown_axis = unknown
 
-            def call_for(axes: Values) -> Result:
-                axis = axes if failed.axis.shape.rank else axes[0]
-                positional = [axis if failed.is_axis(value) else value for value in args]
-                named = {name: axis if failed.is_axis(value) else value for name, value in kwargs.items()}
+            def call_with_axes(axes: Values) -> Result:
+                axis = axes if unknown_axis.axis.shape.rank else axes[0]
+                positional = [axis if unknown_axis.is_axis(value) else value for value in args]
+                named = {name: axis if unknown_axis.is_axis(value) else value for name, value in kwargs.items()}
                 return function(*positional, **named)  # type: ignore[arg-type]
 
-            return _switch_over_axes(failed.axis, choices, call_for)
+            return _switch_over_axes(unknown_axis.axis, choices, call_with_axes)
 
         # Handlers of composite tensors are registered for the decorated function itself.
         with_any_axis.__signature__ = inspect.signature(function)  # type: ignore[attr-defined]
@@ -64,8 +64,8 @@ def any_axis(
 
 def _axis_choices(operand: object, axis: SymbolicTensor, new_axes: int, ordered: bool) -> list[Values] | None:
     """Return the axes that the tensor may have, each as a tuple; None where they cannot be listed."""
-    first = operand[0] if isinstance(operand, Sequence) and operand else operand
-    rank = convert_to_tensor(first).shape.rank  # type: ignore[arg-type]
+    tensor = operand[0] if isinstance(operand, Sequence) and operand else operand
+    rank = convert_to_tensor(tensor).shape.rank  # type: ignore[arg-type]
     if rank is None or axis.shape.rank is None or axis.shape.rank > 1 or not axis.dtype.is_integer:
         return None
     count = 1 if axis.shape.rank == 0 else axis.shape[0]
@@ -83,10 +83,12 @@ def _switch_over_axes(
     axis: SymbolicTensor, choices: list[Values], call_with_axes: Callable[[Values], Result]
 ) -> Result:
     """Record the function's results for all choices; the graph selects one at run time."""
-    size = 1 + max(itertools.chain.from_iterable(choices))
-    result = apply("reshape", apply("cast", axis, dtype=int64), shape=(-1,))
-    positive_axes = apply("select", apply("less", result, np.int64(0)), apply("add", result, np.int64(size)), result)
-    index = _choice_index(positive_axes, choices, size, len({frozenset(c) for c in choices}) < len(choices))
+    rank = 1 + max(itertools.chain.from_iterable(choices))
+    given_axes = apply("reshape", apply("cast", axis, dtype=int64), shape=(-1,))
+    positive_axes = apply(
+        "select", apply("less", given_axes, np.int64(0)), apply("add", given_axes, np.int64(rank)), given_axes
+    )
+    index = _choice_index(positive_axes, choices, rank, len({frozenset(axes) for axes in choices}) < len(choices))
     arms = [functools.partial(_call_for_axes, call_with_axes, axes) for axes in choices]
     results: tuple[Result, ...] = stage_arms(
         index, [*arms, _raise_no_such_axis], [], ("the result",)  # type: ignore[arg-type]
@@ -94,21 +96,21 @@ def _switch_over_axes(
     return results[0]
 
 
-def _choice_index(positive_axes: Tensor, choices: list[Values], size: int, ordered: bool) -> Tensor:
+def _choice_index(positive_axes: Tensor, choices: list[Values], rank: int, ordered: bool) -> Tensor:
     """Return the index of the run-time axes among the choices, or the number of choices if they are not among them."""
     count = len(choices[0])
-    weights = np.asarray(size, np.int64) ** np.arange(count)
-    table = np.full(size**count, len(choices), np.int64)
+    weights = np.asarray(rank, np.int64) ** np.arange(count)
+    table = np.full(rank**count, len(choices), np.int64)
     for position, axes in enumerate(choices):
         for order in [axes] if ordered else itertools.permutations(axes):
             table[int(np.dot(order, weights))] = position
     is_in_range = apply(
-        "logical_and", apply("greater_equal", positive_axes, np.int64(0)), apply("less", positive_axes, np.int64(size))
+        "logical_and", apply("greater_equal", positive_axes, np.int64(0)), apply("less", positive_axes, np.int64(rank))
     )
-    code = apply("reduce_sum", apply("multiply", positive_axes, weights), axis=(0,), keepdims=False)
-    valid = apply("reduce_all", is_in_range, axis=(0,), keepdims=False)
-    result = apply("gather", table, apply("select", valid, code, np.int64(0)), axis=0, batch_dims=0)
-    return apply("select", valid, result, np.int64(len(choices)))
+    table_index = apply("reduce_sum", apply("multiply", positive_axes, weights), axis=(0,), keepdims=False)
+    is_valid = apply("reduce_all", is_in_range, axis=(0,), keepdims=False)
+    choice = apply("gather", table, apply("select", is_valid, table_index, np.int64(0)), axis=0, batch_dims=0)
+    return apply("select", is_valid, choice, np.int64(len(choices)))
 
 
 def _call_for_axes(call_with_axes: Callable[[Values], Result], axes: Values) -> tuple[Result]:

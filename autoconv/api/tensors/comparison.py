@@ -103,10 +103,11 @@ def clip_by_norm(t: TensorLike, clip_norm: Any, axes: Any = None, name: str | No
     if isinstance(t, IndexedSlices):
         return t.with_values(clip_by_norm(t.values, clip_norm, axes, name))
     tensor = convert_to_tensor(t)
-    total = apply("reduce_sum", apply("square", tensor), axis=static_axes(axes), keepdims=True)
-    positive = apply("greater", total, 0)
-    square_sum = apply("select", positive, total, apply("ones_like", total))  # since sqrt has no derivative at zero
-    norm = apply("select", positive, apply("sqrt", square_sum), total)
+    square_sum = apply("reduce_sum", apply("square", tensor), axis=static_axes(axes), keepdims=True)
+    is_positive = apply("greater", square_sum, 0)
+    # The root is taken of ones in place of zeros, where it has no derivative.
+    nonzero_sum = apply("select", is_positive, square_sum, apply("ones_like", square_sum))
+    norm = apply("select", is_positive, apply("sqrt", nonzero_sum), square_sum)
     return apply("divide", apply("multiply", tensor, clip_norm), apply("maximum", norm, clip_norm), name=name)
 
 
@@ -116,15 +117,15 @@ def global_norm(t_list: Sequence[Any], name: str | None = None) -> Tensor:
     >>> autoconv.global_norm([autoconv.constant([3.0]), autoconv.constant([4.0])]).numpy()
     np.float32(5.0)
     """
-    squares = [
+    square_sums = [
         apply("reduce_sum", apply("square", _values(t)), axis=None, keepdims=False) for t in t_list if t is not None
     ]
-    if not squares:
+    if not square_sums:
         raise ValueError("global_norm takes at least one tensor, found none")
-    total = squares[0]
-    for square in squares[1:]:
-        total = apply("add", total, square)
-    return apply("sqrt", total, name=name)
+    square_sum = square_sums[0]
+    for addend in square_sums[1:]:
+        square_sum = apply("add", square_sum, addend)
+    return apply("sqrt", square_sum, name=name)
 
 
 def clip_by_global_norm(

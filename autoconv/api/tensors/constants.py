@@ -41,8 +41,8 @@ def ones(shape: ShapeLike, dtype: DTypeLike = float32, name: str | None = None, 
 def _fill_with(shape: Any, dtype: object, number: int, name: str | None) -> Tensor:
     out_dtype = as_dtype(dtype)
     value = (b"", b"1")[number] if out_dtype.is_string else number
-    vector, static = shape_argument(shape)
-    return apply("fill", np.array(value, out_dtype.numpy), *vector, shape=static, name=name)
+    operands, static_shape = shape_argument(shape)
+    return apply("fill", np.array(value, out_dtype.numpy), *operands, shape=static_shape, name=name)
 
 
 def zeros_like(input: Any, dtype: Any = None, name: str | None = None, layout: object = None) -> Tensor:
@@ -75,8 +75,8 @@ def fill(dims: AxisLike, value: TensorLike, name: str | None = None, layout: obj
            [7, 7]], dtype=int32)
     """
     check_dtype("fill", LARGE_INTEGERS, dims)
-    vector, static = shape_argument(dims)
-    return apply("fill", value, *vector, shape=static, name=name)
+    operands, static_shape = shape_argument(dims)
+    return apply("fill", value, *operands, shape=static_shape, name=name)
 
 
 def eye(
@@ -92,26 +92,22 @@ def eye(
     array([[1., 0.],
            [0., 1.]], dtype=float32)
     """
-    vector, (rows, columns) = _two_sizes(num_rows, num_rows if num_columns is None else num_columns)
-    matrix = apply("eye", *vector, num_rows=rows, num_columns=columns, dtype=as_dtype(dtype), name=name)
+    operands, sizes = shape_argument([num_rows, num_rows if num_columns is None else num_columns])
+    assert sizes is not None
+    rows, columns = sizes
+    matrix = apply("eye", *operands, num_rows=rows, num_columns=columns, dtype=as_dtype(dtype), name=name)
     if batch_shape is None:
         return matrix
-    batch, static = shape_argument(batch_shape)
-    if not batch and None not in (rows, columns):
-        return apply("broadcast_to", matrix, shape=(*(static or ()), rows, columns))
-    batch_sizes = batch[0] if batch else constant(np.array(static, np.int32))
+    batch_operands, static_batch = shape_argument(batch_shape)
+    if not batch_operands and None not in (rows, columns):
+        return apply("broadcast_to", matrix, shape=(*(static_batch or ()), rows, columns))
+    batch_sizes = batch_operands[0] if batch_operands else constant(np.array(static_batch, np.int32))
     full_shape = apply("concat", batch_sizes, apply("shape", matrix, dtype=batch_sizes.dtype), axis=0)
-    size = None if static is None else (*static, rows, columns)
-    return apply("broadcast_to", matrix, full_shape, shape=size)
+    static_shape = None if static_batch is None else (*static_batch, rows, columns)
+    return apply("broadcast_to", matrix, full_shape, shape=static_shape)
 
 
-def _two_sizes(rows: Any, columns: Any) -> tuple[tuple[Any, ...], tuple[int | None, int | None]]:
-    vector, static = shape_argument([rows, columns])
-    assert static is not None
-    return vector, (static[0], static[1])
-
-
-_RANGE_ORDER: tuple[DType, ...] = (int32, int64, float16, bfloat16, float32, float64)
+_DTYPES_BY_WIDTH: tuple[DType, ...] = (int32, int64, float16, bfloat16, float32, float64)
 
 
 def range(
@@ -132,22 +128,22 @@ def range(
     out_dtype = as_dtype(dtype) if dtype is not None else _widest_dtype(bounds)
     static_bounds = [static_value(bound) for bound in bounds]
     length = None if any(k is None for k in static_bounds) else _range_length(*static_bounds)
-    return apply("range", *(_as_dtype(bound, out_dtype) for bound in bounds), length=length, name=name)
+    return apply("range", *(_convert_to_dtype(bound, out_dtype) for bound in bounds), length=length, name=name)
 
 
 def _widest_dtype(bounds: tuple[Any, ...]) -> DType:
     dtypes = [
         convert_to_tensor(bound).dtype if as_tensor(bound) is None else _dtype_of_bound(bound) for bound in bounds
     ]
-    ranked = [d for d in dtypes if d in _RANGE_ORDER]
-    return max(ranked, key=_RANGE_ORDER.index) if len(ranked) == len(dtypes) else dtypes[0]
+    ranked_dtypes = [d for d in dtypes if d in _DTYPES_BY_WIDTH]
+    return max(ranked_dtypes, key=_DTYPES_BY_WIDTH.index) if len(ranked_dtypes) == len(dtypes) else dtypes[0]
 
 
 def _dtype_of_bound(bound: object) -> DType:
     return as_tensor(bound).dtype  # type: ignore[union-attr]
 
 
-def _as_dtype(value: TensorLike, dtype: DType) -> Any:
+def _convert_to_dtype(value: TensorLike, dtype: DType) -> Any:
     tensor = as_tensor(value)
     if tensor is None:
         return np.asarray(value).astype(dtype.numpy)
@@ -157,21 +153,15 @@ def _as_dtype(value: TensorLike, dtype: DType) -> Any:
 
 
 def _range_length(start: Any, limit: Any, delta: Any) -> int | None:
+    """Return the number of elements, None if only the kernel can determine it."""
     if delta == 0:
         return None
     if all(isinstance(v, (int, np.integer)) for v in (start, limit, delta)):
         return len(builtins.range(int(start), int(limit), int(delta)))
     # For other floats the kernel determines the length, in their precision.
     quotient = (float(limit) - float(start)) / float(delta)
-    return (
-        max(math.ceil(quotient), 0)
-        if quotient.is_integer() and abs(quotient) < 2**20 and _are_whole(start, delta)
-        else None
-    )
-
-
-def _are_whole(*numbers: Any) -> bool:
-    return all(float(n).is_integer() for n in numbers)
+    is_exact = quotient.is_integer() and abs(quotient) < 2**20 and all(float(x).is_integer() for x in (start, delta))
+    return max(math.ceil(quotient), 0) if is_exact else None
 
 
 @any_axis(new_axes=1)
@@ -187,10 +177,12 @@ def linspace(
     """
     new_axis = static_int(axis, "axis")
     first, last = _float_bounds(start, stop)
-    count = static_value(num)
-    extra = () if count is not None else (num,)
-    result = apply("linspace", first, last, *extra, num=None if count is None else int(count) or 1, name=name)
-    if count is not None and int(count) == 0:
+    static_count = static_value(num)
+    operands = () if static_count is not None else (num,)
+    result = apply(
+        "linspace", first, last, *operands, num=None if static_count is None else int(static_count) or 1, name=name
+    )
+    if static_count is not None and int(static_count) == 0:
         result = result[:0]
     if new_axis == 0:
         return result
@@ -208,4 +200,4 @@ def _float_bounds(start: TensorLike, stop: TensorLike) -> tuple[Any, Any]:
     dtype = first.dtype if first.dtype.is_floating or first.dtype.is_complex else last.dtype
     if dtype.is_integer:
         dtype = float32 if dtype.size <= 2 else float64
-    return _as_dtype(first, dtype), _as_dtype(last, dtype)
+    return _convert_to_dtype(first, dtype), _convert_to_dtype(last, dtype)

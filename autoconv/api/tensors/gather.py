@@ -73,8 +73,8 @@ def scatter_nd(indices: TensorLike, updates: TensorLike, shape: ShapeLike, name:
     array([0, 7, 0, 8], dtype=int32)
     """
     check_dtype("scatter_nd", INDICES, indices)
-    vector, static = shape_argument(shape)
-    return apply("scatter_nd", indices, updates, *vector, shape=static, name=name)
+    operands, static_shape = shape_argument(shape)
+    return apply("scatter_nd", indices, updates, *operands, shape=static_shape, name=name)
 
 
 def tensor_scatter_nd_update(
@@ -135,7 +135,7 @@ def tensor_scatter_nd_max(
 def where(
     condition: TensorLike, x: TensorLike | None = None, y: TensorLike | None = None, name: str | None = None
 ) -> Tensor:
-    """`x` where the condition is true, else `y`, all broadcast; without them the coordinates where it is true.
+    """`x` where the condition is true, else `y`, all broadcast; without `x` and `y`, the coordinates of true elements.
 
     The coordinates are int64, of shape [number of true elements, rank of the condition]. Raises ValueError if only one
     of x and y is given.
@@ -164,26 +164,26 @@ def one_hot(
 ) -> Tensor:  # fmt: skip
     """Return vectors of `depth` along `axis` (default: last): `on_value` at each index, `off_value` elsewhere.
 
-    They are 1 and 0 by default. An index out of range gives `off_value` throughout. The dtype is that of the values,
-    float32 without them.
+    The values are 1 and 0 by default. A vector for an index out of range has `off_value` only. The dtype is that of the
+    given values, float32 without them.
 
     >>> autoconv.one_hot([0, 2], depth=3).numpy()
     array([[1., 0., 0.],
            [0., 0., 1.]], dtype=float32)
     """
     check_dtype("one_hot", LARGE_INTEGERS | {int8, uint8}, indices)
-    values = [v for v in (on_value, off_value) if v is not None]
-    out_dtype = as_dtype(dtype) if dtype is not None else convert_to_tensor(values[0]).dtype if values else float32
-    if out_dtype.is_string and len(values) < 2:
+    given = [v for v in (on_value, off_value) if v is not None]
+    out_dtype = as_dtype(dtype) if dtype is not None else convert_to_tensor(given[0]).dtype if given else float32
+    if out_dtype.is_string and len(given) < 2:
         raise TypeError("one_hot of strings needs both on_value and off_value")
     on_, off_ = (
         convert_to_tensor(v, out_dtype) if v is not None else np.array(n, out_dtype.numpy)
         for v, n in ((on_value, 1), (off_value, 0))
     )
-    constant = static_value(depth)
-    extra = () if constant is not None else (convert_to_tensor(depth),)
+    static_depth = static_value(depth)
+    operands = () if static_depth is not None else (convert_to_tensor(depth),)
     return apply(
-        "one_hot", indices, on_, off_, *extra, depth=None if constant is None else int(constant),
+        "one_hot", indices, on_, off_, *operands, depth=None if static_depth is None else int(static_depth),
         axis=-1 if axis is None else static_int(axis, "axis"), dtype=out_dtype, name=name,
     )  # fmt: skip
 
@@ -204,11 +204,11 @@ def increasing_ids(segment_ids: TensorLike) -> Tensor:
     """Return the ids as a tensor. A run raises InvalidArgumentError where they decrease or are negative."""
     ids = convert_to_tensor(segment_ids)
     check_dtype("segment_ids", LARGE_INTEGERS, ids)
-    are_positive = apply("reduce_all", apply("greater_equal", ids, 0), axis=None, keepdims=False)
-    apply("assert_true", are_positive, message="a segment id is out of range: it is negative", kind="check")
+    are_nonnegative = apply("reduce_all", apply("greater_equal", ids, 0), axis=None, keepdims=False)
+    apply("assert_true", are_nonnegative, message="a segment id is out of range: it is negative", kind="check")
     if ids.shape.rank in (1, None) and ids.shape != (1,):
-        in_order = apply("greater_equal", get_item(ids, slice(1, None)), get_item(ids, slice(None, -1)))
-        is_sorted = apply("reduce_all", in_order, axis=None, keepdims=False)
+        is_in_order = apply("greater_equal", get_item(ids, slice(1, None)), get_item(ids, slice(None, -1)))
+        is_sorted = apply("reduce_all", is_in_order, axis=None, keepdims=False)
         apply("assert_true", is_sorted, message="segment ids are not increasing", kind="check")
     return ids
 
@@ -228,12 +228,12 @@ def unsorted_segment_sum(
         static_ids = static_value(ids)
         if static_ids is None or (np.asarray(static_ids) < 0).any():
             return _sum_without_negative(convert_to_tensor(data), ids, int(static_count))
-    extra = () if static_count is not None else (convert_to_tensor(num_segments),)
+    operands = () if static_count is not None else (convert_to_tensor(num_segments),)
     return apply(
         "segment_sum",
         data,
         segment_ids,
-        *extra,
+        *operands,
         num_segments=None if static_count is None else int(static_count),
         name=name,
     )

@@ -26,7 +26,7 @@ def slice(input_: Any, begin: TensorLike, size: ShapeLike, name: str | None = No
     """size[i] elements of dimension i from begin[i] on; a size of -1 takes all the rest.
 
     Raises InvalidArgumentError for a part out of bounds: at once if shape, begin and size are known; at run time if
-    only the size is.
+    only `size` is known.
 
     >>> autoconv.slice([1, 2, 3, 4], [1], [2]).numpy()
     array([2, 3], dtype=int32)
@@ -37,19 +37,18 @@ def slice(input_: Any, begin: TensorLike, size: ShapeLike, name: str | None = No
     if len(starts) != len(sizes):
         raise ValueError(f"slice: begin has {len(starts)} numbers, size {len(sizes)}")
     shape = tensor.shape
-    items = tuple(
+    slices = tuple(
         _axis_slice(i, start, count, shape[i] if shape.rank is not None and i < shape.rank else None)
         for i, (start, count) in enumerate(zip(starts, sizes, strict=True))
     )
-    part = get_item(tensor, items)
-    is_checked = [isinstance(start, int) and _is_known(shape, i) for i, start in enumerate(starts)]
+    part = get_item(tensor, slices)
+    are_checked = [isinstance(start, int) and _is_known(shape, i) for i, start in enumerate(starts)]
     sizes_to_check = tuple(
-        count if isinstance(count, int) and count >= 0 and not is_done else None
-        for count, is_done in zip(sizes, is_checked, strict=True)
+        count if isinstance(count, int) and count >= 0 and not is_checked else None
+        for count, is_checked in zip(sizes, are_checked, strict=True)
     )
-    return (
-        part if sizes_to_check.count(None) == len(sizes_to_check) else apply("ensure_shape", part, shape=sizes_to_check)
-    )
+    is_complete = sizes_to_check.count(None) == len(sizes_to_check)
+    return part if is_complete else apply("ensure_shape", part, shape=sizes_to_check)
 
 
 def _is_known(shape: Any, axis: int) -> bool:
@@ -65,17 +64,18 @@ def _static_length(values: Any) -> int | None:
 
 
 def _ints_or_scalars(values: Any, default_length: int | None = None) -> list[Any]:
-    """Return known values as ints, others as scalar tensors; `default_length` is for vectors of unknown length."""
+    """Return known values as ints, others as scalar tensors; `default_length` is that of vectors of unknown length."""
     constant = static_value(values)
     if constant is not None:
         return [int(v) for v in np.ravel(constant)]
     if as_tensor(values) is None:
         return [_int_or_scalar(v) for v in values]
-    own_length = _static_length(values)
-    if own_length is None and default_length is None:
+    known_length = _static_length(values)
+    if known_length is None and default_length is None:
         raise ValueError("the number of sliced dimensions has to be known while tracing")
     vector = convert_to_tensor(values)
-    return [get_item(vector, i) for i in builtins.range(own_length if own_length is not None else default_length or 0)]
+    length = known_length if known_length is not None else default_length or 0
+    return [get_item(vector, i) for i in builtins.range(length)]
 
 
 def _int_or_scalar(value: TensorLike) -> Any:
@@ -109,38 +109,37 @@ def strided_slice(
     """
     starts, stops = _ints_or_scalars(begin, _static_length(end)), _ints_or_scalars(end, _static_length(begin))
     steps = [1] * len(starts) if strides is None else _ints_or_scalars(strides, len(starts))
-    items: list[Any] = []
+    keys: list[Any] = []
     for i, (start, stop, step) in enumerate(zip(starts, stops, steps, strict=True)):
         bit = 1 << i
         if ellipsis_mask & bit:
-            items.append(Ellipsis)
+            keys.append(Ellipsis)
         elif new_axis_mask & bit:
-            items.append(None)
+            keys.append(None)
         elif shrink_axis_mask & bit:
-            items.append(start)
+            keys.append(start)
         else:
-            items.append(
+            keys.append(
                 builtins.slice(None if begin_mask & bit else start, None if end_mask & bit else stop, step)
             )
-    return get_item(convert_to_tensor(input_), tuple(items))
+    return get_item(convert_to_tensor(input_), tuple(keys))
 
 
 @any_axis()
 def boolean_mask(tensor: TensorLike, mask: TensorLike, axis: AxisLike | None = None, name: str | None = None) -> Tensor:
-    """The rows for which `mask` is True; it covers as many dimensions as its rank, from `axis` (0) on.
+    """The rows for which `mask` is True. The mask covers as many dimensions as its rank, from `axis` (default 0) on.
 
     Raises ValueError when the shapes do not match.
 
     >>> autoconv.boolean_mask([1, 2, 3], [True, False, True]).numpy()
     array([1, 3], dtype=int32)
     """
-    x, flags = convert_to_tensor(tensor), convert_to_tensor(mask)
-    if flags.shape.rank == 0:
+    x, mask_tensor = convert_to_tensor(tensor), convert_to_tensor(mask)
+    if mask_tensor.shape.rank == 0:
         raise ValueError("boolean_mask cannot take a scalar mask")
     first_axis = 0 if axis is None else static_int(axis, "axis")
     if first_axis < 0:
         if x.shape.rank is None:
             raise ValueError("boolean_mask with a negative axis needs a tensor of known rank")
         first_axis += x.shape.rank
-    full_slice = Slice()
-    return apply("get_item", x, flags, spec=(full_slice,) * first_axis + (Mask(),), name=name)
+    return apply("get_item", x, mask_tensor, spec=(Slice(),) * first_axis + (Mask(),), name=name)

@@ -321,15 +321,15 @@ def polygamma(a: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
     np.float32(1.645)
     """
     check_dtype("polygamma", SINGLE_OR_DOUBLE, a, x)
-    constant = static_value(a)
-    if constant is not None and np.ndim(constant) == 0 and constant == int(constant) and constant >= 0:
-        return apply("polygamma", x, order=int(constant), name=name) if constant else digamma(x, name)
+    known = static_value(a)
+    if known is not None and np.ndim(known) == 0 and known == int(known) and known >= 0:
+        return apply("polygamma", x, order=int(known), name=name) if known else digamma(x, name)
     x = convert_to_tensor(x)
-    order = apply("add", apply("cast", convert_to_tensor(a), dtype=x.dtype), 1.0)
-    sign = apply("cos", apply("multiply", order, np.pi))  # -1 for even derivatives
-    size = apply("multiply", apply("exp", apply("lgamma", order)), apply("zeta", order, x))
-    result = apply("multiply", apply("round", sign), size)
-    return apply("select", apply("equal", order, 1.0), digamma(x), result, name=name)
+    order_plus_one = apply("add", apply("cast", convert_to_tensor(a), dtype=x.dtype), 1.0)
+    sign = apply("cos", apply("multiply", order_plus_one, np.pi))  # -1 for even derivatives
+    magnitude = apply("multiply", apply("exp", apply("lgamma", order_plus_one)), apply("zeta", order_plus_one, x))
+    derivative = apply("multiply", apply("round", sign), magnitude)
+    return apply("select", apply("equal", order_plus_one, 1.0), digamma(x), derivative, name=name)
 
 
 def log_sigmoid(x: TensorLike, name: str | None = None) -> Tensor:

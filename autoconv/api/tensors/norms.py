@@ -29,31 +29,31 @@ def norm(
     np.float32(5.0)
     """
     x = convert_to_tensor(tensor)
-    axes, keep = static_axes(axis), bool(keepdims)
-    matrix = axes is not None and len(axes) == 2
-    if ord in ("euclidean", "fro") or (ord == 2 and not matrix):
-        if ord == "fro" and not (matrix or axes is None):
+    axes, keeps_dimensions = static_axes(axis), bool(keepdims)
+    is_matrix = axes is not None and len(axes) == 2
+    if ord in ("euclidean", "fro") or (ord == 2 and not is_matrix):
+        if ord == "fro" and not (is_matrix or axes is None):
             raise ValueError("norm: 'fro' is a norm of matrices; give two axes")
-        return apply("reduce_euclidean_norm", x, axis=axes, keepdims=keep, name=name)
-    size = apply("abs", x)
-    if matrix:
-        return _matrix_norm(size, ord, axes, keep, name)
+        return apply("reduce_euclidean_norm", x, axis=axes, keepdims=keeps_dimensions, name=name)
+    magnitudes = apply("abs", x)
+    if is_matrix:
+        return _matrix_norm(magnitudes, ord, axes, keeps_dimensions, name)
     if ord == 1:
-        return apply("reduce_sum", size, axis=axes, keepdims=keep, name=name)
+        return apply("reduce_sum", magnitudes, axis=axes, keepdims=keeps_dimensions, name=name)
     if ord == float("inf"):
-        return apply("reduce_max", size, axis=axes, keepdims=keep, name=name)
+        return apply("reduce_max", magnitudes, axis=axes, keepdims=keeps_dimensions, name=name)
     if isinstance(ord, (int, float)) and ord > 0:
-        total = apply("reduce_sum", apply("power", size, ord), axis=axes, keepdims=keep)
-        return apply("power", total, 1.0 / ord, name=name)
+        power_sum = apply("reduce_sum", apply("power", magnitudes, ord), axis=axes, keepdims=keeps_dimensions)
+        return apply("power", power_sum, 1.0 / ord, name=name)
     raise ValueError(f"norm: 'ord' must be 'euclidean', 'fro' or a positive number, got {ord!r}")
 
 
-def _matrix_norm(size: Tensor, order: Any, axes: Any, keepdims: bool, name: str | None) -> Tensor:
+def _matrix_norm(magnitudes: Tensor, order: Any, axes: Any, keepdims: bool, name: str | None) -> Tensor:
     """Return the largest sum of a column (1) or of a row (inf)."""
     if order not in (1, float("inf")):
         raise ValueError(f"norm: of matrices there are 'fro', 1 and inf, got {order!r}; see linalg.svd for 2")
     sum_axis, max_axis = axes if order == 1 else axes[::-1]
-    sums = apply("reduce_sum", size, axis=(sum_axis,), keepdims=True)
+    sums = apply("reduce_sum", magnitudes, axis=(sum_axis,), keepdims=True)
     largest = apply("reduce_max", sums, axis=(max_axis,), keepdims=True)
     return largest if keepdims else apply("squeeze", largest, axis=tuple(axes), name=name)
 
@@ -66,8 +66,8 @@ def l2_normalize(x: TensorLike, axis: Any = None, epsilon: float = 1e-12, name: 
     array([0.6, 0.8], dtype=float32)
     """
     tensor = convert_to_tensor(x)
-    total = apply("reduce_sum", apply("square", apply("abs", tensor)), axis=static_axes(axis), keepdims=True)
-    scale = apply("rsqrt", apply("maximum", total, epsilon))
+    square_sum = apply("reduce_sum", apply("square", apply("abs", tensor)), axis=static_axes(axis), keepdims=True)
+    scale = apply("rsqrt", apply("maximum", square_sum, epsilon))
     if tensor.dtype.is_complex:
         scale = apply("cast", scale, dtype=tensor.dtype)
     return apply("multiply", tensor, scale, name=name)

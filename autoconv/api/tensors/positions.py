@@ -52,8 +52,8 @@ def histogram_fixed_width_bins(
     bounds: Any = convert_to_tensor(value_range, tensor.dtype)
     count: Any = convert_to_tensor(nbins, int32)
     fraction = (tensor - bounds[0]) / (bounds[1] - bounds[0])
-    scaled = apply("floor", fraction * cast(count, fraction.dtype))
-    return cast(clip_by_value(cast(scaled, int32), 0, count - 1), as_dtype(dtype))
+    bin_numbers = apply("floor", fraction * cast(count, fraction.dtype))
+    return cast(clip_by_value(cast(bin_numbers, int32), 0, count - 1), as_dtype(dtype))
 
 
 def histogram_fixed_width(
@@ -66,26 +66,28 @@ def histogram_fixed_width(
     """
     check_dtype("histogram_fixed_width", SINGLE_OR_DOUBLE | LARGE_INTEGERS, values)
     bins = reshape(histogram_fixed_width_bins(values, value_range, nbins), [-1])
-    counts = apply("equal", apply("expand_dims", bins, axis=0), np.arange(nbins, dtype=np.int32)[:, None])
-    return apply("reduce_sum", cast(counts, as_dtype(dtype)), axis=(1,), keepdims=False)
+    is_in_bin = apply("equal", apply("expand_dims", bins, axis=0), np.arange(nbins, dtype=np.int32)[:, None])
+    return apply("reduce_sum", cast(is_in_bin, as_dtype(dtype)), axis=(1,), keepdims=False)
 
 
 def dynamic_stitch(indices: Sequence[Any], data: Sequence[Any], name: str | None = None) -> Tensor:
-    """The rows of all `data` in one tensor, each at its position in `indices`; the last one for a position counts.
+    """The rows of all `data` in one tensor, each at its position in `indices`, the last of several for a position.
 
     Positions that no row has are filled by zeros.
 
     >>> autoconv.dynamic_stitch([[0, 2], [1]], [[10, 30], [20]]).numpy()
     array([10, 20, 30], dtype=int32)
     """
-    positions: list[Any] = [convert_to_tensor(item, int32) for item in indices]
-    rows = [convert_to_tensor(item) for item in data]
+    positions: list[Any] = [convert_to_tensor(index, int32) for index in indices]
+    rows = [convert_to_tensor(part) for part in data]
     ranks = [target_positions.shape.rank for target_positions in positions]
-    flat = concat([reshape(target_positions, [-1]) for target_positions in positions], 0)
+    flat_positions = concat([reshape(target_positions, [-1]) for target_positions in positions], 0)
     row_shape = shape(rows[0])[ranks[0] :]  # type: ignore[index,misc]
     all_rows = concat([reshape(row, concat([[-1], row_shape], 0)) for row in rows], 0)
-    size = concat([[reduce_max(flat) + 1], row_shape], 0)
-    return apply("tensor_scatter_nd_update", zeros(size, all_rows.dtype), apply("expand_dims", flat, axis=-1), all_rows)
+    size = concat([[reduce_max(flat_positions) + 1], row_shape], 0)
+    return apply(
+        "tensor_scatter_nd_update", zeros(size, all_rows.dtype), apply("expand_dims", flat_positions, axis=-1), all_rows
+    )
 
 
 def identity_n(input: Sequence[Any], name: str | None = None) -> list[Tensor]:
@@ -145,8 +147,8 @@ def truncatediv(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor
     array([ 3, -3], dtype=int32)
     """
     a, b = _convert_pair(x, y)
-    size = apply("abs", a) // apply("abs", b)
-    return size * apply("sign", a) * apply("sign", b)
+    magnitude = apply("abs", a) // apply("abs", b)
+    return magnitude * apply("sign", a) * apply("sign", b)
 
 
 def truncatemod(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
@@ -169,7 +171,9 @@ def realdiv(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
 
 
 def polyval(coeffs: Sequence[Any], x: TensorLike, name: str | None = None) -> Tensor:
-    """The value of a polynomial at x, by its coefficients from the highest power on. Raises ValueError for no list.
+    """The value at x of the polynomial with these coefficients, from the highest power on.
+
+    Raises ValueError unless the coefficients are a list.
 
     >>> autoconv.math.polyval([1.0, 0.0, -2.0], [2.0, 3.0]).numpy()
     array([2., 7.], dtype=float32)

@@ -129,8 +129,8 @@ def reduce_euclidean_norm(
     x = convert_to_tensor(input_tensor)
     if not x.dtype.is_integer:
         return _reduce("reduce_euclidean_norm", x, axis, keepdims, name)
-    exact = _reduce("reduce_euclidean_norm", apply("cast", x, dtype=float64), axis, keepdims, name)
-    return apply("cast", exact, dtype=x.dtype)
+    floats = _reduce("reduce_euclidean_norm", apply("cast", x, dtype=float64), axis, keepdims, name)
+    return apply("cast", floats, dtype=x.dtype)
 
 
 @any_axis()
@@ -145,10 +145,10 @@ def reduce_variance(
     x = convert_to_tensor(input_tensor)
     if not x.dtype.is_differentiable:
         raise TypeError(f"reduce_variance takes floating tensors, found {x.dtype.name}; cast first")
-    distance = apply("subtract", x, _reduce("reduce_mean", x, axis, True, None))
+    deviation = apply("subtract", x, _reduce("reduce_mean", x, axis, True, None))
     if x.dtype.is_complex:
-        distance = apply("abs", distance)
-    return _reduce("reduce_mean", apply("square", distance), axis, keepdims, name)
+        deviation = apply("abs", deviation)
+    return _reduce("reduce_mean", apply("square", deviation), axis, keepdims, name)
 
 
 @any_axis()

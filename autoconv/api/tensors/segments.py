@@ -140,8 +140,8 @@ def bincount(
     """Count how often each number from 0 on is in `arr`, or sum the `weights` of each number, if these are given.
 
     The result is as long as the greatest number requires, `minlength` at least and `maxlength` at most; greater numbers
-    are not counted. With `axis` -1, each row of a matrix is counted for itself. `binary_output`: 1 for a
-    number that is there. Raises ValueError for another axis.
+    are not counted. With `axis` -1, each row of a matrix is counted for itself. With
+    `binary_output` the result has 1 for each number that occurs. Raises ValueError for another axis.
 
     >>> autoconv.math.bincount([1, 3, 1]).numpy()
     array([0, 2, 0, 1], dtype=int32)
@@ -159,9 +159,11 @@ def bincount(
     ids = cast(rows, int32)
     ids = where(apply("less", ids, length), ids, -1)
     if len(rows.shape) == 2:
-        count = shape(rows)[0]
-        ids = where(apply("less", ids, 0), -1, ids + expand_dims(tensor_range(count), 1) * length)
-        sums = reshape(_sum_by_ids(reshape(weight_values, [-1]), reshape(ids, [-1]), count * length), [count, length])
+        row_count = shape(rows)[0]
+        ids = where(apply("less", ids, 0), -1, ids + expand_dims(tensor_range(row_count), 1) * length)
+        sums = reshape(
+            _sum_by_ids(reshape(weight_values, [-1]), reshape(ids, [-1]), row_count * length), [row_count, length]
+        )
     else:
         sums = _sum_by_ids(weight_values, ids, length)
     return cast(apply("not_equal", sums, cast(0, sums.dtype)), out_dtype) if binary_output else sums
@@ -173,9 +175,9 @@ def invert_permutation(x: TensorLike, name: str | None = None) -> Tensor:
     >>> autoconv.math.invert_permutation([2, 0, 1]).numpy()
     array([1, 2, 0], dtype=int32)
     """
-    order = convert_to_tensor(x)
-    length = shape(order, order.dtype)
-    return scatter_nd(expand_dims(order, 1), tensor_range(length[0]), length)
+    permutation = convert_to_tensor(x)
+    length = shape(permutation, permutation.dtype)
+    return scatter_nd(expand_dims(permutation, 1), tensor_range(length[0]), length)
 
 
 def _flatten_ids(data: TensorLike, segment_ids: TensorLike) -> tuple[Tensor, Tensor]:
@@ -201,21 +203,21 @@ def _segment_extreme(
     rows, ids = _flatten_ids(data, segment_ids)
     numpy_dtype = rows.dtype.numpy
     check_dtype("unsorted_segment_max", REAL, rows)
-    lowest = initial_value(rows.dtype)
+    neutral_element = initial_value(rows.dtype)
     segment_count = cast(num_segments, ids.dtype)
     row_ids = where(apply("less", ids, cast(0, ids.dtype)), segment_count, ids)
     sizes = concat([[segment_count + 1], shape(rows, ids.dtype)[1:]], 0)
-    initial = fill(sizes, convert_to_tensor(np.array(lowest, numpy_dtype)))
-    return get_item(scatter(initial, expand_dims(row_ids, 1), rows), slice(None, -1))
+    initial_rows = fill(sizes, convert_to_tensor(np.array(neutral_element, numpy_dtype)))
+    return get_item(scatter(initial_rows, expand_dims(row_ids, 1), rows), slice(None, -1))
 
 
 def _scaled_sum(
-    data: TensorLike, segment_ids: TensorLike, num_segments: IntLike, divisor: Callable[..., Any]
+    data: TensorLike, segment_ids: TensorLike, num_segments: IntLike, divisor_of_count: Callable[..., Any]
 ) -> Tensor:
     rows, ids = _flatten_ids(data, segment_ids)
     count = apply("maximum", _sum_by_ids(ones_like(ids), ids, num_segments), cast(1, ids.dtype))
     count = cast(count, rows.dtype)
-    divisors = divisor(count)
+    divisors = divisor_of_count(count)
     for _ in range(len(rows.shape) - 1):
         divisors = expand_dims(divisors, -1)
     return _sum_by_ids(rows, ids, num_segments) / divisors

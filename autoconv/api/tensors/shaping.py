@@ -66,7 +66,7 @@ def rank(input: TensorLike, name: str | None = None) -> Tensor:
 
 
 def ensure_shape(x: TensorLike, shape: ShapeLike, name: str | None = None) -> Tensor:
-    """`x`, checked at run time to have that shape (None entries are free).
+    """`x`, checked at run time to have that shape, in which None matches any size.
 
     Raises InvalidArgumentError at run time, ValueError while tracing if the shapes are known to be incompatible.
 
@@ -89,8 +89,8 @@ def reshape(tensor: TensorLike, shape: ShapeLike, name: str | None = None) -> Te
            [3, 4, 5]], dtype=int32)
     """
     check_dtype("reshape", LARGE_INTEGERS, shape)
-    vector, static = shape_argument(shape)
-    return apply("reshape", tensor, *vector, shape=static, name=name)
+    operands, static_shape = shape_argument(shape)
+    return apply("reshape", tensor, *operands, shape=static_shape, name=name)
 
 
 @any_axis(ordered=True)
@@ -147,10 +147,10 @@ def roll(input: TensorLike, shift: TensorLike, axis: AxisLike, name: str | None 
     """
     check_dtype("roll", LARGE_INTEGERS, shift, axis)
     axes = static_axes(axis)
-    constant = static_value(shift)
-    if constant is None:
+    known_shift = static_value(shift)
+    if known_shift is None:
         return apply("roll", input, convert_to_tensor(shift), shift=None, axis=axes, name=name)
-    shifts = tuple(int(s) for s in np.ravel(constant))
+    shifts = tuple(int(s) for s in np.ravel(known_shift))
     return apply("roll", input, shift=shifts, axis=axes, name=name)
 
 
@@ -165,8 +165,8 @@ def broadcast_to(input: TensorLike, shape: ShapeLike, name: str | None = None) -
            [1, 2]], dtype=int32)
     """
     check_dtype("broadcast_to", LARGE_INTEGERS, shape)
-    vector, static = shape_argument(shape)
-    return apply("broadcast_to", input, *vector, shape=static, name=name)
+    operands, static_shape = shape_argument(shape)
+    return apply("broadcast_to", input, *operands, shape=static_shape, name=name)
 
 
 def tile(input: TensorLike, multiples: TensorLike, name: str | None = None) -> Tensor:
@@ -176,13 +176,13 @@ def tile(input: TensorLike, multiples: TensorLike, name: str | None = None) -> T
     array([1, 2, 1, 2], dtype=int32)
     """
     check_dtype("tile", LARGE_INTEGERS, multiples)
-    vector, static = shape_argument(multiples)
-    return apply("tile", input, *vector, multiples=static, name=name)
+    operands, static_multiples = shape_argument(multiples)
+    return apply("tile", input, *operands, multiples=static_multiples, name=name)
 
 
 @any_axis()
 def repeat(input: TensorLike, repeats: TensorLike, axis: AxisLike | None = None, name: str | None = None) -> Tensor:
-    """Each row along `axis` repeated `repeats` times (one number, or one for each row); flattened without an axis.
+    """Each row along `axis` repeated `repeats` times: one number, or one for each row. No axis: flattened.
 
     >>> autoconv.repeat([1, 2], 2).numpy()
     array([1, 1, 2, 2], dtype=int32)
@@ -191,10 +191,10 @@ def repeat(input: TensorLike, repeats: TensorLike, axis: AxisLike | None = None,
     if axis is None:
         x, axis = apply("reshape", input, shape=(-1,)), 0
     static_axis = static_int(axis, "axis")
-    constant = static_value(repeats)
-    if constant is not None and np.size(constant) == 1:
-        return apply("repeat", x, repeats=int(np.ravel(constant)[0]), axis=static_axis, name=name)
-    counts = np.asarray(constant, np.int64) if constant is not None else convert_to_tensor(repeats)
+    known_repeats = static_value(repeats)
+    if known_repeats is not None and np.size(known_repeats) == 1:
+        return apply("repeat", x, repeats=int(np.ravel(known_repeats)[0]), axis=static_axis, name=name)
+    counts = np.asarray(known_repeats, np.int64) if known_repeats is not None else convert_to_tensor(repeats)
     return apply("repeat", x, counts, repeats=None, axis=static_axis, name=name)
 
 
@@ -208,28 +208,29 @@ def pad(
     >>> autoconv.pad([1, 2], [[1, 2]]).numpy()
     array([0, 1, 2, 0, 0], dtype=int32)
     """
-    constant = static_value(paddings)
-    pairs = (
+    known_paddings = static_value(paddings)
+    static_paddings = (
         None
-        if constant is None
-        else tuple((int(before), int(after)) for before, after in np.reshape(constant, (-1, 2)))
+        if known_paddings is None
+        else tuple((int(before), int(after)) for before, after in np.reshape(known_paddings, (-1, 2)))
     )
-    vector = () if constant is not None else (convert_to_tensor(_flatten_pairs(paddings)),)
+    operands = () if known_paddings is not None else (convert_to_tensor(_flatten_pairs(paddings)),)
     filler = static_value(constant_values)
     if filler is not None:
         filler = np.asarray(filler).item()
-        options = {"paddings": pairs, "mode": mode.upper()}
-        return apply("pad", tensor, *vector, constant_values=filler, **options, name=name)
-    padded = apply("pad", tensor, *vector, paddings=pairs, mode="CONSTANT", constant_values=0)
+        options = {"paddings": static_paddings, "mode": mode.upper()}
+        return apply("pad", tensor, *operands, constant_values=filler, **options, name=name)
+    padded = apply("pad", tensor, *operands, paddings=static_paddings, mode="CONSTANT", constant_values=0)
     is_inside = apply("ones_like", tensor, dtype=bool_)
-    result = apply("pad", is_inside, *vector, paddings=pairs, mode="CONSTANT", constant_values=False)
-    return apply("select", result, padded, constant_values, name=name)
+    mask = apply("pad", is_inside, *operands, paddings=static_paddings, mode="CONSTANT", constant_values=False)
+    return apply("select", mask, padded, constant_values, name=name)
 
 
 def _flatten_pairs(paddings: Any) -> Any:
     """Flatten pairs of numbers into one vector, so that each keeps its own symbolic facts."""
-    pairs = isinstance(paddings, (list, tuple)) and all(isinstance(p, (list, tuple)) for p in paddings)
-    return [amount for pair in paddings for amount in pair] if pairs and set(map(len, paddings)) == {2} else paddings
+    is_nested = isinstance(paddings, (list, tuple)) and all(isinstance(p, (list, tuple)) for p in paddings)
+    has_pairs = is_nested and set(map(len, paddings)) == {2}
+    return [amount for pair in paddings for amount in pair] if has_pairs else paddings
 
 
 # ---- joining and taking apart
@@ -272,8 +273,8 @@ def _convert_lists(values: Sequence[Any]) -> list[Any]:
     Without tensors, lists without elements get the dtype of the first value.
     """
     tensors = [as_tensor(v) for v in values]
-    typed = next((t.dtype for t in tensors if t is not None and not t.weak), None)
-    if typed is None:
+    tensor_dtype = next((t.dtype for t in tensors if t is not None and not t.weak), None)
+    if tensor_dtype is None:
         is_empty = [isinstance(v, (list, tuple)) and not v for v in values]
         if any(is_empty) and not is_empty[0]:
             dtype = convert_to_tensor(values[0]).dtype
@@ -281,7 +282,7 @@ def _convert_lists(values: Sequence[Any]) -> list[Any]:
             tensors = [as_tensor(v) for v in values]
         return [v if t is None else t for v, t in zip(values, tensors, strict=True)]
     return [
-        t if t is not None else convert_to_tensor(v, typed) if isinstance(v, (list, tuple)) else v
+        t if t is not None else convert_to_tensor(v, tensor_dtype) if isinstance(v, (list, tuple)) else v
         for v, t in zip(values, tensors, strict=True)
     ]
 
@@ -313,27 +314,27 @@ def unstack(
 def split(
     value: TensorLike, num_or_size_splits: Any, axis: AxisLike = 0, num: int | None = None, name: str | None = "split"
 ) -> list[Tensor]:
-    """`value` in parts along `axis`: that many equal ones, or one for each size (-1 for the remaining size).
+    """`value` in parts along `axis`: a number of equal ones, or one for each size (-1 for the remaining size).
 
     >>> [part.numpy().tolist() for part in autoconv.split(autoconv.range(6), 3)]
     [[0, 1], [2, 3], [4, 5]]
     """
     tensor = convert_to_tensor(value)
     static_axis = static_int(axis, "axis")
-    constant = static_value(num_or_size_splits)
-    if constant is not None and np.ndim(constant) == 0:
-        return result_list(apply("split", tensor, sizes=(None,) * int(constant), axis=static_axis, name=name))
-    vector, sizes = shape_argument(num_or_size_splits)
+    known_splits = static_value(num_or_size_splits)
+    if known_splits is not None and np.ndim(known_splits) == 0:
+        return result_list(apply("split", tensor, sizes=(None,) * int(known_splits), axis=static_axis, name=name))
+    operands, sizes = shape_argument(num_or_size_splits)
     if sizes is None:
         if num is None:
             raise ValueError(f"Cannot infer argument `num` from {num_or_size_splits!r}; give num=")
         sizes = (None,) * num
-    if not vector and -1 in sizes:
-        vector = (np.array(sizes, np.int32),)
+    if not operands and -1 in sizes:
+        operands = (np.array(sizes, np.int32),)
         axis_size = tensor.shape[static_axis] if tensor.shape.rank is not None else None
         remaining_size = None if axis_size is None else axis_size - sum(s for s in sizes if s is not None and s != -1)
         sizes = tuple(remaining_size if s == -1 else s for s in sizes)
-    return result_list(apply("split", tensor, *vector, sizes=sizes, axis=static_axis, name=name))
+    return result_list(apply("split", tensor, *operands, sizes=sizes, axis=static_axis, name=name))
 
 
 # ---- compositions
@@ -348,20 +349,18 @@ def meshgrid(*args: Any, indexing: str = "xy", name: str | None = None) -> list[
     [[[1, 2], [1, 2]], [[3, 3], [4, 4]]]
     """
     if indexing not in ("xy", "ij"):
-        raise ValueError(
-            "Argument `indexing` parameter must be either 'xy' or 'ij', got '" + str(indexing) + "'"
-        )
+        raise ValueError(f"Argument `indexing` parameter must be either 'xy' or 'ij', got '{indexing}'")
     count = len(args)
-    flat = [apply("reshape", x, shape=(-1,)) for x in args]
+    vectors = [apply("reshape", vector, shape=(-1,)) for vector in args]
     grid_axes = list(builtins.range(count))
     if indexing == "xy" and count > 1:
         grid_axes[:2] = [1, 0]
     sizes: list[Any] = [None] * count
-    for x, grid_axis in zip(flat, grid_axes, strict=True):
-        sizes[grid_axis] = x.shape[0] if x.shape[0] is not None else size(x)
+    for vector, grid_axis in zip(vectors, grid_axes, strict=True):
+        sizes[grid_axis] = vector.shape[0] if vector.shape[0] is not None else size(vector)
     lines = [
-        apply("reshape", x, shape=tuple(-1 if i == grid_axis else 1 for i in builtins.range(count)))
-        for x, grid_axis in zip(flat, grid_axes, strict=True)
+        apply("reshape", vector, shape=tuple(-1 if i == grid_axis else 1 for i in builtins.range(count)))
+        for vector, grid_axis in zip(vectors, grid_axes, strict=True)
     ]
     return [broadcast_to(line, sizes) for line in lines]
 
@@ -380,8 +379,8 @@ def sequence_mask(lengths: TensorLike, maxlen: Any = None, dtype: DTypeLike = bo
     if stop.dtype is not counts.dtype:
         stop = apply("cast", stop, dtype=counts.dtype)
     zero, one = (np.array(n, counts.dtype.numpy) for n in (0, 1))
-    constant = static_value(stop)
-    row = apply("range", zero, stop, one, length=None if constant is None else int(constant))
+    known_stop = static_value(stop)
+    row = apply("range", zero, stop, one, length=None if known_stop is None else int(known_stop))
     mask = apply("less", row, apply("expand_dims", counts, axis=-1), name=name)
     out_dtype = as_dtype(dtype)
     return mask if out_dtype.is_bool else apply("cast", mask, dtype=out_dtype)

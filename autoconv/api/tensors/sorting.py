@@ -73,7 +73,7 @@ def _is_descending(direction: str) -> bool:
 def top_k(
     input: TensorLike, k: IntLike = 1, sorted: bool = True, index_type: Any = int32, name: str | None = None
 ) -> TopKV2:
-    """The `k` largest along the last axis, in descending order, the earlier of equal ones first. `k` may be a tensor.
+    """The `k` largest along the last axis, in descending order, of equal ones the earlier first. `k` may be a tensor.
 
     Raises ValueError or InvalidArgumentError when there are fewer than `k`.
 
@@ -82,9 +82,9 @@ def top_k(
     (array([5, 3], dtype=int32), array([1, 2], dtype=int32))
     """
     check_dtype("top_k", REAL, input)
-    constant = static_value(k)
-    extra, size = ((), int(constant)) if constant is not None else ((convert_to_tensor(k),), None)
-    values, indices = apply("top_k", input, *extra, k=size, name=name)
+    known_k = static_value(k)
+    operands, static_k = ((), int(known_k)) if known_k is not None else ((convert_to_tensor(k),), None)
+    values, indices = apply("top_k", input, *operands, k=static_k, name=name)
     dtype = as_dtype(index_type)
     return TopKV2(values, indices if dtype is int32 else apply("cast", indices, dtype=dtype))
 
@@ -101,14 +101,16 @@ def in_top_k(targets: TensorLike, predictions: TensorLike, k: IntLike, name: str
     check_dtype("in_top_k", frozenset({float32}), predictions)
     scores = convert_to_tensor(predictions)
     target_ids = apply("expand_dims", convert_to_tensor(targets), axis=-1)
-    count = apply("cast", apply("shape", scores)[-1], dtype=target_ids.dtype)
-    exists = apply("logical_and", apply("greater_equal", target_ids, 0), apply("less", target_ids, count))
-    index = apply("select", exists, target_ids, apply("zeros_like", target_ids))
-    target_scores = apply("take_along_axis", scores, index, axis=-1)
+    class_count = apply("cast", apply("shape", scores)[-1], dtype=target_ids.dtype)
+    is_class = apply("logical_and", apply("greater_equal", target_ids, 0), apply("less", target_ids, class_count))
+    safe_ids = apply("select", is_class, target_ids, apply("zeros_like", target_ids))
+    target_scores = apply("take_along_axis", scores, safe_ids, axis=-1)
     is_greater = apply("cast", apply("greater", scores, target_scores), dtype=int32)
-    rank = apply("reduce_sum", is_greater, axis=(-1,), keepdims=False)
-    is_valid = apply("squeeze", apply("logical_and", apply("is_finite", target_scores), exists), axis=(-1,))
-    return apply("logical_and", apply("less", rank, apply("cast", convert_to_tensor(k), dtype=int32)), is_valid)
+    greater_count = apply("reduce_sum", is_greater, axis=(-1,), keepdims=False)
+    is_valid = apply("squeeze", apply("logical_and", apply("is_finite", target_scores), is_class), axis=(-1,))
+    return apply(
+        "logical_and", apply("less", greater_count, apply("cast", convert_to_tensor(k), dtype=int32)), is_valid
+    )
 
 
 def unique(x: TensorLike, out_idx: Any = int32, name: str | None = None) -> Unique:

@@ -66,11 +66,7 @@ def bessel_k0(x: TensorLike, name: str | None = None) -> Tensor:
     >>> autoconv.math.special.bessel_k0([0.5, 1.0]).numpy().round(4)
     array([0.9244, 0.421 ], dtype=float32)
     """
-    return _in_float64(
-        x, lambda u: where(
-            u > 0, _scaled_bessel_k(0, _positive_or_one(u)) * apply("exp", -_positive_or_one(u)), math.inf
-        )
-    )
+    return _in_float64(x, lambda u: where(u > 0, _bessel_k(0, _positive_or_one(u)), math.inf))
 
 
 def bessel_k0e(x: TensorLike, name: str | None = None) -> Tensor:
@@ -88,11 +84,7 @@ def bessel_k1(x: TensorLike, name: str | None = None) -> Tensor:
     >>> autoconv.math.special.bessel_k1([0.5, 1.0]).numpy().round(4)
     array([1.6564, 0.6019], dtype=float32)
     """
-    return _in_float64(
-        x, lambda u: where(
-            u > 0, _scaled_bessel_k(1, _positive_or_one(u)) * apply("exp", -_positive_or_one(u)), math.inf
-        )
-    )
+    return _in_float64(x, lambda u: where(u > 0, _bessel_k(1, _positive_or_one(u)), math.inf))
 
 
 def bessel_k1e(x: TensorLike, name: str | None = None) -> Tensor:
@@ -112,12 +104,12 @@ def dawsn(x: TensorLike, name: str | None = None) -> Tensor:
     """
 
     def evaluate(u: Real) -> Real:
-        size = apply("abs", u)
-        near = size * _series_on_interval("DAWSON_1", size, 0, 2)
-        far = _evaluate_above(size, 8, lambda v: _series("DAWSON_4", 2.0 * (8.0 / v) ** 2 - 1.0))
-        middle = where(size < 8, _series_on_interval("DAWSON_3", size, 4, 8), far)
-        outer = where(size < 4, _series_on_interval("DAWSON_2", size, 2, 4), middle)
-        return apply("sign", u) * where(size < 2, near, outer / apply("maximum", size, 2.0))
+        magnitude = apply("abs", u)
+        near = magnitude * _series_on_interval("DAWSON_1", magnitude, 0, 2)
+        far = _evaluate_above(magnitude, 8, lambda v: _series("DAWSON_4", 2.0 * (8.0 / v) ** 2 - 1.0))
+        middle = where(magnitude < 8, _series_on_interval("DAWSON_3", magnitude, 4, 8), far)
+        outer = where(magnitude < 4, _series_on_interval("DAWSON_2", magnitude, 2, 4), middle)
+        return apply("sign", u) * where(magnitude < 2, near, outer / apply("maximum", magnitude, 2.0))
 
     return _in_float64(x, evaluate)
 
@@ -136,8 +128,8 @@ def expint(x: TensorLike, name: str | None = None) -> Tensor:
         middle = where(
             v < 8, _series_on_interval("EI_2", v, 4, 8), where(v < 16, _series_on_interval("EI_3", v, 8, 16), far)
         )
-        scaled = where((v >= 16) & (v < 32), _series_on_interval("EI_4", v, 16, 32), middle)
-        large = scaled * apply("exp", v) / v
+        series = where((v >= 16) & (v < 32), _series_on_interval("EI_4", v, 16, 32), middle)
+        large = series * apply("exp", v) / v
         return where(apply("equal", u, 0.0), -math.inf, where(u > 0, where(v < 4, near, large), math.nan))
 
     return _in_float64(x, evaluate)
@@ -208,20 +200,22 @@ def _series_on_interval(name: str, x: Real, low: float, high: float) -> Real:
 
 
 def _evaluate_above(x: Real, low: float, function: Callable[[Real], Real]) -> Real:
+    """Evaluate a function that is defined from `low` on; the result for smaller x is not used."""
     return function(apply("maximum", x, low))
 
 
 def _square_argument(x: Real, high: float) -> Real:
+    """Map x from 0 to `high` to -1 … 1, by its square."""
     return 2.0 * (apply("minimum", x, high) / high) ** 2 - 1.0
 
 
 def _asymptotic_bessel(order: int, x: Real) -> tuple[Real, Real]:
-    """Return J and Y for x above 8, by amplitude and phase."""
+    """Return the Bessel functions J and Y for x above 8, by amplitude and phase."""
     t, phase = 2.0 * (8.0 / x) ** 2 - 1.0, x - (2 * order + 1) * math.pi / 4.0
     even, odd = _series(f"P{order}", t), _series(f"Q{order}", t) / x
-    size = apply("sqrt", 2.0 / (math.pi * x))
+    amplitude = apply("sqrt", 2.0 / (math.pi * x))
     sine, cosine = apply("sin", phase), apply("cos", phase)
-    return size * (even * cosine - odd * sine), size * (even * sine + odd * cosine)
+    return amplitude * (even * cosine - odd * sine), amplitude * (even * sine + odd * cosine)
 
 
 def _bessel_j(order: int, x: Real) -> Real:
@@ -235,6 +229,10 @@ def _bessel_y(order: int, x: Real) -> Real:
     regular = _series(f"Y{order}", _square_argument(x, 8.0))
     near = logarithm + regular if order == 0 else logarithm + low * regular - 2.0 / math.pi / low
     return where(x < 8, near, _evaluate_above(x, 8.0, lambda v: _asymptotic_bessel(order, v)[1]))
+
+
+def _bessel_k(order: int, x: Real) -> Real:
+    return _scaled_bessel_k(order, x) * apply("exp", -x)
 
 
 def _scaled_bessel_k(order: int, x: Real) -> Real:
