@@ -45,16 +45,16 @@ def mark_shared(
 
     Changes of the rebuilt objects are then refused.
     """
-    shared: set[int] = set()
+    shared_ids: set[int] = set()
     for arm_index, region in enumerate(regions):
         values = [column[arm_index] for column in columns]
         counts = Counter(id(object_) for value in values for object_ in _created_objects(value, region))
-        shared |= {key for key, count in counts.items() if count > 1}
-    if not shared:
+        shared_ids |= {key for key, count in counts.items() if count > 1}
+    if not shared_ids:
         return list(layouts)
     have_shared_objects = [
         any(
-            id(object_) in shared
+            id(object_) in shared_ids
             for value, region in zip(column, regions, strict=True)
             for object_ in _created_objects(value, region)
         )

@@ -90,8 +90,8 @@ class SharedLists:
         """Rebuild the results of a region from its outputs, with one container in the places that hold one."""
         leaves = iter(outputs)
         rebuilt = [rebuild(layout, leaves) for layout in layouts]
-        mentioned = _mentioned_places(self.earlier)
-        values_by_place = {place: _rebuilt_value_at(place, rebuilt, layouts) for place in mentioned}
+        places = dict.fromkeys(place for later, places in self.earlier.items() for place in (later, *places))
+        values_by_place = {place: _rebuilt_value_at(place, rebuilt, layouts) for place in places}
         places_with_index = [place for place in self.earlier if place not in self.constant_index]
         indices = {place: SymbolicTensor(next(leaves)) for place in places_with_index}
         for place, earlier in reversed(self.earlier.items()):  # places in a container before the container itself
@@ -101,8 +101,8 @@ class SharedLists:
             else:
                 value = values_by_place[earlier[self.constant_index[place] - 1]]
             rebuilt[place.result_position] = _replace_part(rebuilt[place.result_position], place.path, value)
-        for column in self.frozen:
-            _freeze_copies(region, rebuilt[column], layouts[column])
+        for position in self.frozen:
+            _freeze_copies(region, rebuilt[position], layouts[position])
         return rebuilt
 
 
@@ -113,13 +113,13 @@ def find_shared_lists(
     result = SharedLists()
     if regions[0].contract.keeps_identity:
         return result
-    shared = _shared_ids(columns, regions)
-    if not shared:
+    shared_ids = _shared_ids(columns, regions)
+    if not shared_ids:
         return result
     containers_by_place: dict[Place, list[dict[int, Any]]] = {}
     for position, (column, layout) in enumerate(zip(columns, layouts, strict=True)):
         for place, values in _places(layout, [*map(_alternatives_with_tests, column)], Place(position), regions):
-            containers = [{id(part): part for _, part in value if id(part) in shared} for value in values]
+            containers = [{id(part): part for _, part in value if id(part) in shared_ids} for value in values]
             if any(containers):
                 containers_by_place[place] = containers
     for place, containers in containers_by_place.items():
@@ -133,7 +133,7 @@ def find_shared_lists(
     for position, column in enumerate(columns):
         containers_there = [keys for place, keys in containers_by_place.items() if place.result_position == position]
         ids_in_places = {key for containers in containers_there for keys in containers for key in keys}
-        ids_in_column = {id(part) for part in _references(column)} & shared
+        ids_in_column = {id(part) for part in _references(column)} & shared_ids
         if not ids_in_column <= ids_in_places:
             result.frozen.add(position)
     return result
@@ -141,12 +141,12 @@ def find_shared_lists(
 
 def _shared_ids(columns: Sequence[Sequence[Any]], regions: Sequence[Region]) -> set[int]:
     """Return the ids of new containers to which the results of a region refer more than once."""
-    shared: set[int] = set()
+    shared_ids: set[int] = set()
     for region_position, region in enumerate(regions):
         parts = _references([column[region_position] for column in columns])
         references = Counter(id(part) for part in parts if _is_new(part, region))
-        shared |= {key for key, count in references.items() if count > 1}
-    return shared
+        shared_ids |= {key for key, count in references.items() if count > 1}
+    return shared_ids
 
 
 def _constant_positions(
@@ -155,12 +155,13 @@ def _constant_positions(
 ) -> dict[Place, int]:  # fmt: skip
     """Return the alias index of places that hold the same new container as an earlier place on all paths."""
     result = {}
-    for place, others in earlier.items():
+    for place, earlier_places in earlier.items():
         positions = set()
         for region_position, region in enumerate(regions):
             if columns[place.result_position][region_position] is not NEVER:
                 values = [column[region_position] for column in columns]
-                first, *other_values = (_alternatives_at(p, values, layouts, region) for p in (place, *others))
+                first, *other_values = (_alternatives_at(p, values, layouts, region) for p in (place, *earlier_places))
+                # One alternative, which no tag selects.
                 is_one_new = len(first) == 1 and first[0][0] == () and _is_new(first[0][1], region)
                 candidates = enumerate(other_values if is_one_new else [], 1)
                 positions.add(next((n for n, other in candidates if _are_same_object(first, other)), 0))
@@ -214,10 +215,6 @@ def _is_new(part: object, region: Region) -> bool:
 
 def _place_order(place: Place) -> tuple[int, tuple[int, ...]]:
     return place.result_position, place.path
-
-
-def _mentioned_places(earlier: dict[Place, tuple[Place, ...]]) -> Iterable[Place]:
-    return dict.fromkeys(place for later, places in earlier.items() for place in (later, *places))
 
 
 def _places(

@@ -296,7 +296,7 @@ _COMPARED_IN_GRAPH = (Variant, SymbolicArray, SymbolicTensor, bool, int, float, 
 
 
 def kind_of_number(x: object) -> str:
-    """Return the class name of a Python number, and a name that no Python number has for everything else."""
+    """Return the class name of a Python number; for another value, a name that no class of numbers has."""
     if type(x) is SymbolicTensor:
         return ("bool", "int", "float", "complex")[weak_rank(x.type.dtype)] if x.weak else "array"
     return type(x).__name__ if isinstance(x, (bool, int, float, complex)) else "object"

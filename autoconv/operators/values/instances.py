@@ -128,8 +128,8 @@ def instance_location(value: object, trace: Trace) -> Location:
             value, GraphAttributes({HEAP: contents}) if type(contents) is SymbolicObject else dict(contents)
         )
 
-    home = trace.created_objects[id(value)][1] if trace.created_objects is not None else None
-    return Location((id(value), HEAP), f"a {type(value).__name__}", read, write, value, home, "instance")
+    creating_region = trace.created_objects[id(value)][1] if trace.created_objects is not None else None
+    return Location((id(value), HEAP), f"a {type(value).__name__}", read, write, value, creating_region, "instance")
 
 
 def create_stand_in(kind: type, heap: SymbolicObject, region: Region) -> Any:

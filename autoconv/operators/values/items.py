@@ -85,8 +85,8 @@ _PYTHON_CONTAINERS = frozenset({tuple, str, bytes, range, list, dict, *PLAIN_OF}
 
 
 def _item_of_variants(x: Any, index: Any) -> Any:
-    number = as_index(index) if type(index) is Variant and _is_array(x) else None
-    return distribute(get_item, x, index) if number is None else x[number]
+    position = as_index(index) if type(index) is Variant and _is_array(x) else None
+    return distribute(get_item, x, index) if position is None else x[position]
 
 
 def _is_array(x: object) -> bool:
@@ -122,8 +122,7 @@ def _item_at_tensor(x: Any, index: SymbolicTensor) -> Any:
         return x[index]
     if isinstance(x, (list, tuple, range)):
         return _sequence_item(x, index)
-    region = current_region()
-    if region is not None and region.contract.objects_in_graph and isinstance(x, (dict, str, bytes)):
+    if has_objects_in_graph() and isinstance(x, (dict, str, bytes)):
         return apply_object("getitem", x, index)
     if isinstance(x, dict):
         raise StagingError("a tensor cannot be looked up in a dict", current_place(), "an if for each key")
@@ -144,10 +143,9 @@ def _sequence_item(x: Any, index: SymbolicTensor) -> Any:
     result = _item_from_array(x, items, index)
     if result is not None:
         return result
-    region = current_region()
     if any(map(is_trace_time_value, items)):
         return select_item(x, items, index)
-    if region is not None and region.contract.objects_in_graph:
+    if has_objects_in_graph():
         return apply_object("getitem", x, index)
     if items and len(items) <= _ARM_LIMIT:
         return select_item(x, items, index)

@@ -85,7 +85,7 @@ def _includes_base(x: object, kinds: Any) -> bool:
 def _isscalar(x: object) -> bool:
     """`np.isscalar` for the value that plain Python would have; a weak tensor represents a Python number."""
     if isinstance(x, SymbolicTensor) and not x.weak:
-        represents_array(x)
+        represents_array(x)  # abandons the trace where it may be either
         return _scalar_type(x) is not None
     return np.isscalar(x) or (isinstance(x, SymbolicTensor) and x.weak)
 
