@@ -54,9 +54,10 @@ class InPlaceOperators(FunctionPass):
         self._mentions_frozenset = any("frozenset" in line for line in context.lines)
 
     def visit_BinOp(self, node: Any) -> Any:
-        may_be_set_operation = (
-            self._mentions_frozenset and self.function_node is not None and may_be_sets(node, self._names()[0])
-        )
+        may_be_set_operation = False
+        if self._mentions_frozenset and self.function_node is not None:
+            non_sets, _, _ = self._names_by_use()
+            may_be_set_operation = may_be_sets(node, non_sets)
         self.visit_children(node)
         if not may_be_set_operation:
             return node
@@ -73,10 +74,10 @@ class InPlaceOperators(FunctionPass):
         return build.place(build.assign(name, value), node)
 
     def _may_change(self, node: Any) -> bool:
-        non_sets, non_lists, shared = self._names()
-        return node.target.id in shared or may_change_in_place(node, non_sets, non_lists)
+        non_sets, non_lists, possible_aliases = self._names_by_use()
+        return node.target.id in possible_aliases or may_change_in_place(node, non_sets, non_lists)
 
-    def _names(self) -> tuple[set[str], set[str], set[str]]:
+    def _names_by_use(self) -> tuple[set[str], set[str], set[str]]:
         function = self.function_node
         if id(function) not in self._names_by_function:
             names = non_set_names(function), non_list_names(function), shared_names(function)

@@ -53,49 +53,51 @@ class Lineariser:
         else:
             value_ = any(test for x in xs if condition)
         """
-        result, is_any = self.namer.fresh("value_"), node.func.id == "any"
+        result_name, is_any = self.namer.fresh("value_"), node.func.id == "any"
         (generator,) = node.args[0].generators
-        otherwise = build.assign(result, copy_tree(node))
+        otherwise = build.assign(result_name, copy_tree(node))
         iterable = self.linearise(generator.iter)
-        fresh = {part.id: self.namer.fresh(f"{part.id.strip('_')}_") for part in walk(generator.target)
-                 if isinstance(part, gast.Name)}  # fmt: skip
+        target_names = [part.id for part in walk(generator.target) if isinstance(part, gast.Name)]
+        fresh_names = {name: self.namer.fresh(f"{name.strip('_')}_") for name in target_names}
         for part in (generator.target, node.args[0].elt, *generator.ifs):
-            for name in walk(part):
-                if isinstance(name, gast.Name):
-                    name.id = fresh.get(name.id, name.id)
+            for node_of_part in walk(part):
+                if isinstance(node_of_part, gast.Name):
+                    node_of_part.id = fresh_names.get(node_of_part.id, node_of_part.id)
         test = node.args[0].elt if is_any else gast.UnaryOp(gast.Not(), node.args[0].elt)
         tests = [*generator.ifs, test]
-        decisive = [build.assign(result, build.constant(is_any)), gast.Break()]
-        inner = Lineariser(self.context, self.namer, self.place)
-        condition = inner.linearise(build.place(gast.BoolOp(gast.And(), tests) if len(tests) > 1 else test, node))
-        inner._emit(self._make_if(condition, decisive, []))
-        loop = self.context.mark(build.place(gast.For(generator.target, iterable, inner.statements, [], None), node))
-        body = [build.assign(result, build.constant(not is_any)), loop]
+        decide = [build.assign(result_name, build.constant(is_any)), gast.Break()]
+        lineariser = Lineariser(self.context, self.namer, self.place)
+        joined_test = gast.BoolOp(gast.And(), tests) if len(tests) > 1 else test
+        condition = lineariser.linearise(build.place(joined_test, node))
+        lineariser._emit(self._make_if(condition, decide, []))
+        loop = gast.For(generator.target, iterable, lineariser.statements, [], None)
+        loop = self.context.mark(build.place(loop, node))
+        body = [build.assign(result_name, build.constant(not is_any)), loop]
         is_builtin = build.operate("is_builtin", build.name(node.func.id), build.constant(node.func.id))
         self._emit(self._make_if(is_builtin, body, [otherwise]))
-        return build.place(build.name(result), node)
+        return build.place(build.name(result_name), node)
 
     def _linearise_bool_op(self, node: Any) -> Any:
-        result = self.namer.fresh("value_")
-        self._emit(build.assign(result, self.linearise(node.values[0])))
-        test: Any = build.name(result)
+        result_name = self.namer.fresh("value_")
+        self._emit(build.assign(result_name, self.linearise(node.values[0])))
+        test: Any = build.name(result_name)
         if isinstance(node.op, gast.Or):
             test = gast.UnaryOp(gast.Not(), test)
         other_operands = node.values[1] if len(node.values) == 2 else gast.BoolOp(node.op, node.values[1:])
-        self._emit(self._make_if(test, self._arm_statements(result, other_operands), []))
-        return build.place(build.name(result), node)
+        self._emit(self._make_if(test, self._arm_statements(result_name, other_operands), []))
+        return build.place(build.name(result_name), node)
 
     def _linearise_if_exp(self, node: Any) -> Any:
-        result = self.namer.fresh("value_")
+        result_name = self.namer.fresh("value_")
         test = self.linearise(node.test)
-        body, orelse = self._arm_statements(result, node.body), self._arm_statements(result, node.orelse)
+        body, orelse = self._arm_statements(result_name, node.body), self._arm_statements(result_name, node.orelse)
         self._emit(self._make_if(test, body, orelse))
-        return build.place(build.name(result), node)
+        return build.place(build.name(result_name), node)
 
-    def _arm_statements(self, result: str, value: Any) -> list[Any]:
-        inner = Lineariser(self.context, self.namer, self.place)
-        inner._emit(build.assign(result, inner.linearise(value)))
-        return inner.statements
+    def _arm_statements(self, result_name: str, value: Any) -> list[Any]:
+        lineariser = Lineariser(self.context, self.namer, self.place)
+        lineariser._emit(build.assign(result_name, lineariser.linearise(value)))
+        return lineariser.statements
 
     def _make_if(self, test: Any, body: list[Any], orelse: list[Any]) -> Any:
         return self.context.mark(build.place(gast.If(test, body, orelse), self.place))
@@ -103,13 +105,13 @@ class Lineariser:
     def _linearise_operands(self, node: Any) -> Any:
         """Evaluate operands before the last one with a walrus into temporaries, to preserve the order."""
         parts = [part for part in children(node) if isinstance(part, (gast.expr, gast.keyword))]
-        last = max(i for i, part in enumerate(parts) if _has_conditional_walrus(part))
+        last_position = max(i for i, part in enumerate(parts) if _has_conditional_walrus(part))
         replacements: dict[int, Any] = {}
-        for i, part in enumerate(parts[: last + 1]):
+        for i, part in enumerate(parts[: last_position + 1]):
             if isinstance(part, (gast.keyword, gast.Starred)):
-                part.value = self._linearise_operand(part.value, i < last)
+                part.value = self._linearise_operand(part.value, i < last_position)
             else:
-                replacements[id(part)] = self._linearise_operand(part, i < last)
+                replacements[id(part)] = self._linearise_operand(part, i < last_position)
         _replace_children(node, replacements)
         return node
 
@@ -153,13 +155,13 @@ def _is_assigning_quantifier(node: Any) -> bool:
     is_quantifier = isinstance(node, gast.Call) and isinstance(node.func, gast.Name) and node.func.id in ("any", "all")
     if not is_quantifier or len(node.args) != 1 or node.keywords or not isinstance(node.args[0], gast.GeneratorExp):
         return False
-    (generator, *others), element = node.args[0].generators, node.args[0].elt
-    if others or generator.is_async:
+    (generator, *other_generators), element = node.args[0].generators, node.args[0].elt
+    if other_generators or generator.is_async:
         return False
     parts = (element, *generator.ifs)
     assigns = any(contains(part, gast.NamedExpr) for part in parts)
-    kinds = (gast.Name, gast.Tuple, gast.expr_context)
-    has_plain_target = all(isinstance(part, kinds) for part in walk(generator.target))
+    target_kinds = (gast.Name, gast.Tuple, gast.expr_context)
+    has_plain_target = all(isinstance(part, target_kinds) for part in walk(generator.target))
     return assigns and has_plain_target and not any(contains(part, _WITH_SCOPES) for part in parts)
 
 

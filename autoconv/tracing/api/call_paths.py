@@ -84,7 +84,7 @@ class Dispatched(Generic[P, R]):
                     return method(*args[1:], **kwargs)  # type: ignore[no-any-return]
             if self._is_timed and not BUSY.value and not SETTINGS.run_eagerly and not SETTINGS.check_numerics:
                 if not self._gate.take_unexamined():
-                    return self._choose_form(args, kwargs)
+                    return self._run_in_chosen_form(args, kwargs)
                 if self._gate.is_plain:
                     return self.python_function(*args, **kwargs)
             return self._run_graph(args, kwargs)
@@ -115,7 +115,7 @@ class Dispatched(Generic[P, R]):
                     result = entry(*positional)
                 except Exception as error:
                     if not is_for_python(concrete, error):
-                        self._keep_undoable(concrete)
+                        self._stop_direct_calls(concrete)
                         raise
                     failure = error
                 if failure is not None:  # after the handler, which would be the context of what the program raises
@@ -141,15 +141,15 @@ class Dispatched(Generic[P, R]):
 
     def _handle_float_flags(self, flags: int, concrete: ConcreteFunction, result: Any, args: Any, kwargs: Any) -> Any:
         if BUSY.value or not concrete.float_errors.must_rerun(flags):  # a tape records the results of the trace
-            self._keep_undoable(concrete)
+            self._stop_direct_calls(concrete)
             return result
         self._is_time_valid = False  # the time of the call is not that of its graph
         return self.python_function(*args, **kwargs)
 
-    def _keep_undoable(self, concrete: ConcreteFunction) -> None:
-        """Call the entries of a trace not directly where its later calls can be undone."""
+    def _stop_direct_calls(self, concrete: ConcreteFunction) -> None:
+        """Remove a trace from those that are called directly, if its later calls can be undone."""
         if concrete.float_errors.undoable_calls:
-            self._call_directly(*(pair for pair in self._direct_traces if pair[0] is not concrete))
+            self._set_direct_traces(*(pair for pair in self._direct_traces if pair[0] is not concrete))
 
     def _handle_flagged(self, entry: Callable[..., Any], result: Any, flags: int, *args: Any) -> Any:
         """Return the result of a call that went directly to an entry and raised flags of floating-point errors."""
@@ -170,7 +170,7 @@ class Dispatched(Generic[P, R]):
                 if first_entry is entry or entry in concrete.entries:
                     if is_for_python(concrete, error):
                         return self._rerun_plain(concrete, error, args, {})
-                    self._keep_undoable(concrete)
+                    self._stop_direct_calls(concrete)
                     break
             raise error
         except BaseException as raised:
@@ -190,7 +190,7 @@ class Dispatched(Generic[P, R]):
 
     # ---- choice between graph and plain Python
 
-    def _choose_form(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def _run_in_chosen_form(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run a call in the form chosen for its kind, or time one of the two forms if none is chosen yet."""
         if self._tiers.is_sampling():
             return self.python_function(*args, **kwargs)
@@ -276,7 +276,7 @@ class Dispatched(Generic[P, R]):
 
         Later calls go directly to an entry, so the other steps here are not timed.
         """
-        attempts, start, seconds = self._attempt_count, clock(), 0.0
+        attempts_before, start, seconds = self._attempt_count, clock(), 0.0
         self._bailout.is_without_trace, self._is_time_valid = False, True
         entries = () if kwargs else native_entries(self._native_entries)  # the entries without guards checked in Python
         try:
@@ -298,7 +298,7 @@ class Dispatched(Generic[P, R]):
             return self._run_graph(args, kwargs)
         finally:
             seconds = seconds or clock() - start
-            if self._attempt_count == attempts and self._is_time_valid and not timing.choice:
+            if self._attempt_count == attempts_before and self._is_time_valid and not timing.choice:
                 latest = max(self._cache.traces, key=lambda concrete: concrete.last_use, default=None)
                 trace_run = None if self._bailout.is_without_trace else latest
                 if trace_run is not None and not _may_run_plain(trace_run, seconds):
@@ -339,18 +339,18 @@ class Dispatched(Generic[P, R]):
         if concrete.entry is not None and not is_first:
             others = [pair for pair in self._direct_traces if pair[0] is not concrete]
             pairs = [(concrete, concrete.entry), *others[: _DIRECT_LIMIT - 1]]
-            self._call_directly(*sorted(pairs, key=lambda pair: not pair[0].is_narrow))
+            self._set_direct_traces(*sorted(pairs, key=lambda pair: not pair[0].is_narrow))
 
-    def _call_directly(self, *entries: tuple[ConcreteFunction, Callable[..., Any]]) -> None:
+    def _set_direct_traces(self, *entries: tuple[ConcreteFunction, Callable[..., Any]]) -> None:
         self._direct_traces = entries
         self._first_entries = entries[0][0].entries if entries else ()
         may_set_flags = any(concrete.float_errors.may_occur for concrete, _ in entries)
         self._gate.set_variable_check(self._checks_float_state and may_set_flags and VARIABLE is not None)
-        native = [entry for concrete, _ in entries for entry in concrete.entries]
+        native_candidates = [entry for concrete, _ in entries for entry in concrete.entries]
         self._native_entries = ()
         needs_python = any(trace.checks_guards_in_python or trace.float_errors.is_certain for trace, _ in entries)
         if self._signature.has_only_positions and not needs_python:
-            self._native_entries = self._make_native_entries(native)
+            self._native_entries = self._make_native_entries(native_candidates)
 
     def _make_native_entries(self, entries: Any) -> tuple[Any, ...]:
         return make_native_slot(type(self), self._counter, self._gate.cell, self.python_function, entries)

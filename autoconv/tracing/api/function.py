@@ -274,7 +274,7 @@ class Function(Bindable, Dispatched[P, R], TraceMaker, FunctionIntrospection, Pi
         self._record_rerun(error, args, kwargs)
         if hasattr(error, "_autoconv_items"):  # from now on they are objects
             self._signature.guesses_list_items = False
-            self._call_directly()
+            self._set_direct_traces()
         if isinstance(error, UNDONE_ERRORS):
             self._explanation.plain.append(f"one call: {public_error_text(error)}")
         return rerun_plain(error, self.python_function, args, kwargs)
@@ -290,7 +290,7 @@ class Function(Bindable, Dispatched[P, R], TraceMaker, FunctionIntrospection, Pi
 
     def _drop_direct(self, dropped: list[ConcreteFunction]) -> None:
         if any(concrete in dropped for concrete, _ in self._direct_traces):
-            self._call_directly(*(pair for pair in self._direct_traces if pair[0] not in dropped))
+            self._set_direct_traces(*(pair for pair in self._direct_traces if pair[0] not in dropped))
 
     def _trace(self, call: Call) -> ConcreteFunction:
         refuse = _refuse_variables if self._called_before else None

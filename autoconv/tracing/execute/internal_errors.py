@@ -38,7 +38,7 @@ def note_fault(error: BaseException) -> bool:
     """Return whether the error is a fault; if so, store its place before frames are removed from its traceback."""
     if not is_fault(error):
         return False
-    error.__dict__["_autoconv_place"] = _place_of_error(error)
+    error.__dict__["_autoconv_place"] = _place_suffix(error)
     return True
 
 
@@ -66,24 +66,24 @@ def is_fault(error: BaseException) -> bool:
     return not is_operation
 
 
-def is_program_error(fault: BaseException, raised: BaseException | None) -> bool:
-    """Return whether plain Python, which raised `raised` or nothing, met the same error as the trace."""
-    return raised is not None and (isinstance(raised, type(fault)) or isinstance(fault, type(raised)))
+def is_program_error(fault: BaseException, plain_error: BaseException | None) -> bool:
+    """Return whether plain Python, which raised `plain_error` or nothing, met the same error as the trace."""
+    return plain_error is not None and (isinstance(plain_error, type(fault)) or isinstance(fault, type(plain_error)))
 
 
 def error_text(error: BaseException) -> str:
     """Return the error in one line, with its place in this package."""
     text = str(error).partition("\n")[0]
-    return f"{type(error).__name__}: {text}{getattr(error, '_autoconv_place', '') or _place_of_error(error)}"
+    return f"{type(error).__name__}: {text}{getattr(error, '_autoconv_place', '') or _place_suffix(error)}"
 
 
-def _place_of_error(error: BaseException) -> str:
-    trace, place = error.__traceback__, ""
-    while trace is not None:
-        file = trace.tb_frame.f_code.co_filename
+def _place_suffix(error: BaseException) -> str:
+    traceback, place = error.__traceback__, ""
+    while traceback is not None:
+        file = traceback.tb_frame.f_code.co_filename
         if is_own_file(file):
-            place = f" at {os.path.relpath(file, _PARENT_FOLDER)}:{trace.tb_lineno}"
-        trace = trace.tb_next
+            place = f" at {os.path.relpath(file, _PARENT_FOLDER)}:{traceback.tb_lineno}"
+        traceback = traceback.tb_next
     return place
 
 
@@ -103,12 +103,13 @@ def _raising_instruction(error: BaseException) -> tuple[Any, int] | None:
 
     None if a function of the program raised it.
     """
-    entries, trace = [], error.__traceback__
-    while trace is not None:
-        entries.append((trace.tb_frame.f_code, trace.tb_lasti))
-        trace = trace.tb_next
+    instructions, traceback = [], error.__traceback__
+    while traceback is not None:
+        instructions.append((traceback.tb_frame.f_code, traceback.tb_lasti))
+        traceback = traceback.tb_next
     result = None
-    for (code, offset), is_user_code in zip(entries, are_user_frames([code for code, _ in entries]), strict=True):
+    are_user_code = are_user_frames([code for code, _ in instructions])
+    for (code, offset), is_user_code in zip(instructions, are_user_code, strict=True):
         if is_user_code:
             result = None
         elif is_own_file(code.co_filename):

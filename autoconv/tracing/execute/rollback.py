@@ -50,7 +50,7 @@ def has_no_lasting_effects(graph: Graph) -> bool:
     return can_undo(graph) and not written_parameters(graph)
 
 
-def refuse_lasting(graph: Graph) -> None:
+def refuse_lasting_effects(graph: Graph) -> None:
     """Raise RunPlain for a graph that may have to rerun as plain Python after an irreversible side effect.
 
     Output is not irreversible here, as a rerun suppresses it.
@@ -68,22 +68,24 @@ def refuse_lasting(graph: Graph) -> None:
 class Rollback:
     """The rollback of the writes of a graph's runs, for calls that have to rerun.
 
-    `saved` are the positions of the array parameters that are copied before each run. With `logs_objects`, changes of
-    Python objects are logged, and with `abandons`, the run is abandoned before an irreversible change.
+    `saved_positions` are those of the array parameters that are copied before each run. With `logs_objects`, changes
+    of Python objects are logged, and with `abandons`, the run is abandoned before an irreversible change.
     """
 
-    saved: tuple[int, ...] = ()
+    saved_positions: tuple[int, ...] = ()
     logs_objects: bool = False
     abandons: bool = False
 
     def add_saved_arrays(self, form: CallForm | None) -> CallForm | None:
         """Return the form of a call whose entry copies the saved arrays and restores them."""
-        return replace(form, saved=frozenset(self.saved), restore=restore) if form and self.saved else form
+        if form is None or not self.saved_positions:
+            return form
+        return replace(form, saved=frozenset(self.saved_positions), restore=restore)
 
     def wrap(self, run: Run, entry: Run | None) -> tuple[Run, Run | None]:
         """Wrap the run of a graph, and the entry for its form `add_saved_arrays`."""
-        if self.saved:
-            run = wrap_restoring(run, lambda values: [values[i] for i in self.saved])
+        if self.saved_positions:
+            run = wrap_restoring(run, lambda values: [values[i] for i in self.saved_positions])
         if self.logs_objects:
             run, entry = undoing(run, self.abandons), entry and undoing(entry, self.abandons)
         return run, entry
@@ -92,7 +94,7 @@ class Rollback:
 def make_rollback(graph: Graph) -> Rollback:
     """Return the rollback of a graph whose runs have side effects (see `can_run_again`).
 
-    An irreversible side effect never precedes it (see `refuse_lasting`).
+    No call has to rerun after an irreversible side effect (see `refuse_lasting_effects`).
     """
     has_objects = _has_objects(graph)
     arrays = [i for i, value in enumerate(graph.parameters) if isinstance(value.type, ArrayType)]
@@ -104,14 +106,14 @@ def make_rollback(graph: Graph) -> Rollback:
     return Rollback(tuple(saved_positions), has_objects or prints or not arrays, abandons)
 
 
-def wrap_restoring(run: Callable[..., Any], arrays: Callable[..., list[np.ndarray]]) -> Callable[..., Any]:
+def wrap_restoring(run: Callable[..., Any], arrays_of: Callable[..., list[np.ndarray]]) -> Callable[..., Any]:
     """Wrap `run` to restore arrays where it raises for a number outside of the graph's representation.
 
-    `arrays(*arguments)` returns them; they are copied before each run.
+    `arrays_of(*arguments)` returns them; they are copied before each run.
     """
 
     def run_restoring(*arguments: Any) -> Any:
-        writeable = [array for array in arrays(*arguments) if array.flags.writeable]
+        writeable = [array for array in arrays_of(*arguments) if array.flags.writeable]
         copies = [array.copy() for array in writeable]
         try:
             return run(*arguments)

@@ -89,7 +89,7 @@ class ByShape:
         self._runs: dict[Shapes, CompiledGraph] = {}
         self._code_by_pattern: dict[Pattern, AnySize | None] = {}
         self._inconclusive_shapes: Counter[Pattern] = Counter()
-        self._seen: set[Shapes] = set()
+        self._seen_shapes: set[Shapes] = set()
         self._fallback: CompiledGraph | None = None
         self._latest: CompiledGraph | None = None
         self.compilations = 0
@@ -102,19 +102,19 @@ class ByShape:
         return run(arguments)
 
     def _choose(self, shapes: Shapes) -> CompiledGraph:
-        general = self._find_open_code(shapes)
-        if general is not None and not general.kernel_ops:
-            return general.run
+        open_code = self._find_open_code(shapes)
+        if open_code is not None and not open_code.kernel_ops:
+            return open_code.run
         if self._gets_own_code(shapes):
             return self._compile_shapes(shapes)
-        return self._compile_fallback() if general is None else general.run
+        return self._compile_fallback() if open_code is None else open_code.run
 
     def _gets_own_code(self, shapes: Shapes) -> bool:
         """Return whether the shapes get code of their own: the first few do at once, others when they recur."""
-        if len(self._runs) < IMMEDIATE_SHAPES or (shapes in self._seen and len(self._runs) < MAX_SHAPES):
+        if len(self._runs) < IMMEDIATE_SHAPES or (shapes in self._seen_shapes and len(self._runs) < MAX_SHAPES):
             return True
-        if len(self._seen) < MAX_SEEN_SHAPES:
-            self._seen.add(shapes)
+        if len(self._seen_shapes) < MAX_SEEN_SHAPES:
+            self._seen_shapes.add(shapes)
         return False
 
     def entry(self, *arguments: Any) -> Any:
@@ -139,36 +139,37 @@ class ByShape:
     def notes(self) -> list[str]:
         """Lines that describe the existing code."""
         result = []
-        for pattern, general in tuple(self._code_by_pattern.items()):
+        for pattern, open_code in tuple(self._code_by_pattern.items()):
             text = ", ".join(f"({', '.join(map(str, shape))})" for shape in pattern)
-            if general is not None and not general.kernel_ops:
+            if open_code is not None and not open_code.kernel_ops:
                 result.append(f"one compilation for all sizes: {text}")
             else:
-                why = f": {', '.join(sorted(set(general.kernel_ops)))} by kernels" if general is not None else ""
-                result.append(f"no compilation for all sizes: {text}{why}")
+                reason = f": {', '.join(sorted(set(open_code.kernel_ops)))} by kernels" if open_code is not None else ""
+                result.append(f"no compilation for all sizes: {text}{reason}")
         if self._runs:
             result.append(f"{len(self._runs)} compilations, one for each shape")
-        runs = [*self._runs.values(), *(general.run for general in tuple(self._code_by_pattern.values()) if general)]
+        open_runs = [open_code.run for open_code in tuple(self._code_by_pattern.values()) if open_code]
+        runs = [*self._runs.values(), *open_runs]
         result += [note for run in runs for note in run.notes]
         return result
 
     # ---- any size
 
     def _find_open_code(self, shapes: Shapes) -> AnySize | None:
-        for general in tuple(self._code_by_pattern.values()):  # other threads may add to it
-            if general is not None and general.accepts(shapes):
-                return general
+        for open_code in tuple(self._code_by_pattern.values()):  # other threads may add to it
+            if open_code is not None and open_code.accepts(shapes):
+                return open_code
         pattern = _generalise_shapes(shapes, [self._graph.parameters[i].type for i in self._open_positions])
         if pattern in self._code_by_pattern or len(self._code_by_pattern) >= MAX_PATTERNS or pattern == shapes:
             return None
         try:
-            general = self._code_by_pattern[pattern] = self._compile_open(pattern, shapes)
+            open_code = self._code_by_pattern[pattern] = self._compile_open(pattern, shapes)
         except CannotSpecialise:  # an op refuses these shapes: it may take others
             self._inconclusive_shapes[pattern] += 1
             if self._inconclusive_shapes[pattern] == MAX_TRIES:
                 self._code_by_pattern[pattern] = None
             return None
-        return general if general is not None and general.accepts(shapes) else None
+        return open_code if open_code is not None and open_code.accepts(shapes) else None
 
     def _compile_open(self, pattern: Pattern, shapes: Shapes) -> AnySize | None:
         """Return code for any size or None; raises CannotSpecialise where these shapes are inconclusive."""

@@ -34,7 +34,7 @@ from autoconv.tracing.guards.python_codegen import FunctionWriter, TooLong
 
 _MAX_ITEMS = 64  # items of a list, tuple or dict that are compared one by one
 _PLAIN_TYPES = (int, str, bytes, float, complex, np.number, np.bool_)
-_FUNCTION_PARTS = operator.attrgetter("__code__", "__defaults__", "__kwdefaults__", "__dict__")
+_TAKE_FUNCTION_PARTS = operator.attrgetter("__code__", "__defaults__", "__kwdefaults__", "__dict__")
 _IMMUTABLE_TYPES = (
     *_PLAIN_TYPES, bool, type(None),
     types.MemberDescriptorType, types.GetSetDescriptorType, types.WrapperDescriptorType,
@@ -68,6 +68,7 @@ class _CheckWriter:
     def __init__(self, fingerprints: Callable[[], Fingerprints]) -> None:
         self.writer = FunctionWriter(fallback="False")
         self._fingerprints = fingerprints
+        # (id of an owner, key) of values that are not compared, and the names that the trace has read.
         self._skip, self._reads = fingerprints().skip, fingerprints().reads
         self._visited: dict[int, tuple[str, Any]] = {}  # id of a container -> (its variable, the container)
         self._classes: set[type] = set()
@@ -160,17 +161,17 @@ class _CheckWriter:
             self._compare_fingerprint(value, variable)
             return
         if base is dict:
-            plain_keys = variable if is_plain else f"{self.writer.constant(dict.keys)}({variable})"
-            self.writer.require_keys(keys, plain_keys)
+            keys_expression = variable if is_plain else f"{self.writer.constant(dict.keys)}({variable})"
+            self.writer.require_keys(keys, keys_expression)
         else:
-            count = "len" if is_plain else self.writer.constant(base.__len__)
-            self.writer.require(f"{count}({variable}) == {len(keys)}")
-        item = "" if is_plain else self.writer.constant(base.__getitem__)
+            get_length = "len" if is_plain else self.writer.constant(base.__len__)
+            self.writer.require(f"{get_length}({variable}) == {len(keys)}")
+        get_item = "" if is_plain else self.writer.constant(base.__getitem__)
         if base is not dict and any((id(value), key) in self._skip for key in keys):
             self.writer.require_same(value, variable)  # inputs of the trace are read from this very object
         for key in keys:
             if base is dict or (id(value), key) not in self._skip:
-                item_expression = f"{variable}[{key!r}]" if is_plain else f"{item}({variable}, {key!r})"
+                item_expression = f"{variable}[{key!r}]" if is_plain else f"{get_item}({variable}, {key!r})"
                 self.compare(base.__getitem__(value, key), item_expression)
         if not is_plain:
             self._compare_attributes(value, variable)
@@ -190,21 +191,21 @@ class _CheckWriter:
 
     def _compare_attributes(self, value: Any, variable: str) -> None:
         """Compare the attributes of an object and of its class."""
-        read = self._reads.names_for_class(type(value)) if self._reads is not None else None
+        read_names = self._reads.names_for_class(type(value)) if self._reads is not None else None
         if dict_of(value) is not None:
             attributes = self.writer.variable(f"{variable}.__dict__")
             present_attributes = instance_attributes(value)
-            if read is None:
+            if read_names is None:
                 self.writer.require(f"[*{attributes}] == {self.writer.constant(list(present_attributes))}")
             else:
-                constant = self.writer.constant(read & present_attributes.keys())
-                self.writer.require(f"{attributes}.keys() & {self.writer.constant(read)} == {constant}")
+                constant = self.writer.constant(read_names & present_attributes.keys())
+                self.writer.require(f"{attributes}.keys() & {self.writer.constant(read_names)} == {constant}")
             for name, part in present_attributes.items():
                 is_compared = not name.startswith("__autoconv") and (id(value), name) not in self._skip
-                if is_compared and (read is None or name in read):
+                if is_compared and (read_names is None or name in read_names):
                     self.compare(part, f"{attributes}[{name!r}]")
         for name, slot in slots_of(type(value)):
-            if (id(value), name) not in self._skip and (read is None or name in read):
+            if (id(value), name) not in self._skip and (read_names is None or name in read_names):
                 self._compare_slot(slot, value, variable)
         self._compare_class(type(value))
 
@@ -222,32 +223,32 @@ class _CheckWriter:
             return
         self._classes.add(cls)
         self.writer.require(f"{self.writer.constant(cls)}.__mro__ is {self.writer.constant(cls.__mro__)}")
-        read = self._reads.names_for_class(cls) if self._reads is not None else None
+        read_names = self._reads.names_for_class(cls) if self._reads is not None else None
         for base in filter(is_user_code, cls.__mro__):
-            attributes = guarded_class_attributes(base, read)
+            attributes = guarded_class_attributes(base, read_names)
             parts = {name: part for name, part in attributes if (id(base), name) not in self._skip}
-            constant = self.writer.constant(vars(base))
-            self.writer.require(f"len({constant}) == {len(vars(base))}")
+            namespace = self.writer.constant(vars(base))
+            self.writer.require(f"len({namespace}) == {len(vars(base))}")
             # Keeps the parts alive, so that their ids stay unique.
             self.writer.constant([part for part in parts.values() if not isinstance(part, np.ndarray)])
             ids = self.writer.constant([id(part) for part in parts.values()])
-            self.writer.require(f"[*map(id, map({constant}.get, {self.writer.constant(list(parts))}))] == {ids}")
+            self.writer.require(f"[*map(id, map({namespace}.get, {self.writer.constant(list(parts))}))] == {ids}")
             functions = [function for part in parts.values() for function in _functions_of(part)]
             self._compare_functions([f for f in functions if is_user_code(f) and _is_compared_by_parts(f)])
             for name, part in parts.items():
                 if type(part) is dict and not part:
-                    self.writer.require(f"not {constant}[{name!r}]")
+                    self.writer.require(f"not {namespace}[{name!r}]")
                 elif isinstance(part, enum.Enum):
-                    self.compare(part, f"{constant}[{name!r}]")
-                elif not (_never_changes(part) or all(map(_is_compared_by_parts, _functions_of(part) or [None]))):
+                    self.compare(part, f"{namespace}[{name!r}]")
+                elif not (_never_changes(part) or _has_only_compared_functions(part)):
                     fingerprint = self._fingerprint_of_class
-                    expression = f"{self.writer.constant(fingerprint)}({constant}[{name!r}])"
+                    expression = f"{self.writer.constant(fingerprint)}({namespace}[{name!r}])"
                     self.writer.require(f"{expression} == {self.writer.constant(fingerprint(part))}")
 
     def _compare_functions(self, functions: list[types.FunctionType]) -> None:
         if functions:
-            expression = f"[*map({self.writer.constant(_FUNCTION_PARTS)}, {self.writer.constant(functions)})]"
-            parts = [(*others, dict(attributes)) for *others, attributes in map(_FUNCTION_PARTS, functions)]
+            expression = f"[*map({self.writer.constant(_TAKE_FUNCTION_PARTS)}, {self.writer.constant(functions)})]"
+            parts = [(*others, dict(attributes)) for *others, attributes in map(_TAKE_FUNCTION_PARTS, functions)]
             self.writer.require(f"{expression} == {self.writer.constant(parts)}")
         for function in functions:
             if function.__defaults__:  # by identity, as == does not distinguish 1 from 1.0
@@ -282,9 +283,14 @@ def _functions_of(value: Any) -> list[Any]:
     return [part for part in parts if isinstance(part, types.FunctionType)]
 
 
-def _is_compared_by_parts(value: Any) -> bool:
+def _has_only_compared_functions(value: Any) -> bool:
+    functions = _functions_of(value)
+    return bool(functions) and all(map(_is_compared_by_parts, functions))
+
+
+def _is_compared_by_parts(value: types.FunctionType) -> bool:
     """Return whether a function is Python's own, or has only code, plain defaults and ignored attributes."""
-    if not isinstance(value, types.FunctionType) or (value.__kwdefaults__ and is_user_code(value)):
+    if value.__kwdefaults__ and is_user_code(value):
         return False
     if not is_user_code(value):
         return True

@@ -33,12 +33,12 @@ from autoconv.tracing.key.cache_key import (
 )
 
 
-def make_leaf_key(contract: type[Contract], leaf: Any, aliases: dict[int, int], literal: bool) -> LeafKey:
+def make_leaf_key(contract: type[Contract], leaf: Any, aliases: dict[int, int], by_value: bool) -> LeafKey:
     """Return the key of one leaf; raises TypeError for a set or slice under `function`.
 
-    `aliases` numbers the storages of variables. With `literal` a number is part of the key by value.
+    `aliases` numbers the storages of variables. With `by_value` a number is part of the key by value.
     """
-    if type(leaf) in _NUMBER_KEYS and not literal and contract.python_numbers:
+    if type(leaf) in _NUMBER_KEYS and not by_value and contract.python_numbers:
         return _NUMBER_KEYS[type(leaf)]
     if type(leaf) in _TEXT_TYPES:
         return Literal(leaf)
@@ -88,16 +88,17 @@ def mark_layouts(keys: Sequence[LeafKey], leaves: Sequence[Any]) -> tuple[LeafKe
     order. Native entries refuse arrays by the same rules. Under tapes, for which arguments are the graph's parameters,
     none is marked.
     """
-    arrays = [i for i, key in enumerate(keys) if isinstance(key, TensorKey) and key.origin == "array" and key.type.rank]
-    if not arrays or tape_recorders.active():
+    tensor_keys = [(i, key) for i, key in enumerate(keys) if isinstance(key, TensorKey)]
+    positions = [i for i, key in tensor_keys if key.origin == "array" and key.type.rank]
+    if not positions or tape_recorders.active():
         return tuple(keys)
     marked_keys = list(keys)
-    matrix_positions = [i for i in arrays if np.ndim(leaves[i]) > 1]
+    matrix_positions = [i for i in positions if np.ndim(leaves[i]) > 1]
     if matrix_positions and all(leaves[i].flags.fnc for i in matrix_positions):
         for i in matrix_positions:
             marked_keys[i] = TensorKey(keys[i].type, BY_COLUMNS)  # type: ignore[union-attr, arg-type]
         return tuple(marked_keys)
-    for i in arrays:
+    for i in positions:
         if _is_read_by_strides(leaves[i]):
             step = leaves[i].strides[-1] / leaves[i].itemsize
             origin = f"{BY_STRIDES} {step:.0f}" if step in _STEPS else BY_STRIDES
@@ -114,6 +115,7 @@ def _is_read_by_strides(array: Any) -> bool:
 
 
 _NUMBER_KEYS = {
-    kind: TensorKey(TensorType(weak_dtype(kind()), (), True), "number") for kind in (bool, int, float, complex)
+    number_class: TensorKey(TensorType(weak_dtype(number_class()), (), True), "number")
+    for number_class in (bool, int, float, complex)
 }
 _TEXT_TYPES = frozenset({str, bytes, type(None)})

@@ -29,7 +29,7 @@ from autoconv.runtime.support.identity import insert_nan_checks
 from autoconv.runtime.support.structure import mutable_parts
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import EagerTensor
-from autoconv.tracing.execute.rollback import has_no_lasting_effects, refuse_lasting
+from autoconv.tracing.execute.rollback import has_no_lasting_effects, refuse_lasting_effects
 from autoconv.tracing.guards import trace_restrictions
 from autoconv.tracing.guards.attribute_reads import reachable_classes
 from autoconv.tracing.guards.captured_arrays import find_captured_constants
@@ -255,7 +255,7 @@ class CompileContract(SessionContract):
     def check_optimised(self, graph: Graph) -> None:
         trace_restrictions.require_undoable_guesses(graph)
         trace_restrictions.require_undoable_attributes(graph, self.guards.kinds)
-        refuse_lasting(graph)
+        refuse_lasting_effects(graph)
         if any(map(may_change_array, graph.walk())):
             self.outside.handle_changed_objects(self._reads_arrays)
 

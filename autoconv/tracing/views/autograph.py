@@ -25,7 +25,7 @@ def to_code(entity: Callable[..., Any], recursive: bool = True, experimental_opt
         return ag__.and_(a, lambda: b)
     <BLANKLINE>
     """
-    function = _plain_function(entity)
+    function = _python_function(entity)
     text = converted_text(function)
     name = "lambda" if function.__name__ == "<lambda>" else function.__name__
     return re.sub(r"^def \w+\(", f"def tf__{name}(", text, count=1)
@@ -45,7 +45,7 @@ def to_graph(
     >>> autoconv.function(clip)(autoconv.constant(2.0)).numpy()
     np.float32(2.0)
     """
-    function = _plain_function(entity)
+    function = _python_function(entity)
     converted = convert_function(function, operators_module())
     converted.__name__ = f"tf__{function.__name__}"
     if isinstance(entity, types.MethodType):
@@ -71,7 +71,7 @@ def set_verbosity(level: int, alsologtostdout: bool = False) -> None:
     SETTINGS.log_to_stdout = alsologtostdout
 
 
-def _plain_function(entity: Any) -> types.FunctionType:
+def _python_function(entity: Any) -> types.FunctionType:
     if getattr(entity, "__autoconv_function__", False):
         raise ConversionError(
             f"converting {entity!r}: ValueError: Cannot apply autograph to a function that doesn't expose a __code__ "
