@@ -35,8 +35,9 @@ class Batch(Node):
                     f"{self.name} takes elements made of tensors, found {leaf}. Datasets inside of elements are "
                     "batched by flat_map(lambda dataset: dataset.batch(size))."
                 )
-        self.rows = int(static_size) if self.drop_remainder and static_size is not None else None
-        super().__init__(self._batched_spec(source.spec), [source], [self.size, *self._extra_values()])
+        self.stacked_spec = self._stacked_spec(source.spec)
+        self.static_size = int(static_size) if self.drop_remainder and static_size is not None else None
+        super().__init__(self._batched_spec(source.spec), [source], [self.size])
 
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
         size = bindings.number(self.size)
@@ -53,25 +54,27 @@ class Batch(Node):
 
     def count(self, bindings: Bindings) -> int:
         element_count, size = self.inputs[0].count(bindings), bindings.number(self.size)
-        return element_count if element_count < 0 else element_count // size if self.drop_remainder else -(
-            -element_count // size
-        )
-
-    def _extra_values(self) -> Sequence[Any]:
-        return ()
+        if element_count < 0:
+            return element_count
+        return element_count // size if self.drop_remainder else -(-element_count // size)
 
     def _batched_spec(self, spec: Any) -> Any:
-        return map_specs(lambda leaf: _add_rows_dimension(leaf, self.rows), spec)
+        return map_specs(lambda leaf: _add_batch_dimension(leaf, self.static_size), self.stacked_spec)
+
+    def _stacked_spec(self, spec: Any) -> Any:
+        """Return the spec of an element as it is stacked."""
+        return spec
 
     def _join_elements(self, elements: list[Element], bindings: Bindings) -> Element:
-        columns, result, start = list(zip(*elements, strict=True)), [], 0
-        for component, (spec, count) in enumerate(component_leaf_counts(self.inputs[0].spec)):
-            part, start = columns[start : start + count], start + count
-            if is_composite_spec(spec):
-                rows = [rebuild(spec, leaves) for leaves in zip(*part, strict=True)]
-                result += composite_arrays(spec._stack_values(rows))
+        leaf_columns, result, start = list(zip(*elements, strict=True)), [], 0
+        element_components, stacked_specs = component_leaf_counts(self.inputs[0].spec), flatten(self.stacked_spec)[0]
+        for component, ((spec, count), stacked) in enumerate(zip(element_components, stacked_specs, strict=True)):
+            columns, start = leaf_columns[start : start + count], start + count
+            if is_composite_spec(stacked):
+                rows = [rebuild(spec, leaves) for leaves in zip(*columns, strict=True)]
+                result += composite_arrays(stacked._stack_values(rows))
             else:
-                result.append(_stack(component, part[0], self.place))
+                result.append(_stack(component, columns[0], self.place))
         return result
 
 
@@ -83,33 +86,19 @@ class RaggedBatch(Batch):
     def __init__(
         self, source: Node, size: TensorLike, drop_remainder: bool = False, splits_dtype: DTypeLike = int64
     ) -> None:
-        self.row_specs = map_specs(lambda leaf: _as_ragged_spec(leaf, splits_dtype), source.spec)
+        self._splits_dtype = splits_dtype
         super().__init__(source, size, drop_remainder)
 
-    def _batched_spec(self, spec: Any) -> Any:
-        return super()._batched_spec(self.row_specs)
-
-    def _join_elements(self, elements: list[Element], bindings: Bindings) -> Element:
-        columns, result, start = list(zip(*elements, strict=True)), [], 0
-        components = flatten(self.row_specs)[0]
-        for component, ((spec, count), row) in enumerate(
-            zip(component_leaf_counts(self.inputs[0].spec), components, strict=True)
-        ):
-            part, start = columns[start : start + count], start + count
-            if is_composite_spec(row):
-                rows = [rebuild(spec, leaves) for leaves in zip(*part, strict=True)]
-                result += composite_arrays(row._stack_values(rows))
-            else:
-                result.append(_stack(component, part[0], self.place))
-        return result
+    def _stacked_spec(self, spec: Any) -> Any:
+        return map_specs(lambda leaf: _as_ragged_spec(leaf, self._splits_dtype), spec)
 
 
 def _as_ragged_spec(leaf: TypeSpec, splits_dtype: DTypeLike) -> Any:
     """Return the spec of a component as a ragged row, if it has sizes that are not known."""
     if not isinstance(leaf, TensorSpec) or not leaf.shape.rank or leaf.shape.is_fully_defined():
         return leaf
-    deepest = max(axis for axis, size in enumerate(leaf.shape) if size is None)
-    return RaggedTensorSpec(leaf.shape, leaf.dtype, deepest, splits_dtype)
+    last_unknown_axis = max(axis for axis, size in enumerate(leaf.shape) if size is None)
+    return RaggedTensorSpec(leaf.shape, leaf.dtype, last_unknown_axis, splits_dtype)
 
 
 class SparseBatch(Batch):
@@ -122,13 +111,13 @@ class SparseBatch(Batch):
         super().__init__(source, size)
 
     def _batched_spec(self, spec: Any) -> Any:
-        return SparseTensorSpec([self.rows, *self.row_shape], spec.dtype)
+        return SparseTensorSpec([self.static_size, *self.row_shape], spec.dtype)
 
     def _join_elements(self, elements: list[Element], bindings: Bindings) -> Element:
         shapes = [np.shape(element[0]) for element in elements]
         sizes = [
-            max(sizes_of_rows) if size is None else size
-            for size, *sizes_of_rows in zip(self.row_shape, *shapes, strict=True)
+            max(row_sizes) if size is None else size
+            for size, *row_sizes in zip(self.row_shape, *shapes, strict=True)
         ]
         indices = [
             np.column_stack([np.full(array.size, row), *map(np.ravel, np.indices(array.shape))])
@@ -152,21 +141,21 @@ class PaddedBatch(Batch):
             if shapes is None
             else _entries_by_component(shapes, template, "padded_shapes")
         )
-        self.shapes = [_check_shape(s, leaf) for s, leaf in zip(requested_shapes, specs, strict=True)]
+        self.padded_shapes = [_padded_shape(shape, leaf) for shape, leaf in zip(requested_shapes, specs, strict=True)]
         padding_values = (
             [None] * len(specs) if values is None else _entries_by_component(values, template, "padding_values")
         )
-        self.padding = [_padding_value(v, leaf) for v, leaf in zip(padding_values, specs, strict=True)]
+        self.padding_values = [_padding_value(value, leaf) for value, leaf in zip(padding_values, specs, strict=True)]
         super().__init__(source, size, drop_remainder)
 
     def _batched_spec(self, spec: Any) -> Any:
         leaves, template = flatten(spec)
-        specs = [TensorSpec(shape, leaf.dtype) for shape, leaf in zip(self.shapes, leaves, strict=True)]
-        return pack(template, [_add_rows_dimension(leaf, self.rows) for leaf in specs])
+        specs = [TensorSpec(shape, leaf.dtype) for shape, leaf in zip(self.padded_shapes, leaves, strict=True)]
+        return pack(template, [_add_batch_dimension(leaf, self.static_size) for leaf in specs])
 
     def _join_elements(self, elements: list[Element], bindings: Bindings) -> Element:
-        columns = zip(*elements, strict=True)
-        return [_pad(c, s, v, self.place) for c, s, v in zip(columns, self.shapes, self.padding, strict=True)]
+        components = zip(*elements, self.padded_shapes, self.padding_values, strict=True)
+        return [_pad(column, shape, value, self.place) for *column, shape, value in components]
 
 
 class Unbatch(Node):
@@ -194,10 +183,9 @@ class Unbatch(Node):
                 yield [np.asarray(leaf)[position : position + 1].reshape(np.shape(leaf)[1:]) for leaf in element]
 
     def count(self, bindings: Bindings) -> int:
-        element_count, rows = self.inputs[0].count(bindings), {
-            leaf.shape[0] for leaf in _specs_of_tensors(self.inputs[0].spec)
-        }
-        row_count = rows.pop() if len(rows) == 1 else None
+        element_count = self.inputs[0].count(bindings)
+        row_counts = {leaf.shape[0] for leaf in _specs_of_tensors(self.inputs[0].spec)}
+        row_count = row_counts.pop() if len(row_counts) == 1 else None
         if element_count == INFINITE:
             return INFINITE
         return element_count * row_count if element_count >= 0 and row_count else UNKNOWN
@@ -224,52 +212,52 @@ def _pad(column: Sequence[Any], shape: TensorShape, value: Any, place: Place | N
     ranks = {np.ndim(array) for array in column}
     if len(ranks) > 1 or (shape.rank is not None and ranks != {shape.rank}):
         raise InvalidArgumentError(
-            f"padded_batch was told that elements have the shape {shape}, and found dimensions {sorted(ranks)}",
+            f"padded_batch pads elements to the shape {shape}, but found elements of the ranks {sorted(ranks)}",
             place,
         )
-    longest = [max(sizes) for sizes in zip(*(np.shape(array) for array in column), strict=True)]
-    static_sizes = shape.as_list() if shape.rank is not None else [None] * len(longest)
+    max_sizes = [max(sizes) for sizes in zip(*(np.shape(array) for array in column), strict=True)]
+    static_sizes = shape.as_list() if shape.rank is not None else [None] * len(max_sizes)
     padded_sizes = [
-        size if static_size is None else static_size for static_size, size in zip(static_sizes, longest, strict=True)
+        size if static_size is None else static_size for static_size, size in zip(static_sizes, max_sizes, strict=True)
     ]
-    if any(size > limit for size, limit in zip(longest, padded_sizes, strict=True)):
+    if any(size > limit for size, limit in zip(max_sizes, padded_sizes, strict=True)):
         raise InvalidArgumentError(
-            f"Attempted to pad to a smaller size than the input element: the shape {longest} does not fit into "
+            f"Attempted to pad to a smaller size than the input element: the shape {max_sizes} does not fit into "
             f"{padded_sizes}.",
             place,
         )
     result: np.ndarray = np.full((len(column), *padded_sizes), value, np.asarray(column[0]).dtype)
     for position, array in enumerate(column):
-        part: tuple[Any, ...] = (position, *(slice(0, size) for size in np.shape(array)))
-        result[part] = array
+        region: tuple[Any, ...] = (position, *(slice(0, size) for size in np.shape(array)))
+        result[region] = array
     return result
 
 
-def _entries_by_component(values: Any, template: Template | None, parameter: str) -> list[Any]:
-    """Return one entry for each component; a single one applies to all."""
+def _entries_by_component(values: Any, template: Template | None, parameter_name: str) -> list[Any]:
+    """Return one entry for each component; a single padding value applies to all."""
     if template is None:
         return [values]
-    if parameter == "padded_shapes" and isinstance(values, (list, TensorShape)):
-        raise TypeError(f"{parameter} has to have the structure of the elements, found {values!r}")
+    if parameter_name == "padded_shapes" and isinstance(values, (list, TensorShape)):
+        raise TypeError(f"{parameter_name} has to have the structure of the elements, found {values!r}")
     if template.keys is not None and isinstance(values, dict):
         parts = [values[key] for key in template.keys]
     elif isinstance(values, tuple) and len(values) == len(template.children):
         parts = list(values)
-    elif parameter == "padding_values" and not isinstance(values, (tuple, dict)):
+    elif parameter_name == "padding_values" and not isinstance(values, (tuple, dict)):
         return [values] * template.leaf_count
     else:
-        raise TypeError(f"{parameter} has to have the structure of the elements, found {values!r}")
+        raise TypeError(f"{parameter_name} has to have the structure of the elements, found {values!r}")
     return [
-        x for part, child in zip(parts, template.children, strict=True) for x in _entries_by_component(
-            part, child, parameter
-        )
+        entry
+        for part, child in zip(parts, template.children, strict=True)
+        for entry in _entries_by_component(part, child, parameter_name)
     ]
 
 
-def _check_shape(shape: Any, leaf: TensorSpec) -> TensorShape:
+def _padded_shape(shape: Any, leaf: TensorSpec) -> TensorShape:
     entries = np.asarray(shape).tolist() if hasattr(shape, "numpy") else shape
     if isinstance(entries, (list, tuple)):
-        entries = [None if d is not None and d == -1 else d for d in entries]
+        entries = [None if size == -1 else size for size in entries]
     result = TensorShape(as_shape(entries))
     if result.rank is not None and leaf.shape.rank is not None and result.rank != leaf.shape.rank:
         raise ValueError(
@@ -287,11 +275,11 @@ def _padding_value(value: Any, leaf: TensorSpec) -> Any:
     return item.encode() if isinstance(item, str) else item
 
 
-def _add_rows_dimension(leaf: Any, rows: int | None) -> Any:
+def _add_batch_dimension(leaf: Any, size: int | None) -> Any:
     if is_composite_spec(leaf):
-        return leaf._batch(rows)
+        return leaf._batch(size)
     shape = leaf.type.shape
-    return TensorSpec(None if shape is None else (rows, *shape), leaf.dtype)
+    return TensorSpec(None if shape is None else (size, *shape), leaf.dtype)
 
 
 __all__ = ["Batch", "PaddedBatch", "RaggedBatch", "SparseBatch", "Unbatch"]

@@ -36,8 +36,8 @@ class Zip(Node):
 
     def count(self, bindings: Bindings) -> int:
         counts = [source.count(bindings) for source in self.inputs]
-        finite = [count for count in counts if count != INFINITE]
-        return INFINITE if not finite else UNKNOWN if UNKNOWN in finite else min(finite)
+        other_counts = [count for count in counts if count != INFINITE]
+        return INFINITE if not other_counts else UNKNOWN if UNKNOWN in other_counts else min(other_counts)
 
 
 class Concatenate(Node):
@@ -60,64 +60,72 @@ class Concatenate(Node):
 class Interleave(Node):
     """Elements of the datasets that a function returns for each element of the source.
 
-    `cycle` of these datasets are open at a time and take turns of `block` elements each. One that is exhausted is
-    replaced by the dataset of the next source element. flat_map is an interleave with a cycle of one.
+    `cycle_length` of these datasets are open at a time and take turns of `block_length` elements each. An exhausted
+    dataset is replaced by the dataset of the next source element. flat_map is an interleave with a cycle length of one.
     """
 
     name = "interleave"
 
-    def __init__(self, source: Node, function: Any, cycle: Any, block: Any, workers: Any, name: str) -> None:
+    def __init__(
+        self, source: Node, function: Any, cycle_length: Any, block_length: Any, workers: Any, name: str
+    ) -> None:
         self.function = ElementFunction(function, source.spec, name)
         if not hasattr(self.function.spec, "element_spec"):
             raise TypeError(
                 f"The function of `{name}` must return a dataset. Got {self.function.spec}. "
                 "Dataset.from_tensors(value) makes one of a single element."
             )
-        self.cycle, self.block = check_positive("cycle_length", cycle), check_positive("block_length", block)
+        self.cycle_length = check_positive("cycle_length", cycle_length)
+        self.block_length = check_positive("block_length", block_length)
         self.workers = thread_count(workers)
-        values = [*self.function.values, self.cycle, self.block]
+        values = [*self.function.values, self.cycle_length, self.block_length]
         super().__init__(self.function.spec.element_spec, [source], values)
 
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
-        run, source = self.function.runner(bindings), self.inputs[0].iterate(bindings)
-        size, block = bindings.number(self.cycle), bindings.number(self.block)
-        if min(size, block) < 1:
-            raise ValueError(f"cycle_length and block_length have to be positive, found {size} and {block}")
-        cycle: list[Iterator[Element] | None] = [None] * size
-        position = emitted = 0
+        dataset_of, source = self.function.runner(bindings), self.inputs[0].iterate(bindings)
+        cycle_length, block_length = bindings.number(self.cycle_length), bindings.number(self.block_length)
+        if min(cycle_length, block_length) < 1:
+            raise ValueError(
+                f"cycle_length and block_length have to be positive, found {cycle_length} and {block_length}"
+            )
+        open_datasets: list[Iterator[Element] | None] = [None] * cycle_length
+        position = block_size = 0
         is_exhausted = False
-        while not is_exhausted or any(cycle):
-            current = cycle[position]
+        while not is_exhausted or any(open_datasets):
+            current = open_datasets[position]
             if current is None:
                 source_element = None if is_exhausted else next(source, None)
                 if source_element is not None:
-                    cycle[position] = self._start(run(source_element)[0])
+                    open_datasets[position] = self._start_iteration(dataset_of(source_element)[0])
                     continue
                 is_exhausted = True
             else:
                 element = next(current, None)
                 if element is not None:
                     yield element
-                    emitted += 1
-                    if emitted < block:
+                    block_size += 1
+                    if block_size < block_length:
                         continue
                 else:
-                    cycle[position] = None
-            position, emitted = (position + 1) % size, 0
+                    open_datasets[position] = None
+            position, block_size = (position + 1) % cycle_length, 0
 
-    def _start(self, dataset: Any) -> Iterator[Element]:
+    def _start_iteration(self, dataset: Any) -> Iterator[Element]:
         """Return the elements of a dataset; with threads, one thread per dataset computes them ahead."""
         elements: Iterator[Element] = dataset.iterate()
         return prefetch(elements, 2) if self.workers else elements
 
 
 class Sample(Node):
-    """Elements of several datasets, each from one drawn by weights or selected by a choice dataset."""
+    """Elements of several datasets: each is the next of a dataset drawn by weights, or named by a choice dataset.
+
+    The end of a dataset ends the sample if it `stops_at_end`; otherwise the others continue.
+    """
 
     name = "sample_from_datasets"
 
     def __init__(
-        self, sources: Sequence[Node], weights: Any, seed: Any, stops: bool, choice: Node | None = None
+        self, sources: Sequence[Node], weights: Any, seed: Any, stops_at_end: bool, choice_dataset: Node | None = None
     ) -> None:
         spec = sources[0].spec
         for source in sources[1:]:
@@ -126,41 +134,42 @@ class Sample(Node):
         if self.weights.shape != (len(sources),) or (self.weights < 0).any() or not self.weights.sum():
             raise ValueError(f"one weight of at least 0 is needed for each of {len(sources)} datasets, found {weights}")
         self.stream = Stream(seed, reshuffles=False)
-        self.stops = stops
-        self.choice = choice
-        super().__init__(spec, [*sources, *([choice] if choice is not None else [])])
+        self.stops_at_end = stops_at_end
+        self.choice_dataset = choice_dataset
+        super().__init__(spec, [*sources, *([choice_dataset] if choice_dataset is not None else [])])
 
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
         sources = self.inputs[: len(self.weights)]
-        alive: dict[int, Iterator[Element]] = {i: s.iterate(bindings) for i, s in enumerate(sources)}
-        for choice in self._choices(alive, bindings):
-            if choice not in alive:
+        open_iterators: dict[int, Iterator[Element]] = {i: s.iterate(bindings) for i, s in enumerate(sources)}
+        for choice in self._choices(open_iterators, bindings):
+            if choice not in open_iterators:
                 if not 0 <= choice < len(sources):
                     raise ValueError(f"the choice dataset chose {choice}, and there are {len(sources)} datasets")
                 continue
-            element = next(alive[choice], None)
+            element = next(open_iterators[choice], None)
             if element is not None:
                 yield element
-            elif self.stops:
+            elif self.stops_at_end:
                 return
             else:
-                del alive[choice]
-                if not alive:
+                del open_iterators[choice]
+                if not open_iterators:
                     return
 
-    def _choices(self, alive: dict[int, Any], bindings: Bindings) -> Iterator[int]:
-        if self.choice is not None:
-            for element in self.choice.iterate(bindings):
+    def _choices(self, open_iterators: dict[int, Any], bindings: Bindings) -> Iterator[int]:
+        if self.choice_dataset is not None:
+            for element in self.choice_dataset.iterate(bindings):
                 yield int(element[0])
             return
         candidates = [i for i in range(len(self.weights)) if self.weights[i] > 0]
         logits = np.log(self.weights[candidates].astype(np.float32))
-        limits = np.cumsum(np.exp(logits - logits.max()), dtype=np.float64)
+        cumulative_weights = np.cumsum(np.exp(logits - logits.max()), dtype=np.float64)
         draw = self.stream.begin(bindings)
-        while any(i in alive for i in candidates):
-            high, low = Philox.of_seed(draw.draw_word(), draw.draw_word()).words(2).tolist()
-            fraction = ((high & 0xFFFFF) << 32 | low) * 2.0**-52
-            yield candidates[min(int(np.searchsorted(limits, fraction * limits[-1], "right")), len(candidates) - 1)]
+        while any(i in open_iterators for i in candidates):
+            high_word, low_word = Philox.of_seed(draw.draw_word(), draw.draw_word()).words(2).tolist()
+            fraction = ((high_word & 0xFFFFF) << 32 | low_word) * 2.0**-52
+            index = int(np.searchsorted(cumulative_weights, fraction * cumulative_weights[-1], "right"))
+            yield candidates[min(index, len(candidates) - 1)]
 
 
 __all__ = ["Concatenate", "Interleave", "Sample", "Zip"]

@@ -10,15 +10,16 @@ from typing import IO, Any
 import numpy as np
 
 from autoconv.data.elements import map_specs
-from autoconv.data.files import FileNode, text
+from autoconv.data.files import FileNode
 from autoconv.data.nodes import Element
+from autoconv.data.sources import object_scalar
 from autoconv.errors import InvalidArgumentError
 from autoconv.graph.dtypes import DType, as_dtype, float32, float64, int32, int64, string
 from autoconv.runtime.support.shape import TensorSpec
 from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.static_values import static_value
 
-_CANDIDATES = (int32, int64, float32, float64, string)  # from the narrowest to the widest
+_CANDIDATE_DTYPES = (int32, int64, float32, float64, string)  # from the narrowest to the widest
 
 
 class Csv(FileNode):
@@ -49,20 +50,20 @@ class Csv(FileNode):
         if len(delimiter) != 1:
             raise ValueError(f"field_delim is a single character, found {delimiter!r}")
         self.dtypes, self.defaults = (list(x) for x in zip(*map(column_default, defaults), strict=True))
-        self.header, self.delimiter, self.quotes, self.missing = header, delimiter, quotes, missing
+        self.has_header, self.delimiter, self.quotes, self.missing = header, delimiter, quotes, missing
         specs: Any = tuple(TensorSpec((), dtype) for dtype in self.dtypes)
         if names is not None:
             specs = dict(zip(names, specs, strict=True))
-            order = sorted(range(len(names)), key=lambda i: names[i])  # leaves of dicts are sorted by key
+            leaf_order = sorted(range(len(names)), key=lambda i: names[i])  # leaves of dicts are sorted by key
         else:
-            order = list(range(len(specs)))
-        self.order = order
+            leaf_order = list(range(len(specs)))
+        self.leaf_order = leaf_order
         super().__init__(filenames, map_specs(lambda spec: spec, specs), compression_type)
 
     def read(self, file: IO[bytes], path: str) -> Iterator[Element]:
         # latin-1 maps every byte to itself: the fields are encoded back below
         lines = io.TextIOWrapper(file, "latin-1", newline="")
-        for location, record in records(lines, self.delimiter, self.quotes, path, self.header):
+        for location, record in read_records(lines, self.delimiter, self.quotes, path, self.has_header):
             fields = record
             if self.columns is not None:
                 if max(self.columns) >= len(record):
@@ -75,7 +76,7 @@ class Csv(FileNode):
                     f"{location}: Expect {len(self.dtypes)} fields but have {len(record)} in record"
                 )
             values = [self._parse_field(i, field, location) for i, field in enumerate(fields)]
-            yield [values[i] for i in self.order]
+            yield [values[i] for i in self.leaf_order]
 
     def _parse_field(self, position: int, field: str, location: str) -> Any:
         dtype, default = self.dtypes[position], self.defaults[position]
@@ -84,7 +85,7 @@ class Csv(FileNode):
                 raise InvalidArgumentError(f"{location}: Field {position} is required but missing in record!")
             return default
         if dtype.is_string:
-            return text(field.encode("latin-1"))
+            return object_scalar(field.encode("latin-1"))
         try:
             return parse_number(field, dtype)
         except (ValueError, OverflowError):
@@ -93,8 +94,10 @@ class Csv(FileNode):
             ) from None
 
 
-def records(lines: Any, delimiter: str, quotes: bool, path: str, header: bool) -> Iterator[tuple[str, list[str]]]:
-    """Yield (file:line, fields) for each record, without empty ones."""
+def read_records(
+    lines: Any, delimiter: str, quotes: bool, path: str, skips_header: bool
+) -> Iterator[tuple[str, list[str]]]:
+    """Yield ("file:line", fields) for each record that is not empty."""
     quoting: Any = csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE
     reader = csv.reader(lines, delimiter=delimiter, quoting=quoting, strict=True)
     while True:
@@ -104,13 +107,13 @@ def records(lines: Any, delimiter: str, quotes: bool, path: str, header: bool) -
             return
         except csv.Error as error:
             raise InvalidArgumentError(f"{path}:{reader.line_num}: {error}") from None
-        if header:
-            header = False
+        if skips_header:
+            skips_header = False
         elif record:
             yield f"{path}:{reader.line_num}", record
 
 
-def column_names(path: str, delimiter: str) -> list[str]:
+def read_column_names(path: str, delimiter: str) -> list[str]:
     """Return the names in the first line of a file."""
     with open(path, encoding="utf-8", newline="") as file:
         names = next(csv.reader(file, delimiter=delimiter), [])
@@ -119,18 +122,18 @@ def column_names(path: str, delimiter: str) -> list[str]:
     return names
 
 
-def guess_dtypes(path: str, delimiter: str, columns: Sequence[int], header: bool, rows: int = 100) -> list[DType]:
-    """Return the narrowest dtype of each column that fits its first values."""
+def guess_dtypes(path: str, delimiter: str, columns: Sequence[int], header: bool, row_limit: int = 100) -> list[DType]:
+    """Return the narrowest dtype of each column that fits its first `row_limit` values."""
     candidate_indices = [0] * len(columns)
     with open(path, encoding="latin-1", newline="") as file:
-        for number, (_, record) in enumerate(records(file, delimiter, True, path, header)):
-            if number == rows:
+        for row, (_, record) in enumerate(read_records(file, delimiter, True, path, header)):
+            if row == row_limit:
                 break
             for i, column in enumerate(columns):
                 field = record[column] if column < len(record) else ""
-                while field and not _is_valid_as(field, _CANDIDATES[candidate_indices[i]]):
+                while field and not _is_valid_as(field, _CANDIDATE_DTYPES[candidate_indices[i]]):
                     candidate_indices[i] += 1
-    return [_CANDIDATES[i] for i in candidate_indices]
+    return [_CANDIDATE_DTYPES[i] for i in candidate_indices]
 
 
 def _is_valid_as(field: str, dtype: DType) -> bool:
@@ -143,10 +146,13 @@ def _is_valid_as(field: str, dtype: DType) -> bool:
 
 
 def parse_number(field: str, dtype: DType) -> Any:
+    """Return the number or bool of a field; raises ValueError or OverflowError if it has none of the dtype."""
     if "_" in field:
         raise ValueError("an underscore in a number is Python's syntax only")
     if dtype.is_bool:
-        return np.bool_({"true": True, "false": False}[field.strip().lower()])
+        if field.strip().lower() not in ("true", "false"):
+            raise ValueError(f"{field!r} is neither true nor false")
+        return np.bool_(field.strip().lower() == "true")
     if dtype.is_integer:
         value = int(field)
         if not int(dtype.min) <= value <= int(dtype.max):
@@ -172,4 +178,4 @@ def column_default(entry: Any) -> tuple[DType, Any]:
         raise ValueError(f"each column has one default, found {entry!r}")
     if not len(values):
         return tensor.dtype, None
-    return tensor.dtype, text(values[0]) if tensor.dtype.is_string else values[0]
+    return tensor.dtype, object_scalar(values[0]) if tensor.dtype.is_string else values[0]

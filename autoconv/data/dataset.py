@@ -292,7 +292,7 @@ class Dataset(StorageMethods, ResamplingMethods, DatasetV2):
     ) -> Dataset:
         """Datasets of `size` elements each, `stride` apart; each starts `shift` (by default `size`) after the last.
 
-        For elements that are structures, structures of datasets.
+        Elements that are structures give structures of datasets.
         """
         return Dataset(transforms.Window(self.node, size, shift, stride, drop_remainder, DatasetSpec))
 
@@ -316,7 +316,7 @@ class Dataset(StorageMethods, ResamplingMethods, DatasetV2):
     ) -> Dataset:  # fmt: skip
         """Batches of elements of similar lengths, those between two boundaries, padded as by `padded_batch`.
 
-        There is a batch size for each bucket: one more than boundaries. Raises ValueError for another number of them.
+        `bucket_batch_sizes` has a size for each bucket, one more than boundaries, or else raises ValueError.
         """
         padding = None if no_padding else grouping.Padding(padded_shapes, padding_values, pad_to_bucket_boundary)
         boundaries, sizes = bucket_boundaries, bucket_batch_sizes
@@ -339,7 +339,8 @@ class Dataset(StorageMethods, ResamplingMethods, DatasetV2):
     ) -> Dataset:
         """The elements of the datasets map_func(element), in turns of `block_length` elements each.
 
-        `cycle_length` of them (10 by default) are open at a time; with `num_parallel_calls` threads compute them ahead.
+        `cycle_length` of the datasets (10 by default) are open at a time. With `num_parallel_calls`, threads compute
+        their elements ahead.
         """
         cycle = 10 if cycle_length in (None, transforms.AUTOTUNE) else cycle_length
         return Dataset(combining.Interleave(self.node, map_func, cycle, block_length, num_parallel_calls, "interleave"))

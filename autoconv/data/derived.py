@@ -45,10 +45,10 @@ class StorageMethods(Iterable):
         cls, path: str, element_spec: Any = None, compression: str | None = None,
         reader_func: Callable[..., Any] | None = None, wait: bool = False,
     ) -> Self:  # fmt: skip
-        """The elements that `save` wrote into a folder; `reader_func` takes a dataset whose only element is
-        their dataset.
+        """The elements that `save` wrote into a folder.
 
-        Raises NotFoundError without them, DataLossError where they are damaged, ValueError for another spec.
+        `reader_func` takes a dataset whose only element is their dataset, and returns the dataset to use. Raises
+        NotFoundError for a folder without elements, DataLossError where they are damaged, ValueError for another spec.
 
         >>> import tempfile
         >>> folder = tempfile.mkdtemp()
@@ -98,5 +98,5 @@ class ResamplingMethods(Iterable):
         return type(self)(RejectionResample(self.node, class_func, target_dist, initial_dist, seed))
 
     def ignore_errors(self, log_warning: bool = False, name: str | None = None) -> Self:
-        """The elements without those for which a function of `map` or `filter` before it raises an error."""
+        """The elements except those for which a function of an earlier `map` or `filter` raises an error."""
         return type(self)(IgnoreErrors(self.node, log_warning))

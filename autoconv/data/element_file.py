@@ -23,8 +23,8 @@ from autoconv.data.nodes import Element
 from autoconv.errors import DataLossError
 
 _MAGIC = b"autoconv elements 2\n"
-_HEAD = struct.Struct("<QI")  # length and checksum of a block
-_END = (1 << 64) - 1  # in place of a length
+_BLOCK_HEAD = struct.Struct("<QI")  # length and checksum of a block
+_END = (1 << 64) - 1  # in place of a length, in the last block
 
 
 def write_through(elements: Iterator[Element], spec: Any, path: str) -> Iterator[Element]:
@@ -37,52 +37,53 @@ def write_through(elements: Iterator[Element], spec: Any, path: str) -> Iterator
             checksum = _write_block(file, b"".join(map(_leaf_bytes, element)), checksum)
             count += 1
             yield element
-        file.write(_HEAD.pack(_END, _checksum(_END, struct.pack("<Q", count), checksum)))
+        file.write(_BLOCK_HEAD.pack(_END, _checksum(_END, struct.pack("<Q", count), checksum)))
 
 
 def read_elements(path: str, spec: Any) -> Iterator[Element]:
     """Read the elements of a file; raises DataLossError where it is damaged or has elements of another spec."""
     dtypes = [leaf.dtype for leaf in spec_leaves(spec)]
     try:
-        element_blocks = open(path, "rb")  # noqa: SIM115 the next statement closes it
+        opened_file = open(path, "rb")  # noqa: SIM115 the next statement closes it
     except FileNotFoundError:
         raise DataLossError(f"{path}: the file of elements is missing") from None
-    with element_blocks as file:
+    with opened_file as file:
         if file.read(len(_MAGIC)) != _MAGIC:
             raise DataLossError(f"{path} is not a file of elements, or is damaged")
-        blocks = _blocks(file, path)
+        blocks = _read_blocks(file, path)
         if next(blocks, None) != _types_of(spec):
             raise DataLossError(f"{path} does not hold elements of {spec}; remove the file")
         for block in blocks:
             reader = _LeafReader(block)
-            yield [reader.text() if dtype.is_string else reader.array(dtype.numpy) for dtype in dtypes]
+            yield [reader.read_texts() if dtype.is_string else reader.read_array(dtype.numpy) for dtype in dtypes]
 
 
-def _blocks(file: IO[bytes], path: str) -> Iterator[bytes]:
+def _read_blocks(file: IO[bytes], path: str) -> Iterator[bytes]:
     """Return the blocks up to the end; raises DataLossError where one is damaged or missing."""
-    size, checksum, count = os.fstat(file.fileno()).st_size, 0, 0
+    file_size, checksum, block_count = os.fstat(file.fileno()).st_size, 0, 0
     while True:
-        head = file.read(_HEAD.size)
-        length, expected = _HEAD.unpack(head) if len(head) == _HEAD.size else (size, 0)
+        head = file.read(_BLOCK_HEAD.size)
+        length, expected_checksum = _BLOCK_HEAD.unpack(head) if len(head) == _BLOCK_HEAD.size else (file_size, 0)
         if length == _END:
-            last = _checksum(_END, struct.pack("<Q", count - 1), checksum)
-            if last != expected or file.tell() != size:
+            element_count = block_count - 1  # the first block has the types
+            last = _checksum(_END, struct.pack("<Q", element_count), checksum)
+            if last != expected_checksum or file.tell() != file_size:
                 break
             return
-        if length > size - file.tell():
+        if length > file_size - file.tell():
             break
         block = file.read(length)
         checksum = _checksum(length, block, checksum)
-        if checksum != expected:
+        if checksum != expected_checksum:
             break
         yield block
-        count += 1
-    raise DataLossError(f"{path} is damaged, or incomplete, after {max(count - 1, 0)} elements")
+        block_count += 1
+    raise DataLossError(f"{path} is damaged, or incomplete, after {max(block_count - 1, 0)} elements")
 
 
 def _write_block(file: IO[bytes], block: bytes, checksum: int) -> int:
     checksum = _checksum(len(block), block, checksum)
-    file.write(_HEAD.pack(len(block), checksum))
+    file.write(_BLOCK_HEAD.pack(len(block), checksum))
     file.write(block)
     return checksum
 
@@ -105,30 +106,30 @@ def _leaf_bytes(leaf: Any) -> bytes:
 
 
 class _LeafReader:
-    """The leaves of a block, one after the other; its checksum was right."""
+    """Read the leaves of a block, one after the other; its checksum has been verified."""
 
     def __init__(self, block: bytes) -> None:
         self._block = block
         self._position = 0
 
-    def array(self, dtype: np.dtype) -> np.ndarray:
-        shape = self._shape()
-        return self._numbers(math.prod(shape), dtype).reshape(shape)
+    def read_array(self, dtype: np.dtype) -> np.ndarray:
+        shape = self._read_shape()
+        return self._read_numbers(math.prod(shape), dtype).reshape(shape)
 
-    def text(self) -> np.ndarray:
-        shape = self._shape()
+    def read_texts(self) -> np.ndarray:
+        shape = self._read_shape()
         result: np.ndarray = np.empty(math.prod(shape), object)
-        lengths = self._numbers(result.size, np.dtype(np.int64))
-        result[:] = [self._bytes(length) for length in lengths.tolist()]
+        lengths = self._read_numbers(result.size, np.dtype(np.int64))
+        result[:] = [self._read_bytes(length) for length in lengths.tolist()]
         return result.reshape(shape)
 
-    def _shape(self) -> tuple[int, ...]:
-        return tuple(self._numbers(self._bytes(1)[0], np.dtype(np.int64)).tolist())
+    def _read_shape(self) -> tuple[int, ...]:
+        return tuple(self._read_numbers(self._read_bytes(1)[0], np.dtype(np.int64)).tolist())
 
-    def _numbers(self, count: int, dtype: np.dtype) -> np.ndarray:
-        return np.frombuffer(self._bytes(count * dtype.itemsize), dtype).copy()
+    def _read_numbers(self, count: int, dtype: np.dtype) -> np.ndarray:
+        return np.frombuffer(self._read_bytes(count * dtype.itemsize), dtype).copy()
 
-    def _bytes(self, length: int) -> bytes:
+    def _read_bytes(self, length: int) -> bytes:
         start, self._position = self._position, self._position + length
         return self._block[start : self._position]
 

@@ -71,17 +71,13 @@ def flat_spec(spec: object) -> tuple[list[Any], Template | None]:
 
 def spec_of_leaves(template: Template | None, leaves: Sequence[Any]) -> Any:
     """Return the spec of an element that has these leaves."""
-    specs, outer = collapse_composites(template, iter([spec_of(leaf) for leaf in leaves]))
-    return pack(outer, specs)
+    specs, outer_template = collapse_composites(template, iter([spec_of(leaf) for leaf in leaves]))
+    return pack(outer_template, specs)
 
 
 def component_leaf_counts(spec: object) -> list[tuple[Any, int]]:
     """Return the specs of an element's components (a composite is one), each with the number of its leaves."""
-    return [
-        (
-            component_spec, len(spec_parts(component_spec)[0]) if is_composite_spec(component_spec) else 1
-        ) for component_spec in flatten(spec)[0]
-    ]
+    return [(leaf, len(spec_parts(leaf)[0]) if is_composite_spec(leaf) else 1) for leaf in flatten(spec)[0]]
 
 
 def composite_arrays(value: object) -> list[Any]:
@@ -114,7 +110,7 @@ def map_specs(function: Callable[[Any], Any], spec: Any) -> Any:
 
 
 def join_element_specs(first: Any, second: Any) -> Any:
-    """Return the spec of elements of either; raises TypeError for different structures or dtypes."""
+    """Return the spec of elements of either dataset; raises TypeError for different structures or dtypes."""
     (first_leaves, template), (second_leaves, second_template) = flatten(first), flatten(second)
     if template != second_template or any(
         type(a) is not type(b) or not _can_join(a, b) for a, b in zip(first_leaves, second_leaves, strict=True)
@@ -144,7 +140,7 @@ def _wrap_leaf(spec: Any, value: Any) -> Any:
 
 
 def _lists_to_tensors(structure: Any) -> Any:
-    """Return the structure with each list converted to a tensor."""
+    """Return the structure with each list, and each memory-mapped array, as a tensor."""
     if isinstance(structure, list):
         return convert_to_tensor(structure)
     if is_mapped(structure):
@@ -167,8 +163,9 @@ def _convert_component(leaf: Any) -> Any:
         raise TypeError("an element of a dataset has at least one tensor; found None")
     if isinstance(leaf, np.ndarray) and not is_mapped(leaf):
         leaf = leaf.copy()  # later changes of the array must not affect the dataset
-    if not is_tensor(leaf) and type(leaf).__module__ not in ("builtins", "numpy"):
-        leaf = np.asarray(leaf) if hasattr(type(leaf), "__array__") else leaf
+    is_foreign = not is_tensor(leaf) and type(leaf).__module__ not in ("builtins", "numpy")
+    if is_foreign and hasattr(type(leaf), "__array__"):  # such as a column of pandas
+        leaf = np.asarray(leaf)
     return convert_to_tensor(leaf)
 
 

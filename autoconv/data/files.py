@@ -14,7 +14,7 @@ from typing import IO, Any
 import numpy as np
 
 from autoconv.data.nodes import Bindings, Element, Node
-from autoconv.data.sources import Slices
+from autoconv.data.sources import Slices, object_scalar
 from autoconv.errors import DataLossError, InvalidArgumentError, NotFoundError
 from autoconv.graph.dtypes import string
 from autoconv.runtime.support.shape import TensorSpec
@@ -32,7 +32,7 @@ class FileNode(Node):
             raise ValueError(f"compression_type is one of '', 'GZIP' and 'ZLIB', found {compression_type!r}")
         node = getattr(filenames, "node", None)
         self.compression = compression_type
-        self.files = node if isinstance(node, Node) else _name_rows(filenames)
+        self.files = node if isinstance(node, Node) else _file_names_node(filenames)
         super().__init__(spec, [self.files])
 
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
@@ -49,6 +49,7 @@ class FileNode(Node):
             raise DataLossError(f"{path} is damaged, or not compressed by {self.compression}: {error}") from None
 
     def read(self, file: IO[bytes], path: str) -> Iterator[Element]:
+        """Yield the elements of an open file; `path` is for messages."""
         raise NotImplementedError
 
     def open_file(self, path: str) -> IO[bytes]:
@@ -76,7 +77,7 @@ class TextLines(FileNode):
 
     def read(self, file: IO[bytes], path: str) -> Iterator[Element]:
         for line in file:
-            yield [text(line.removesuffix(b"\n").removesuffix(b"\r"))]
+            yield [object_scalar(line.removesuffix(b"\n").removesuffix(b"\r"))]
 
 
 class Records(FileNode):
@@ -92,42 +93,43 @@ class Records(FileNode):
         super().__init__(filenames, TensorSpec((), string), compression_type)
 
     def read(self, file: IO[bytes], path: str) -> Iterator[Element]:
-        start = 0
+        record_start = 0
         while head := file.read(12):
             if len(head) < 12 or masked_crc32c(head[:8]) != struct.unpack("<I", head[8:])[0]:
-                raise DataLossError(f"corrupted record at {start} in {path}: this is no file of TFRecords")
+                raise DataLossError(f"corrupted record at {record_start} in {path}: this is no file of TFRecords")
             (length,) = struct.unpack("<Q", head[:8])
             data, tail = file.read(length), file.read(4)
             if len(data) < length or len(tail) < 4:
-                raise DataLossError(f"truncated record at {start} in {path}")
+                raise DataLossError(f"truncated record at {record_start} in {path}")
             if masked_crc32c(data) != struct.unpack("<I", tail)[0]:
-                raise DataLossError(f"corrupted record at {start} in {path}")
-            yield [text(data)]
-            start += 16 + length
+                raise DataLossError(f"corrupted record at {record_start} in {path}")
+            yield [object_scalar(data)]
+            record_start += 16 + length
 
 
 class FixedLengthRecords(FileNode):
-    """Records of `size` bytes each, between a header and a footer. A shorter part at the end is an error."""
+    """Records of `record_size` bytes each, between a header and a footer. A shorter part at the end is an error."""
 
     name = "fixed_length_records"
 
     def __init__(
-        self, filenames: Any, size: int, header: int = 0, footer: int = 0, compression_type: str | None = None
-    ) -> None:
-        if size < 1:
-            raise InvalidArgumentError(f"record_bytes must be positive, found {size}")
-        self.size, self.header, self.footer = size, header, footer
+        self, filenames: Any, record_size: int, header_size: int = 0, footer_size: int = 0,
+        compression_type: str | None = None,
+    ) -> None:  # fmt: skip
+        if record_size < 1:
+            raise InvalidArgumentError(f"record_bytes must be positive, found {record_size}")
+        self.record_size, self.header_size, self.footer_size = record_size, header_size, footer_size
         super().__init__(filenames, TensorSpec((), string), compression_type)
 
     def read(self, file: IO[bytes], path: str) -> Iterator[Element]:
         content = file.read()
-        body = content[self.header : len(content) - self.footer]
-        if len(body) % self.size:
+        body = content[self.header_size : len(content) - self.footer_size]
+        if len(body) % self.record_size:
             raise InvalidArgumentError(
-                f"{path} has {len(body)} bytes of records, which is not a multiple of {self.size} bytes a record"
+                f"{path} has {len(body)} bytes of records, which is not a multiple of {self.record_size} bytes a record"
             )
-        for start in range(0, len(body), self.size):
-            yield [text(body[start : start + self.size])]
+        for start in range(0, len(body), self.record_size):
+            yield [object_scalar(body[start : start + self.record_size])]
 
 
 def match_patterns(pattern: Any) -> list[str]:
@@ -139,14 +141,7 @@ def match_patterns(pattern: Any) -> list[str]:
     return result
 
 
-def text(value: bytes) -> Any:
-    """Return a string scalar as an array."""
-    result = np.empty((), object)
-    result[()] = value
-    return result
-
-
-def _name_rows(filenames: Any) -> Slices:
+def _file_names_node(filenames: Any) -> Slices:
     names = convert_to_tensor(_as_strings(filenames))
     if not names.dtype.is_string:
         raise TypeError(f"`filenames` must be names of files, found {filenames!r}")

@@ -56,16 +56,16 @@ class ElementFunction:
         else:
             self.values = list(unify_captures([region], len(spec_leaves(spec))))
         self._graph = optimise(region.graph)
-        self._code: Callable[[Sequence[Any]], list[Any]] | None = None
+        self._compiled: Callable[[Sequence[Any]], list[Any]] | None = None
 
     def _compile_once(self) -> Callable[[Sequence[Any]], list[Any]]:
         """Compile at first use: many datasets are never iterated over."""
-        if self._code is None:
-            self._code = compile_graph(self._graph)
-        return self._code
+        if self._compiled is None:
+            self._compiled = compile_graph(self._graph)
+        return self._compiled
 
     def runner(self, bindings: Bindings) -> Run:
-        """Return the function of leaves, for one run."""
+        """Return a function from an element's leaves to the result's, with the captures of one iteration."""
         captured = [bindings.resolve(value) for value in self.values]
         compiled = self._compile_once()
         return lambda leaves: compiled([*map(_scalar_to_array, leaves), *captured])
@@ -95,27 +95,27 @@ def _check_arity(function: Any, arguments: tuple[Any, ...], spec: Any, name: str
     except TypeError as error:
         raise TypeError(
             f"the function of `{name}` is given {len(arguments)} argument{'s' * (len(arguments) != 1)}, for elements "
-            f"{spec}; {_function_name(function)}{signature} does not take them: {error}"
+            f"{spec}; {function_name(function)}{signature} does not take them: {error}"
         ) from None
 
 
 def _result_leaves(result: Any, function: Any, name: str) -> tuple[list[Any], Any]:
-    if isinstance(result, list) and is_structure(result):  # several results, as of `numpy_function`; no rows of one
-        result = tuple(result)
+    if isinstance(result, list) and is_structure(result):
+        result = tuple(result)  # several results, as of `numpy_function`, not the rows of a tensor
     parts = flatten(result)[0]
     for leaf in parts:
         if type(leaf) is Variant or all(part is None for part in parts):
-            kind = "None" if leaf is None else "values of more than one kind, depending on a tensor"
+            found = "None" if leaf is None else "values of more than one kind, depending on a tensor"
             raise TypeError(
-                f"the function of `{name}` has to give tensors on every path; {_function_name(function)} gives {kind}. "
-                "Return the element, or a structure of tensors."
+                f"the function of `{name}` has to give tensors on every path; {function_name(function)} gives "
+                f"{found}. Return the element, or a structure of tensors."
             )
     try:
         return components(result)
     except (TypeError, ValueError) as error:
         raise TypeError(
             f"the function of `{name}` has to give tensors, or tuples and dicts of them; "
-            f"{_function_name(function)} gives {type(result).__name__}: {error}"
+            f"{function_name(function)} gives {type(result).__name__}: {error}"
         ) from None
 
 
@@ -123,5 +123,5 @@ def _scalar_to_array(leaf: Any) -> Any:
     return np.asarray(leaf) if isinstance(leaf, np.generic) else leaf
 
 
-def _function_name(function: Any) -> str:
+def function_name(function: Any) -> str:
     return getattr(function, "__qualname__", None) or repr(function)

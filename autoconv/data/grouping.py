@@ -33,45 +33,48 @@ class GroupByWindow(Node):
     name = "group_by_window"
 
     def __init__(
-        self, source: Node, key: Callable[..., Any], reduce: Callable[..., Any], size: Any,
-        size_of: Callable[[Any], Any] | None, dataset_spec: Callable[[Any], Any],
+        self, source: Node, key: Callable[..., Any], reduce: Callable[..., Any], window_size: Any,
+        window_size_of: Callable[[Any], Any] | None, dataset_spec: Callable[[Any], Any],
     ) -> None:  # fmt: skip
-        if (size is None) == (size_of is None):
+        if (window_size is None) == (window_size_of is None):
             raise ValueError("group_by_window takes either `window_size` or `window_size_func`")
-        self.key = ElementFunction(_cast_to_integer(key), source.spec, "group_by_window")
-        self.reduce = ElementFunction(reduce, (_KEY_SPEC, dataset_spec(source.spec)), "group_by_window")
-        if not isinstance(self.reduce.spec, type(dataset_spec(source.spec))):
-            raise TypeError(f"the `reduce_func` of group_by_window has to return a dataset, found {self.reduce.spec}")
-        fixed_size = None if size is None else integer_tensor(size)
-        self.size_of = ElementFunction(
-            _cast_to_integer(size_of or (lambda key: fixed_size)), _KEY_SPEC, "group_by_window"
+        self.key_function = ElementFunction(_cast_to_integer(key), source.spec, "group_by_window")
+        self.reduce_function = ElementFunction(reduce, (_KEY_SPEC, dataset_spec(source.spec)), "group_by_window")
+        if not isinstance(self.reduce_function.spec, type(dataset_spec(source.spec))):
+            raise TypeError(
+                f"the `reduce_func` of group_by_window has to return a dataset, found {self.reduce_function.spec}"
+            )
+        fixed_window_size = None if window_size is None else integer_tensor(window_size)
+        self.window_size_of = ElementFunction(
+            _cast_to_integer(window_size_of or (lambda key: fixed_window_size)), _KEY_SPEC, "group_by_window"
         )
-        functions = (self.key, self.reduce, self.size_of)
+        functions = (self.key_function, self.reduce_function, self.window_size_of)
         super().__init__(
-            self.reduce.spec.element_spec, [source], [x for function in functions for x in function.values]
+            self.reduce_function.spec.element_spec, [source], [x for function in functions for x in function.values]
         )
 
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
-        key_of, reduce, size_of = (function.runner(bindings) for function in (self.key, self.reduce, self.size_of))
+        key_of, reduce = self.key_function.runner(bindings), self.reduce_function.runner(bindings)
+        window_size_of = self.window_size_of.runner(bindings)
 
-        def size(key: int) -> int:
-            result = int(np.asarray(size_of([np.int64(key)])[0]))
+        def size_of(key: int) -> int:
+            result = int(np.asarray(window_size_of([np.int64(key)])[0]))
             if result < 1:
                 raise ValueError(f"the window of key {key} has to be a positive number, found {result}")
             return result
 
         elements = self.inputs[0].iterate(bindings)
-        for key, group in _full_groups(elements, lambda element: int(np.asarray(key_of(element)[0])), size):
+        for key, group in _full_groups(elements, lambda element: int(np.asarray(key_of(element)[0])), size_of):
             yield from reduce([np.int64(key), BoundDataset(_ComputedElements(self.inputs[0].spec, group))])[0].iterate()
 
 
 @dataclass(frozen=True)
 class Padding:
-    """Padding of the elements of a bucket. With `to_boundary`, unknown sizes become its upper bound less 1."""
+    """Padding of the elements of a bucket. If it `pads_to_boundary`, unknown sizes become its largest length."""
 
     shapes: Any
     values: Any
-    to_boundary: bool
+    pads_to_boundary: bool
 
 
 class BucketByLength(Node):
@@ -101,11 +104,11 @@ class BucketByLength(Node):
 
         elements = self.inputs[0].iterate(bindings)
         for bucket, group in _full_groups(elements, bucket_of, self.sizes.__getitem__):
-            yield from self._bucket(bucket, group, bindings)
+            yield from self._iterate_bucket(bucket, group, bindings)
 
-    def _bucket(self, bucket: int, group: list[Element], bindings: Bindings) -> Iterator[Element]:
+    def _iterate_bucket(self, bucket: int, group: list[Element], bindings: Bindings) -> Iterator[Element]:
         limit = None
-        if self.padding is not None and self.padding.to_boundary:
+        if self.padding is not None and self.padding.pads_to_boundary:
             if bucket == len(self.boundaries):
                 raise InvalidArgumentError(
                     "When pad_to_bucket_boundary=True, elements must have length < max(bucket_boundaries).", self.place
@@ -120,7 +123,7 @@ class BucketByLength(Node):
             return Batch(source, size, self.drop_remainder)
         result = PaddedBatch(source, size, self.padding.shapes, self.padding.values, self.drop_remainder)
         if limit is not None:
-            result.shapes = [_limit_sizes(shape, limit) for shape in result.shapes]
+            result.padded_shapes = [_limit_sizes(shape, limit) for shape in result.padded_shapes]
         return result
 
 

@@ -187,12 +187,11 @@ def as_numpy(spec: Any, leaves: Any) -> Any:
     _, template = flatten(spec)
     values, start = [], 0
     for component_spec, count in component_leaf_counts(spec):
-        part, start = leaves[start : start + count], start + count
-        values.append(
-            _rebuild_composite(component_spec, part) if is_composite_spec(component_spec) else _leaf_as_numpy(
-                component_spec, part[0]
-            )
-        )
+        component_leaves, start = leaves[start : start + count], start + count
+        if is_composite_spec(component_spec):
+            values.append(_rebuild_composite(component_spec, component_leaves))
+        else:
+            values.append(_leaf_as_numpy(component_spec, component_leaves[0]))
     return pack(template, values)
 
 

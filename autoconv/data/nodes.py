@@ -21,7 +21,7 @@ from autoconv.runtime.tensors.tensor import EagerTensor
 
 INFINITE, UNKNOWN = -1, -2
 Element = Sequence[Any]
-Run = Callable[[Element], Element]
+Run = Callable[[Element], Element]  # a function of elements, from leaves to leaves
 
 
 class Bindings:
@@ -140,7 +140,7 @@ class BoundDataset:
             raise TypeError("The dataset is infinite: it has no len(). take(count) gives one that ends.")
         if result == UNKNOWN:
             raise TypeError(
-                "The dataset length is unknown: counting takes going over it, by reduce(0, lambda n, _: n + 1)."
+                "The dataset length is unknown: count its elements by reduce(0, lambda n, _: n + 1)."
             )
         return result
 
@@ -169,10 +169,10 @@ class RunningIterator:
     After an error it raises the same error again; closing it stops its threads.
     """
 
-    def __init__(self, begin: Callable[[], Iterator[Element]], streams: Sequence[Stream] = ()) -> None:
-        self._begin = begin
+    def __init__(self, start_pass: Callable[[], Iterator[Element]], streams: Sequence[Stream] = ()) -> None:
+        self._start_pass = start_pass
         self._pass_numbers = [(stream, stream.pass_number) for stream in streams]
-        self._elements = begin()
+        self._elements = start_pass()
         self.position = 0  # number of elements taken
         self._lock = new_lock()  # reentrant: the dataset's own function may advance the iterator, which must raise
         self._failure: BaseException | None = None
@@ -231,7 +231,7 @@ class RunningIterator:
                 self.close()
                 for stream, pass_number in self._pass_numbers:
                     stream.pass_number = pass_number
-                self._elements, self._failure, self.position = self._begin(), None, 0
+                self._elements, self._failure, self.position = self._start_pass(), None, 0
             for _ in itertools.islice(self._elements, position - self.position):
                 self.position += 1
 

@@ -40,7 +40,7 @@ class Optional:
 
     @classmethod
     def empty(cls, element_spec: object) -> Optional:
-        """Return an Optional without a value, of the spec; None is a spec to be set later."""
+        """Return an Optional without a value, of the spec; with None, the spec is set later."""
         return cls(constant(False), zeros_of(element_spec))
 
     @property
@@ -48,8 +48,8 @@ class Optional:
         """The spec of the value: a structure of TensorSpecs and specs of composites."""
         leaves, template = flatten(self._value)
         specs = (part if part is None else TensorSpec(part.shape, part.dtype) for part in leaves)
-        specs_found, outer = collapse_composites(template, specs)
-        return pack(outer, specs_found)
+        collapsed_specs, outer_template = collapse_composites(template, specs)
+        return pack(outer_template, collapsed_specs)
 
     @property
     def _element_spec(self) -> Any:
@@ -75,10 +75,10 @@ class Optional:
 
     def get_value(self, name: str | None = None) -> Any:
         """Return the value; raises InvalidArgumentError where there is none, in a graph when it runs."""
-        present: Any = as_tensor(self._has_value)
+        has_value: Any = as_tensor(self._has_value)
         if current_region() is not None:
-            apply("assert_true", present, message=_EMPTY, kind="check")
-        elif not bool(present):
+            apply("assert_true", has_value, message=_EMPTY, kind="check")
+        elif not bool(has_value):
             raise InvalidArgumentError(_EMPTY)
         return self._value
 
@@ -128,7 +128,7 @@ def _expand_optional_spec(spec: Any) -> Any:
 
 
 def zeros_of(element_spec: object) -> Any:
-    """Return the tensors of an Optional of the spec without a value; None is a spec to be set later."""
+    """Return the tensors of an Optional of the spec without a value; with None, the spec is set later."""
     leaves, template = expand_specs(*flatten(element_spec))
     return pack(template, [_placeholder(spec) for spec in leaves])
 
@@ -145,5 +145,5 @@ def _placeholder(spec: TensorSpec | None) -> Any:
     if spec is None:
         return None
     with recording(None):
-        empty = np.full([size or 0 for size in spec.shape], b"" if spec.dtype.is_string else 0, spec.dtype.numpy)
-        return constant(empty)
+        zeros = np.full([size or 0 for size in spec.shape], b"" if spec.dtype.is_string else 0, spec.dtype.numpy)
+        return constant(zeros)

@@ -48,7 +48,7 @@ class Pairs:
 
 def enumerate_dataset(iterable: Any, start: Any = 0) -> Pairs:
     """Return enumerate(dataset, start) for a loop."""
-    pairs = _pairs(iterable)
+    pairs = _as_pairs(iterable)
 
     def adapt(element: Any) -> Any:
         return _weak_position(element[0]), pairs.adapt(element[1])
@@ -56,23 +56,23 @@ def enumerate_dataset(iterable: Any, start: Any = 0) -> Pairs:
     return Pairs(Enumerate(pairs.source, start), adapt)
 
 
-def zip_datasets(*parts: Any, strict: bool = False) -> Pairs:
+def zip_datasets(*iterables: Any, strict: bool = False) -> Pairs:
     """Return zip() of datasets and of iterables that are indexed by position, for a loop."""
-    streams = {i: _pairs(part) for i, part in enumerate(parts) if _is_dataset(part)}
-    others = {i: _staged_operand(part) for i, part in enumerate(parts) if i not in streams}
-    if strict and others:
+    pairs = {i: _as_pairs(iterable) for i, iterable in enumerate(iterables) if _is_dataset(iterable)}
+    operands = {i: _staged_operand(iterable) for i, iterable in enumerate(iterables) if i not in pairs}
+    if strict and operands:
         raise StagingError(
             "zip(strict=True) does not take a dataset with another iterable", current_place(), "strict=False"
         )
-    _, template = flatten((None,) * len(streams))
-    source: Node = Zip([pairs.source for pairs in streams.values()], template, strict)
-    for other in others.values():
-        source = Take(source, _nonnegative_count(other.length()))
+    _, template = flatten((None,) * len(pairs))
+    source: Node = Zip([part.source for part in pairs.values()], template, strict)
+    for operand in operands.values():
+        source = Take(source, _nonnegative_count(operand.length()))
 
     def adapt(element: Any) -> Any:
         position, elements = _weak_position(element[0]), iter(element[1])
         return tuple(
-            streams[i].adapt(next(elements)) if i in streams else others[i].item(position) for i in range(len(parts))
+            pairs[i].adapt(next(elements)) if i in pairs else operands[i].item(position) for i in range(len(iterables))
         )
 
     return Pairs(Enumerate(source), adapt)
@@ -82,7 +82,7 @@ PAIRING: dict[Any, Callable[..., Any]] = {builtins.enumerate: enumerate_dataset,
 Pairs.__autoconv_builtins__ = PAIRING
 
 
-def _pairs(iterable: Any) -> Pairs:
+def _as_pairs(iterable: Any) -> Pairs:
     return iterable if isinstance(iterable, Pairs) else Pairs(iterable.node, lambda element: element)
 
 

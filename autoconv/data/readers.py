@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from autoconv.data.csv import Csv, column_names, guess_dtypes
+from autoconv.data.csv import Csv, guess_dtypes, read_column_names
 from autoconv.data.dataset import Dataset
 from autoconv.data.files import FixedLengthRecords, Records, TextLines, match_patterns
 from autoconv.data.nodes import Node
@@ -18,9 +18,9 @@ from autoconv.runtime.annotations import IntLike
 
 
 class _FilesDataset(Dataset):
-    """A dataset of files; `_node` is the node class of the format."""
+    """A dataset of files; `_node_class` is the class of nodes of its format."""
 
-    _node: ClassVar[Callable[[Any, str | None], Node]]
+    _node_class: ClassVar[Callable[[Any, str | None], Node]]
 
     def __init__(
         self,
@@ -30,7 +30,7 @@ class _FilesDataset(Dataset):
         num_parallel_reads: int | None = None,
         name: str | None = None,
     ) -> None:
-        super().__init__(type(self)._node(filenames, compression_type))
+        super().__init__(type(self)._node_class(filenames, compression_type))
 
 
 class TextLineDataset(_FilesDataset):
@@ -46,7 +46,7 @@ class TextLineDataset(_FilesDataset):
     [b'one', b'two']
     """
 
-    _node = TextLines
+    _node_class = TextLines
 
 
 class TFRecordDataset(_FilesDataset):
@@ -62,7 +62,7 @@ class TFRecordDataset(_FilesDataset):
     [b'one']
     """
 
-    _node = Records
+    _node_class = Records
 
 
 class FixedLengthRecordDataset(Dataset):
@@ -82,10 +82,10 @@ class FixedLengthRecordDataset(Dataset):
         footer_bytes: IntLike | None = None, buffer_size: int | None = None, compression_type: str | None = None,
         num_parallel_reads: int | None = None, name: str | None = None,
     ) -> None:  # fmt: skip
-        size, header, footer = (
+        record_size, header_size, footer_size = (
             int(x or 0) for x in (record_bytes, header_bytes, footer_bytes)  # type: ignore[arg-type]
         )
-        super().__init__(FixedLengthRecords(filenames, size, header, footer, compression_type))
+        super().__init__(FixedLengthRecords(filenames, record_size, header_size, footer_size, compression_type))
 
 
 class CsvDataset(Dataset):
@@ -163,9 +163,9 @@ def make_csv_dataset(
     [{'n': [1, 2], 'x': [0.5, 1.5]}]
     """
     paths = match_patterns(file_pattern)
-    names = list(column_names) if column_names is not None else _column_names(paths[0], field_delim)
-    selected = [_column_index(column, names) for column in select_columns] if select_columns is not None else None
-    positions = list(range(len(names))) if selected is None else sorted(selected)
+    names = list(column_names) if column_names is not None else read_column_names(paths[0], field_delim)
+    columns = range(len(names)) if select_columns is None else select_columns
+    positions = sorted(_column_index(column, names) for column in columns)
     kept_names = [names[position] for position in positions]
     if label_name is not None and label_name not in kept_names:
         raise ValueError(f"`label_name` provided must be one of the columns: {label_name!r} is not in {kept_names}")
@@ -176,7 +176,7 @@ def make_csv_dataset(
         defaults = _select_defaults(column_defaults, positions, len(names))
     dataset = Dataset(
         Csv(
-            _encode(paths), defaults, compression_type, header, field_delim, use_quote_delim, na_value, positions,
+            _encode_paths(paths), defaults, compression_type, header, field_delim, use_quote_delim, na_value, positions,
             kept_names,
         )
     )  # fmt: skip
@@ -190,9 +190,9 @@ def make_csv_dataset(
     return dataset.prefetch(1 if prefetch_buffer_size is None else prefetch_buffer_size)
 
 
-def _select_defaults(defaults: Sequence[Any], positions: Sequence[int], count: int) -> list[Any]:
-    """Return the defaults of the columns at `positions`, given for these or for all `count` columns."""
-    if len(defaults) == count != len(positions):
+def _select_defaults(defaults: Sequence[Any], positions: Sequence[int], column_count: int) -> list[Any]:
+    """Return the defaults of the columns at `positions`, given for these or for all `column_count` columns."""
+    if len(defaults) == column_count and len(positions) != column_count:
         return [defaults[position] for position in positions]
     return list(defaults)
 
@@ -206,10 +206,6 @@ def Counter(start: Any = 0, step: Any = 1, dtype: Any = int64) -> Dataset:
     return Dataset(CounterNode(start, step, dtype))
 
 
-def _column_names(path: str, delimiter: str) -> list[str]:
-    return column_names(path, delimiter)
-
-
 def _column_index(column: Any, names: Sequence[str]) -> int:
     if isinstance(column, str):
         if column not in names:
@@ -218,7 +214,7 @@ def _column_index(column: Any, names: Sequence[str]) -> int:
     return int(column)
 
 
-def _encode(paths: Sequence[str]) -> np.ndarray:
+def _encode_paths(paths: Sequence[str]) -> np.ndarray:
     return np.array([os.fsencode(path) for path in paths], object)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from autoconv.data.elements import map_specs, spec_leaves
 from autoconv.data.functions import ElementFunction
-from autoconv.data.nodes import UNKNOWN, Bindings, Element, Node
+from autoconv.data.nodes import Bindings, Element, Node
 from autoconv.data.shuffling import Stream
 from autoconv.errors import InvalidArgumentError
 from autoconv.runtime.support.shape import TensorShape, TensorSpec
@@ -35,20 +35,20 @@ class Rebatch(Node):
             if not isinstance(leaf, TensorSpec) or leaf.shape.rank == 0:
                 raise ValueError(f"rebatch takes elements made of tensors with rows, found {leaf}: batch them first")
         self.drop_remainder = bool(drop_remainder)
-        rows = self.sizes[0] if self.drop_remainder and len(set(self.sizes)) == 1 else None
-        super().__init__(map_specs(lambda leaf: _with_rows(leaf, rows), source.spec), [source])
+        row_count = self.sizes[0] if self.drop_remainder and len(set(self.sizes)) == 1 else None
+        super().__init__(map_specs(lambda leaf: _with_rows(leaf, row_count), source.spec), [source])
 
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
-        size_index, pending, rows = 0, [], 0
+        size_index, pending, row_count = 0, [], 0
         for element in self.inputs[0].iterate(bindings):
             pending.append([np.asarray(leaf) for leaf in element])
-            rows += len(pending[-1][0]) if pending[-1] else 0
-            while rows >= self.sizes[size_index]:
+            row_count += len(pending[-1][0]) if pending[-1] else 0
+            while row_count >= self.sizes[size_index]:
                 joined, size = _concat_rows(pending), self.sizes[size_index]
                 yield [leaf[:size] for leaf in joined]
-                pending, rows = [[leaf[size:] for leaf in joined]], rows - size
+                pending, row_count = [[leaf[size:] for leaf in joined]], row_count - size
                 size_index = (size_index + 1) % len(self.sizes)
-        if rows and not self.drop_remainder:
+        if row_count and not self.drop_remainder:
             yield _concat_rows(pending)
 
 
@@ -64,7 +64,7 @@ class RejectionResample(Node):
     """Pairs of the class of an element and the element, dropped at random to give the classes a distribution.
 
     An element of class c is kept with a probability in proportion to target[c] / initial[c], which is 1 for the
-    largest. Without an initial distribution the one of the elements so far is taken.
+    largest. Without an initial distribution, that of the elements so far is used.
     """
 
     name = "rejection_resample"
@@ -75,23 +75,24 @@ class RejectionResample(Node):
         self.class_of = ElementFunction(class_func, source.spec, self.name)
         if not isinstance(self.class_of.spec, TensorSpec) or not self.class_of.spec.dtype.is_integer:
             raise TypeError(f"class_func has to give the number of a class, found {self.class_of.spec}")
-        self.target = np.asarray(target_dist, np.float64)
-        self.initial = None if initial_dist is None else np.asarray(initial_dist, np.float64)
+        self.target_distribution = np.asarray(target_dist, np.float64)
+        self.initial_distribution = None if initial_dist is None else np.asarray(initial_dist, np.float64)
         self.stream = Stream(seed)
         super().__init__((self.class_of.spec, source.spec), [source], self.class_of.values)
 
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
-        run, draws = self.class_of.runner(bindings), self.stream.begin(bindings)
-        seen = np.full(self.target.shape, _PRIOR_COUNT)
+        class_of, draws = self.class_of.runner(bindings), self.stream.begin(bindings)
+        class_counts = np.full(self.target_distribution.shape, _PRIOR_COUNT)
         for element in self.inputs[0].iterate(bindings):
-            (label,) = run(element)
-            seen[int(label)] += 1
-            if draws.draw_word() < 2**32 * self._keep_probabilities(seen / seen.sum())[int(label)]:
-                yield [label, *element]
+            (class_number,) = class_of(element)
+            class_counts[int(class_number)] += 1
+            probabilities = self._keep_probabilities(class_counts / class_counts.sum())
+            if draws.draw_word() < 2**32 * probabilities[int(class_number)]:
+                yield [class_number, *element]
 
     def _keep_probabilities(self, estimated: np.ndarray) -> np.ndarray:
-        initial = estimated if self.initial is None else self.initial
-        ratio: np.ndarray = self.target / np.maximum(initial, np.finfo(np.float32).tiny)
+        initial = estimated if self.initial_distribution is None else self.initial_distribution
+        ratio: np.ndarray = self.target_distribution / np.maximum(initial, np.finfo(np.float32).tiny)
         return ratio / max(ratio.max(), np.finfo(np.float32).tiny)
 
 
@@ -119,6 +120,3 @@ class IgnoreErrors(Node):
     def _log_error(self, error: Exception) -> None:
         if self.log_warning:
             logging.getLogger("autoconv").warning("Error raised with error message %s", error)
-
-    def count(self, bindings: Bindings) -> int:
-        return UNKNOWN

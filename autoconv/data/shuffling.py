@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.data.nodes import Bindings, Element, Node, check_positive
+from autoconv.data.nodes import INFINITE, Bindings, Element, Node, check_positive
 from autoconv.errors import InvalidArgumentError
 from autoconv.forks import new_lock
 from autoconv.graph.dtypes import int64
@@ -21,8 +21,8 @@ class Draws:
     """Random words for one pass over a dataset, in TensorFlow's order of draws from two seeds."""
 
     def __init__(self, seeds: tuple[int, int]) -> None:
-        self._words = Philox(seeds[0], 0, seeds[1])
-        self._buffered: list[int] = []
+        self._generator = Philox(seeds[0], 0, seeds[1])
+        self._buffered_words: list[int] = []
 
     def draw_below(self, limit: int) -> int:
         """Return a number from 0 to `limit`, exclusive."""
@@ -30,9 +30,9 @@ class Draws:
 
     def draw_word(self) -> int:
         """Return 32 random bits."""
-        if not self._buffered:
-            self._buffered = self._words.words(256)[::-1].tolist()
-        return self._buffered.pop()
+        if not self._buffered_words:
+            self._buffered_words = self._generator.words(256)[::-1].tolist()
+        return self._buffered_words.pop()
 
 
 class Stream:
@@ -57,6 +57,7 @@ class Stream:
             self.pass_number += 1 if self._reshuffles else 0
         if not self._reshuffles:
             return Draws(self._seeds)
+        # A block has four words: the seeds of two passes.
         block = Philox(self._seeds[0], 0, self._seeds[1]).blocks(np.array([pass_number // 2], np.uint64))[0].tolist()
         return Draws((block[pass_number % 2 * 2], block[pass_number % 2 * 2 + 1]))
 
@@ -64,7 +65,7 @@ class Stream:
 class Shuffle(Node):
     """The elements in random order: each is drawn from a buffer of `size`, which the next element refills.
 
-    `reshuffles`: each pass has its own order.
+    If it `reshuffles`, each pass has its own order.
     """
 
     name = "shuffle"
@@ -115,4 +116,4 @@ class RandomNumbers(Node):
             yield [np.int64(draws.draw_word())]
 
     def count(self, bindings: Bindings) -> int:
-        return -1
+        return INFINITE

@@ -16,7 +16,8 @@ from autoconv.data.elements import (
     rebuild,
     spec_of_leaves,
 )
-from autoconv.data.nodes import INFINITE, UNKNOWN, Bindings, BoundDataset, Element, Node, integer_tensor
+from autoconv.data.functions import function_name
+from autoconv.data.nodes import INFINITE, Bindings, BoundDataset, Element, Node, integer_tensor
 from autoconv.data.optional import expand_optional_specs
 from autoconv.errors import DtypeError, InvalidArgumentError
 from autoconv.graph.dtypes import DType, as_dtype, int64
@@ -52,18 +53,18 @@ class Slices(Node):
         self.leaves, template = components(tensors)
         if not self.leaves:
             raise ValueError("from_tensor_slices takes tensors, or a structure of them; found an empty structure")
-        _check_rows(self.leaves)
+        _check_lengths(self.leaves)
         super().__init__(map_specs(row_spec, spec_of_leaves(template, self.leaves)), values=self.leaves)
 
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
         arrays = [bindings.resolve(leaf) for leaf in self.leaves]
-        is_memory_mapped = [is_mapped(array) for array in arrays]
+        are_memory_mapped = [is_mapped(array) for array in arrays]
         lengths = {len(array) for array in arrays}
         if len(lengths) > 1:
             raise InvalidArgumentError(f"from_tensor_slices takes tensors of one length, found {sorted(lengths)} rows")
         for position in range(len(arrays[0])):
             yield [
-                _get_row(array, position, is_copied) for array, is_copied in zip(arrays, is_memory_mapped, strict=True)
+                _get_row(array, position, is_copied) for array, is_copied in zip(arrays, are_memory_mapped, strict=True)
             ]
 
     def count(self, bindings: Bindings) -> int:
@@ -87,9 +88,6 @@ class CompositeSlices(Node):
             raise InvalidArgumentError(f"from_tensor_slices takes tensors of one length, found {lengths} rows")
         for parts in zip(*columns, strict=True):
             yield [leaf for part in parts for leaf in part]
-
-    def count(self, bindings: Bindings) -> int:
-        return UNKNOWN
 
 
 def row_spec(spec: Any) -> Any:
@@ -138,9 +136,9 @@ class Range(Node):
         return range(*bounds)
 
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
-        make = self.dtype.numpy.type
+        scalar_class = self.dtype.numpy.type
         for value in self._range(bindings):
-            yield [make(value)]
+            yield [scalar_class(value)]
 
     def count(self, bindings: Bindings) -> int:
         return len(self._range(bindings))
@@ -157,9 +155,9 @@ class Counter(Node):
 
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
         value, step = bindings.number(self.start), bindings.number(self.step)
-        make = self.dtype.numpy.type
+        scalar_class = self.dtype.numpy.type
         while True:
-            yield [make(value)]
+            yield [scalar_class(value)]
             value += step
 
     def count(self, bindings: Bindings) -> int:
@@ -190,7 +188,7 @@ class FromGenerator(Node):
             values = iter(iterable)
         except TypeError:
             raise TypeError(
-                f"`generator` has to give something to iterate over; {_function_name(self.generator)} gave {iterable!r}"
+                f"`generator` has to give something to iterate over; {function_name(self.generator)} gave {iterable!r}"
             ) from None
         try:
             for value in values:
@@ -266,7 +264,7 @@ def signature_of(output_signature: Any, output_types: Any, output_shapes: Any) -
         return output_signature
     if output_types is None:
         raise TypeError(
-            "from_generator has to be told what the generator yields: give it output_signature, for example "
+            "from_generator needs the specs of what the generator yields: give it output_signature, for example "
             "autoconv.TensorSpec(shape=(), dtype=autoconv.int32)"
         )
     types, template = flatten(output_types)
@@ -290,16 +288,16 @@ def _shape_leaves(shapes: Any, template: Template) -> list[Any]:
     """Return the shapes of a structure: the entries at the positions of the dtypes."""
     result: list[Any] = []
 
-    def walk(shape: Any, like: Template | None) -> None:
-        if like is None:
+    def walk(shape: Any, node: Template | None) -> None:
+        if node is None:
             result.append(shape)
-        elif like.keys is not None:
-            for key, child in zip(like.keys, like.children, strict=True):
+        elif node.keys is not None:
+            for key, child in zip(node.keys, node.children, strict=True):
                 walk(shape[key] if isinstance(shape, dict) else getattr(shape, key), child)
         else:
-            if len(shape) != len(like.children):
+            if len(shape) != len(node.children):
                 raise ValueError(f"output_shapes has another structure than output_types: {shapes}")
-            for part, child in zip(shape, like.children, strict=True):
+            for part, child in zip(shape, node.children, strict=True):
                 walk(part, child)
 
     walk(shapes, template)
@@ -346,7 +344,7 @@ def _bind_leaf(leaf: Any, bindings: Bindings) -> Any:
     return BoundDataset(node, bindings) if isinstance(node, Node) else bindings.resolve(leaf)
 
 
-def _check_rows(leaves: Sequence[Any]) -> None:
+def _check_lengths(leaves: Sequence[Any]) -> None:
     first_length: int | None = None
     for position, leaf in enumerate(leaves):
         if not hasattr(leaf, "dtype"):
@@ -372,14 +370,11 @@ def _get_row(array: Any, position: int, is_copied: bool) -> Any:
     row = array[position]
     if is_copied:
         return np.array(row)  # copied, since the file may be removed later
-    return row if isinstance(row, (np.ndarray, np.generic)) else _object_scalar(row)
+    return row if isinstance(row, (np.ndarray, np.generic)) else object_scalar(row)
 
 
-def _object_scalar(item: Any) -> np.ndarray:
+def object_scalar(item: Any) -> np.ndarray:
+    """Return a string, or another object, as an array without dimensions."""
     result = np.empty((), object)
     result[()] = item
     return result
-
-
-def _function_name(function: Any) -> str:
-    return getattr(function, "__qualname__", None) or repr(function)

@@ -42,8 +42,8 @@ class FileCache(Node):
         if os.path.exists(self.path):
             yield from read_elements(self.path, self.spec)
             return
-        with replacing(self.path) as unfinished:
-            yield from write_through(self.inputs[0].iterate(bindings), self.spec, unfinished)
+        with replacing(self.path) as temporary:
+            yield from write_through(self.inputs[0].iterate(bindings), self.spec, temporary)
 
     def count(self, bindings: Bindings) -> int:
         return self.inputs[0].count(bindings)
@@ -59,7 +59,7 @@ class SavedElements(Node):
         index = read_json(os.path.join(self.path, _INDEX), "saved dataset")
         try:
             spec, self.length = _spec_from_json(index["spec"]), int(index["count"])
-            self._file = os.path.join(self.path, os.path.basename(index["file"]))
+            self._element_path = os.path.join(self.path, os.path.basename(index["file"]))
         except (KeyError, TypeError, ValueError, RecursionError) as error:
             raise DataLossError(f"{self.path} has no spec of elements that can be read: {error}") from None
         if element_spec is not None and not _is_compatible(spec, element_spec):
@@ -67,7 +67,7 @@ class SavedElements(Node):
         super().__init__(spec)
 
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
-        yield from read_elements(self._file, self.spec)
+        yield from read_elements(self._element_path, self.spec)
 
     def count(self, bindings: Bindings) -> int:
         return self.length
@@ -94,23 +94,23 @@ class Snapshot(Node):
 
 def save_while_iterating(node: Node, bindings: Bindings, path: Any) -> Iterator[Element]:
     """Write the elements of a node into a folder while they are iterated over; the index comes last."""
-    folder, content = os.fspath(path), _spec_to_json(node.spec)
+    folder, spec_content = os.fspath(path), _spec_to_json(node.spec)
     os.makedirs(folder, exist_ok=True)
-    count, name, before = 0, f"{_ELEMENTS}.{secrets.token_hex(4)}", _named_file(folder)
+    count, file_name, old_file = 0, f"{_ELEMENTS}.{secrets.token_hex(4)}", _named_file(folder)
     try:
-        with replacing(os.path.join(folder, name)) as temporary:
+        with replacing(os.path.join(folder, file_name)) as temporary:
             for element in write_through(node.iterate(bindings), node.spec, temporary):
                 count += 1
                 yield element
-        write_json(os.path.join(folder, _INDEX), {"spec": content, "count": count, "file": name})
+        write_json(os.path.join(folder, _INDEX), {"spec": spec_content, "count": count, "file": file_name})
     finally:  # after an interruption too, the index decides which file has the elements
-        for unused in {before, name} - {None, _named_file(folder)}:
+        for unused in {old_file, file_name} - {None, _named_file(folder)}:
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(os.path.join(folder, str(unused)))
 
 
 def _named_file(folder: str) -> str | None:
-    """Return the name of the file that a folder's index names, None where there is no whole index."""
+    """Return the name of the file that a folder's index names, or None without an undamaged index."""
     try:
         name = read_json(os.path.join(folder, _INDEX), "saved dataset").get("file")
     except (NotFoundError, DataLossError):
@@ -121,7 +121,7 @@ def _named_file(folder: str) -> str | None:
 def _is_compatible(spec: Any, requested: Any) -> bool:
     (leaves, template), (requested_leaves, requested_template) = flatten(spec), flatten(requested)
     return template == requested_template and all(
-        b.is_compatible_with(a) for a, b in zip(leaves, requested_leaves, strict=True)
+        requested_leaf.is_compatible_with(leaf) for leaf, requested_leaf in zip(leaves, requested_leaves, strict=True)
     )
 
 

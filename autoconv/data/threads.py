@@ -15,42 +15,38 @@ from autoconv.forks import DATASET, generation, new_lock
 def prefetch(source: Iterator[Element], size: int) -> Iterator[Element]:
     """Yield the elements of `source`; a thread computes up to `size` of them in advance."""
     buffer = _Buffer(source, size)
-    del source
+    del source  # only the buffer keeps the source, so that the thread can close it
     try:
         yield from iter(buffer.take, _END)
     finally:
         buffer.stop()
 
 
-def map_in_threads(source: Iterator[Element], run: Run, workers: int, in_order: bool = True) -> Iterator[Element]:
-    """Yield run(element) for the elements of `source`, computed by that many threads.
+def map_in_threads(source: Iterator[Element], run: Run, thread_count: int, in_order: bool = True) -> Iterator[Element]:
+    """Yield run(element) for the elements of `source`, computed by `thread_count` threads.
 
     The order is that of the elements, or that of completion.
     """
-    pool = _Pool(run, workers)
-    end_or_error: Exception | None = None
+    pool = _Pool(run, thread_count)
+    is_exhausted, failure = False, None
     try:
         while True:
-            while end_or_error is None and len(pool.jobs) <= workers:
+            while not is_exhausted and len(pool.jobs) <= thread_count:
                 try:
                     element = next(source)
                 except StopIteration:
-                    end_or_error = _SourceExhausted()
+                    is_exhausted = True
                 except Exception as error:  # raised after the results of earlier elements
-                    end_or_error = error
+                    is_exhausted, failure = True, error
                 else:
                     pool.submit(element)
             if not pool.jobs:
                 break
             yield pool.take(in_order)
-        if end_or_error is not None and not isinstance(end_or_error, _SourceExhausted):
-            raise end_or_error
+        if failure is not None:
+            raise failure
     finally:
         pool.stop()
-
-
-class _SourceExhausted(Exception):
-    """The source is exhausted."""
 
 
 class _Job:
@@ -76,14 +72,14 @@ class _Job:
 class _Pool:
     """Threads and their queue of jobs. In a forked process, new threads run the unfinished jobs."""
 
-    def __init__(self, run: Run, workers: int) -> None:
-        self._run, self._workers = run, workers
+    def __init__(self, run: Run, thread_count: int) -> None:
+        self._run, self._thread_count = run, thread_count
         self.jobs: deque[_Job] = deque()
         self._start_threads()
 
     def _start_threads(self) -> None:
         self._generation = generation()
-        self._threads = ThreadPoolExecutor(self._workers, thread_name_prefix="autoconv-map")
+        self._threads = ThreadPoolExecutor(self._thread_count, thread_name_prefix="autoconv-map")
         for job in self.jobs:
             if not job.is_done:
                 job.future = self._threads.submit(job.run_element, self._run)
@@ -120,7 +116,9 @@ _END: Any = object()
 
 
 class _Buffer:
-    """A bounded queue between a producing thread and a consumer: elements, and finally an error or an end mark.
+    """A bounded queue between a producing thread and a consumer.
+
+    Its items are pairs (element, None), and finally (_END, None) or (None, error).
 
     In a forked process a new thread continues; a fork waits until no element is being computed.
     """
@@ -128,9 +126,9 @@ class _Buffer:
     def __init__(self, source: Iterator[Element], size: int) -> None:
         self._source, self._size = source, size
         self._items: deque[tuple[Any, BaseException | None]] = deque()
-        self._filling = new_lock(order=DATASET)
+        self._compute_lock = new_lock(order=DATASET)
         self._current_item: tuple[Any, BaseException | None] | None = None
-        self._is_computing = self._is_over = self._stopped = False
+        self._is_computing = self._is_over = self._is_stopped = False
         self._start_threads()
 
     def _start_threads(self) -> None:
@@ -156,8 +154,8 @@ class _Buffer:
 
     def _fill(self) -> None:
         """Body of the thread: take from the source until it ends or the buffer is stopped."""
-        while not self._is_over and not self._stopped:
-            with self._filling:
+        while not self._is_over and not self._is_stopped:
+            with self._compute_lock:
                 self._compute()
             self._append()
         close: Callable[[], None] | None = getattr(self._source, "close", None)
@@ -177,7 +175,7 @@ class _Buffer:
     def _append(self) -> None:
         """Append the element once there is room; the end mark is appended at once."""
         with self._items_changed:
-            while len(self._items) >= self._size and not self._is_over and not self._stopped:
+            while len(self._items) >= self._size and not self._is_over and not self._is_stopped:
                 self._items_changed.wait()
             assert self._current_item is not None
             self._items.append(self._current_item)
@@ -200,7 +198,7 @@ class _Buffer:
         if self._generation != generation():  # the thread does not exist here
             return
         with self._items_changed:
-            self._stopped = True
+            self._is_stopped = True
             self._items_changed.notify_all()
         if self._thread is not threading.current_thread():  # any thread may collect a reference cycle
             self._thread.join()

@@ -7,20 +7,21 @@ from typing import Any
 
 from autoconv.api.tensors.arguments import static_int
 from autoconv.data.dataset import Dataset
-from autoconv.errors import FailedPreconditionError, OutOfRangeError
+from autoconv.data.transforms import KnownCount
+from autoconv.errors import OutOfRangeError
 from autoconv.runtime.annotations import IntLike
 
 Transformation = Callable[[Dataset], Dataset]
 
 
 def assert_cardinality(expected_cardinality: IntLike) -> Transformation:
-    """Raise FailedPreconditionError where a dataset ends after another number of elements.
+    """Set the cardinality of a dataset; iterating raises FailedPreconditionError for another number of elements.
 
     >>> dataset = autoconv.data.Dataset.range(3).apply(autoconv.data.experimental.assert_cardinality(3))
     >>> len(list(dataset))
     3
     """
-    return lambda dataset: _AssertCardinality(static_int(expected_cardinality, "expected_cardinality"))(dataset)
+    return lambda dataset: Dataset(KnownCount(dataset.node, expected_cardinality))
 
 
 def bucket_by_sequence_length(
@@ -215,9 +216,11 @@ def at(dataset: Dataset, index: IntLike) -> Any:
     6
     """
     position = static_int(index, "index")
-    for element in dataset.skip(position).take(1) if position >= 0 else ():
-        return element
-    raise OutOfRangeError(f"Index out of range [0, {_count(dataset)}): {position}")
+    if position >= 0:
+        for element in dataset.skip(position).take(1):
+            return element
+    count: Any = dataset.cardinality()
+    raise OutOfRangeError(f"Index out of range [0, {int(count)}): {position}")
 
 
 def get_single_element(dataset: Dataset) -> Any:
@@ -246,26 +249,6 @@ def get_next_as_optional(iterator: Any) -> Any:
     np.int64(0)
     """
     return iterator.get_next_as_optional()
-
-
-def _count(dataset: Dataset) -> int:
-    number: Any = dataset.cardinality()
-    return int(number)
-
-
-class _AssertCardinality:
-    """Check the number of elements of a dataset as it ends."""
-
-    def __init__(self, expected: int) -> None:
-        self._expected = expected
-
-    def __call__(self, dataset: Dataset) -> Dataset:
-        count = _count(dataset)
-        if count >= 0 and count != self._expected:
-            raise FailedPreconditionError(
-                f"Input dataset was expected to contain {self._expected} elements but contained {count} elements."
-            )
-        return dataset
 
 
 class RandomDataset(Dataset):

@@ -24,7 +24,7 @@ from autoconv.data.nodes import (
     integer_tensor,
 )
 from autoconv.data.threads import map_in_threads, prefetch
-from autoconv.errors import InvalidArgumentError
+from autoconv.errors import FailedPreconditionError, InvalidArgumentError
 from autoconv.forks import new_lock
 from autoconv.graph.dtypes import int64
 from autoconv.runtime.support.shape import TensorSpec
@@ -73,10 +73,10 @@ class Filter(Node):
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
         evaluate = bindings.skip_errors(self.predicate.runner(bindings))
         for element in self.inputs[0].iterate(bindings):
-            verdict = evaluate(element)
-            if verdict is SKIPPED:
+            result = evaluate(element)
+            if result is SKIPPED:
                 continue
-            if bool(verdict[0]):
+            if bool(result[0]):
                 yield element
             elif self.stops_at_false:
                 return
@@ -124,7 +124,7 @@ class Skip(Node):
 
 
 class Shard(Node):
-    """Every `count`-th element, starting at index `index`."""
+    """Every `shards`-th element, starting at index `index`."""
 
     name = "shard"
 
@@ -208,7 +208,7 @@ class Prefetch(Node):
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
         size = bindings.number(self.size)
         source = self.inputs[0].iterate(bindings)
-        yield from source if size == 0 else prefetch(source, size if size > 0 else 2)
+        yield from source if size == 0 else prefetch(source, size if size > 0 else 2)  # 2 for AUTOTUNE
 
     def count(self, bindings: Bindings) -> int:
         return self.inputs[0].count(bindings)
@@ -254,9 +254,8 @@ class Window(Node):
     def __init__(
         self, source: Node, size: Any, shift: Any, stride: Any, drop_remainder: bool, dataset_spec: Callable[[Any], Any]
     ) -> None:
-        self.size, self.stride = check_positive("the size of a window", size), check_positive(
-            "the stride of a window", stride
-        )
+        self.size = check_positive("the size of a window", size)
+        self.stride = check_positive("the stride of a window", stride)
         self.shift = self.size if shift is None else check_positive("the shift of a window", shift)
         self.drop_remainder = drop_remainder
         super().__init__(map_specs(dataset_spec, source.spec), [source], [self.size, self.shift, self.stride])
@@ -266,24 +265,21 @@ class Window(Node):
         if min(size, shift, stride) < 1:
             raise ValueError(f"window takes positive numbers, found size {size}, shift {shift} and stride {stride}")
         source = self.inputs[0].iterate(bindings)
-        span = (size - 1) * stride + 1
+        extent = (size - 1) * stride + 1
         window: deque[Element] = deque()
         is_exhausted = False
         while True:
-            while not is_exhausted and len(window) < span:
+            while not is_exhausted and len(window) < extent:
                 element = next(source, None)
                 if element is None:
                     is_exhausted = True
                 else:
                     window.append(element)
-            if not window or (is_exhausted and self.drop_remainder and len(window) < span):
+            if not window or (is_exhausted and self.drop_remainder and len(window) < extent):
                 return
-            elements = list(itertools.islice(window, 0, span, stride))
-            yield [
-                BoundDataset(ComponentOfElements(leaf, elements, i)) for i, leaf in enumerate(
-                    spec_leaves(self.inputs[0].spec)
-                )
-            ]
+            elements = list(itertools.islice(window, 0, extent, stride))
+            specs = spec_leaves(self.inputs[0].spec)
+            yield [BoundDataset(ComponentOfElements(spec, elements, i)) for i, spec in enumerate(specs)]
             for _ in range(shift):
                 if window:
                     window.popleft()
@@ -313,18 +309,18 @@ class Scan(Node):
 
     name = "scan"
 
-    def __init__(self, source: Node, initial: Any, initial_spec: Any, function: Any) -> None:
-        self.function = ElementFunction(function, (initial_spec, source.spec), "scan")
+    def __init__(self, source: Node, initial_state: Any, state_spec: Any, function: Any) -> None:
+        self.function = ElementFunction(function, (state_spec, source.spec), "scan")
         if not isinstance(self.function.spec, tuple) or len(self.function.spec) != 2:
             raise TypeError(f"the function of scan has to return (new state, output), found {self.function.spec}")
-        state, output = self.function.spec
-        if [s.dtype for s in spec_leaves(state)] != [s.dtype for s in spec_leaves(initial_spec)]:
-            raise TypeError(f"the state of scan is {initial_spec} before an element, and {state} after it")
-        self.initial = [convert_to_tensor(leaf) for leaf in initial]
-        super().__init__(output, [source], [*self.function.values, *self.initial])
+        next_state_spec, output_spec = self.function.spec
+        if [s.dtype for s in spec_leaves(next_state_spec)] != [s.dtype for s in spec_leaves(state_spec)]:
+            raise TypeError(f"the state of scan is {state_spec} before an element, and {next_state_spec} after it")
+        self.initial_state = [convert_to_tensor(leaf) for leaf in initial_state]
+        super().__init__(output_spec, [source], [*self.function.values, *self.initial_state])
 
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
-        run, state = self.function.runner(bindings), [bindings.resolve(leaf) for leaf in self.initial]
+        run, state = self.function.runner(bindings), [bindings.resolve(leaf) for leaf in self.initial_state]
         for element in self.inputs[0].iterate(bindings):
             result = run([*state, *element])
             state = list(result[: len(state)])
@@ -355,29 +351,29 @@ class Unique(Node):
 
 
 class KnownCount(Node):
-    """The same elements, with a number of elements given by the user."""
+    """The same elements; iterating raises FailedPreconditionError if there are not `expected_count` of them."""
 
     name = "assert_cardinality"
 
-    def __init__(self, source: Node, expected: Any) -> None:
-        self.expected = integer_tensor(expected)
-        super().__init__(source.spec, [source], [self.expected])
+    def __init__(self, source: Node, expected_count: Any) -> None:
+        self.expected_count = integer_tensor(expected_count)
+        super().__init__(source.spec, [source], [self.expected_count])
 
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
-        expected, count = bindings.number(self.expected), 0
+        expected_count, count = bindings.number(self.expected_count), 0
         for element in self.inputs[0].iterate(bindings):
             count += 1
-            if 0 <= expected < count:
+            if 0 <= expected_count < count:
                 break
             yield element
-        if count != expected and expected >= 0:
-            prefix = "at least " if count > expected else ""
-            raise ValueError(
-                f"Input dataset was expected to contain {expected} elements but contained {prefix}{count}."
+        if count != expected_count and expected_count >= 0:
+            prefix = "at least " if count > expected_count else ""
+            raise FailedPreconditionError(
+                f"Input dataset was expected to contain {expected_count} elements but contained {prefix}{count}."
             )
 
     def count(self, bindings: Bindings) -> int:
-        return bindings.number(self.expected)
+        return bindings.number(self.expected_count)
 
 
 def thread_count(calls: Any) -> int:

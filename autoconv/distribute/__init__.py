@@ -75,7 +75,7 @@ def in_cross_replica_context() -> bool:
     False
     """
     context: Context = current_context()
-    return context.replica is None and context.updating is None
+    return context.replica is None and context.updated_replica is None
 
 
 __all__ = [

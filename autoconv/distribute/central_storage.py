@@ -24,7 +24,7 @@ class AggregatingVariable(DistributedVariable):
     def _update(self, op: str, value: object, read_value: bool) -> Any:
         context = current_context()
         in_replica = context.replica is not None and context.replica.strategy is self._strategy
-        if in_replica and context.updating is None and self.aggregation is VariableAggregation.NONE:
+        if in_replica and context.updated_replica is None and self.aggregation is VariableAggregation.NONE:
             raise ValueError(
                 "You must specify an aggregation method to update a AggregatingVariable in Replica Context. You can do "
                 "so by passing an explicit value for argument `aggregation` to autoconv.Variable(…)."

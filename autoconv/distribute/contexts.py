@@ -11,11 +11,11 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Context:
-    """The context of code: `strategy`; `replica`, if one runs; `updating`, the replica whose copies are updated."""
+    """The context of code: its strategy, the replica that runs, if any, and the replica whose copies are updated."""
 
     strategy: Any
     replica: ReplicaContext | None = None
-    updating: int | None = None
+    updated_replica: int | None = None
 
 
 class _ContextStack(threading.local):
@@ -23,17 +23,17 @@ class _ContextStack(threading.local):
 
 
 _STATE = _ContextStack()
-_DEFAULT: list[Any] = []  # the strategy outside of every scope
+_DEFAULT_STRATEGY: list[Any] = []  # one item: the strategy outside of every scope
 
 
 def set_default(strategy: Any) -> None:
     """Set the strategy that is current outside of every scope."""
-    _DEFAULT[:] = [strategy]
+    _DEFAULT_STRATEGY[:] = [strategy]
 
 
 def current_context() -> Context:
     """Return the innermost context."""
-    return _STATE.contexts[-1] if _STATE.contexts else Context(_DEFAULT[0], _DEFAULT[0].only_replica)
+    return _STATE.contexts[-1] if _STATE.contexts else Context(_DEFAULT_STRATEGY[0], _DEFAULT_STRATEGY[0].only_replica)
 
 
 @contextlib.contextmanager

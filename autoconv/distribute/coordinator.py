@@ -119,9 +119,9 @@ class _Queue:
     def __init__(self) -> None:
         self._changed = threading.Condition(new_lock())
         self._waiting: collections.deque[_ScheduledFunction] = collections.deque()
-        self._running = 0
+        self._running_count = 0
         self._error: BaseException | None = None
-        self._ended = False
+        self._is_ended = False
 
     def put(self, work: _ScheduledFunction) -> None:
         with self._changed:
@@ -132,16 +132,16 @@ class _Queue:
     def take(self) -> _ScheduledFunction | None:
         """Wait for a function; None at the end."""
         with self._changed:
-            self._changed.wait_for(lambda: self._waiting or self._ended)
-            if self._ended:
+            self._changed.wait_for(lambda: self._waiting or self._is_ended)
+            if self._is_ended:
                 return None
-            self._running += 1
+            self._running_count += 1
             return self._waiting.popleft()
 
     def finish(self, error: BaseException | None = None, rescheduled: _ScheduledFunction | None = None) -> None:
         """Record the end of a function, with its error; put `rescheduled`, whose worker was lost, at the front."""
         with self._changed:
-            self._running -= 1
+            self._running_count -= 1
             if rescheduled is not None:
                 self._waiting.appendleft(rescheduled)
             if error is not None and self._error is None:
@@ -151,18 +151,18 @@ class _Queue:
 
     def wait(self) -> None:
         with self._changed:
-            self._changed.wait_for(lambda: self._error is not None or not (self._waiting or self._running))
-            self._changed.wait_for(lambda: not self._running)
+            self._changed.wait_for(lambda: self._error is not None or not (self._waiting or self._running_count))
+            self._changed.wait_for(lambda: not self._running_count)
             self._raise_error()
 
     def has_finished(self) -> bool:
         with self._changed:
             self._raise_error()
-            return not (self._waiting or self._running)
+            return not (self._waiting or self._running_count)
 
     def end(self) -> None:
         with self._changed:
-            self._ended = True
+            self._is_ended = True
             self._cancel()
             self._changed.notify_all()
 

@@ -33,25 +33,24 @@ class InputContext:
         return global_batch_size // self.num_replicas_in_sync
 
 
-def split(dataset: Dataset, count: int, first: int, replicas: int) -> Dataset:
-    """Divide each batch into `replicas` parts; return a dataset of `count` of them, from part `first` on.
+def split_batches(dataset: Dataset, part_count: int, first_part: int, replica_count: int) -> Dataset:
+    """Divide each batch into `replica_count` parts; return a dataset of `part_count` of them, from `first_part` on.
 
     The parts have equal sizes, except for the last ones, which may be smaller or empty.
     """
 
     def divide(*element: Any) -> Any:
-        return map_leaves(
-            lambda leaf: _parts(leaf, count, first, replicas), element[0] if len(element) == 1 else element
-        )
+        structure = element[0] if len(element) == 1 else element
+        return map_leaves(lambda leaf: _select_parts(leaf, part_count, first_part, replica_count), structure)
 
     return dataset.map(divide)
 
 
-def _parts(batch: Any, count: int, first: int, replicas: int) -> Any:
-    rows = shape(batch)[0]
-    size = (rows + replicas - 1) // replicas
-    parts = [batch[number * size : (number + 1) * size] for number in range(first, first + count)]
-    return per_replica(parts) if count > 1 else parts[0]
+def _select_parts(batch: Any, part_count: int, first_part: int, replica_count: int) -> Any:
+    batch_size = shape(batch)[0]
+    size = (batch_size + replica_count - 1) // replica_count
+    parts = [batch[number * size : (number + 1) * size] for number in range(first_part, first_part + part_count)]
+    return per_replica(parts) if part_count > 1 else parts[0]
 
 
 def group_elements(dataset: Dataset, count: int) -> Dataset:

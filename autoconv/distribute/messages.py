@@ -14,7 +14,7 @@ import numpy as np
 from autoconv.graph.dtypes import as_dtype
 
 _HEADER = struct.Struct("<4sIQII")  # mark, bytes of the description and of the array, CRC-32 of each
-_CHECKSUM = struct.Struct("<I")  # CRC-32 of the head: no size is trusted without it
+_CHECKSUM = struct.Struct("<I")  # CRC-32 of the header: no size is trusted without it
 _MAGIC = b"ACW2"
 _MAX_DESCRIPTION_BYTES = 4096  # bytes of a description
 Description = dict[str, Any]
@@ -26,7 +26,7 @@ class DamagedMessage(Exception):
 
 def send(connection: socket.socket, description: Description, array: np.ndarray) -> None:
     """Send a description and an array. Raises OSError."""
-    text = json.dumps({**description, "sizes": list(array.shape), "kind": array.dtype.name}).encode()
+    text = json.dumps({**description, "array_shape": list(array.shape), "array_dtype": array.dtype.name}).encode()
     data = array.reshape(-1).view(np.uint8).data
     header = _HEADER.pack(_MAGIC, len(text), array.nbytes, zlib.crc32(text), zlib.crc32(data))
     connection.sendall(header + _CHECKSUM.pack(zlib.crc32(header)) + text)
@@ -36,21 +36,21 @@ def send(connection: socket.socket, description: Description, array: np.ndarray)
 def receive(connection: socket.socket) -> tuple[Description, np.ndarray]:
     """Return the next message. Raises DamagedMessage, OSError, and EOFError where the connection ended."""
     header = read(connection, _HEADER.size)
-    (total,) = _CHECKSUM.unpack(read(connection, _CHECKSUM.size))
-    magic, length, size, text_sum, data_sum = _HEADER.unpack(header)
-    if magic != _MAGIC or total != zlib.crc32(header) or length > _MAX_DESCRIPTION_BYTES:
+    (header_checksum,) = _CHECKSUM.unpack(read(connection, _CHECKSUM.size))
+    magic, text_size, array_size, text_checksum, array_checksum = _HEADER.unpack(header)
+    if magic != _MAGIC or header_checksum != zlib.crc32(header) or text_size > _MAX_DESCRIPTION_BYTES:
         raise DamagedMessage("it is not a message of a worker")
-    text = read(connection, length)
-    if zlib.crc32(text) != text_sum:
+    text = read(connection, text_size)
+    if zlib.crc32(text) != text_checksum:
         raise DamagedMessage("its description does not have its checksum")
     description = json.loads(text)
-    dtype, sizes = as_dtype(description["kind"]), description["sizes"]
-    if math.prod(sizes) * dtype.size != size:
+    dtype, shape = as_dtype(description["array_dtype"]), description["array_shape"]
+    if math.prod(shape) * dtype.size != array_size:
         raise DamagedMessage("its array does not have the size of its description")
-    data = read(connection, size)
-    if zlib.crc32(data) != data_sum:
+    data = read(connection, array_size)
+    if zlib.crc32(data) != array_checksum:
         raise DamagedMessage("its array does not have its checksum")
-    return description, np.frombuffer(data, dtype.numpy).reshape(sizes)
+    return description, np.frombuffer(data, dtype.numpy).reshape(shape)
 
 
 def read(connection: socket.socket, size: int) -> bytearray:

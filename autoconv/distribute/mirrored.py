@@ -12,7 +12,7 @@ from autoconv.config.devices import list_logical_devices
 from autoconv.config.placement import full_name
 from autoconv.distribute.contexts import Context, current_context, push_context
 from autoconv.distribute.cross_device_ops import check_cross_device_ops
-from autoconv.distribute.datasets import InputContext, group_elements, split
+from autoconv.distribute.datasets import InputContext, group_elements, split_batches
 from autoconv.distribute.reduction import ReduceOp, combine, combine_along, reduce_op_of
 from autoconv.distribute.replicas import current_replica, run_replicas
 from autoconv.distribute.strategy import Strategy, ValueContext
@@ -63,7 +63,7 @@ class Replicated(Strategy):
     def make_variable(self, make: Callable[..., Any], **arguments: Any) -> Any:
         """Make a variable with a copy for each replica; replicas make it together, with the first one's arguments."""
         context, replica = current_context(), current_replica()
-        if context.updating is not None:
+        if context.updated_replica is not None:
             return make(**arguments)
         if context.replica is None:
             return self.new_variable(make, arguments)
@@ -133,15 +133,16 @@ class Replicated(Strategy):
     def _reduce_values(self, op: ReduceOp, values: Sequence[Any]) -> list[Any]:
         """Reduce values over all replicas; those that processes exchange are sent together."""
         result: list[Any] = [None] * len(values)
-        exchanged = []
+        exchanged_positions = []
         for i, value in enumerate(values):
             if isinstance(value, DistributedValues) or self.local_replicas == 1:
                 parts = self._values_of(value)
                 result[i] = combine(op, [part.value() if hasattr(part, "value") else part for part in parts])
-                exchanged.append(i)
+                exchanged_positions.append(i)
             else:
                 result[i] = self._reduce_equal_value(op, value)
-        for i, value in zip(exchanged, self.reduce_across_processes(op, [result[i] for i in exchanged]), strict=True):
+        totals = self.reduce_across_processes(op, [result[i] for i in exchanged_positions])
+        for i, value in zip(exchanged_positions, totals, strict=True):
             result[i] = value
         return result
 
@@ -179,7 +180,7 @@ class Replicated(Strategy):
         return map_leaves(lambda leaf: concat(list(self.experimental_local_results(leaf)), axis), value)
 
     def experimental_distribute_dataset(self, dataset: Any, options: Any = None) -> Any:
-        return split(dataset, self.local_replicas, 0, self.num_replicas_in_sync)
+        return split_batches(dataset, self.local_replicas, 0, self.num_replicas_in_sync)
 
     def distribute_datasets_from_function(self, dataset_fn: Callable[[Any], Any], options: Any = None) -> Any:
         return group_elements(dataset_fn(InputContext(1, 0, self.num_replicas_in_sync)), self.local_replicas)
@@ -226,7 +227,7 @@ class MirroredStrategy(Replicated):
     `run` calls the function in a thread for each replica; replicas meet in `merge_call`, `all_reduce`, and where they
     assign variables with an aggregation. In a `function` they are recorded one after the other, and the graph runs
     their parts concurrently. `cross_device_ops` may be any: replicas of one process have one memory. Raises
-    AssertionError for a device that is named twice, and ValueError for `cross_device_ops` that are none.
+    AssertionError for a device that is named twice, and ValueError for `cross_device_ops` that are no CrossDeviceOps.
 
     >>> strategy = autoconv.distribute.MirroredStrategy()
     >>> with strategy.scope():

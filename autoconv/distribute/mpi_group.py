@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.distribute.messages import Description
+from autoconv.distribute.process_group import add_parts
 from autoconv.errors import InvalidArgumentError
 from autoconv.forks import new_lock
 
@@ -40,7 +41,7 @@ class MpiGroup:
         self._communicator = mpi.COMM_WORLD.Dup()
         self.size = int(self._communicator.size)
         self.rank = int(self._communicator.rank)
-        self._calls = 0
+        self._call_count = 0
         self._lock = new_lock()
 
     def all_reduce(self, array: np.ndarray) -> np.ndarray:
@@ -49,7 +50,7 @@ class MpiGroup:
         with self._lock:
             self._check_calls_agree({"call": "sum", "dtype": array.dtype.name, "shape": list(array.shape)})
             if array.nbytes <= _SMALL_BYTES:
-                return _add_parts(self._gather_parts(array.reshape(-1), [array.size] * self.size)).reshape(array.shape)
+                return add_parts(self._gather_parts(array.reshape(-1), [array.size] * self.size)).reshape(array.shape)
             return self._sum_in_parts(array.reshape(-1)).reshape(array.shape)
 
     def broadcast(self, array: np.ndarray) -> np.ndarray:
@@ -58,7 +59,7 @@ class MpiGroup:
         result = array.copy() if self.rank == 0 else np.empty_like(array)
         with self._lock:
             self._check_calls_agree({"call": "broadcast", "dtype": array.dtype.name, "shape": list(array.shape)})
-            self._communicator.Bcast(_bytes(result), 0)
+            self._communicator.Bcast(_as_bytes(result), 0)
         return result
 
     def all_gather(self, array: np.ndarray, axis: int) -> np.ndarray:
@@ -70,9 +71,8 @@ class MpiGroup:
         with self._lock:
             self._check_calls_agree({"call": "gather", "dtype": array.dtype.name, "shape": shape, "axis": axis})
             self._communicator.Allgather(np.array([array.shape[axis]], np.int64), sizes)
-            row = array.size // array.shape[axis] if array.shape[axis] else 0
-            row = row or int(np.prod([size for size in shape if size is not None], dtype=np.int64))
-            parts = self._gather_parts(array.reshape(-1), [int(size) * row for size in sizes])
+            slice_size = int(np.prod([size for size in shape if size is not None], dtype=np.int64))
+            parts = self._gather_parts(array.reshape(-1), [int(size) * slice_size for size in sizes])
         shapes = [(*array.shape[:axis], int(size), *array.shape[axis + 1 :]) for size in sizes]
         return np.concatenate([part.reshape(part_shape) for part, part_shape in zip(parts, shapes, strict=True)], axis)
 
@@ -86,30 +86,30 @@ class MpiGroup:
 
     # ---- bytes
 
-    def _gather_parts(self, flat: np.ndarray, counts: list[int]) -> list[np.ndarray]:
+    def _gather_parts(self, vector: np.ndarray, counts: list[int]) -> list[np.ndarray]:
         """Return the processes' vectors, whose numbers of elements are `counts`."""
-        result = np.empty(sum(counts), flat.dtype)
-        sizes = [count * flat.dtype.itemsize for count in counts]
-        self._communicator.Allgatherv(_bytes(flat), [_bytes(result), sizes, _offsets(sizes), self._mpi.BYTE])
+        result = np.empty(sum(counts), vector.dtype)
+        sizes = [count * vector.dtype.itemsize for count in counts]
+        self._communicator.Allgatherv(_as_bytes(vector), [_as_bytes(result), sizes, _offsets(sizes), self._mpi.BYTE])
         return [result[start : start + count] for start, count in zip(_offsets(counts), counts, strict=True)]
 
-    def _sum_in_parts(self, flat: np.ndarray) -> np.ndarray:
+    def _sum_in_parts(self, vector: np.ndarray) -> np.ndarray:
         """Add the vectors of all processes; each process adds one part of the elements."""
-        bounds = [len(flat) * number // self.size for number in range(self.size + 1)]
+        bounds = [len(vector) * number // self.size for number in range(self.size + 1)]
         counts = [end - start for start, end in itertools.pairwise(bounds)]
-        sizes = [count * flat.dtype.itemsize for count in counts]
+        sizes = [count * vector.dtype.itemsize for count in counts]
         own_sizes = [sizes[self.rank]] * self.size
-        parts = np.empty((self.size, counts[self.rank]), flat.dtype)
+        parts = np.empty((self.size, counts[self.rank]), vector.dtype)
         self._communicator.Alltoallv(
-            [_bytes(flat), sizes, _offsets(sizes), self._mpi.BYTE],
-            [_bytes(parts), own_sizes, _offsets(own_sizes), self._mpi.BYTE],
+            [_as_bytes(vector), sizes, _offsets(sizes), self._mpi.BYTE],
+            [_as_bytes(parts), own_sizes, _offsets(own_sizes), self._mpi.BYTE],
         )
-        return np.concatenate(self._gather_parts(_add_parts(list(parts)), counts))
+        return np.concatenate(self._gather_parts(add_parts(list(parts)), counts))
 
     def _check_calls_agree(self, description: Description) -> None:
         """Raise InvalidArgumentError in all processes where their calls differ."""
-        self._calls += 1
-        text = json.dumps({**description, "number": self._calls}).encode()
+        self._call_count += 1
+        text = json.dumps({**description, "number": self._call_count}).encode()
         own_digest = np.frombuffer(hashlib.sha256(text).digest(), np.uint8)
         digests = np.empty((self.size, 32), np.uint8)
         self._communicator.Allgather(own_digest, digests)
@@ -122,19 +122,12 @@ class MpiGroup:
         raise InvalidArgumentError(f"the processes make different calls: {'; '.join(descriptions)}")
 
 
-def _bytes(array: np.ndarray) -> np.ndarray:
+def _as_bytes(array: np.ndarray) -> np.ndarray:
     return array.reshape(-1).view(np.uint8)
 
 
 def _offsets(sizes: list[int]) -> list[int]:
     return [sum(sizes[:i]) for i in range(len(sizes))]
-
-
-def _add_parts(parts: list[np.ndarray]) -> np.ndarray:
-    total = parts[0].copy()
-    for part in parts[1:]:
-        total += part
-    return total
 
 
 __all__ = ["MpiGroup", "is_started_by_mpi"]

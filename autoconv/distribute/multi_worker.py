@@ -11,7 +11,7 @@ import numpy as np
 
 from autoconv.api.gradients.callbacks import numpy_function
 from autoconv.config.placement import DEFAULT_DEVICE
-from autoconv.distribute.datasets import InputContext, group_elements, split
+from autoconv.distribute.datasets import InputContext, group_elements, split_batches
 from autoconv.distribute.mirrored import Replicated
 from autoconv.distribute.mpi_group import MpiGroup, is_started_by_mpi
 from autoconv.distribute.process_group import ProcessGroup
@@ -112,7 +112,7 @@ class MultiWorkerMirroredStrategy(Replicated):
         return list(result)
 
     def experimental_distribute_dataset(self, dataset: Any, options: Any = None) -> Any:
-        return split(dataset, self.local_replicas, self.first_replica, self.num_replicas_in_sync)
+        return split_batches(dataset, self.local_replicas, self.first_replica, self.num_replicas_in_sync)
 
     def distribute_datasets_from_function(self, dataset_fn: Callable[[Any], Any], options: Any = None) -> Any:
         context = InputContext(self._group.size, self._group.rank, self.num_replicas_in_sync)

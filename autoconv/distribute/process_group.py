@@ -42,11 +42,11 @@ class ProcessGroup:
         self._job = job
         for number, address in enumerate(addresses):
             _check_address(address, f"/job:{job}/task:{number}")
-        self._calls = 0
+        self._call_count = 0
         self._lock = new_lock()
         hosts = {address.rpartition(":")[0] for address in addresses}
         self._is_local = all(host in _LOCAL_HOSTS or host == socket.gethostname() for host in hosts)
-        self._name = hashlib.sha256("\0".join(addresses).encode()).hexdigest()[:16]
+        self._group_name = hashlib.sha256("\0".join(addresses).encode()).hexdigest()[:16]
         self._blocks: dict[str, shared_memory.SharedMemory] = {}
         self._block_indices: dict[int, int] = {}  # by the size of blocks
         self._connections: dict[int, socket.socket] = {}
@@ -62,8 +62,8 @@ class ProcessGroup:
         description = {"call": "sum", "dtype": array.dtype.name, "shape": list(array.shape)}
         with self._lock:
             if self._is_local and array.nbytes > _SMALL_BYTES:
-                return self._shared_sum(array, description)
-            return self._combine(array, description, lambda parts: _add_parts(parts))
+                return self._sum_in_shared_memory(array, description)
+            return self._combine(array, description, add_parts)
 
     def broadcast(self, array: np.ndarray) -> np.ndarray:
         """Return the array of the first worker."""
@@ -83,7 +83,7 @@ class ProcessGroup:
     def barrier(self) -> None:
         """Wait for the other workers."""
         with self._lock:
-            self._combine(np.zeros(0), {"call": "barrier"}, lambda parts: parts[0])
+            self._synchronize({"call": "barrier"})
 
     def close(self) -> None:
         """End the connections, and remove this worker's shared memory. It is done at the end of the process, too."""
@@ -95,8 +95,8 @@ class ProcessGroup:
         self, array: np.ndarray, description: Description, combine: Callable[[list[np.ndarray]], np.ndarray]
     ) -> np.ndarray:
         """Return `combine` of all workers' arrays, which the first worker computes and sends to the others."""
-        self._calls += 1
-        description = {**description, "number": self._calls}
+        self._call_count += 1
+        description = {**description, "number": self._call_count}
         if self.size == 1:
             return combine([array])
         if self.rank:
@@ -116,6 +116,10 @@ class ProcessGroup:
             self._send(rank, description, result)
         return result
 
+    def _synchronize(self, description: Description) -> None:
+        """Wait until all workers have made the same call."""
+        self._combine(np.zeros(0), description, lambda parts: parts[0])
+
     def _send_error_to_others(self, error: Exception) -> None:
         for rank in self._connections:
             try:
@@ -128,14 +132,14 @@ class ProcessGroup:
         try:
             send(self._connections[rank], description, array)
         except OSError as error:
-            raise self._lost_error(rank, error) from None
+            raise self._make_lost_error(rank, error) from None
 
     def _receive(self, rank: int, description: Description | None) -> tuple[Description, np.ndarray]:
         """Return a worker's message. Raises InvalidArgumentError where its call differs from this worker's."""
         try:
             received, array = receive(self._connections[rank])
         except (OSError, EOFError) as error:
-            raise self._lost_error(rank, error) from None
+            raise self._make_lost_error(rank, error) from None
         except DamagedMessage as error:
             raise DataLossError(f"what came from {self._worker_name(rank)} is damaged: {error}") from None
         if "error" in received:
@@ -153,7 +157,7 @@ class ProcessGroup:
     def _worker_name(self, rank: int) -> str:
         return f"/job:{self._job}/task:{rank} at {self._addresses[rank]}"
 
-    def _lost_error(self, rank: int, error: Exception) -> UnavailableError:
+    def _make_lost_error(self, rank: int, error: Exception) -> UnavailableError:
         reason = "it does not answer" if isinstance(error, TimeoutError) else "its connection ended"
         return UnavailableError(f"the worker {self._worker_name(rank)} was lost: {reason}")
 
@@ -186,7 +190,7 @@ class ProcessGroup:
         _configure(connection, 5.0)
         try:
             name, rank = struct.unpack("<16sI", bytes(read(connection, 20)))
-            if name.decode("ascii", "replace") != self._name or not 0 < rank < self.size:
+            if name.decode("ascii", "replace") != self._group_name or not 0 < rank < self.size:
                 return None
             connection.sendall(b"welcome!")
         except (OSError, EOFError):
@@ -201,7 +205,7 @@ class ProcessGroup:
             try:
                 connection = socket.create_connection((host or "localhost", int(port)), 5.0)
                 _configure(connection, max(deadline - time.monotonic(), 0.1))
-                connection.sendall(struct.pack("<16sI", self._name.encode(), self.rank))
+                connection.sendall(struct.pack("<16sI", self._group_name.encode(), self.rank))
                 if read(connection, 8) == b"welcome!":
                     connection.settimeout(_CALL_TIMEOUT)
                     return connection
@@ -214,34 +218,33 @@ class ProcessGroup:
 
     # ---- by shared memory
 
-    def _shared_sum(self, array: np.ndarray, description: Description) -> np.ndarray:
+    def _sum_in_shared_memory(self, array: np.ndarray, description: Description) -> np.ndarray:
         """Add in shared memory, in two blocks that are used alternately.
 
         When all workers have written to one block, all have read the other.
         """
-        flat = array.reshape(-1)
+        vector = array.reshape(-1)
         power = max(array.nbytes - 1, 1).bit_length()
         block_index = self._block_indices[power] = 1 - self._block_indices.get(power, 1)
         blocks = [self._block(rank, power, block_index) for rank in range(self.size)]
-        parts = [np.ndarray(flat.shape, flat.dtype, block.buf) for block in blocks]
-        parts[self.rank][...] = flat
-        self._combine(np.zeros(0), {**description, "part": "written"}, lambda parts_written: parts_written[0])
-        bounds = [len(flat) * number // self.size for number in range(self.size + 1)]
+        parts = [np.ndarray(vector.shape, vector.dtype, block.buf) for block in blocks]
+        parts[self.rank][...] = vector
+        self._synchronize({**description, "part": "written"})
+        bounds = [len(vector) * number // self.size for number in range(self.size + 1)]
         own_slice = slice(bounds[self.rank], bounds[self.rank + 1])
-        total = _add_parts([part[own_slice] for part in parts])
+        total = add_parts([part[own_slice] for part in parts])
         # A worker reads its own elements of every block, so only it may write them.
         parts[0][own_slice] = total
-        self._combine(np.zeros(0), {**description, "part": "added"}, lambda parts_written: parts_written[0])
+        self._synchronize({**description, "part": "added"})
         return parts[0].copy().reshape(array.shape)
 
     def _block(self, rank: int, power: int, block_index: int) -> shared_memory.SharedMemory:
         """Return the block of a worker, of `1 << power` bytes; all workers create a larger block in the same call."""
-        name = f"autoconv-{self._name}-{power}-{block_index}-{rank}"
+        name = f"autoconv-{self._group_name}-{power}-{block_index}-{rank}"
         if name not in self._blocks:
             if rank == self.rank:
                 self._blocks[name] = _create_block(name, 1 << power)
-            description = {"call": "block", "name": f"{power}-{block_index}-{rank}"}
-            self._combine(np.zeros(0), description, lambda parts: parts[0])
+            self._synchronize({"call": "block", "name": f"{power}-{block_index}-{rank}"})
             if rank != self.rank:
                 self._blocks[name] = _attach_block(name)
         return self._blocks[name]
@@ -284,7 +287,8 @@ def _attach_block(name: str) -> shared_memory.SharedMemory:
     return result
 
 
-def _add_parts(parts: Sequence[np.ndarray]) -> np.ndarray:
+def add_parts(parts: Sequence[np.ndarray]) -> np.ndarray:
+    """Return the sum of arrays, added in their order."""
     total = parts[0].copy()
     for part in parts[1:]:
         total += part
@@ -296,4 +300,4 @@ def _describe_call(description: Description) -> str:
     return str(description.get("call")) + (f" of {dtype_name}{shape}" if isinstance(dtype_name, str) else "")
 
 
-__all__ = ["ProcessGroup"]
+__all__ = ["ProcessGroup", "add_parts"]

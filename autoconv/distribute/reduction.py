@@ -55,8 +55,8 @@ def combine_along(op: ReduceOp, values: Sequence[Any], axis: int, reduce_across:
     total = reduce_across(combine(ReduceOp.SUM, [reduce_sum(value, axis) for value in values]))
     if op is ReduceOp.SUM:
         return total
-    rows = reduce_across(combine(ReduceOp.SUM, [shape(value)[axis] for value in values]))
-    return total / apply("cast", rows, dtype=total.dtype)
+    row_count = reduce_across(combine(ReduceOp.SUM, [shape(value)[axis] for value in values]))
+    return total / apply("cast", row_count, dtype=total.dtype)
 
 
 __all__ = ["ReduceOp", "combine", "combine_along", "reduce_op_of"]

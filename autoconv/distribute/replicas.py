@@ -59,19 +59,19 @@ class Replica:
         self.strategy = strategy
         self.device = strategy.worker_devices[number]
         self.messages: SimpleQueue[Merge | ReplicaResult | ReplicaFailure] = SimpleQueue()
-        self._answers: SimpleQueue[tuple[bool, Any]] = SimpleQueue()
+        self._answers: SimpleQueue[tuple[bool, Any]] = SimpleQueue()  # whether the replica continues, and the result
         self._call = call
         self.region = current_region()
         self._outer_creators = creators_in_scope()
         name = f"autoconv-replica-{number}"
-        self.thread = threading.Thread(target=copy_context().run, args=(self._run,), name=name, daemon=True)
+        self.thread = threading.Thread(target=copy_context().run, args=(self._run_and_report,), name=name, daemon=True)
 
-    def _run(self) -> None:
+    def _run_and_report(self) -> None:
         context = Context(self.strategy, ReplicaContext(self.strategy, self.strategy.first_replica + self.number))
         _CURRENT.replica = self
         try:
             placement = place_on(self.region, self.device)
-            with push_context(context), placement, run_as_replica(self.number + 1), self._creators():
+            with push_context(context), placement, run_as_replica(self.number + 1), self._combined_creators():
                 if self.region is None:
                     message: Merge | ReplicaResult | ReplicaFailure = ReplicaResult(self._call())
                 else:
@@ -82,7 +82,7 @@ class Replica:
         self.messages.put(message)
 
     @contextmanager
-    def _creators(self) -> Iterator[None]:
+    def _combined_creators(self) -> Iterator[None]:
         """Create variables by the creators of the block that encloses the run, and last by the strategy's."""
         strategy_creator = self.strategy.make_variable
         with ExitStack() as stack:
@@ -146,9 +146,9 @@ def run_replicas(strategy: Any, function: Callable[..., Any], args: Any, kwargs:
         return lambda: target(*of_replica(list(args), number), **of_replica(kwargs, number))
 
     replicas = [Replica(strategy, number, call_of(number)) for number in range(strategy.local_replicas)]
-    pending: list[Callable[[], None]] = [replica.thread.start for replica in replicas]
+    resumptions: list[Callable[[], None]] = [replica.thread.start for replica in replicas]
     while True:
-        messages = _next_messages(replicas, pending)
+        messages = _next_messages(replicas, resumptions)
         if all(isinstance(message, ReplicaResult) for message in messages):
             return regroup([message.result for message in messages if isinstance(message, ReplicaResult)])
         try:
@@ -158,7 +158,7 @@ def run_replicas(strategy: Any, function: Callable[..., Any], args: Any, kwargs:
                 if isinstance(message, Merge):
                     replica.send_answer(False)
             raise
-        pending = [_answer_function(replica, results) for replica in replicas]
+        resumptions = [_answer_function(replica, results) for replica in replicas]
 
 
 def _answer_function(replica: Replica, results: Any) -> Callable[[], None]:

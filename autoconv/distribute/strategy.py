@@ -36,7 +36,7 @@ class Strategy:
 
     @property
     def cluster_resolver(self) -> Any:
-        """The resolver that the strategy was made with; None without one."""
+        """The resolver that the strategy was made with, or None."""
         return None
 
     @property
@@ -106,7 +106,7 @@ class Strategy:
         return fn(var, *args, **(kwargs or {}))
 
     def colocate_vars_with(self, colocate_with_variable: Any) -> Any:
-        """Return a block in which variables are created on the device of another one."""
+        """Return a context manager whose block creates variables on the device of another one."""
         return contextlib.nullcontext()
 
     def variable_created_in_scope(self, v: Any) -> bool:
@@ -129,6 +129,7 @@ class Strategy:
     # ---- used by contexts and variables
 
     def device_of(self, replica: int) -> str:
+        """Return the device of a replica of this process, by its number among all."""
         return self.worker_devices[self.local_index(replica)]
 
     @property
@@ -163,6 +164,7 @@ class Strategy:
     @contextlib.contextmanager
     def updating(self, number: int) -> Iterator[None]:
         """Update the copies of one replica in the block."""
+        # Negative numbers keep traces of updates apart from those of replicas.
         with push_context(Context(self, None, number)), self.on_device(number), run_as_replica(-1 - number):
             yield
 

@@ -45,8 +45,8 @@ class DistributedVariable(DistributedValues, Variable):
     def _current_copy(self) -> Variable:  # type: ignore[override]
         """The copy for the code that runs."""
         context = current_context()
-        if context.updating is not None:
-            return self._copies[context.updating]
+        if context.updated_replica is not None:
+            return self._copies[context.updated_replica]
         replica = context.replica
         if replica is None or replica.strategy is not self._strategy:
             return self.primary
@@ -80,7 +80,7 @@ class DistributedVariable(DistributedValues, Variable):
 
     def _update(self, op: str, value: object, read_value: bool) -> Any:
         context = current_context()
-        if context.updating is not None:
+        if context.updated_replica is not None:
             return self._current_copy._update(op, value, read_value)
         if context.replica is None or context.replica.strategy is not self._strategy:
             return self._update_all(op, value, read_value)
@@ -135,7 +135,8 @@ class SyncOnReadVariable(DistributedVariable):
 
     def _is_outside_replicas(self) -> bool:
         context = current_context()
-        return context.updating is None and (context.replica is None or context.replica.strategy is not self._strategy)
+        is_in_replica = context.replica is not None and context.replica.strategy is self._strategy
+        return context.updated_replica is None and not is_in_replica
 
     def value(self) -> Any:
         if not self._is_outside_replicas():

@@ -108,7 +108,7 @@ class DecodeCsv:
             return field.encode("latin-1")
         try:
             return parse_number(field, dtype)
-        except (ValueError, OverflowError, KeyError):
+        except (ValueError, OverflowError):
             raise InvalidArgumentError(
                 f"Field {position} in record {number} is not a valid {dtype.name}: {field}"
             ) from None

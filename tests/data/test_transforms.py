@@ -242,10 +242,12 @@ def test_invalid_arguments(make, kind, message):
 
 
 def test_known_cardinality_is_checked(elements):
-    from autoconv.data.dataset import Dataset as Made
-    from autoconv.data.transforms import KnownCount
-
-    assert elements(Made(KnownCount(Dataset.range(3).node, 3))) == [0, 1, 2]
+    filtered = Dataset.range(5).filter(lambda x: x < 3)
+    assert elements(filtered.apply(tf.data.experimental.assert_cardinality(3))) == [0, 1, 2]
+    assert len(filtered.apply(tf.data.experimental.assert_cardinality(3))) == 3
+    for count, found in ((2, "at least 3"), (4, "3")):
+        with pytest.raises(tf.errors.FailedPreconditionError, match=f"contained {found}"):
+            elements(filtered.apply(tf.data.experimental.assert_cardinality(count)))
 
 
 def test_numpy_iterator_yields_arrays():
