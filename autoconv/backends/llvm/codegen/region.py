@@ -174,7 +174,7 @@ class Region(KernelCalls):
 
     def is_last_reader(self, item: Item, value: Value) -> bool:
         """Return whether `item` holds the last use of `value`, by exactly one node."""
-        return self.remaining_uses[value] == 1 and self._plan.reads(item, value) == 1
+        return self.remaining_uses[value] == 1 and self._plan.count_reads(item, value) == 1
 
     def set(self, value: Value, native: Native) -> None:
         if isinstance(native, Object) and representation.is_memory(value.type):

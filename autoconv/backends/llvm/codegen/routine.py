@@ -12,7 +12,7 @@ from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.index_arith import Position, element_count
 from autoconv.backends.llvm.ir.scalars import ElementWriter
 from autoconv.backends.llvm.ir.signature import Signature
-from autoconv.backends.llvm.schedule.partition import split_counts
+from autoconv.backends.llvm.schedule.partition import choose_loop_split
 from autoconv.graph.graph import Value
 
 # Parameters of the body of a partitioned routine: number of the part, first iteration, and the one after the last.
@@ -65,7 +65,7 @@ def partitioned_routine(
     routine = Routine(region, parameters)
     if not isinstance(size, (int, str)):
         size = element_count(routine.out, size)
-    split = split_counts(size, work, shape)
+    split = choose_loop_split(size, work, shape)
     if split is None:
         names = [parameter.name for parameter in routine.out.signature.parameters]
         routine.out.call(name, *names, 0, 0, size)

@@ -46,7 +46,7 @@ class EntryWriter:
         self._graph = graph
         self._module = module
         self._objects = objects
-        self._memories: list[tuple[str, Any]] = []
+        self._memories: list[tuple[str, Any]] = []  # arrays in memory and their types
         self.copies: list[str] = []  # slots of copies of arguments that are not C-contiguous
         self._saved: list[str] = []  # slots of copies of arrays that are restored where the graph fails
         self._restore_arguments: tuple[str, str, int] | None = None  # arguments of `restore_arrays`
@@ -199,8 +199,8 @@ class EntryWriter:
         array_class, descriptor = (self._objects.reference(item)(self.out) for item in (np.ndarray, type_.dtype.numpy))
         layout = (type_.shape, type_.strides)
         numbers = [[n if isinstance(n, int) else abi.ANY_NUMBER for n in dimensions] for dimensions in layout]
-        lists = [self._objects.shape(expected) if expected else "null" for expected in numbers]
-        fits = self.out.call("is_memory", array, array_class, descriptor, type_.rank, lists[0], lists[1])
+        shape, strides = (self._objects.shape(expected) if expected else "null" for expected in numbers)
+        fits = self.out.call("is_memory", array, array_class, descriptor, type_.rank, shape, strides)
         self._check(self.out.icmp("ne", fits, FALSE))
         self.open_dimensions.bind_memory(array, type_)
         self._memories.append((array, type_))
@@ -292,6 +292,7 @@ class EntryWriter:
         self._restore_arguments = self._objects.reference(form.restore)(out), arguments, 1 + 2 * len(arrays)
 
     def check_constant(self, object_: str, constant: Any) -> None:
+        """Check that an argument equals the constant for which the graph was made."""
         if type(constant) not in (int, float):
             self._check(self.out.is_same(object_, self._objects.reference(constant)(self.out)))
             return
@@ -317,11 +318,11 @@ class EntryWriter:
     # ---- results
 
     def call_graph(
-        self, natives: Sequence[str], boxes: Sequence[str] = (), transposed: Collection[int] = ()
+        self, natives: Sequence[str], temporary_slots: Sequence[str] = (), transposed: Collection[int] = ()
     ) -> list[Element | Object]:
-        """Call the graph, release the temporary objects in the slots `boxes`, and transpose some outputs.
+        """Call the graph, release temporary objects in slots, and transpose some outputs in place; return the outputs.
 
-        Return the outputs. `transposed` are the positions of the outputs to transpose, in place.
+        `transposed` are the positions of the outputs to transpose.
         """
         out, outputs = self.out, self._graph.outputs
         cells = out.alloca(f"[{max(len(outputs), 1)} x i64]")
@@ -329,7 +330,7 @@ class EntryWriter:
         if self._restore_arguments is not None:
             with out.unless(succeeded):
                 out.call("restore_arrays", *self._restore_arguments)
-        for slot in (*boxes, *self._saved):
+        for slot in (*temporary_slots, *self._saved):
             out.call("release", slot)
         success, failure = out.label("well"), out.label("failed")
         out.branch_if(succeeded, success, failure)
@@ -352,7 +353,7 @@ class EntryWriter:
         self.out.begin(self._refusal_label)
         for slot in self.copies:
             self.out.call("release", slot)
-        missing = self._objects.reference(NotImplemented)(self.out)
-        self.out.call("retain", missing)
-        self.out.ret(missing, "ptr")
+        not_implemented = self._objects.reference(NotImplemented)(self.out)
+        self.out.call("retain", not_implemented)
+        self.out.ret(not_implemented, "ptr")
         self.out.finish()

@@ -23,7 +23,7 @@ def write_stack_of_list(body: Body, argument: str, value: Value) -> Object:
     """Convert a list to a stack, which a new slot owns."""
     element: Any = value.type.element  # type: ignore[union-attr]
     dtype, shape = element.dtype.numpy, sizes(element)
-    return body.own_reference(body.call_python(lambda list_: _borrow(list_, dtype, shape), argument))
+    return body.own_reference(body.call_python(lambda list_: _borrowed_stack(list_, dtype, shape), argument))
 
 
 def write_list_of_stack(body: Body, stack: Object, value: Value) -> Object:
@@ -36,26 +36,27 @@ def write_list_of_stack(body: Body, stack: Object, value: Value) -> Object:
     return Object(list_)
 
 
-class _Borrowed(np.ndarray):
+class _BorrowedStack(np.ndarray):
     """The header of a stack with borrowed elements, which `rows` keeps alive."""
 
     rows: np.ndarray
 
 
-def _borrow(list_: ListValue, dtype: np.dtype[Any], shape: tuple[int, ...]) -> np.ndarray:
+def _borrowed_stack(list_: ListValue, dtype: np.dtype[Any], shape: tuple[int, ...]) -> np.ndarray:
     rows = rows_of(list_, dtype, shape)
-    header = np.array([len(rows), 0, rows.ctypes.data, 0], np.int64).view(_Borrowed)
+    # Length, capacity and address; the capacity of 0 makes a push allocate a buffer.
+    header = np.array([len(rows), 0, rows.ctypes.data, 0], np.int64).view(_BorrowedStack)
     header.rows = rows
     return header
 
 
 def _result_list(stack: np.ndarray, dtype: np.dtype[Any], shape: tuple[int, ...], weak: bool) -> ListValue:
-    if isinstance(stack, _Borrowed):
+    if isinstance(stack, _BorrowedStack):
         rows = stack.rows[: stack[0]]
     else:
         length = int(stack[:HEADER_BYTES].view(np.int64)[0])
-        size = dtype.itemsize * int(np.prod(shape))
-        rows = stack[HEADER_BYTES : HEADER_BYTES + length * size].view(dtype).reshape(length, *shape)
+        row_bytes = dtype.itemsize * int(np.prod(shape))
+        rows = stack[HEADER_BYTES : HEADER_BYTES + length * row_bytes].view(dtype).reshape(length, *shape)
     return PackedList(rows, weak)
 
 

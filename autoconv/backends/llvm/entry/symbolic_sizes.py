@@ -34,14 +34,14 @@ class ArgumentDimensions:
         """
         out = self._out
         dimensions = out.alloca(f"[{len(type_.shape)} x i64]")
-        registers = [size if isinstance(size, int) else register_of(size) for size in type_.shape]
-        for i, size in enumerate(registers):
+        sizes = [size if isinstance(size, int) else register_of(size) for size in type_.shape]
+        for i, size in enumerate(sizes):
             expected = size if isinstance(size, int) or size in self._bound_sizes else -1
             out.store("i64", expected, out.gep("i64", dimensions, i))
         array_class, descriptor = (self._objects.reference(item)(out) for item in (np.ndarray, type_.dtype.numpy))
-        is_expected = out.call("is_open_array", argument, array_class, descriptor, len(registers), dimensions)
+        is_expected = out.call("is_open_array", argument, array_class, descriptor, len(sizes), dimensions)
         self._check(out.icmp("ne", is_expected, FALSE))
-        self._bind(dimensions, registers)
+        self._bind(dimensions, sizes)
 
     def bind_memory(self, argument: str, type_: Any) -> None:
         """Load and check the open dimensions of an array in memory, after a check of its other properties."""

@@ -41,38 +41,39 @@ def write_graph(graph: Graph, module: ModuleText, objects: ObjectTable, donated:
     Numbers are passed by value, objects by address. A result has eight bytes: a number, or a new reference. The
     function owns the references of the parameters at the positions `donated`.
     """
-    names = [f"%p{i}" for i in range(len(graph.parameters))]
-    graph_parameters = [f"{_parameter_type(v)} {n}" for v, n in zip(graph.parameters, names, strict=True)]
+    registers = [f"%p{i}" for i in range(len(graph.parameters))]
+    graph_parameters = [f"{_parameter_type(v)} {ir}" for v, ir in zip(graph.parameters, registers, strict=True)]
     parameters = [*graph_parameters, "ptr %results", *(f"i64 {size}" for size in module.sizes)]
     # A function that mostly calls loops over arrays does not gain by LLVM's optimisations.
     classes = LoweringClasses()
     lowering_classes = {classes[node] for node in graph.walk()}
     only_calls = lowering_classes <= _FUNCTION_CLASSES | _INLINE_CLASSES
-    inlining = QUICK if lowering_classes & _FUNCTION_CLASSES and only_calls else ""
-    out = FunctionText(module, Signature("i1", parameters, f"nounwind {inlining}", "graph"))
+    speed = QUICK if lowering_classes & _FUNCTION_CLASSES and only_calls else ""
+    out = FunctionText(module, Signature("i1", parameters, f"nounwind {speed}", "graph"))
     body = Body(module, out, objects, graph, stack_versions(graph), classes)
     b = ElementWriter(out)
     arguments: list[Native] = [
-        b.wrap(v.dtype, n) if is_scalar(v.type) else Object(n) for v, n in zip(graph.parameters, names, strict=True)
+        b.wrap(v.dtype, ir) if is_scalar(v.type) else Object(ir)
+        for v, ir in zip(graph.parameters, registers, strict=True)
     ]
     donated = [i for i in donated if is_dense(graph.parameters[i].type)]
     for i in donated:
-        arguments[i] = body.own_reference(names[i])
+        arguments[i] = body.own_reference(registers[i])
     if donated:
         body.begin_loop(())  # arrays are kept for reuse, as in a loop
     for i, value in enumerate(graph.parameters):
         if value in body.stacks:
-            arguments[i] = write_stack_of_list(body, names[i], value)
+            arguments[i] = write_stack_of_list(body, registers[i], value)
     region = write_region(body, graph, arguments)
     results = region.results()
     if donated:
         body.end_loop()
     for i, (native, value) in enumerate(zip(results, graph.outputs, strict=True)):
         if isinstance(native, Memory):
-            reference = body.own_reference(native.owner.ir)
+            owner = body.own_reference(native.owner.ir)
             native = as_ndarray(region, native, value.type)  # type: ignore[arg-type]
             out.store("ptr", "null", native.slot)
-            body.release(reference.slot)
+            body.release(owner.slot)
         elif value in body.stacks:
             assert isinstance(native, Object)
             native = write_list_of_stack(body, native, value)
@@ -120,10 +121,10 @@ def write_call(
     graph: Graph, module: ModuleText, objects: ObjectTable, form: CallForm, transposed: Collection[int] = ()
 ) -> None:
     """Write the entry for a user's call; `transposed` is as for `write_run`."""
-    positions = [i for i, parameter in enumerate(form.parameters) if not isinstance(parameter, Captured)]
-    count, constants = len(positions) + len(form.fixed_arguments), dict(form.fixed_arguments)
+    passed_parameters = [i for i, parameter in enumerate(form.parameters) if not isinstance(parameter, Captured)]
+    count, constants = len(passed_parameters) + len(form.fixed_arguments), dict(form.fixed_arguments)
     variable_positions = [position for position in range(count) if position not in constants]
-    argument_positions = dict(zip(positions, variable_positions, strict=True))
+    argument_positions = dict(zip(passed_parameters, variable_positions, strict=True))
     entry = EntryWriter(graph, module, objects, CALL, count)
     entry.check_idle(form)
     for position, expected in constants.items():
@@ -143,19 +144,20 @@ def write_call(
         natives.append(_unwrap_argument(entry, form, parameter, value, argument, weak_flags))
     entry.check_disjoint()
     entry.open_dimensions.compute_derived()
-    boxes = [i for i, native in enumerate(natives) if isinstance(native, tuple)]
-    arrays = [i for i, value in enumerate(graph.parameters) if is_dense(value.type)]
+    complex_parameters = [i for i, native in enumerate(natives) if isinstance(native, tuple)]
+    array_parameters = [i for i, value in enumerate(graph.parameters) if is_dense(value.type)]
     for i in sorted(form.donated):
-        if i in arrays:
-            entry.check_distinct(natives[i], [natives[j] for j in arrays if j != i and j not in boxes])
-    slots = []
-    for i in boxes:  # after the last check, so that nothing is allocated for a refused call
+        if i in array_parameters:
+            others = [natives[j] for j in array_parameters if j != i and j not in complex_parameters]
+            entry.check_distinct(natives[i], others)
+    box_slots = []
+    for i in complex_parameters:  # after the last check, so that nothing is allocated for a refused call
         natives[i], slot = entry.box_complex(natives[i])
-        slots.append(slot)
+        box_slots.append(slot)
     entry.save_arrays(natives, form)
     for i in sorted(form.donated):
-        entry.move_donated(argument_positions[i], form, to_graph=i in arrays)
-    outputs = entry.call_graph(natives, [*slots, *entry.copies], transposed)
+        entry.move_donated(argument_positions[i], form, to_graph=i in array_parameters)
+    outputs = entry.call_graph(natives, [*box_slots, *entry.copies], transposed)
     entry.result_writer.return_form(outputs, form, allocated_outputs(graph))
     entry.write_refusal()
 

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from autoconv.backends.llvm.analysis.classify import SERIAL_WORK
 from autoconv.backends.llvm.analysis.representation import uses_open_sizes
 from autoconv.backends.llvm.ir.index_arith import is_known
+from autoconv.backends.llvm.schedule.cost import MULTIPLICATIONS_PER_UNIT
 from autoconv.backends.llvm.schedule.partition import choose_split, work_of
 from autoconv.backends.llvm.schedule.plan import Item, Plan
 from autoconv.backends.llvm.schedule.row_blocks import is_flat, product_of
@@ -20,39 +21,37 @@ from autoconv.graph.effects import Effects
 
 _LEAST_WORK = 150_000  # least work of an item, in units of 0.05 ns
 _SPLIT_MULTIPLICATIONS = 1_000_000  # least multiplications of a product that threads share
-_MULTIPLICATIONS_PER_UNIT = 3  # multiplications in one unit of work
-
 
 def group_concurrent_items(plan: Plan, items: Sequence[Item]) -> list[Item]:
     """Return the items in an equivalent order; items that run concurrently become members of one item."""
     if not current_target().is_parallel:
         return list(items)
-    heavy = {item: work for item in items if (work := _work_of_item(plan, item)) >= _LEAST_WORK}
-    return _group_items(plan, items, heavy) if len(heavy) > 1 else list(items)
+    work_of_heavy = {item: work for item in items if (work := _work_of_item(plan, item)) >= _LEAST_WORK}
+    return _group_items(plan, items, work_of_heavy) if len(work_of_heavy) > 1 else list(items)
 
 
-def _group_items(plan: Plan, items: Sequence[Item], heavy: dict[Item, int]) -> list[Item]:
+def _group_items(plan: Plan, items: Sequence[Item], work_of_heavy: dict[Item, int]) -> list[Item]:
     """Order the items, repeatedly: those that need no heavy item, then a group of independent heavy items."""
-    ids = {item: 1 << i for i, item in enumerate(plan.all_items)}
+    bit_of = {item: 1 << i for i, item in enumerate(plan.all_items)}
     order: list[Item] = []
     remaining, has_groups = list(items), False
     while remaining:
-        blocked, group, later = 0, [], []
+        blocking_bits, group, later = 0, [], []
         for item in remaining:
-            members = [item] if item in ids else item.members
-            if any(member.earlier_bits & blocked for member in members):
+            members = [item] if item in bit_of else item.members
+            if any(member.earlier_bits & blocking_bits for member in members):
                 later.append(item)
-            elif item in heavy:
+            elif item in work_of_heavy:
                 group.append(item)
             else:
                 order.append(item)
                 continue
             for member in members:
-                blocked |= ids[member]
+                blocking_bits |= bit_of[member]
         if len(group) > 1:
             has_groups = True
             # The longest item comes first, since it runs in the thread that waits for the others.
-            group.sort(key=heavy.__getitem__, reverse=True)
+            group.sort(key=work_of_heavy.__getitem__, reverse=True)
             nodes = [node for item in group for node in item.nodes]
             group = [type(group[0])(nodes, group[0].position, runs=[[item] for item in group], is_concurrent=True)]
         order += group
@@ -74,7 +73,7 @@ def _work_of_item(plan: Plan, item: Item) -> int:
     if lowering_classes == {"matmul"}:
         product = product_of(plan, item)
         is_unsplit = product is not None and product.work < _SPLIT_MULTIPLICATIONS
-        return product.work // _MULTIPLICATIONS_PER_UNIT if product is not None and is_unsplit else 0
+        return product.work // MULTIPLICATIONS_PER_UNIT if product is not None and is_unsplit else 0
     if uses_open_sizes(node):
         return 0
     return SERIAL_WORK[node.op.name](node) if lowering_classes == {"whole"} and node.op.name in SERIAL_WORK else 0

@@ -6,13 +6,14 @@ from autoconv.graph.dtypes import DType
 from autoconv.graph.graph import Node
 from autoconv.ops.elements.maths import is_elementary, is_vectorised
 
-# Estimated costs of an element, in units of about 0.05 ns: of arithmetic, of a vectorised elementary function, of an
-# elementary function that is called, and of a load or store.
+# Costs of an element: of arithmetic, of a vectorised elementary function, of an elementary function that is called, and
+# of a load or store.
 _ARITHMETIC_COST, _VECTORISED_COST, _CALL_COST, MEMORY_COST = 1, 6, 300, 1
+MULTIPLICATIONS_PER_UNIT = 3  # multiplications of a matrix product in one unit of work
 
 
 def cost(node: Node) -> int:
-    """Estimate the cost of one element of a node's result, in units of about 0.05 ns."""
+    """Estimate the cost of one element of a node's result."""
     return cost_of(node.op.name, node.results[0].dtype)
 
 

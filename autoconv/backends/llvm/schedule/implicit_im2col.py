@@ -59,8 +59,8 @@ def patches_of(node: Node, readers: Mapping[Value, Sequence[Node]], outputs: Col
             stretches.append((part.offset, part.count))
     if first_slice is None or len(stretches) > _STRETCH_LIMIT:
         return None
-    slices_only = [v for v in join.inputs if v is not first_slice.base and v not in outputs]
-    slice_nodes = [v.node for v in slices_only if set(readers[v]) == {join}]
+    inner_slices = [v for v in join.inputs if v is not first_slice.base and v not in outputs]
+    slice_nodes = [v.node for v in inner_slices if set(readers[v]) == {join}]
     nodes = frozenset([join, *(slice_node for slice_node in slice_nodes if slice_node is not None)])
     rows = tuple(zip(dimensions(x)[:-1], first_slice.steps[:-1], strict=True))
     return Patches(first_slice.base, rows, tuple(stretches), nodes)
@@ -68,6 +68,8 @@ def patches_of(node: Node, readers: Mapping[Value, Sequence[Node]], outputs: Col
 
 @dataclass(frozen=True)
 class _Slice:
+    """The elements of a constant slice, as positions in its base."""
+
     base: Value
     offset: Dimension
     steps: tuple[Dimension, ...]  # in elements, by dimension

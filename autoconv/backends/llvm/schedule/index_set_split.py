@@ -21,23 +21,23 @@ _OVERLAP_LIMIT = 1024  # longest range for which the remainder after the last fu
 _PIECE_LIMIT = 6  # most pieces of a loop, each of which is written separately
 
 
-def split_counts(size: int, cuts: Callable[[int, int], set[int]]) -> list[tuple[int, int]]:
+def split_iterations(size: int, cuts: Callable[[int, int], set[int]]) -> list[tuple[int, int]]:
     """Split the iterations up to `size` into ranges within which the loop reads from the same pieces of arrays.
 
     `cuts(low, high)` returns the iterations in between at which a piece begins. The loop stays whole if there are too
     many ranges.
     """
-    spans, worklist = [], [(0, size)]
+    ranges, worklist = [], [(0, size)]
     while worklist:
         low, high = worklist.pop()
         inner_cuts = sorted(cut for cut in cuts(low, high) if low < cut < high)
         if not inner_cuts:
-            spans.append((low, high))
+            ranges.append((low, high))
         else:
             worklist += list(zip([low, *inner_cuts], [*inner_cuts, high], strict=True))
-        if len(spans) + len(worklist) > _PIECE_LIMIT:
+        if len(ranges) + len(worklist) > _PIECE_LIMIT:
             return [(0, size)]
-    return sorted(spans)
+    return sorted(ranges)
 
 
 def split_by_vectors(low: int, high: int, lanes: int) -> Iterator[tuple[int, int]]:

@@ -40,20 +40,20 @@ def can_read_patches(node: Node, patches: Patches) -> bool:
 class Product:
     """The matrix product of a node: x, `rows` by `inner`, times y, `inner` by `columns`.
 
-    Both may be transposed in memory. The rows of stacked matrices count as rows of a single matrix; with `batched` the
-    matrices are separate products.
+    Both may be transposed in memory. The rows of stacked matrices count as rows of a single matrix; if `is_batched`,
+    the matrices are separate products.
     """
 
-    def __init__(self, node: Node, patches: Patches | None = None, batched: bool = False) -> None:
+    def __init__(self, node: Node, patches: Patches | None = None, is_batched: bool = False) -> None:
         self.node = node
         self.patches = patches
         x, y = node.inputs
         (result,) = node.results
         self.dtype = x.dtype
         *outer_sizes, self.columns = sizes(result.type)
-        self.rows: int = outer_sizes[-1] if batched else math.prod(outer_sizes) if is_known(outer_sizes) else 0
-        unit = patches.rows[-1][0] if patches else self.rows
-        self.unit = unit if isinstance(unit, int) else 0  # 0 if open, like `rows`
+        self.rows: int = outer_sizes[-1] if is_batched else math.prod(outer_sizes) if is_known(outer_sizes) else 0
+        line_height = patches.rows[-1][0] if patches else self.rows
+        self.line_height = line_height if isinstance(line_height, int) else 0  # rows of a line of patches; 0 if open
         self.flip_x: bool = node.attributes.get("transpose_a", False)
         self.flip_y: bool = node.attributes.get("transpose_b", False)
         self.inner = sizes(x.type)[-2 if self.flip_x else -1]
@@ -114,21 +114,21 @@ class Tiling:
         return -(-self.rows // self.height)
 
 
-def choose_tiling(rows: Position, columns: int, dtype: DType, machine: Registers, unit: int = 0) -> Tiling:
+def choose_tiling(rows: Position, columns: int, dtype: DType, registers: Registers, block_height: int = 0) -> Tiling:
     """Choose tiles that need few loads for many products.
 
     With 32 registers, a tile has 12 rows by 2 vectors, or fewer rows by more vectors, so that enough sums are in
-    flight. If `unit` is not 0, the height divides it. For a symbolic number of rows, tiles are a little lower, so that
-    fewer rows are computed twice.
+    flight. If `block_height` is not 0, the height divides it. For a symbolic number of rows, tiles are a little lower,
+    so that fewer rows are computed twice.
     """
-    lanes = machine.size // dtype.size
-    accumulators = (3 * machine.count) // 4  # accumulator registers
+    lanes = registers.size // dtype.size
+    accumulators = (3 * registers.count) // 4  # accumulator registers
     if isinstance(rows, str):
         return Tiling(rows, columns, lanes, accumulators // 3, max(1, min(3, -(-columns // lanes))))
     tallest = accumulators // 2
     height = min(rows, tallest)
-    if unit:
-        height = next(h for h in range(min(tallest, unit), 0, -1) if unit % h == 0)
+    if block_height:
+        height = next(h for h in range(min(tallest, block_height), 0, -1) if block_height % h == 0)
     elif tallest < rows < 10 * tallest:  # prefer a height that divides the rows
         height = next((h for h in range(tallest, tallest // 2, -1) if rows % h == 0), tallest)
     vectors = -(-columns // lanes)

@@ -74,14 +74,14 @@ def choose_split(plan: Plan, item: Item, is_flat: bool) -> Split | None:
     return None
 
 
-def _split_dimension(dimension: int | None, shape: tuple[Position, ...], work: int, multiple: int) -> Split | None:
+def _split_dimension(dimension: int | None, shape: tuple[Position, ...], work: int, step_multiple: int) -> Split | None:
     size = 0 if dimension is None else shape[dimension]
     if is_known(shape):
         count = math.prod(map(int, shape))
-        return _split_known_size(dimension, int(size) or count, count * work, multiple)
-    if isinstance(size, int) and 0 < size <= multiple:
+        return _split_known_size(dimension, int(size) or count, count * work, step_multiple)
+    if isinstance(size, int) and 0 < size <= step_multiple:
         return None
-    return Split(dimension, size, None, shape, work, multiple)
+    return Split(dimension, size, None, shape, work, step_multiple)
 
 
 def work_of(plan: Plan, item: Item) -> int:
@@ -93,7 +93,7 @@ def iteration_work(item: Item) -> int:
     return sum(cost(node) for node in item.nodes) + MEMORY_COST * (len(item.reads) + len(item.stored))
 
 
-def split_counts(size: Position, work: int, shape: Sequence[Position] = ()) -> Split | None:
+def choose_loop_split(size: Position, work: int, shape: Sequence[Position] = ()) -> Split | None:
     """Return how a loop up to `size` without loop-carried values is split.
 
     `work` is an estimate for the whole loop; for symbolic sizes, it is that of one element of `shape`, or of one
@@ -104,11 +104,11 @@ def split_counts(size: Position, work: int, shape: Sequence[Position] = ()) -> S
     return Split(None, size, None, tuple(shape) or (size,), work) if current_target().has_pool and work else None
 
 
-def _split_known_size(dimension: int | None, size: int, work: int, multiple: int) -> Split | None:
+def _split_known_size(dimension: int | None, size: int, work: int, step_multiple: int) -> Split | None:
     if work < LEAST_WORK:
         return None
     parts = max(2, min(PART_LIMIT, work // LEAST_PART_WORK))
-    step = -(-size // parts // multiple) * multiple
+    step = -(-size // parts // step_multiple) * step_multiple
     return Split(dimension, size, step) if step < size else None
 
 
@@ -120,8 +120,8 @@ def independent_dimensions(plan: Plan, item: Item, shape: Sequence[int]) -> Iter
         if not all(dimension in dimensions for dimensions in scatters):
             continue
         reductions_over = [node for node in reductions if dimension in reduced_axes(node)]
-        is_first = shape[:dimension] == (1,) * dimension
-        if size not in (0, 1) and all(_is_full_reduction(node, shape) and is_first for node in reductions_over):
+        is_outermost = shape[:dimension] == (1,) * dimension
+        if size not in (0, 1) and all(_is_full_reduction(node, shape) and is_outermost for node in reductions_over):
             yield dimension
 
 

@@ -28,6 +28,6 @@ def schedule(graph: Graph, classes: LoweringClasses | None = None) -> Plan:
     fuse_row_chains(plan)
     plan.find_reads_and_stores()
     plan.items = plan.execution_order()
-    for step in PASSES:
-        plan.items = step(plan, plan.items)
+    for run_pass in PASSES:
+        plan.items = run_pass(plan, plan.items)
     return plan

@@ -10,6 +10,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from autoconv.backends.llvm.analysis.classify import LoweringClasses
 from autoconv.backends.llvm.analysis.contiguity import is_block, is_contiguous
@@ -42,9 +43,9 @@ class Item:
     """A step of a plan: a single node, or a loop nest over `shape` of elementwise and reducing `nodes`."""
 
     nodes: list[Node]
-    position: int
+    position: int  # of the first node in the program
     shape: tuple[int, ...] | None = None
-    number: int = -1  # index among all items
+    number: int = -1  # index among the plan's `all_items`; -1 for an item of runs
     earlier_bits: int = 0  # bit set of the items that must run earlier
     dependences: set[int] = field(default_factory=set)
     reads: list[Value] = field(default_factory=list)
@@ -52,7 +53,7 @@ class Item:
     # For row chains (see row_chains.py): the phases of each row in order, the nodes that are computed once a row from
     # its reductions, and the number of leading dimensions that index rows.
     phases: list[list[Node]] = field(default_factory=list)
-    rows: list[Node] = field(default_factory=list)
+    row_nodes: list[Node] = field(default_factory=list)
     depth: int = 0
     # For items that are computed in blocks (see row_blocks.py): independent runs of members that share blocks of rows.
     runs: list[list[Item]] = field(default_factory=list)
@@ -84,7 +85,7 @@ class Plan:
         self.all_items: list[Item] = []
         self._item_of: dict[Node, int] = {}
         self._last_effect: int | None = None
-        self._definers = {size: node for node in graph.nodes for size in defined_sizes(node)}
+        self._definers = {size: node for node in graph.nodes for size in defined_sizes(node)}  # of computed sizes
         for position, node in enumerate(graph.nodes):
             if node in self.classes:
                 self._schedule_node(node, position)
@@ -151,15 +152,15 @@ class Plan:
         if not node.op.traits.same_order or not is_dense(node.inputs[0].type):
             return False
         source_sizes, result_sizes = ([s for s in sizes(v.type) if s != 1] for v in (node.inputs[0], node.results[0]))
-        by_elements = all(self.classes[reader] in _CONTIGUOUS_CLASSES for reader in readers)
-        return (source_sizes != result_sizes or not is_read_through) and by_elements
+        is_read_by_elements = all(self.classes[reader] in _CONTIGUOUS_CLASSES for reader in readers)
+        return (source_sizes != result_sizes or not is_read_through) and is_read_by_elements
 
     def _reads_in_memory(self, reader: Node, value: Value) -> bool:
         """Return whether a reader needs contiguous elements, such as positions and the matrices of a product."""
         if (reader.results and reader.results[0] in self._in_memory) or self.classes[reader] == "matmul":
             return True
-        indexed = self.classes[reader] in ("view", "copy", "pick", "scatter") and is_indexed(reader)
-        return indexed and value in positions(reader)
+        has_positions = self.classes[reader] in ("view", "copy", "pick", "scatter") and is_indexed(reader)
+        return has_positions and value in positions(reader)
 
     def _reads_through(self, reader: Node, value: Value) -> bool:
         """Return whether a reader of a view can read the view's source instead, by the index map."""
@@ -227,13 +228,14 @@ class Plan:
         self.all_items.append(Item([node], position, shape, number=len(self.all_items)))
         return len(self.all_items) - 1
 
-    def resolve_number(self, item: int) -> int:
-        while not self.all_items[item].nodes:  # merged into another
-            (item,) = self.all_items[item].dependences
-        return item
+    def resolve_number(self, number: int) -> int:
+        """Return the number of an item, or of the item into which that one was merged."""
+        while not self.all_items[number].nodes:
+            (number,) = self.all_items[number].dependences
+        return number
 
     def _dependences(self, node: Node, lowering_class: str) -> tuple[set[int], set[int]]:
-        """Return the items that have to finish before a node, and those whose loop the node could join."""
+        """Return the numbers of the items that have to finish before a node, and of those whose loop it could join."""
         needs: set[int] = set()
         candidates: set[int] = set()
         has_shape = lowering_class in ("element", "reduce", "place", "scatter")
@@ -246,13 +248,13 @@ class Plan:
             for base, has_same_index in self.bases(value):
                 if base.node is None:
                     continue
-                item = self.resolve_number(self._item_of[base.node])
+                number = self.resolve_number(self._item_of[base.node])
                 has_same_shape = shape is not None and is_dense(base.type) and sizes(base.type) == shape
-                fits = has_same_index and has_same_shape and self.all_items[item].shape == shape
+                fits = has_same_index and has_same_shape and self.all_items[number].shape == shape
                 fits = fits and self.classes[base.node] in ("element", "copy")
                 # The kernel of a node that may raise may replace the results after the loop.
                 fits = fits and (not base.node.effects or self.classes[base.node] == "copy")
-                (candidates if fits else needs).add(item)
+                (candidates if fits else needs).add(number)
         for size in computed_sizes(node) if self._definers else ():
             definer = self._definers.get(size)
             if definer is not None and definer is not node:
@@ -272,39 +274,39 @@ class Plan:
     def _choose_loop(self, shape: tuple[int, ...], needs: set[int], candidates: set[int]) -> int | None:
         """Return the first compatible loop, which the node joins, after merging the other compatible loops into it."""
         chosen: int | None = None
-        for item in sorted(candidates):
-            item_bit = 1 << item
-            others = needs | (candidates - {item} - ({chosen} if chosen is not None else set()))
-            if any(self.all_items[other].earlier_bits & item_bit for other in others):
+        for number in sorted(candidates):
+            bit = 1 << number
+            others = needs | (candidates - {number} - ({chosen} if chosen is not None else set()))
+            if any(self.all_items[other].earlier_bits & bit for other in others):
                 continue
             if chosen is None:
-                chosen = item
+                chosen = number
             else:
-                is_after = self.all_items[item].earlier_bits >> chosen & 1
-                if not is_after and not self.all_items[chosen].earlier_bits & item_bit:
-                    self.merge_items(chosen, item)
+                is_after = self.all_items[number].earlier_bits >> chosen & 1
+                if not is_after and not self.all_items[chosen].earlier_bits & bit:
+                    self.merge_items(chosen, number)
         return chosen
 
-    def merge_items(self, target: int, item: int) -> None:
-        target_item, merged_item = self.all_items[target], self.all_items[item]
-        target_item.nodes = sorted(target_item.nodes + merged_item.nodes, key=self._program_positions().__getitem__)
+    def merge_items(self, target: int, number: int) -> None:
+        """Move the nodes of an item into the item of the number `target`."""
+        target_item, merged_item = self.all_items[target], self.all_items[number]
+        target_item.nodes = sorted(target_item.nodes + merged_item.nodes, key=self._program_positions.__getitem__)
         target_item.position = min(target_item.position, merged_item.position)
         merged_item.nodes = []
         needs = {self.resolve_number(i) for i in merged_item.dependences}
         merged_item.dependences = {target}
         for other in self.all_items:
-            if other.earlier_bits >> item & 1:
+            if other.earlier_bits >> number & 1:
                 other.earlier_bits |= 1 << target
         self._add_dependences(target, needs - {target})
 
+    @cached_property
     def _program_positions(self) -> dict[Node, int]:
-        if not hasattr(self, "_position_of"):
-            self._position_of = {node: i for i, node in enumerate(self.graph.nodes)}
-        return self._position_of
+        return {node: i for i, node in enumerate(self.graph.nodes)}
 
-    def _add_dependences(self, item: int, needs: set[int]) -> None:
+    def _add_dependences(self, number: int, needs: set[int]) -> None:
         """Record that an item runs after the items `needs`, and keep `earlier_bits` transitively closed."""
-        dependent = self.all_items[item]
+        dependent = self.all_items[number]
         added_bits = 0
         for need in needs:
             added_bits |= self.all_items[need].earlier_bits | 1 << need
@@ -312,7 +314,7 @@ class Plan:
         if added_bits & ~dependent.earlier_bits:
             dependent.earlier_bits |= added_bits
             for other in self.all_items:
-                if other.earlier_bits >> item & 1:
+                if other.earlier_bits >> number & 1:
                     other.earlier_bits |= dependent.earlier_bits
 
     # ---- reads and stores of each item
@@ -330,12 +332,12 @@ class Plan:
             item.reads = list(reads)
             for node in item.nodes:
                 for value in node.results:
-                    stored = value in outputs or self.classes[node] in ("place", "scatter", "join")
-                    stored = stored or (self.classes[node] == "reduce" and not item.phases)
-                    if stored or self._is_read_outside(value, item):
+                    is_stored = value in outputs or self.classes[node] in ("place", "scatter", "join")
+                    is_stored = is_stored or (self.classes[node] == "reduce" and not item.phases)
+                    if is_stored or self._is_read_outside(value, item):
                         item.stored.append(value)
 
-    def reads(self, item: Item, value: Value) -> int:
+    def count_reads(self, item: Item, value: Value) -> int:
         """Count the reads of `value` by the nodes of an item."""
         return sum(base is value for node in item.nodes for x in self.inputs(node) for base, _ in self.bases(x))
 

@@ -131,15 +131,15 @@ class _RunPartition:
         self._member_bits = self._after_bits = 0
 
     def add(self, item: Item) -> None:
-        number = 1 << item.number
+        bit = 1 << item.number
         must_follow = item.earlier_bits & self._after_bits or (self.after and any(node.effects for node in item.nodes))
         if not must_follow and self._can_join(item):
             self.members.append(item)
-            self._member_bits |= number
+            self._member_bits |= bit
             self._results.update(value for node in item.nodes for value in node.results)
         elif must_follow or (item.earlier_bits & self._member_bits and not self._is_view(item)):
             self.after.append(item)
-            self._after_bits |= number
+            self._after_bits |= bit
         else:
             self.before.append(item)
 
@@ -154,7 +154,7 @@ class _RunPartition:
         if product is None:
             return item.shape is not None and self._loops_stay_in_rows(item, item.shape)
         x, y = self.plan.inputs(product.node)
-        if product.patches and (x in self._results or product.rows % product.unit):
+        if product.patches and (x in self._results or product.rows % product.line_height):
             return False
         if product.rows != self.rows or self._reads_results(y) or (x in self.plan.views and self._reads_results(x)):
             return False
@@ -177,7 +177,7 @@ class _RunPartition:
         if shape[0] != self.rows:
             has_rows = math.prod(shape[:-1]) == self.rows and not item.phases
             return has_rows and is_flat(plan, item) and all(plan.classes[n] == "element" for n in item.nodes)
-        return all(self._node_stays_in_rows(node, shape) for node in (*item.nodes, *item.rows))
+        return all(self._node_stays_in_rows(node, shape) for node in (*item.nodes, *item.row_nodes))
 
     def _node_stays_in_rows(self, node: Node, shape: tuple[int, ...]) -> bool:
         lowering_class = self.plan.classes[node]

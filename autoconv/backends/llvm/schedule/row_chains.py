@@ -42,8 +42,9 @@ class _Chain:
         self.number = number
         self.item = plan.all_items[number]
         self.shape = self.item.shape or ()
-        self.loops: set[int] = set()  # loops of the same shape
-        self.rows: set[int] = set()  # items computed from each row's sums
+        # Numbers of items: loops of the same shape, items that are computed from each row's sums, views, and others.
+        self.loops: set[int] = set()
+        self.row_items: set[int] = set()
         self.views: set[int] = set()
         self.others: set[int] = set()
 
@@ -62,13 +63,14 @@ class _Chain:
             return
         target = self.plan.all_items[target_number]
         target.phases = [*(target.phases or [target.nodes]), self.item.nodes]
-        target.rows = [*target.rows, *(node for row in sorted(self.rows) for node in self.plan.all_items[row].nodes)]
+        row_nodes = (node for number in sorted(self.row_items) for node in self.plan.all_items[number].nodes)
+        target.row_nodes = [*target.row_nodes, *row_nodes]
         target.depth = depth
         for number in self.views:  # views have no code, so they need not run after the merged items
             view = self.plan.all_items[number]
-            merged = (target_number, *self.rows)
+            merged = (target_number, *self.row_items)
             view.dependences = {n for n in view.dependences if self.plan.resolve_number(n) not in merged}
-        for number in (*sorted(self.rows), self.number):
+        for number in (*sorted(self.row_items), self.number):
             self.plan.merge_items(target_number, number)
 
     def _has_early_positions(self, target_number: int) -> bool:
@@ -80,16 +82,16 @@ class _Chain:
         indices = [value for node in gathers if is_indexed(node) for value in positions(node)]
         if not indices:
             return True
-        early_rows = {row for row in self.rows if not self.plan.all_items[row].earlier_bits >> target_number & 1}
-        self.rows -= early_rows
-        self.others |= early_rows
-        chain_nodes = {node for row in (target_number, *self.rows) for node in self.plan.all_items[row].nodes}
+        early_items = {n for n in self.row_items if not self.plan.all_items[n].earlier_bits >> target_number & 1}
+        self.row_items -= early_items
+        self.others |= early_items
+        chain_nodes = {node for n in (target_number, *self.row_items) for node in self.plan.all_items[n].nodes}
         return not any(base.node in chain_nodes for value in indices for base, _ in self.plan.bases(value))
 
     def _classify_dependences(self, numbers: set[int]) -> None:
         for number in {self.plan.resolve_number(n) for n in numbers} - {self.number}:
             item = self.plan.all_items[number]
-            if number in self.loops | self.rows | self.views | self.others:
+            if number in self.loops | self.row_items | self.views | self.others:
                 continue
             if item.shape == self.shape and _is_loop(self.plan, item):
                 self.loops.add(number)
@@ -97,7 +99,7 @@ class _Chain:
                 self.views.add(number)
                 self._classify_dependences(item.dependences)
             elif self._computes_rows(item):
-                self.rows.add(number)
+                self.row_items.add(number)
                 self._classify_dependences(item.dependences)
             else:
                 self.others.add(number)
@@ -122,13 +124,13 @@ class _Chain:
             return None
         if not is_known(self.shape[depth:]):
             return depth
-        width = math.prod(self.shape[depth:]) * max(node.results[0].dtype.size for node in nodes)
-        return depth if width <= _ROW_BYTES_LIMIT else None
+        row_bytes = math.prod(self.shape[depth:]) * max(node.results[0].dtype.size for node in nodes)
+        return depth if row_bytes <= _ROW_BYTES_LIMIT else None
 
     def _is_in_order(self, target_number: int) -> bool:
         """Return whether no other dependence of the item has to run after the loops to be merged."""
         chain_bits = 1 << target_number
-        for number in (*self.rows, *self.views):
+        for number in (*self.row_items, *self.views):
             chain_bits |= 1 << number
         return not any(self.plan.all_items[other].earlier_bits & chain_bits for other in self.others)
 
@@ -138,7 +140,7 @@ class _Chain:
         """Return whether elements depend only on values of the earlier loops at the same index or of the same row."""
         target = self.plan.all_items[target_number]
         own_index = tuple(0 if size == 1 else variable(d) for d, size in enumerate(self.shape))
-        row_nodes = [node for row in self.rows for node in self.plan.all_items[row].nodes]
+        row_nodes = [node for number in self.row_items for node in self.plan.all_items[number].nodes]
         index_by_value: dict[Value, Point] = {}
         for node in (*target.nodes, *self.item.nodes, *row_nodes):
             (value,) = node.results

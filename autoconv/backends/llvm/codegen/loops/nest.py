@@ -51,7 +51,7 @@ from autoconv.backends.llvm.schedule.index_set_split import (
     loop_size,
     note_pieces,
     split_by_vectors,
-    split_counts,
+    split_iterations,
 )
 from autoconv.backends.llvm.schedule.partition import Split, choose_split
 from autoconv.backends.llvm.schedule.plan import Item, Plan
@@ -281,7 +281,7 @@ class LoopNestWriter:
             return
         pieces = [(0, size)]
         if self._has_piecewise_views:
-            pieces = split_counts(size, lambda low, high: self._cut_counts(index, low, high))
+            pieces = split_iterations(size, lambda low, high: self._cut_positions(index, low, high))
         if is_whole and self._may_recompute:
             pieces = [part for piece in pieces for part in split_by_vectors(*piece, self._lanes)]
         for low, high in pieces:
@@ -302,7 +302,7 @@ class LoopNestWriter:
             note_pieces(self._plan, self._item.nodes, self._index_at_counter(index), counter_range, self._names)
         return counter_range
 
-    def _cut_counts(self, index: Index, low: int, high: int) -> set[int]:
+    def _cut_positions(self, index: Index, low: int, high: int) -> set[int]:
         """Return the iterations of the innermost loop at which a piece of a piecewise view begins."""
         counter_range = CounterRange(LOOP_COUNTER, low, high)
         return cut_positions(self._plan, self._item.nodes, self._index_at_counter(index), counter_range, self._names)

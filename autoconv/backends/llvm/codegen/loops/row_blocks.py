@@ -19,14 +19,14 @@ from autoconv.backends.llvm.codegen.routine import PART
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.index_arith import Position, minimum
 from autoconv.backends.llvm.ir.signature import Signature
+from autoconv.backends.llvm.schedule.cost import MULTIPLICATIONS_PER_UNIT
 from autoconv.backends.llvm.schedule.partition import Split, work_of
 from autoconv.backends.llvm.schedule.plan import Item, Plan
 from autoconv.backends.llvm.schedule.row_blocks import is_flat, product_of
 from autoconv.backends.llvm.target.machine import current_target
 
-# Multiplications in one unit of work (0.05 ns). Then, in such units: the least work for which threads are woken, the
-# same inside of a loop, where they are awake already, and the least work of a part.
-_MULTIPLICATIONS_PER_UNIT = 3
+# In units of 0.05 ns: the least work for which threads are woken, the same inside of a loop, where they are awake
+# already, and the least work of a part.
 _LEAST_WORK, _LEAST_WORK_IN_LOOP, _LEAST_PART_WORK = 400_000, 60_000, 15_000
 
 
@@ -70,8 +70,7 @@ class _RunWriter:
         products = {number: product_of(plan, item) for number, item in enumerate(members)}
         self._products = {number: product for number, product in products.items() if product is not None}
         self._rows = next(iter(self._products.values())).rows
-        # Products of patches run by whole lines of an image: the rows of the product that belong to one line.
-        self._line_heights = {product.unit for product in self._products.values() if product.patches}
+        self._line_heights = {product.line_height for product in self._products.values() if product.patches}
         self._loop_writers: dict[int, LoopNestWriter] = {}
 
     def write_loops(self) -> bool:
@@ -137,7 +136,7 @@ def _begin_part(region: LoweringContext, arguments: Sequence[str]) -> tuple[Func
 
 def _work_of_item(plan: Plan, item: Item) -> int:
     product = product_of(plan, item)
-    return work_of(plan, item) if product is None else product.work // _MULTIPLICATIONS_PER_UNIT
+    return work_of(plan, item) if product is None else product.work // MULTIPLICATIONS_PER_UNIT
 
 
 def _new_loop_writer(region: LoweringContext, plan: Plan, item: Item, rows: int) -> LoopNestWriter:

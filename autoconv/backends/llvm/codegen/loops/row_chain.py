@@ -87,7 +87,7 @@ class RowChainWriter(LoopNestWriter):
             for reduction in phase_reductions:
                 self._row_totals[reduction.node.results[0]] = reduction.finish(index)
         self._element_cache.clear()
-        for node in self._item.rows:
+        for node in self._item.row_nodes:
             (value,) = node.results
             if value in self.stores:
                 row_index = index

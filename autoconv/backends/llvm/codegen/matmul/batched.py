@@ -76,7 +76,7 @@ def write_products(region: LoweringContext, node: Node) -> None:
     if integers.fits(node):
         integers.write_products(region, node)
         return
-    product, registers = Product(node, batched=True), current_target().vector_registers
+    product, registers = Product(node, is_batched=True), current_target().vector_registers
     has_blas = has_products(product.dtype)
     region.set(result, region.new_array(result.type))
     pointers = [region.data(value) for value in (*node.inputs, result)]

@@ -28,7 +28,7 @@ from autoconv.backends.llvm.ir.nested_loops import loops
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, load, store
 from autoconv.backends.llvm.legalize.array_statements import BASE
 from autoconv.backends.llvm.schedule.cost import cost_of
-from autoconv.backends.llvm.schedule.partition import Split, split_counts
+from autoconv.backends.llvm.schedule.partition import Split, choose_loop_split
 from autoconv.backends.llvm.target.machine import current_target
 from autoconv.graph.graph import Node, Value
 from autoconv.ops.analysis.alias import DISJOINT, EQUAL, OVERLAP
@@ -126,7 +126,7 @@ class _StatementWriter(StepLoops):
         """Return how the outermost loop is split over threads; None if one thread runs it."""
         work = sum(cost_of(step.op, step.type.dtype) for step in self.steps)
         if is_known(target.sizes):
-            return split_counts(int(target.sizes[0]), work * math.prod(map(int, target.sizes)))
+            return choose_loop_split(int(target.sizes[0]), work * math.prod(map(int, target.sizes)))
         if not current_target().has_pool or not any(is_elementary(step.op) for step in self.steps):
             return None
         return Split(None, target.sizes[0], None, target.sizes, work)

@@ -14,7 +14,7 @@ from autoconv.backends.llvm.codegen.routine import PART, Routine, call, partitio
 from autoconv.backends.llvm.codegen.sort.radix import SortBuffers, Sorter
 from autoconv.backends.llvm.ir.scalars import Element, load, store
 from autoconv.backends.llvm.ir.types import register
-from autoconv.backends.llvm.schedule.partition import split_counts
+from autoconv.backends.llvm.schedule.partition import choose_loop_split
 from autoconv.backends.llvm.target.machine import current_target
 from autoconv.graph.dtypes import DType, bool_, int64, uint32
 from autoconv.graph.types import TensorType
@@ -25,7 +25,7 @@ ResultWriter = Callable[[Routine, str, Element, Element | None], None]
 
 def is_worthwhile(size: int, dtype: DType, work: int) -> bool:
     """Return whether to sort a row in halves, if its sort in one thread takes `work`, in units of 0.05 ns."""
-    return dtype.size >= 4 and current_target().threads > 1 and split_counts(2, work) is not None
+    return dtype.size >= 4 and current_target().threads > 1 and choose_loop_split(2, work) is not None
 
 
 class HalvesSorter:
