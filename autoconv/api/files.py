@@ -31,7 +31,7 @@ from autoconv.runtime.tensors.tensor import Tensor
 
 
 def read_file(filename: TensorLike, name: str | None = None) -> Tensor:
-    """The bytes of a file, a scalar string tensor; raises NotFoundError without the file, in graphs at run time.
+    """The bytes of a file, a scalar string tensor; raises NotFoundError if there is no file, in graphs at run time.
 
     >>> import tempfile, os
     >>> path = os.path.join(tempfile.mkdtemp(), "file")
@@ -96,8 +96,8 @@ def file_errors(path: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        kind = _ERRORS.get(error.errno or 0, UnknownError)
-        raise kind(f"{path}; {error.strerror or error}") from None
+        error_class = _ERRORS.get(error.errno or 0, UnknownError)
+        raise error_class(f"{path}; {error.strerror or error}") from None
 
 
 def _read(path: Any) -> bytes:

@@ -30,9 +30,9 @@ def split(input: RaggedLike, sep: str | None = None, maxsplit: int = -1, name: s
     <autoconv.RaggedTensor [[b'a', b'b'], [b'c']]>
     """
     options: dict[str, Any] = {"sep": sep or None, "maxsplit": int(maxsplit)}
-    candidates = (bytes([code]) for code in range(1, 128))
+    characters = (bytes([code]) for code in range(1, 128))
     end_mark = next(
-        candidate for candidate in candidates if candidate not in (sep or "").encode() and not candidate.isspace()
+        character for character in characters if character not in (sep or "").encode() and not character.isspace()
     )
 
     def part_counts(texts: Tensor) -> Tensor:
@@ -63,11 +63,11 @@ def unicode_split(
     array([b'a', b'\xc3\xa9'], dtype=object)
     """
     options = encoding_attributes("unicode_split", input_encoding, errors, replacement_char)
-    is_plain = options == {"encoding": "UTF-8", "errors": "replace", "replacement": 0xFFFD}
+    is_default = options == {"encoding": "UTF-8", "errors": "replace", "replacement": 0xFFFD}
 
     def characters(texts: Tensor) -> Tensor:
-        valid = texts if is_plain else apply("unicode_transcode", texts, output="UTF-8", **options)
-        return apply("string_characters", valid, unit="UTF8_CHAR", name=name)
+        valid_texts = texts if is_default else apply("unicode_transcode", texts, output="UTF-8", **options)
+        return apply("string_characters", valid_texts, unit="UTF8_CHAR", name=name)
 
     return _split_texts(input, characters, lambda texts: _lengths_without_padding(characters(texts)))
 
@@ -87,8 +87,8 @@ def unicode_decode(
     options = encoding_attributes("unicode_decode", input_encoding, errors, replacement_char)
 
     def lengths(texts: Tensor) -> Tensor:
-        valid = apply("unicode_transcode", texts, output="UTF-8", **options)
-        return _lengths_without_padding(apply("string_characters", valid, unit="UTF8_CHAR"))
+        valid_texts = apply("unicode_transcode", texts, output="UTF-8", **options)
+        return _lengths_without_padding(apply("string_characters", valid_texts, unit="UTF8_CHAR"))
 
     return _split_texts(input, lambda texts: apply("unicode_decode", texts, name=name, **options), lengths)
 
@@ -125,17 +125,17 @@ def _offsets(input: RaggedLike, encoding: str, errors: str, replacement: int) ->
         raise ValueError(f"offsets are those of UTF-8 here, found {encoding!r}; transcode the strings first")
     characters = unicode_split(input, encoding, errors, replacement)
     is_ragged = isinstance(characters, RaggedTensor)
-    flat: Any = characters.flat_values if is_ragged else characters
-    lengths = apply("cast", apply("string_length", flat, unit="BYTE"), dtype=int64)
+    all_characters: Any = characters.flat_values if is_ragged else characters
+    lengths = apply("cast", apply("string_length", all_characters, unit="BYTE"), dtype=int64)
     offsets = apply("cumsum", lengths, axis=0, exclusive=True, reverse=False)
     if not is_ragged:
         return offsets
-    inner: Any = characters
-    while isinstance(inner.values, RaggedTensor):
-        inner = inner.values
-    padded = apply("concat", offsets, apply("reduce_sum", lengths, axis=(0,), keepdims=True), axis=0)
-    row_offsets = gather(padded, inner.row_starts())
-    return characters.with_flat_values(offsets - gather(row_offsets, inner.value_rowids()))
+    innermost: Any = characters
+    while isinstance(innermost.values, RaggedTensor):
+        innermost = innermost.values
+    offsets_to_end = apply("concat", offsets, apply("reduce_sum", lengths, axis=(0,), keepdims=True), axis=0)
+    row_offsets = gather(offsets_to_end, innermost.row_starts())
+    return characters.with_flat_values(offsets - gather(row_offsets, innermost.value_rowids()))
 
 
 def ngrams(
@@ -144,8 +144,8 @@ def ngrams(
 ) -> Any:  # fmt: skip
     """`ngram_width` neighbours along the last dimension, joined; for several widths, those of each in turn.
 
-    `pad_values`, a text or one for each end, are put before and after each row: one less than the width, and at most
-    `padding_width` of them. With `preserve_short_sequences`, a row that is too short for all widths is joined whole.
+    `pad_values`, one text or a pair, are put before and after each row: one less than the width, and `padding_width` at
+    most. With `preserve_short_sequences`, a row that is too short for all widths is joined whole.
 
     >>> autoconv.strings.ngrams(["a", "b", "c"], 2).numpy()
     array([b'a b', b'b c'], dtype=object)
@@ -206,24 +206,24 @@ def _pad_rows(rows: RaggedTensor, pad_pair: tuple[Any, Any], count: int) -> Ragg
 
 
 def _split_texts(
-    input: RaggedLike, split_padded: Callable[[Tensor], Tensor], lengths: Callable[[Tensor], Tensor]
+    input: RaggedLike, split_and_pad: Callable[[Tensor], Tensor], part_counts: Callable[[Tensor], Tensor]
 ) -> Any:
-    """Return the parts of strings without the padding that `split_padded` adds; strings of unknown rank keep it."""
+    """Return the parts of strings. The padding of `split_and_pad` is removed, except for scalars and unknown ranks."""
     if isinstance(input, RaggedTensor):
-        return input.with_flat_values(_split_texts(input.flat_values, split_padded, lengths))
+        return input.with_flat_values(_split_texts(input.flat_values, split_and_pad, part_counts))
     texts = convert_to_tensor(input)
     rank = texts.shape.rank
     if not rank:
-        return split_padded(texts)
+        return split_and_pad(texts)
     if rank > 1:
-        result = _split_texts(reshape(texts, [-1]), split_padded, lengths)
+        result = _split_texts(reshape(texts, [-1]), split_and_pad, part_counts)
         sizes = shape(texts, int64)
         for axis in range(rank - 1, 0, -1):
             static_size = texts.shape[axis]
             size: Any = sizes[axis] if static_size is None else static_size
             result = RaggedTensor.from_uniform_row_length(result, size, validate=False)
         return result
-    return RaggedTensor.from_tensor(split_padded(texts), lengths=lengths(texts))
+    return RaggedTensor.from_tensor(split_and_pad(texts), lengths=part_counts(texts))
 
 
 def _lengths_without_padding(parts: Tensor) -> Tensor:
@@ -234,8 +234,8 @@ def _lengths_without_padding(parts: Tensor) -> Tensor:
 def _join_ragged_neighbours(data: RaggedTensor, widths: Sequence[int], separator: str) -> Any:
     if isinstance(data.values, RaggedTensor):
         return data.with_values(_join_ragged_neighbours(data.values, widths, separator))
-    grams = [_join_windows(data, width, separator) for width in widths]
-    return grams[0] if len(grams) == 1 else ragged_concat(grams, 1)
+    joined_by_width = [_join_windows(data, width, separator) for width in widths]
+    return joined_by_width[0] if len(joined_by_width) == 1 else ragged_concat(joined_by_width, 1)
 
 
 def _join_windows(data: RaggedTensor, width: int, separator: str) -> RaggedTensor:
@@ -244,5 +244,5 @@ def _join_windows(data: RaggedTensor, width: int, separator: str) -> RaggedTenso
     value_positions = partitions.positions_in_rows(starts) + gather_rows(
         partitions.starts(data), partitions.rowids(starts)
     )
-    parts = [gather_rows(data.values, value_positions + offset) for offset in range(width)]
-    return starts.with_values(join(parts, separator))
+    neighbours = [gather_rows(data.values, value_positions + offset) for offset in range(width)]
+    return starts.with_values(join(neighbours, separator))

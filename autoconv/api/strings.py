@@ -81,7 +81,7 @@ def strip(input: TensorLike, name: str | None = None) -> Tensor:
 
 
 def substr(input: TensorLike, pos: Any, len: Any, unit: str = "BYTE", name: str | None = None) -> Tensor:
-    """`len` bytes or characters from `pos` on (negative: from the end), broadcast.
+    """`len` bytes or characters from `pos` on, which counts from the end if it is negative; all three broadcast.
 
     Raises InvalidArgumentError for a position outside of the string.
 
@@ -168,27 +168,30 @@ def regex_full_match(input: TensorLike, pattern: str, name: str | None = None) -
 def to_hash_bucket_fast(input: TensorLike, num_buckets: int, name: str | None = None) -> Tensor:
     """A number in [0, num_buckets) for each string, int64.
 
-    It is always the same one: FarmHash's fingerprint modulo the number of buckets.
+    The number is the same in every process: FarmHash's fingerprint modulo the number of buckets.
 
     >>> autoconv.strings.to_hash_bucket_fast(["a", "b"], 10).numpy()
     array([9, 2])
     """
-    if num_buckets <= 0:
-        raise ValueError(f"num_buckets has to be positive, found {num_buckets}")
+    _check_bucket_count(num_buckets)
     return apply("string_to_hash_bucket_fast", input, num_buckets=int(num_buckets), name=name)
 
 
 def to_hash_bucket(input: TensorLike, num_buckets: int, name: str | None = None) -> Tensor:
     """A number in [0, num_buckets) for each string, int64, by the hash of TensorFlow's first version.
 
-    It is always the same one: MurmurHash64A modulo the number of buckets. Prefer `to_hash_bucket_fast`.
+    The number is the same in every process: MurmurHash64A modulo the number of buckets. Prefer `to_hash_bucket_fast`.
 
     >>> autoconv.strings.to_hash_bucket(["Hello", "TensorFlow", "2.x"], 3).numpy()
     array([2, 0, 1])
     """
+    _check_bucket_count(num_buckets)
+    return apply("string_to_hash_bucket", input, num_buckets=int(num_buckets), name=name)
+
+
+def _check_bucket_count(num_buckets: int) -> None:
     if num_buckets <= 0:
         raise ValueError(f"num_buckets has to be positive, found {num_buckets}")
-    return apply("string_to_hash_bucket", input, num_buckets=int(num_buckets), name=name)
 
 
 def unsorted_segment_join(
@@ -209,20 +212,23 @@ def to_hash_bucket_strong(
 ) -> Tensor:
     """A number in [0, num_buckets) for each string, int64, under a key of two integers.
 
-    It is always the same one: SipHash modulo the number of buckets. Raises ValueError for another number of integers.
+    The number is the same in every process: SipHash modulo the number of buckets. Raises ValueError for another number
+    of integers.
 
     >>> autoconv.strings.to_hash_bucket_strong(["a", "b"], 1000, key=[1, 2]).numpy()
     array([646, 184])
     """
-    if num_buckets <= 0:
-        raise ValueError(f"num_buckets has to be positive, found {num_buckets}")
+    _check_bucket_count(num_buckets)
     if len(key) != 2:
         raise ValueError(f"Key must have 2 elements, found {len(key)}")
-    first, second = (int(part) & (1 << 64) - 1 for part in key)
-    return apply("string_to_hash_bucket_strong", input, num_buckets=int(num_buckets), key=(first, second), name=name)
+    first_word, second_word = (int(word) & (1 << 64) - 1 for word in key)
+    return apply(
+        "string_to_hash_bucket_strong", input, num_buckets=int(num_buckets), key=(first_word, second_word), name=name
+    )
 
 
 def encoding_attributes(function: str, encoding: str, errors: str, replacement: int) -> dict[str, Any]:
+    """Return an op's attributes for an encoding and the treatment of invalid bytes; raises for unknown ones."""
     name = encoding.upper().replace("UTF8", "UTF-8").replace("UTF16", "UTF-16").replace("UTF32", "UTF-32")
     if name not in ENCODINGS:
         raise InvalidArgumentError(f"{function} supports the encodings {', '.join(ENCODINGS)}; found {encoding!r}")
@@ -242,13 +248,13 @@ def format(
     b'x is [1 2]'
     """
     values = list(inputs) if isinstance(inputs, (list, tuple)) else [inputs]
-    texts = template.split(placeholder)
-    if len(texts) != len(values) + 1:
+    literal_texts = template.split(placeholder)
+    if len(literal_texts) != len(values) + 1:
         raise ValueError(
-            f"{len(texts) - 1} placeholder(s) in template does not match {len(values)} tensor(s)"
+            f"{len(literal_texts) - 1} placeholder(s) in template does not match {len(values)} tensor(s)"
         )
     operands: list[Any] = []
-    pieces: list[Any] = [texts[0]]
-    for value, text in zip(values, texts[1:], strict=True):
-        pieces += [nested_piece(convert_to_tensor(value), operands), text]
+    pieces: list[Any] = [literal_texts[0]]
+    for value, literal_text in zip(values, literal_texts[1:], strict=True):
+        pieces += [nested_piece(convert_to_tensor(value), operands), literal_text]
     return apply("string_format", *operands, template=tuple(pieces), summarize=summarize, name=name)

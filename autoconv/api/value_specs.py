@@ -32,8 +32,8 @@ class IndexedSlicesSpec:
         self._indices_shape = TensorShape([None] if indices_shape is None else indices_shape)
 
     def __repr__(self) -> str:
-        parts = (self.shape, self.dtype, self._indices_dtype, self._dense_shape_dtype, self._indices_shape)
-        return f"IndexedSlicesSpec({', '.join(map(repr, parts))})"
+        arguments = (self.shape, self.dtype, self._indices_dtype, self._dense_shape_dtype, self._indices_shape)
+        return f"IndexedSlicesSpec({', '.join(map(repr, arguments))})"
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, IndexedSlicesSpec) and repr(self) == repr(other)
@@ -69,8 +69,8 @@ class TensorArraySpec:
         return TensorArraySpec(value.element_shape, value.dtype, bool(value.dynamic_size))
 
     def __repr__(self) -> str:
-        parts = (self.element_shape, self.dtype, self._dynamic_size, self._infer_shape)
-        return f"TensorArraySpec({', '.join(map(repr, parts))})"
+        arguments = (self.element_shape, self.dtype, self._dynamic_size, self._infer_shape)
+        return f"TensorArraySpec({', '.join(map(repr, arguments))})"
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, TensorArraySpec) and repr(self) == repr(other)

@@ -25,11 +25,11 @@ def Assert(condition: TensorLike, data: TensorLike, summarize: int | None = None
     >>> autoconv.Assert(autoconv.constant(True), ["never shown"])
     """
     operands: list[Any] = []
-    parts = data if isinstance(data, (list, tuple)) else [data]
-    message = tuple(argument_piece(part, operands) for part in parts)
-    shown = 3 if summarize is None else int(summarize)
+    values = data if isinstance(data, (list, tuple)) else [data]
+    message = tuple(argument_piece(value, operands) for value in values)
+    shown_count = 3 if summarize is None else int(summarize)
     with name_scope(name or "Assert"):
-        apply("assert_true", condition, *operands, message=message, kind="assert", summarize=shown, name="Assert")
+        apply("assert_true", condition, *operands, message=message, kind="assert", summarize=shown_count, name="Assert")
 
 
 def _compare(
@@ -106,8 +106,8 @@ def _compare_with_zero(
 ) -> None:
     tensor = convert_to_tensor(x)
     text = f"Condition x {sign} 0 did not hold element-wise:"
-    inner = "assert_less_equal" if op.endswith("equal") else "assert_less"  # as in TensorFlow
-    with name_scope(name or _ZERO_ASSERTIONS[op]), name_scope(inner):
+    inner_scope = "assert_less_equal" if op.endswith("equal") else "assert_less"  # as in TensorFlow
+    with name_scope(name or _ZERO_ASSERTIONS[op]), name_scope(inner_scope):
         condition = apply(op, tensor, np.zeros((), tensor.dtype.numpy))
         Assert(condition, [message or "", text, "x = ", tensor], summarize)
 
@@ -168,13 +168,13 @@ def assert_near(
     """
     first = convert_to_tensor(x)
     default = 10 * float(np.finfo(first.dtype.real_dtype.numpy).eps)
-    absolute, relative = (default if t is None else t for t in (atol, rtol))
+    absolute, relative = (default if tolerance is None else tolerance for tolerance in (atol, rtol))
     difference = apply("abs", apply("subtract", first, y))
-    allowed = apply(
+    allowed_difference = apply(
         "add", apply("multiply", apply("abs", convert_to_tensor(y, first.dtype)), relative), absolute
     )
     text = "x and y not equal to tolerance rtol, atol"
-    condition = apply("less_equal", difference, allowed)
+    condition = apply("less_equal", difference, allowed_difference)
     Assert(condition, [message or "", text, "x = ", first, "y = ", convert_to_tensor(y)], summarize, name)
 
 
@@ -224,11 +224,12 @@ def is_strictly_increasing(x: TensorLike, name: str | None = None) -> Tensor:
 
 
 def _compare_neighbours(op: str, x: TensorLike, name: str | None) -> Tensor:
-    flat = reshape(x, [-1])
-    return reduce_all(apply(op, flat[:-1], flat[1:]), name=name)
+    elements = reshape(x, [-1])
+    return reduce_all(apply(op, elements[:-1], elements[1:]), name=name)
 
 
 def with_message(message: str | None, text: str) -> str:
+    """Prefix an error text with the user's message."""
     return f"{message}. {text}" if message else text
 
 

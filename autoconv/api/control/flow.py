@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.api.control.loop_invariants import LoopChecks, is_checked
+from autoconv.api.control.loop_invariants import LoopChecks, has_checked_loops
 from autoconv.errors import AssertionFailedError
 from autoconv.graph.dtypes import int64
 from autoconv.operators.calls.call import call
@@ -91,18 +91,18 @@ def switch_case(
     >>> autoconv.switch_case(1, [lambda: 10, lambda: 20])
     20
     """
-    table = _branch_table(branch_fns)
-    indices = list(table)
-    functions = [*table.values(), default or table[max(indices)]]
+    function_by_index = _index_functions(branch_fns)
+    indices = list(function_by_index)
+    functions = [*function_by_index.values(), default or function_by_index[max(indices)]]
     for arm in functions:
         check_callable("a function of branch_fns", arm)
     index = as_tensor(branch_index)
     if index is None or isinstance(index, EagerTensor):
-        return call(table.get(int(branch_index), functions[-1]))()
+        return call(function_by_index.get(int(branch_index), functions[-1]))()
     function_position: Any = convert_to_tensor(np.int64(len(indices)))
-    result = apply("cast", index, dtype=int64)
+    index_value = apply("cast", index, dtype=int64)
     for arm_position, number in enumerate(indices):
-        function_position = apply("select", result == number, np.int64(arm_position), function_position)
+        function_position = apply("select", index_value == number, np.int64(arm_position), function_position)
     return _stage_choice(function_position, functions, "the result of switch_case")
 
 
@@ -121,7 +121,7 @@ def while_loop(
 
     Returns the loop variables in a container like `loop_vars`, with numbers as tensors. Raises ValueError when `body`
     returns another number of values. In graphs of `function`, variables keep their dtypes, and their shapes or those of
-    `shape_invariants`; otherwise raises TypeError or ValueError.
+    `shape_invariants`; another dtype raises TypeError, another shape ValueError.
 
     >>> autoconv.while_loop(lambda i, s: i < 4, lambda i, s: (i + 1, s + i), (0, 0))[1].numpy()
     np.int32(6)
@@ -134,10 +134,11 @@ def while_loop(
     region = current_region()
     test, step = call(cond), call(body)
     if region is not None and any(getattr(value, "__autoconv_unsettled__", False) for value in initial_values):
-        with recording(subregion(region, "probe")):  # dropped: the body only settles the structure of its variables
+        # A recording that is dropped: the body determines the structure of loop variables that are still open.
+        with recording(subregion(region, "probe")):
             step(*initial_values)
     state = tuple(map_structure(_as_loop_value, value) for value in initial_values)
-    checks = LoopChecks(initial_values, state, shape_invariants) if is_checked(region) else None
+    checks = LoopChecks(initial_values, state, shape_invariants) if has_checked_loops(region) else None
     if region is None or region.contract.python_numbers:
         state = tuple(initial_values)  # Python numbers stay what they are until `body` replaces them
 
@@ -195,31 +196,27 @@ def _raise_no_condition() -> Any:
 
 
 def _check_exclusive(predicates: Sequence[Any]) -> None:
-    at_most_one = (
-        apply(
-            "reduce_sum", apply("stack", *[_as_int(p) for p in predicates], axis=0), axis=None, keepdims=False
-        )
-        < 2
-    )
+    stacked = apply("stack", *[_as_int(predicate) for predicate in predicates], axis=0)
+    is_exclusive = apply("reduce_sum", stacked, axis=None, keepdims=False) < 2
     message = "More than one condition evaluated as True but exclusive=True."
-    apply("assert_true", at_most_one, message=(message,), kind="assert", summarize=3)
+    apply("assert_true", is_exclusive, message=(message,), kind="assert", summarize=3)
 
 
 def _as_int(predicate: Any) -> Any:
     return apply("cast", convert_to_tensor(predicate), dtype=int64)
 
 
-def _branch_table(branch_fns: Any) -> dict[int, Thunk]:
+def _index_functions(branch_fns: Any) -> dict[int, Thunk]:
     if isinstance(branch_fns, Mapping) or all(isinstance(entry, (tuple, list)) for entry in branch_fns):
-        table = dict(branch_fns)
+        function_by_index = dict(branch_fns)
     else:
-        table = dict(enumerate(branch_fns))
-    if not table:
+        function_by_index = dict(enumerate(branch_fns))
+    if not function_by_index:
         raise ValueError("branch_fns has no functions")
-    for number in table:
+    for number in function_by_index:
         if not isinstance(number, int):
             raise TypeError(f"branch_fns has to be numbered by ints, found {number!r}")
-    return table
+    return function_by_index
 
 
 def _as_loop_value(value: TensorLike) -> Any:
@@ -234,15 +231,15 @@ def _bool_or_tensor(value: TensorLike) -> Any:
 
 def _loop_results(results: Any, values: Sequence[Any]) -> tuple[Any, ...]:
     """Return the results of a loop's body, one for each loop variable."""
-    state = tuple(results) if isinstance(results, (list, tuple)) else (results,)
+    loop_values = tuple(results) if isinstance(results, (list, tuple)) else (results,)
     count = len(values)
-    if count == 1 and len(state) != 1 and is_structure(values[0]):
-        state = (results,)
-    if len(state) != count:
+    if count == 1 and len(loop_values) != 1 and is_structure(values[0]):
+        loop_values = (results,)
+    if len(loop_values) != count:
         raise ValueError(
-            f"the body of while_loop has to give {count} values, one a loop variable; found {len(state)}"
+            f"the body of while_loop has to give {count} values, one a loop variable; found {len(loop_values)}"
         )
-    return state
+    return loop_values
 
 
 def _parameter_names(body: Callable[..., Any], count: int) -> tuple[str, ...]:
@@ -256,5 +253,5 @@ def _parameter_names(body: Callable[..., Any], count: int) -> tuple[str, ...]:
     return tuple(names) if len(names) == count else tuple(f"loop_vars[{i}]" for i in range(count))
 
 
-def _pack_like(like: Any, results: tuple[Any, ...]) -> Any:
-    return type(like)(*results) if hasattr(like, "_fields") else type(like)(results)
+def _pack_like(container: Any, results: tuple[Any, ...]) -> Any:
+    return type(container)(*results) if hasattr(container, "_fields") else type(container)(results)

@@ -25,7 +25,7 @@ from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.tensor import Tensor
 from autoconv.runtime.tensors.tensor_array import TensorArray
 
-MAP_ROWS = Hook("autoconv.api.ragged_map")  # maps over rows of ragged tensors, which are above this package
+MAP_ROWS = Hook("autoconv.api.ragged_map")  # for elements or results with composite tensors
 
 
 def map_fn(
@@ -59,15 +59,15 @@ def map_fn(
 
 
 def map_to_any(fn: Callable[..., Any], elems: Any) -> Any:
-    """`map_fn` whose results may have any structure and dtypes, those of the first."""
+    """`map_fn` whose results may have any structure and dtypes, those of the first result."""
     rows, template = _rows(elems)
     function = call(fn)
 
     def step(index: TensorLike, carried: None) -> tuple[Any, None]:
         return function(pack(template, [get_item(row, index) for row in rows])), None
 
-    guess = replace(_declare_result(pack(template, rows), rows, None), is_open=True)
-    return _collect(step, rows, None, guess, reverse=False)[0]
+    declared = replace(_declare_result(pack(template, rows), rows, None), is_open=True)
+    return _collect(step, rows, None, declared, reverse=False)[0]
 
 
 def scan(
@@ -137,7 +137,7 @@ def _fold(fn: Callable[..., Any], elems: TensorLike, initializer: Callable[..., 
         index = length - 1 - position if reverse else position
         return pack(template, [get_item(part, index) for part in rows])
 
-    first = 0 if initializer is not None else 1
+    first_position = 0 if initializer is not None else 1
     start = map_structure(convert_to_tensor, initializer if initializer is not None else row(0))
 
     def step(position: Any, state: Any) -> tuple[Any, Any]:
@@ -145,14 +145,14 @@ def _fold(fn: Callable[..., Any], elems: TensorLike, initializer: Callable[..., 
         check_same_structure(state, new_state)
         return position + 1, new_state
 
-    return while_loop(lambda position, state: position < length, step, (_counter(first), start))[1]
+    return while_loop(lambda position, state: position < length, step, (_counter(first_position), start))[1]
 
 
 @dataclass(frozen=True)
 class _ResultDeclaration:
-    """The structure that all results have, and the types of its leaves; a shape is a guess unless it `is_given`.
+    """The structure that all results have, and the types of its leaves.
 
-    Where it `is_open`, structure and dtypes are guesses as well.
+    The shape of a leaf is assumed unless it `is_given`; if the declaration `is_open`, structure and dtypes are, too.
     """
 
     structure: Any
@@ -189,7 +189,7 @@ def _collect(
     is_assumed = False
     while True:
         try:
-            return _loop(step, rows, state, declared, reverse)
+            return _collect_in_loop(step, rows, state, declared, reverse)
         except _UnexpectedResultTypes as unwound:
             unexpected = unwound.declared
             if is_assumed:
@@ -223,7 +223,9 @@ def _join_types(assumed: list[TensorType], types: list[TensorType]) -> list[Tens
     return [TensorType(a.dtype, join_shapes(a.shape, f.shape)) for a, f in zip(assumed, types, strict=True)]
 
 
-def _loop(step: Any, rows: list[Tensor], state: Any, declared: _ResultDeclaration, reverse: bool) -> tuple[Any, Any]:
+def _collect_in_loop(
+    step: Any, rows: list[Tensor], state: Any, declared: _ResultDeclaration, reverse: bool
+) -> tuple[Any, Any]:
     """Run `step` for every row in a graph loop; raise `_UnexpectedResultTypes` if the assumed types are wrong."""
     length = leading_dimension(rows[0])
     types = declared.types
@@ -304,28 +306,28 @@ def _check_lengths(rows: list[Tensor]) -> None:
 
 
 def _check_has_rows(rows: list[Tensor], position: int) -> None:
-    """Raise for eager elements without rows, which have no initial state."""
+    """Raise the error of reading `position` from an empty array if eager elements have no rows: no initial state."""
     if current_region() is None and not int(leading_dimension(rows[0])):
         TensorArray(rows[0].dtype, 0).read(position)
 
 
 def _declare_result(elems: Any, rows: list[Tensor], signature: Any) -> _ResultDeclaration:
     """Declare the results of map_fn by its signature, or else as the elements are."""
-    guess = rows[0].type.shape
+    first_shape = rows[0].type.shape
     if signature is None:
-        row_types = [TensorType(row.dtype, _row_shape(guess)) for row in rows]
+        row_types = [TensorType(row.dtype, _row_shape(first_shape)) for row in rows]
         return _ResultDeclaration(elems, row_types, [False] * len(rows))
     types, are_given = [], []
     for leaf in flatten(signature)[0]:
         is_spec = isinstance(leaf, TensorSpec)
         dtype: DType = leaf.dtype if is_spec else as_dtype(leaf)
-        types.append(TensorType(dtype, leaf.shape.dims_tuple if is_spec else _row_shape(guess)))
+        types.append(TensorType(dtype, leaf.shape.dims_tuple if is_spec else _row_shape(first_shape)))
         are_given.append(is_spec)
     return _ResultDeclaration(signature, types, are_given)
 
 
 def _declare_like(like: Any, are_shapes_given: bool = False) -> _ResultDeclaration:
-    """Declare results of the structure and dtypes of these tensors, and with `are_shapes_given` of their shapes."""
+    """Declare results of the structure and dtypes of these tensors, with `are_shapes_given` also of their shapes."""
     leaves = flatten(like)[0]
     types = [TensorType(leaf.dtype, leaf.type.shape) for leaf in leaves]
     return _ResultDeclaration(like, types, [are_shapes_given] * len(leaves))
@@ -345,12 +347,15 @@ def _scan_from_first(function: Any, rows: list[Tensor], template: Template | Non
     other_rows = [get_item(row, slice(None, -1) if reverse else slice(1, None)) for row in rows]
 
     def step(index: object, state: Any) -> tuple[Any, Any]:
-        new = function(state, pack(template, [get_item(row, index) for row in other_rows]))
-        return _next_state(new, state)
+        new_state = function(state, pack(template, [get_item(row, index) for row in other_rows]))
+        return _next_state(new_state, state)
 
     start = pack(template, first_row)
     stacked, _ = _collect(step, other_rows, start, _declare_like(start, are_shapes_given=True), reverse)
-    leaves, shape = flatten(stacked)
-    first_results = [get_item(f, None) for f in flatten(start)[0]]
-    joined = [concat([t, h] if reverse else [h, t], 0) for h, t in zip(first_results, leaves, strict=True)]
-    return pack(shape, joined)
+    leaves, result_template = flatten(stacked)
+    first_results = [get_item(leaf, None) for leaf in flatten(start)[0]]
+    joined = [
+        concat([others, first] if reverse else [first, others], 0)
+        for first, others in zip(first_results, leaves, strict=True)
+    ]
+    return pack(result_template, joined)

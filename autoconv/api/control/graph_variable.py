@@ -45,8 +45,9 @@ class GraphVariable(Variable):
         full_name = current_scope() + (name or "Variable")
         with outside_of_control_flow(graph):
             initial = _initial_tensor(initial_value, None if dtype is None else as_dtype(dtype))
-            declared = as_shape(shape) if shape is not None else as_shape(initial.shape) if validate_shape else None
-            storage = Storage(np.zeros((), initial.dtype.numpy), declared, full_name)
+            inferred_shape = as_shape(initial.shape) if validate_shape else None
+            known_shape = as_shape(shape) if shape is not None else inferred_shape
+            storage = Storage(np.zeros((), initial.dtype.numpy), known_shape, full_name)
             storage.name = graph.root.trace.capture(storage, storage.type, full_name).name
             self._storage = storage
             storage.variable = weakref.ref(self)
@@ -54,10 +55,10 @@ class GraphVariable(Variable):
             assigned = apply("assign_variable", storage, initial, name=f"{storage.name}/Assign")
             self._initializer = assigned.op
             self.snapshot = apply("read_variable", storage, name=f"{storage.name}/Read")
-        keys = [GLOBAL_VARIABLES] if collections is None else list(collections)
-        if self._trainable and TRAINABLE_VARIABLES not in keys:
-            keys.append(TRAINABLE_VARIABLES)
-        graph.add_to_collections(keys, self)
+        collection_names = [GLOBAL_VARIABLES] if collections is None else list(collections)
+        if self._trainable and TRAINABLE_VARIABLES not in collection_names:
+            collection_names.append(TRAINABLE_VARIABLES)
+        graph.add_to_collections(collection_names, self)
         graph.attachments.setdefault("variables", []).append(self)
 
     __hash__ = object.__hash__
@@ -87,17 +88,17 @@ class GraphVariable(Variable):
         return self.op.control_names
 
     def initialized_value(self) -> Tensor:
-        """Return the initial value, which need not be set in a session."""
+        """Return the initial value itself, also in a session that has not set it."""
         return self.initial_value
 
     def is_initialized(self, name: str | None = None) -> Tensor:
         raise NotImplementedError(
-            f"{self.name} has a value, or none, in each session: use compat.v1.is_variable_initialized(variable)"
+            f"{self.name} has values in some sessions only: use compat.v1.is_variable_initialized(variable)"
         )
 
     def eval(self, session: Any = None) -> Any:
         """Return the value in a session, by default the default one."""
-        return EVALUATE(self.value() if self._is_current() else self.snapshot, session=session)
+        return EVALUATE(self.value() if self._is_graph_recorded() else self.snapshot, session=session)
 
     def load(self, value: Any, session: Any = None) -> None:
         """Set the value in a session, by default the default one."""
@@ -115,7 +116,7 @@ class GraphVariable(Variable):
         operation = super().assign(value)
         return operation if read_value else operation.op
 
-    def _is_current(self) -> bool:
+    def _is_graph_recorded(self) -> bool:
         region = current_region()
         return region is not None and region.trace.root.graph.block is self.graph
 
@@ -133,13 +134,13 @@ class GraphVariable(Variable):
 def outside_of_control_flow(graph: Any) -> Iterator[None]:
     """Record into the graph itself, not into the enclosing branch or loop, without scopes and control dependencies."""
     trace = graph.root.trace
-    previous = trace.controls, trace.scope
+    outer_state = trace.controls, trace.scope
     trace.controls, trace.scope = (None, ()), ""
     try:
         with recording(graph.root):
             yield
     finally:
-        trace.controls, trace.scope = previous
+        trace.controls, trace.scope = outer_state
 
 
 def _initial_tensor(value: Any | Callable[[], Any], dtype: DType | None) -> SymbolicTensor:

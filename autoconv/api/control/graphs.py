@@ -32,7 +32,7 @@ class Graph(FuncGraph):
     def __init__(self) -> None:
         self._trace = new_trace("graph", _GraphContract(self))
         self._collections: dict[Any, list[Any]] = {}
-        self.attachments: dict[Any, Any] = {}  # objects of the graph by kind: scopes, programs of sessions
+        self.attachments: dict[Any, Any] = {}  # by purpose, such as the programs of sessions
         self.seed: int | None = None
         super().__init__(self._trace.root.graph, ())
         self.recorded.block = self
@@ -80,13 +80,13 @@ class Graph(FuncGraph):
 
     def get_collection(self, name: Any, scope: str | None = None) -> list[Any]:
         """Return a copy of a collection; with a scope, the members whose names match it as a regular expression."""
-        result = list(self._collections.get(name, ()))
+        members = list(self._collections.get(name, ()))
         if not scope:
-            return result
-        return [member for member in result if re.match(scope, getattr(member, "name", None) or "")]
+            return members
+        return [member for member in members if re.match(scope, getattr(member, "name", None) or "")]
 
     def get_tensor_by_name(self, name: str) -> Any:
-        """Return the tensor `operation:index`, imported ones by their names too; raises KeyError."""
+        """Return the tensor `operation:index`, an imported one also by its name in the import; raises KeyError."""
         imported = self.attachments.get("imported", {}).get(name)
         return super().get_tensor_by_name(name) if imported is None else imported
 

@@ -14,8 +14,8 @@ from autoconv.runtime.tensors.conversion import as_tensor
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 
 
-def is_checked(region: Region | None) -> bool:
-    """Return whether loops are checked: those of `function`'s graphs, where a variable has one type."""
+def has_checked_loops(region: Region | None) -> bool:
+    """Return whether loops are checked: in graphs of `function`, where a loop variable has one type."""
     return region is not None and not region.contract.python_numbers
 
 
@@ -35,7 +35,7 @@ class LoopChecks:
         """Raise TypeError for a tensor of another dtype, ValueError for one of an incompatible shape."""
         leaves = [as_tensor(leaf) for leaf in flatten(tuple(results))[0]]
         if len(leaves) != len(self._tensors):
-            return  # structures that change are the concern of the staged loop
+            return  # the recording of the loop raises an error for a changed structure
         for before, shape, after in zip(self._tensors, self._shapes, leaves, strict=True):
             if before is not None and after is not None:
                 _check_dtype(before, after)
@@ -43,9 +43,9 @@ class LoopChecks:
 
 
 def _declared_shapes(loop_vars: Sequence[Any], invariants: Any) -> list[Shape]:
-    declared = invariants if is_nest(invariants) and not isinstance(invariants, TensorShape) else [invariants]
-    check_same_structure(list(loop_vars), list(declared))
-    return [as_shape(leaf.shape if isinstance(leaf, TensorSpec) else leaf) for leaf in flatten(list(declared))[0]]
+    shapes = invariants if is_nest(invariants) and not isinstance(invariants, TensorShape) else [invariants]
+    check_same_structure(list(loop_vars), list(shapes))
+    return [as_shape(leaf.shape if isinstance(leaf, TensorSpec) else leaf) for leaf in flatten(list(shapes))[0]]
 
 
 def _check_dtype(before: Any, after: Any) -> None:
@@ -70,4 +70,4 @@ def _name_of(tensor: Any) -> str:
     return tensor.name if isinstance(tensor, SymbolicTensor) else "Const:0"
 
 
-__all__ = ["LoopChecks", "is_checked"]
+__all__ = ["LoopChecks", "has_checked_loops"]

@@ -45,7 +45,7 @@ class Module:
 
     @property
     def name(self) -> str:
-        """The module's own name, without surrounding scopes."""
+        """The name of the module itself, without surrounding scopes."""
         return self._name
 
     @property
@@ -76,36 +76,38 @@ class Module:
         """Decorator that runs the method inside the module's name scope."""
 
         @functools.wraps(method)
-        def scoped(self: Module, /, *args: Any, **kwargs: Any) -> Any:
+        def run_in_scope(self: Module, /, *args: Any, **kwargs: Any) -> Any:
             with self.name_scope:
                 return call(method)(self, *args, **kwargs)
 
-        return scoped  # type: ignore[return-value]
+        return run_in_scope  # type: ignore[return-value]
 
     def _flatten(
         self, recursive: bool = True, predicate: Callable[[Any], bool] | None = None
     ) -> Iterator[Any]:
         """Yield the values of attributes, own values before those of submodules."""
-        return _walk(self, recursive, predicate or (lambda value: True), set())
+        return _find_values(self, recursive, predicate or (lambda value: True), set())
 
 
-def _walk(module: Module, recursive: bool, predicate: Callable[[Any], bool], seen: set[int]) -> Iterator[Any]:
+def _find_values(
+    module: Module, recursive: bool, predicate: Callable[[Any], bool], seen_ids: set[int]
+) -> Iterator[Any]:
     submodules = []
     for name in sorted(vars(module)):
         if name in module._TF_MODULE_IGNORED_PROPERTIES or name.startswith("__autoconv"):
             continue
         for leaf in flatten(vars(module)[name])[0]:
-            if id(leaf) in seen:
+            if id(leaf) in seen_ids:
                 continue
-            seen.add(id(leaf))
+            seen_ids.add(id(leaf))
             if predicate(leaf):
                 yield leaf
             if recursive and isinstance(leaf, Module) and leaf is not module:
                 submodules.append(leaf)
     for submodule in submodules:
-        yield from _walk(submodule, recursive, predicate, seen)
+        yield from _find_values(submodule, recursive, predicate, seen_ids)
 
 
 def _snake_case(name: str) -> str:
-    spaced = re.sub(r"((?<=[a-z0-9])[A-Z]|(?!^)(?<!_)[A-Z](?=[a-z]))", r"_\1", name)
-    return spaced.lower()
+    with_underscores = re.sub(r"((?<=[a-z0-9])[A-Z]|(?!^)(?<!_)[A-Z](?=[a-z]))", r"_\1", name)
+    return with_underscores.lower()

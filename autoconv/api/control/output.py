@@ -16,9 +16,9 @@ def print_(
 ) -> None:  # fmt: skip
     """Print tensors and other values, including tensors in lists, tuples and dicts, each time the graph runs.
 
-    The stream is sys.stderr by default, or sys.stdout, or a "file://" path that is appended to. Of a dimension with
-    more than 2 * `summarize` elements, only that many at either end are shown (-1: all). Raises ValueError for another
-    stream.
+    The stream is sys.stderr by default, or sys.stdout, or a "file://" path that is appended to. If a dimension has
+    more than 2 * `summarize` elements, only `summarize` at either end are shown (-1 shows all). Raises ValueError for
+    another stream.
 
     >>> import sys
     >>> autoconv.print("x =", autoconv.range(9), output_stream=sys.stdout)
@@ -46,46 +46,40 @@ def argument_piece(value: TensorLike, operands: list[Any]) -> Any:
     """Return the template piece of one argument: text, or the number of its operand; strings appear without quotes."""
     if isinstance(value, str):
         return value
-    return (
-        nested_piece(value, operands) if _is_container(value) or as_tensor(value) is not None else str(value)
-    )
+    is_nested = isinstance(value, (list, tuple, dict)) or as_tensor(value) is not None
+    return nested_piece(value, operands) if is_nested else str(value)
 
 
 def nested_piece(value: TensorLike, operands: list[Any]) -> Any:
-    """Return the template piece of a value in a container: strings are quoted, dicts sorted by key."""
+    """Return the template piece of a value in a container. Strings are quoted, dicts sorted by key."""
     tensor = as_tensor(value)
     if tensor is not None:
         operands.append(convert_to_tensor(tensor))
         return len(operands) - 1
     if isinstance(value, dict):
-        keys = _sort_keys(value)
-        items = [(f"{key!r}: ", nested_piece(value[key], operands)) for key in keys]
-        return _enclose_pieces("{", items, "}")
+        labelled_pieces = [(f"{key!r}: ", nested_piece(value[key], operands)) for key in _sorted_if_comparable(value)]
+        return _enclose_pieces("{", labelled_pieces, "}")
     if isinstance(value, tuple) and hasattr(value, "_fields"):
         fields = zip(value._fields, value, strict=True)
-        items = [(f"{name}=", nested_piece(item, operands)) for name, item in fields]
-        return _enclose_pieces(f"{type(value).__name__}(", items, ")")
+        labelled_pieces = [(f"{name}=", nested_piece(item, operands)) for name, item in fields]
+        return _enclose_pieces(f"{type(value).__name__}(", labelled_pieces, ")")
     if isinstance(value, (list, tuple)):
-        items = [("", nested_piece(item, operands)) for item in value]
+        labelled_pieces = [("", nested_piece(item, operands)) for item in value]
         if isinstance(value, list):
-            return _enclose_pieces("[", items, "]")
-        return _enclose_pieces("(", items, ",)" if len(items) == 1 else ")")
+            return _enclose_pieces("[", labelled_pieces, "]")
+        return _enclose_pieces("(", labelled_pieces, ",)" if len(labelled_pieces) == 1 else ")")
     return repr(value)
 
 
-def _is_container(value: TensorLike) -> bool:
-    return isinstance(value, (list, tuple, dict))
-
-
-def _sort_keys(mapping: dict[Any, Any]) -> list[Any]:
+def _sorted_if_comparable(mapping: dict[Any, Any]) -> list[Any]:
     try:
         return sorted(mapping)
     except TypeError:
         return list(mapping)
 
 
-def _enclose_pieces(opening: str, items: list[tuple[str, Any]], closing: str) -> tuple[Any, ...]:
+def _enclose_pieces(opening: str, labelled_pieces: list[tuple[str, Any]], closing: str) -> tuple[Any, ...]:
     pieces: list[Any] = [opening]
-    for position, (label, piece) in enumerate(items):
+    for position, (label, piece) in enumerate(labelled_pieces):
         pieces += [", " if position else "", label, piece]
     return tuple(piece for piece in (*pieces, closing) if piece != "")

@@ -34,17 +34,18 @@ def assert_rank_at_least(x: TensorLike, rank: IntLike, message: str | None = Non
 
 
 def _assert_rank(
-    op: str, comparison_words: str, x: TensorLike, rank: IntLike, message: str | None, name: str | None
+    op: str, comparison: str, x: TensorLike, rank: IntLike, message: str | None, name: str | None
 ) -> None:
+    """Compare the rank by `op`; `comparison` is its text in errors, empty for equality."""
     tensor, expected_rank = convert_to_tensor(x), static_value(rank)
     actual_rank = tensor.shape.rank
     if actual_rank is None or expected_rank is None:
-        shown = [
-            f"the rank has to be {comparison_words}", convert_to_tensor(rank), "the shape is", apply("shape", tensor)
+        data = [
+            f"the rank has to be {comparison}", convert_to_tensor(rank), "the shape is", apply("shape", tensor)
         ]
-        Assert(apply(op, apply("rank", tensor), rank), [message or "", *shown], name=name)
-    elif actual_rank < int(expected_rank) or (actual_rank > int(expected_rank) and not comparison_words):
-        text = f"Tensor {name_of(tensor)} must have rank {comparison_words}{int(expected_rank)}."
+        Assert(apply(op, apply("rank", tensor), rank), [message or "", *data], name=name)
+    elif actual_rank < int(expected_rank) or (actual_rank > int(expected_rank) and not comparison):
+        text = f"Tensor {name_of(tensor)} must have rank {comparison}{int(expected_rank)}."
         raise ValueError(with_message(message, f"{text} Received rank {actual_rank}, shape {tensor.shape}"))
 
 
@@ -57,8 +58,8 @@ def assert_rank_in(x: TensorLike, ranks: Any, message: str | None = None, name: 
     actual_rank = tensor.shape.rank
     if actual_rank is None or builtins.any(rank is None for rank in expected_ranks):
         actual, rank_tensor = apply("rank", tensor), stack(list(ranks))
-        shown = ["the rank has to be one of", rank_tensor, "the shape is", apply("shape", tensor)]
-        Assert(reduce_any(apply("equal", actual, rank_tensor)), [message or "", *shown], name=name)
+        data = ["the rank has to be one of", rank_tensor, "the shape is", apply("shape", tensor)]
+        Assert(reduce_any(apply("equal", actual, rank_tensor)), [message or "", *data], name=name)
     elif actual_rank not in map(int, expected_ranks):
         text = f"Tensor {name_of(tensor)} must have rank in {tuple(map(int, expected_ranks))}."
         raise ValueError(with_message(message, f"{text} Received rank {actual_rank}, shape {tensor.shape}"))
@@ -89,52 +90,51 @@ def assert_shapes(
     >>> autoconv.debugging.assert_shapes([(autoconv.ones([2, 3]), ("N", 3))])
     """
     pairs = shapes.items() if isinstance(shapes, dict) else shapes
-    sizes: dict[str, Any] = {}
+    size_by_label: dict[str, Any] = {}
     for key, shape in pairs:
         tensor = convert_to_tensor(key.deref() if hasattr(key, "deref") else key)
-        _assert_shape(tensor, shape, sizes, message, summarize)
+        _assert_shape(tensor, shape, size_by_label, message, summarize)
 
 
 def _assert_shape(
-    tensor: Tensor, shape: ShapeLike, sizes: dict[str, Any], message: str | None, summarize: int | None
+    tensor: Tensor, shape: ShapeLike, size_by_label: dict[str, Any], message: str | None, summarize: int | None
 ) -> None:
-    """Check one tensor; `sizes` collects the sizes of named dimensions."""
-    labels = tuple(shape) if isinstance(shape, (list, tuple, str)) else (shape,)
-    ellipsis_axes = [i for i, size in enumerate(labels) if size in ("...", "*", Ellipsis)]
-    count = len(labels) - len(ellipsis_axes)
+    """Check one tensor; `size_by_label` collects the sizes of named dimensions."""
+    expected_sizes = tuple(shape) if isinstance(shape, (list, tuple, str)) else (shape,)
+    ellipsis_axes = [i for i, size in enumerate(expected_sizes) if size in ("...", "*", Ellipsis)]
+    size_count = len(expected_sizes) - len(ellipsis_axes)
     if tensor.shape.rank is None:
         raise ValueError(with_message(message, "assert_shapes needs tensors of known rank"))
-    if tensor.shape.rank < count or (not ellipsis_axes and tensor.shape.rank != count):
-        raise ValueError(with_message(message, f"the shape {tensor.shape} does not match {labels}"))
+    if tensor.shape.rank < size_count or (not ellipsis_axes and tensor.shape.rank != size_count):
+        raise ValueError(with_message(message, f"the shape {tensor.shape} does not match {expected_sizes}"))
     if ellipsis_axes:
-        ellipsis_rank = tensor.shape.rank - count
-        labels = (*labels[: ellipsis_axes[0]], *(None,) * ellipsis_rank, *labels[ellipsis_axes[0] + 1 :])
-    for axis, size in enumerate(labels):
+        ellipsis_rank = tensor.shape.rank - size_count
+        expected_sizes = (
+            *expected_sizes[: ellipsis_axes[0]], *(None,) * ellipsis_rank, *expected_sizes[ellipsis_axes[0] + 1 :]
+        )
+    for axis, size in enumerate(expected_sizes):
         if size is None or size == ".":
             continue
         static_size: Any = tensor.shape[axis]
-        actual = apply("dimension", tensor, axis=axis) if static_size is None else static_size
+        actual_size = apply("dimension", tensor, axis=axis) if static_size is None else static_size
         if isinstance(size, str) and not size.isdigit():
-            size = sizes.setdefault(size, actual)
+            size = size_by_label.setdefault(size, actual_size)
         elif isinstance(size, str):
             size = int(size)
-        _check_size(actual, size, axis, tensor, message, summarize)
+        _check_size(actual_size, size, axis, tensor, message, summarize)
 
 
 def _check_size(
-    actual: Any, size: ShapeLike, axis: int, tensor: Tensor, message: str | None, summarize: int | None
+    actual_size: Any, expected_size: ShapeLike, axis: int, tensor: Tensor, message: str | None, summarize: int | None
 ) -> None:
-    if isinstance(actual, int) and isinstance(size, int):
-        if actual != size:
-            raise ValueError(
-                with_message(
-                    message, f"dimension {axis} of the shape {tensor.shape} has to be {size}, found {actual}"
-                )
-            )
+    if isinstance(actual_size, int) and isinstance(expected_size, int):
+        if actual_size != expected_size:
+            text = f"dimension {axis} of the shape {tensor.shape} has to be {expected_size}, found {actual_size}"
+            raise ValueError(with_message(message, text))
         return
     Assert(
-        apply("equal", actual, size),
-        [message or "", f"dimension {axis} has to be", size, "found", actual],
+        apply("equal", actual_size, expected_size),
+        [message or "", f"dimension {axis} has to be", expected_size, "found", actual_size],
         summarize,
     )
 
@@ -168,8 +168,8 @@ def assert_same_float_dtype(tensors: Sequence[Any] | None = None, dtype: DTypeLi
     dtypes = [convert_to_tensor(t).dtype for t in tensors or ()] + (
         [as_dtype(dtype)] if dtype is not None else []
     )
-    if builtins.any(d is not dtypes[0] for d in dtypes):
-        raise ValueError(f"the dtypes differ: {', '.join(d.name for d in dtypes)}")
+    if builtins.any(found_dtype is not dtypes[0] for found_dtype in dtypes):
+        raise ValueError(f"the dtypes differ: {', '.join(found_dtype.name for found_dtype in dtypes)}")
     if dtypes and not dtypes[0].is_floating:
         raise ValueError(f"Expected floating point type, got {dtypes[0].name}.")
     return dtypes[0] if dtypes else as_dtype("float32")

@@ -31,7 +31,7 @@ from autoconv.runtime.tensors.dispatch import apply, graph_value
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import EagerTensor, Tensor
 
-_LOOP_ONLY = Effects.WRITE | Effects.OUTPUT | Effects.RANDOM  # effects that no batching rule supports
+_UNBATCHED_EFFECTS = Effects.WRITE | Effects.OUTPUT | Effects.RANDOM  # no batching rule supports them
 
 
 def vectorized_map(
@@ -52,7 +52,7 @@ def vectorized_map(
     if not rows or any(row.type.shape is None or not row.type.shape for row in rows):
         return map_to_any(fn, elems)
     try:
-        graph, captured, results = _record(fn, rows, template)
+        graph, captured, result_template = _record(fn, rows, template)
         values = _Batch(rows, fallback_to_while_loop, warn).run(graph, captured)
     except NotBatched as reason:
         if not fallback_to_while_loop:
@@ -60,7 +60,7 @@ def vectorized_map(
         if warn:
             logging.getLogger("autoconv").warning("vectorized_map goes over the rows in a loop because of %s", reason)
         return map_to_any(fn, elems)
-    return pack(results, values)
+    return pack(result_template, values)
 
 
 class NotBatched(Exception):
@@ -86,12 +86,12 @@ def _record(
     types = [TensorType(row.dtype, (row.type.shape or ())[1:]) for row in rows]
     parameters = [SymbolicTensor(region.graph.add_parameter(type_, "row")) for type_ in types]
     with recording(region):
-        leaves, results = flatten(call(fn)(pack(template, parameters)))
+        leaves, result_template = flatten(call(fn)(pack(template, parameters)))
         tensors = [convert_to_tensor(leaf) for leaf in leaves]
         region.graph.outputs = [region.lift(graph_value(region, tensor)) for tensor in tensors]
     if outer is None:
-        return region.graph, [captured for captured, _ in region.trace.captures.values()], results
-    return region.graph, [SymbolicTensor(value) for value in unify_captures([region], len(rows))], results
+        return region.graph, [captured for captured, _ in region.trace.captures.values()], result_template
+    return region.graph, [SymbolicTensor(value) for value in unify_captures([region], len(rows))], result_template
 
 
 class _Batch:
@@ -109,6 +109,7 @@ class _Batch:
         self.read_values: set[Value] = set()
 
     def run(self, graph: Graph, captured: Sequence[Any]) -> list[Tensor]:
+        """Return the outputs of the graph for all rows; raises NotBatched if they have to be computed row by row."""
         for parameter, value in zip(graph.parameters, [*self.rows, *captured], strict=True):
             if not isinstance(parameter.type, TensorType):
                 raise NotBatched("a value read from a variable or a list")
@@ -123,40 +124,40 @@ class _Batch:
         ]
 
     def _apply(self, node: Node) -> None:
-        if node.regions or (node.effects & _LOOP_ONLY and node.op.name not in _RULES):
+        if node.regions or (node.effects & _UNBATCHED_EFFECTS and node.op.name not in _RULES):
             raise NotBatched(f"the op {node.op.graphdef}")
         inputs = [self.values_of[value] for value in node.inputs]
-        flags = [value in self.batched_values for value in node.inputs]
+        are_batched = [value in self.batched_values for value in node.inputs]
         if node.op.name == "constant":
-            constant: Any = EagerTensor(node.attributes["value"], bool(node.attributes.get("weak", False)))
-        elif not any(flags):
-            constant = apply(node.op.name, *inputs, **node.attributes)
+            outputs: Any = EagerTensor(node.attributes["value"], bool(node.attributes.get("weak", False)))
+        elif not any(are_batched):
+            outputs = apply(node.op.name, *inputs, **node.attributes)
         else:
-            constant = self._apply_batched(node, inputs, flags)
+            outputs = self._apply_batched(node, inputs, are_batched)
             self.batched_values.update(node.results)
-        self.values_of.update(zip(node.results, constant if isinstance(constant, tuple) else (constant,), strict=True))
+        self.values_of.update(zip(node.results, outputs if isinstance(outputs, tuple) else (outputs,), strict=True))
 
-    def _apply_batched(self, node: Node, inputs: list[Any], flags: list[bool]) -> Any:
+    def _apply_batched(self, node: Node, inputs: list[Any], are_batched: list[bool]) -> Any:
         if any(not isinstance(value.type, TensorType) or value.type.weak for value in node.results):
             raise NotBatched(f"the op {node.op.graphdef}, whose result is a Python number or a list")
         if node.op.traits.elementwise:
-            return apply(node.op.name, *self._align_ranks(node, inputs, flags), **node.attributes)
+            return apply(node.op.name, *self.align_ranks(node, inputs, are_batched), **node.attributes)
         rule = _RULES.get(node.op.name)
-        outputs = rule(self, node, inputs, flags) if rule is not None else None
-        return self._run_in_loop(node, inputs, flags) if outputs is None else outputs
+        outputs = rule(self, node, inputs, are_batched) if rule is not None else None
+        return self._run_in_loop(node, inputs, are_batched) if outputs is None else outputs
 
-    def _align_ranks(self, node: Node, inputs: list[Any], flags: list[bool]) -> list[Any]:
+    def align_ranks(self, node: Node, inputs: list[Any], are_batched: list[bool]) -> list[Any]:
         """Insert dimensions of one into rows of lower rank, so that they broadcast after the first dimension."""
         ranks = [rank_of(value) for value in node.inputs]
         max_rank = max(ranks)
         aligned = []
-        for x, flag, rank in zip(inputs, flags, ranks, strict=True):
-            for _ in range(max_rank - rank if flag else 0):
+        for x, is_batched, rank in zip(inputs, are_batched, ranks, strict=True):
+            for _ in range(max_rank - rank if is_batched else 0):
                 x = apply("expand_dims", x, axis=1)
             aligned.append(x)
         return aligned
 
-    def _run_in_loop(self, node: Node, inputs: list[Any], flags: list[bool]) -> Any:
+    def _run_in_loop(self, node: Node, inputs: list[Any], are_batched: list[bool]) -> Any:
         """Run an op without a rule row by row; only results that are read are computed."""
         if not self.may_loop:
             raise NotBatched(f"the op {node.op.graphdef}")
@@ -167,14 +168,16 @@ class _Batch:
                 "vectorized_map goes over the rows in a loop for the op %s", node.op.graphdef
             )
 
-        def run_row(parts: tuple[Any, ...]) -> Any:
-            remaining = iter(parts)
-            operands = [next(remaining) if flag else x for x, flag in zip(inputs, flags, strict=True)]
+        def run_on_row(batched_operands: tuple[Any, ...]) -> Any:
+            remaining = iter(batched_operands)
+            operands = [next(remaining) if is_batched else x for x, is_batched in zip(inputs, are_batched, strict=True)]
             outputs = apply(node.op.name, *operands, **node.attributes)
             results = outputs if isinstance(outputs, tuple) else (outputs,)
             return tuple(x for x, value in zip(results, node.results, strict=True) if value in self.read_values)
 
-        stacked = iter(map_to_any(run_row, tuple(x for x, flag in zip(inputs, flags, strict=True) if flag)))
+        stacked = iter(
+            map_to_any(run_on_row, tuple(x for x, is_batched in zip(inputs, are_batched, strict=True) if is_batched))
+        )
         return tuple(next(stacked) if value in self.read_values else None for value in node.results)
 
     def _repeat_for_rows(self, x: TensorLike) -> Any:
@@ -182,8 +185,9 @@ class _Batch:
         tensor = apply("expand_dims", convert_to_tensor(x), axis=0)
         return tile(tensor, [self.length] + [1] * (len(tensor.type.shape) - 1))
 
-    def batch_all(self, inputs: list[Any], flags: list[bool]) -> list[Any]:
-        return [x if flag else self._repeat_for_rows(x) for x, flag in zip(inputs, flags, strict=True)]
+    def batch_all(self, inputs: list[Any], are_batched: list[bool]) -> list[Any]:
+        pairs = zip(inputs, are_batched, strict=True)
+        return [x if is_batched else self._repeat_for_rows(x) for x, is_batched in pairs]
 
 
 def rank_of(value: Value) -> int:
@@ -198,7 +202,7 @@ def _after_batch_axis(axis: int) -> int:
     return axis if axis < 0 else axis + 1
 
 
-def _reduce(batch: _Batch, node: Node, inputs: list[Any], flags: list[bool]) -> Any:
+def _reduce(batch: _Batch, node: Node, inputs: list[Any], are_batched: list[bool]) -> Any:
     axis = node.attributes["axis"]
     axes = tuple(range(1, rank_of(node.inputs[0]) + 1)) if axis is None else tuple(map(_after_batch_axis, axis))
     if not axes:  # reduction of a scalar
@@ -206,66 +210,66 @@ def _reduce(batch: _Batch, node: Node, inputs: list[Any], flags: list[bool]) -> 
     return apply(node.op.name, inputs[0], **{**node.attributes, "axis": axes})
 
 
-def _shift_axis(batch: _Batch, node: Node, inputs: list[Any], flags: list[bool]) -> Any:
+def _shift_axis(batch: _Batch, node: Node, inputs: list[Any], are_batched: list[bool]) -> Any:
     axis = node.attributes.get("axis")
     if not isinstance(axis, int) or len(inputs) != 1:
         return None
     return apply(node.op.name, inputs[0], **{**node.attributes, "axis": _after_batch_axis(axis)})
 
 
-def _join(batch: _Batch, node: Node, inputs: list[Any], flags: list[bool]) -> Any:
-    return apply(node.op.name, *batch.batch_all(inputs, flags), axis=_after_batch_axis(node.attributes["axis"]))
+def _join(batch: _Batch, node: Node, inputs: list[Any], are_batched: list[bool]) -> Any:
+    return apply(node.op.name, *batch.batch_all(inputs, are_batched), axis=_after_batch_axis(node.attributes["axis"]))
 
 
-def _matmul(batch: _Batch, node: Node, inputs: list[Any], flags: list[bool]) -> Any:
+def _matmul(batch: _Batch, node: Node, inputs: list[Any], are_batched: list[bool]) -> Any:
     ranks = [rank_of(value) for value in node.inputs]
     if min(ranks) < 2 or (ranks[0] != ranks[1] and 2 not in ranks):
         return None
-    return apply("matmul", *batch._align_ranks(node, inputs, flags), **node.attributes)
+    return apply("matmul", *batch.align_ranks(node, inputs, are_batched), **node.attributes)
 
 
-def _transpose(batch: _Batch, node: Node, inputs: list[Any], flags: list[bool]) -> Any:
+def _transpose(batch: _Batch, node: Node, inputs: list[Any], are_batched: list[bool]) -> Any:
     perm = node.attributes.get("perm")
-    if len(inputs) != 1 or (perm is not None and not all(isinstance(p, (int, np.integer)) for p in perm)):
+    if len(inputs) != 1 or (perm is not None and not all(isinstance(axis, (int, np.integer)) for axis in perm)):
         return None
     rank = rank_of(node.inputs[0])
-    order = range(rank)[::-1] if perm is None else [int(p) % rank for p in perm]
-    return apply("transpose", inputs[0], perm=(0, *(p + 1 for p in order)))
+    order = range(rank)[::-1] if perm is None else [int(axis) % rank for axis in perm]
+    return apply("transpose", inputs[0], perm=(0, *(axis + 1 for axis in order)))
 
 
-def _squeeze(batch: _Batch, node: Node, inputs: list[Any], flags: list[bool]) -> Any:
+def _squeeze(batch: _Batch, node: Node, inputs: list[Any], are_batched: list[bool]) -> Any:
     axis = node.attributes.get("axis")
     return apply("squeeze", inputs[0], axis=tuple(map(_after_batch_axis, axis))) if axis else None
 
 
-def _reshape(batch: _Batch, node: Node, inputs: list[Any], flags: list[bool]) -> Any:
+def _reshape(batch: _Batch, node: Node, inputs: list[Any], are_batched: list[bool]) -> Any:
     shape = node.attributes["shape"]
-    if len(inputs) != 1 or any(not isinstance(d, int) for d in shape):
+    if len(inputs) != 1 or any(not isinstance(size, int) for size in shape):
         return None
     if not isinstance(batch.length, int):
         return None if -1 in shape else apply("reshape", inputs[0], shape=(-1, *shape))
     return apply("reshape", inputs[0], shape=(batch.length, *shape))
 
 
-def _get_item(batch: _Batch, node: Node, inputs: list[Any], flags: list[bool]) -> Any:
+def _get_item(batch: _Batch, node: Node, inputs: list[Any], are_batched: list[bool]) -> Any:
     spec = node.attributes["spec"]
     if len(inputs) != 1 or not is_fixed(spec, At, Slice, NewAxis, Rest):
         return None
     return apply("get_item", inputs[0], spec=(Slice(), *spec))
 
 
-def _gather(batch: _Batch, node: Node, inputs: list[Any], flags: list[bool]) -> Any:
+def _gather(batch: _Batch, node: Node, inputs: list[Any], are_batched: list[bool]) -> Any:
     axis = node.attributes["axis"]
-    if node.attributes.get("batch_dims", 0) or all(flags):
+    if node.attributes.get("batch_dims", 0) or all(are_batched):
         return None
-    if flags[0]:
+    if are_batched[0]:
         return apply("gather", *inputs, axis=_after_batch_axis(axis))
     return apply("gather", *inputs, axis=axis) if axis == 0 else None
 
 
-def _assert(batch: _Batch, node: Node, inputs: list[Any], flags: list[bool]) -> Any:
+def _assert(batch: _Batch, node: Node, inputs: list[Any], are_batched: list[bool]) -> Any:
     """Assert a condition of all rows at once, unless the message has data of the row."""
-    if any(flags[1:]):
+    if any(are_batched[1:]):
         return None
     condition = apply("reduce_all", inputs[0], axis=None, keepdims=False)
     return apply("assert_true", condition, *inputs[1:], **node.attributes)
@@ -274,6 +278,7 @@ def _assert(batch: _Batch, node: Node, inputs: list[Any], flags: list[bool]) -> 
 _REDUCTIONS = ("sum", "mean", "max", "min", "prod", "any", "all")
 # Ops with an attribute `axis`, which is shifted by the batch dimension.
 _AXIS_OPS = ("expand_dims", "softmax", "log_softmax", "cumsum", "cumprod", "sort", "argsort", "argmax", "argmin")
+# Each rule returns the op's results for all rows, or None where the op has to run row by row.
 _RULES: dict[str, Callable[[_Batch, Node, list[Any], list[bool]], Any]] = {
     **{f"reduce_{name}": _reduce for name in _REDUCTIONS},
     **dict.fromkeys(_AXIS_OPS, _shift_axis),

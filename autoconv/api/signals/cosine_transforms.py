@@ -27,8 +27,8 @@ def dct(
 ) -> Tensor:  # fmt: skip
     """The discrete cosine transform of type 1 to 4 of real tensors, over the last axis.
 
-    It is truncated to `n` elements, or padded with zeros. `norm` is None, or "ortho" for an orthonormal transform
-    (types 2 to 4).
+    The tensors are truncated to `n` elements, or padded with zeros. `norm` is None, or "ortho" for an orthonormal
+    transform (types 2 to 4).
 
     >>> autoconv.signal.dct([1.0, 2.0, 3.0]).numpy().round(4) + 0.0
     array([12.    , -3.4641,  0.    ], dtype=float32)
@@ -54,7 +54,7 @@ def idct(
     input: TensorLike, type: int = 2, n: IntLike | None = None, axis: int = -1, norm: str | None = None,
     name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """The inverse of `dct`, times 2 (n - 1) for type 1 and 2 n for the others; with "ortho" exactly the inverse.
+    """The inverse of `dct`, times 2·(n - 1) for type 1 and 2·n for other types; with "ortho" the inverse itself.
 
     >>> x = autoconv.constant([1.0, 2.0, 3.0])
     >>> autoconv.signal.idct(autoconv.signal.dct(x, norm="ortho"), norm="ortho").numpy().round(4)
@@ -85,8 +85,9 @@ def mdct(
     window: Any = _window(window_fn, length, frames.dtype)
     frames = frames * window
     quarter = half // 2
-    parts = (get_item(frames, (..., slice(i * quarter, (i + 1) * quarter))) for i in range(4))
-    first, second, third, fourth = parts
+    first, second, third, fourth = (
+        get_item(frames, (..., slice(i * quarter, (i + 1) * quarter))) for i in range(4)
+    )
     folded = concat([-reverse(third, [-1]) - fourth, first - reverse(second, [-1])], -1)
     return dct(folded, type=4, norm=norm, name=name)
 
@@ -137,8 +138,8 @@ def _fit_length(x: Tensor, length: int) -> Tensor:
     size = x.shape[-1]
     if size is not None and size >= length:
         return get_item(x, (..., slice(None, length)))
-    missing = length - size if size is not None else apply("maximum", length - apply("dimension", x, axis=-1), 0)
-    padded = pad(x, [*[[0, 0]] * (len(x.shape) - 1), [0, missing]])
+    missing_count = length - size if size is not None else apply("maximum", length - apply("dimension", x, axis=-1), 0)
+    padded = pad(x, [*[[0, 0]] * (len(x.shape) - 1), [0, missing_count]])
     return get_item(padded, (..., slice(None, length)))
 
 
@@ -150,9 +151,9 @@ def _rotations(angles: np.ndarray, factor: float, dtype: Any) -> Tensor:
 
 def _orthonormal_factors(size: int, first: float, others: float, dtype: Any) -> Tensor:
     """Return the factors of an orthonormal transform: one for the first element, one for the others."""
-    scale = np.full(size, others)
-    scale[0] = first
-    return constant(scale, dtype)
+    factors = np.full(size, others)
+    factors[0] = first
+    return constant(factors, dtype)
 
 
 def _dct2(x: Any, size: int, norm: str | None) -> Any:

@@ -71,7 +71,7 @@ def ifft3d(input: TensorLike, name: str | None = None) -> Tensor:
 
 
 def rfft(input_tensor: TensorLike, fft_length: IntLike | None = None, name: str | None = None) -> Tensor:
-    """The first n // 2 + 1 frequencies of a real tensor of n = `fft_length` (truncated, or padded with zeros).
+    """The first n // 2 + 1 frequencies of a real tensor, truncated or padded with zeros to n = `fft_length` elements.
 
     >>> autoconv.signal.rfft([1.0, 2.0, 3.0, 4.0]).numpy()
     array([10.+0.j, -2.+2.j, -2.+0.j], dtype=complex64)
@@ -107,8 +107,8 @@ def _fit_length(x: Tensor, length: int) -> Tensor:
         raise ValueError("fft_length needs a tensor whose last dimension is known")
     if size >= length:
         return get_item(x, (Ellipsis, slice(None, length)))
-    pairs = ((0, 0),) * (x.shape.rank - 1) + ((0, length - size),)  # type: ignore[operator]
-    return apply("pad", x, paddings=pairs, mode="CONSTANT", constant_values=0)
+    paddings = ((0, 0),) * (x.shape.rank - 1) + ((0, length - size),)  # type: ignore[operator]
+    return apply("pad", x, paddings=paddings, mode="CONSTANT", constant_values=0)
 
 
 def fftshift(x: Any, axes: Any = None, name: str | None = None) -> Tensor:
@@ -130,19 +130,20 @@ def ifftshift(x: Any, axes: Any = None, name: str | None = None) -> Tensor:
 
 
 def _shift(x: TensorLike, axes: AxisLike, sign: int, name: str | None) -> Tensor:
+    """Shift by `sign` times half of each size."""
     tensor = convert_to_tensor(x)
-    static_axis = static_axes(axes)
-    if static_axis is None:
+    shifted_axes = static_axes(axes)
+    if shifted_axes is None:
         if tensor.shape.rank is None:
             raise ValueError("fftshift over all axes needs a tensor of known rank")
-        static_axis = tuple(range(tensor.shape.rank))
-    halves = [static_int(a, "axes") for a in static_axis]
-    sizes = [tensor.shape[a] if tensor.shape.rank is not None else None for a in halves]
+        shifted_axes = tuple(range(tensor.shape.rank))
+    axis_numbers = [static_int(a, "axes") for a in shifted_axes]
+    sizes = [tensor.shape[a] if tensor.shape.rank is not None else None for a in axis_numbers]
     static_sizes = [size for size in sizes if size is not None]
     if len(static_sizes) == len(sizes):
         shift = tuple(sign * (size // 2) for size in static_sizes)
-        return apply("roll", tensor, shift=shift, axis=static_axis, name=name)
-    parts = [
-        apply("multiply", apply("floor_divide", apply("dimension", tensor, axis=a), 2), sign) for a in halves
+        return apply("roll", tensor, shift=shift, axis=shifted_axes, name=name)
+    dynamic_shifts = [
+        apply("multiply", apply("floor_divide", apply("dimension", tensor, axis=a), 2), sign) for a in axis_numbers
     ]
-    return apply("roll", tensor, apply("stack", *parts, axis=0), shift=None, axis=static_axis, name=name)
+    return apply("roll", tensor, apply("stack", *dynamic_shifts, axis=0), shift=None, axis=shifted_axes, name=name)

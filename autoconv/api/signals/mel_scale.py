@@ -34,19 +34,21 @@ def linear_to_mel_weight_matrix(
            [0.   , 0.346],
            [0.   , 0.   ]], dtype=float32)
     """
-    count, bins = static_int(num_mel_bins, "num_mel_bins"), static_int(num_spectrogram_bins, "num_spectrogram_bins")
+    mel_bin_count, spectrum_bin_count = static_int(num_mel_bins, "num_mel_bins"), static_int(
+        num_spectrogram_bins, "num_spectrogram_bins"
+    )
     rate = float(np.asarray(static_value(convert_to_tensor(sample_rate))))
-    if count <= 0:
-        raise ValueError(f"num_mel_bins must be positive. Got: {count}")
+    if mel_bin_count <= 0:
+        raise ValueError(f"num_mel_bins must be positive. Got: {mel_bin_count}")
     if lower_edge_hertz < 0.0:
         raise ValueError(f"lower_edge_hertz must be non-negative. Got: {lower_edge_hertz}")
     if lower_edge_hertz >= upper_edge_hertz:
         raise ValueError(f"lower_edge_hertz {lower_edge_hertz:.1f} >= upper_edge_hertz {upper_edge_hertz:.1f}")
     if rate <= 0.0 or upper_edge_hertz > rate / 2:
         raise ValueError(f"upper_edge_hertz must not be larger than the Nyquist frequency of {rate / 2}")
-    frequencies = np.linspace(0.0, rate / 2.0, bins)[1:]
+    frequencies = np.linspace(0.0, rate / 2.0, spectrum_bin_count)[1:]
     mel_frequencies = _hertz_to_mel(frequencies)[:, None]
-    edges = np.linspace(_hertz_to_mel(lower_edge_hertz), _hertz_to_mel(upper_edge_hertz), count + 2)
+    edges = np.linspace(_hertz_to_mel(lower_edge_hertz), _hertz_to_mel(upper_edge_hertz), mel_bin_count + 2)
     low, middle, high = edges[:-2], edges[1:-1], edges[2:]
     weights = np.maximum(
         0.0, np.minimum((mel_frequencies - low) / (middle - low), (high - mel_frequencies) / (high - middle))
@@ -65,8 +67,8 @@ def mfccs_from_log_mel_spectrograms(log_mel_spectrograms: TensorLike, name: str 
     array([[ 4.899 , -1.4142,  0.    ]], dtype=float32)
     """
     tensor = convert_to_tensor(log_mel_spectrograms)
-    bins = tensor.shape[-1] if tensor.shape.rank else None
-    if not bins:
-        raise ValueError(f"num_mel_bins must be positive. Got: {bins}")
-    scaled = apply("multiply", dct(tensor, type=2), constant(1.0 / np.sqrt(2.0 * bins), tensor.dtype))
+    bin_count = tensor.shape[-1] if tensor.shape.rank else None
+    if not bin_count:
+        raise ValueError(f"num_mel_bins must be positive. Got: {bin_count}")
+    scaled = apply("multiply", dct(tensor, type=2), constant(1.0 / np.sqrt(2.0 * bin_count), tensor.dtype))
     return apply("identity", scaled, name=name)

@@ -22,7 +22,7 @@ from autoconv.runtime.tensors.conversion import constant, convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
 
-Window = Callable[..., Tensor]
+Window = Callable[..., Tensor]  # (length, dtype=) -> the factors of a frame's elements
 
 
 def hann_window(
@@ -75,20 +75,20 @@ def frame(
     x = convert_to_tensor(signal)
     length, step = static_int(frame_length, "frame_length"), static_int(frame_step, "frame_step")
     axis = axis % len(x.shape)
-    size: Any = x.shape[axis] if x.shape[axis] is not None else shape(x)[axis]
+    signal_length: Any = x.shape[axis] if x.shape[axis] is not None else shape(x)[axis]
     if pad_end:
-        count = -(-size // step)
-        padding = apply("maximum", length + step * (count - 1) - size, 0)
+        count = -(-signal_length // step)
+        padding = apply("maximum", length + step * (count - 1) - signal_length, 0)
         widths = [[0, 0] if dimension != axis else [0, padding] for dimension in range(len(x.shape))]
         x = pad(x, widths, constant_values=pad_value)
     else:
-        count = apply("maximum", 1 + (size - length) // step, 0)
+        count = apply("maximum", 1 + (signal_length - length) // step, 0)
     starts = expand_dims(tensor_range(count) * step, 1)
     return gather(x, starts + expand_dims(tensor_range(length), 0), axis=axis)
 
 
 def overlap_and_add(signal: TensorLike, frame_step: IntLike, name: str | None = None) -> Tensor:
-    """Add overlapping frames to a signal; the last two dimensions are frames and their elements.
+    """Add overlapping frames up to a signal; the last two dimensions of `signal` are frames and their elements.
 
     >>> autoconv.signal.overlap_and_add([[1.0, 1.0, 1.0], [2.0, 2.0, 2.0]], frame_step=2).numpy()
     array([1., 1., 3., 2., 2.], dtype=float32)
@@ -97,9 +97,9 @@ def overlap_and_add(signal: TensorLike, frame_step: IntLike, name: str | None = 
     count, length = shape(x)[-2], shape(x)[-1]
     positions = reshape(expand_dims(tensor_range(count) * step, 1) + expand_dims(tensor_range(length), 0), [-1])
     outer_shape = shape(x)[:-2]
-    rows = transpose(reshape(x, [-1, count * length]))
-    signals = unsorted_segment_sum(rows, positions, (count - 1) * step + length)
-    return reshape(transpose(signals), concat([outer_shape, [-1]], 0))
+    elements = transpose(reshape(x, [-1, count * length]))
+    sums = unsorted_segment_sum(elements, positions, (count - 1) * step + length)
+    return reshape(transpose(sums), concat([outer_shape, [-1]], 0))
 
 
 def stft(
@@ -155,24 +155,26 @@ def inverse_stft_window_fn(
     return functools.partial(_inverse_window, static_int(frame_step, "frame_step"), forward_window_fn)
 
 
-def _inverse_window(step: int, forward: Window, frame_length: IntLike, dtype: DTypeLike = float32) -> Tensor:
+def _inverse_window(
+    step: int, forward_window_fn: Window, frame_length: IntLike, dtype: DTypeLike = float32
+) -> Tensor:
     length = static_int(frame_length, "frame_length")
-    window = forward(length, dtype=dtype)
+    window = forward_window_fn(length, dtype=dtype)
     overlaps = -(-length // step)
     squares = pad(window * window, [[0, overlaps * step - length]])
-    total = apply("reduce_sum", reshape(squares, [overlaps, step]), axis=(0,), keepdims=True)
-    repeated = reshape(total * ones([overlaps, 1], dtype), [-1])
-    return window / get_item(repeated, slice(0, length))
+    step_sums = apply("reduce_sum", reshape(squares, [overlaps, step]), axis=(0,), keepdims=True)
+    divisors = reshape(step_sums * ones([overlaps, 1], dtype), [-1])
+    return window / get_item(divisors, slice(0, length))
 
 
 def _raised_cosine(window_length: IntLike, periodic: bool, dtype: DTypeLike, offset: float) -> Tensor:
     out_dtype = as_dtype(dtype)
     length = cast(convert_to_tensor(window_length), out_dtype)
     is_even = 1 - cast(window_length, "int32") % 2
-    divisor = length + cast(int(bool(periodic)) * is_even - 1, out_dtype)
+    period = length + cast(int(bool(periodic)) * is_even - 1, out_dtype)
     positions = cast(tensor_range(cast(window_length, "int32")), out_dtype)
-    angle = positions * constant(2 * np.pi, out_dtype) / apply("maximum", divisor, cast(1, out_dtype))
-    window = constant(offset, out_dtype) - constant(1 - offset, out_dtype) * apply("cos", angle)
+    angles = positions * constant(2 * np.pi, out_dtype) / apply("maximum", period, cast(1, out_dtype))
+    window = constant(offset, out_dtype) - constant(1 - offset, out_dtype) * apply("cos", angles)
     return apply("select", apply("equal", length, cast(1, out_dtype)), apply("ones_like", window), window)
 
 

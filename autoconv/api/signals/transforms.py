@@ -87,13 +87,13 @@ def rfftnd(
     TensorShape([2, 3])
     """
     x, transformed_axes = _fit_sizes(input_tensor, fft_length, axes)
-    scale = norm or "backward"
+    scaling = norm or "backward"
     order, inverse_order = _move_last(x, transformed_axes[-1])
-    half_spectrum: Any = apply("rfft", transpose(x, order) if order else x, norm=scale)
+    half_spectrum: Any = apply("rfft", transpose(x, order) if order else x, norm=scaling)
     half_spectrum = transpose(half_spectrum, inverse_order) if inverse_order else half_spectrum
-    return apply(
-        "fft", half_spectrum, axes=transformed_axes[:-1], norm=scale, name=name
-    ) if transformed_axes[:-1] else half_spectrum
+    if not transformed_axes[:-1]:
+        return half_spectrum  # type: ignore[no-any-return]
+    return apply("fft", half_spectrum, axes=transformed_axes[:-1], norm=scaling, name=name)
 
 
 def irfftnd(
@@ -109,18 +109,18 @@ def irfftnd(
     if lengths is not None:
         lengths = [*lengths[:-1], last_length // 2 + 1]  # type: ignore[operator]
     x, transformed_axes = _fit_sizes(input_tensor, lengths, axes)
-    scale = norm or "backward"
+    scaling = norm or "backward"
     if transformed_axes[:-1]:
-        x = apply("ifft", x, axes=transformed_axes[:-1], norm=scale)
+        x = apply("ifft", x, axes=transformed_axes[:-1], norm=scaling)
     order, inverse_order = _move_last(x, transformed_axes[-1])
-    result = apply("irfft", transpose(x, order) if order else x, length=last_length, norm=scale)
+    result = apply("irfft", transpose(x, order) if order else x, length=last_length, norm=scaling)
     return apply("identity", transpose(result, inverse_order) if inverse_order else result, name=name)
 
 
 def _static_lengths(lengths: Any) -> list[int]:
-    static = static_axes(lengths)
-    assert static is not None
-    return list(static)
+    sizes = static_axes(lengths)
+    assert sizes is not None
+    return list(sizes)
 
 
 def _move_last(x: Tensor, axis: int) -> tuple[list[int] | None, list[int] | None]:
@@ -133,7 +133,7 @@ def _move_last(x: Tensor, axis: int) -> tuple[list[int] | None, list[int] | None
 
 
 def _fit_sizes(tensor: TensorLike, fft_length: Any, axes: Any) -> tuple[Tensor, tuple[int, ...]]:
-    """Crop a tensor to the requested sizes, or pad it with zeros; return it with the axes."""
+    """Crop a tensor to the requested sizes, or pad it with zeros; return the tensor and the axes of the transform."""
     x = convert_to_tensor(tensor)
     rank = len(x.shape)
     lengths = None if fft_length is None else _static_lengths(fft_length)
