@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 from autoconv.errors import StagingError
 from autoconv.operators.control.conditionals import if_exp, is_staged
-from autoconv.operators.control.variants import is_arm
+from autoconv.operators.control.variants import selects_object
 from autoconv.runtime.objects.containers import TracedDict, is_optional, record_container_change
 from autoconv.runtime.recording.journal import MISSING
 from autoconv.runtime.support.spans import current_place
@@ -100,7 +100,7 @@ TracedDict.call_with_optional_keys = call_method  # type: ignore[assignment]
 
 
 def _is_present(value: Any) -> Any:
-    is_missing = is_arm(value, MISSING)
+    is_missing = selects_object(value, MISSING)
     return dispatch.apply("logical_not", is_missing) if is_staged(is_missing) else not is_missing
 
 

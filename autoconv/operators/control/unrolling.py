@@ -329,10 +329,10 @@ def _check_unchanged(iterable: object, sources: list[Any], before: list[Any]) ->
         )
 
 
-def _have_same_contents(now: Any, before: object) -> bool:
-    if type(now) is not tuple or type(before) is not tuple:
-        return now is before or (type(now) is type(before) is frozenset and now == before)
-    return len(now) == len(before) and all(map(_is_same_entry, now, before))
+def _have_same_contents(current: Any, before: object) -> bool:
+    if type(current) is not tuple or type(before) is not tuple:
+        return current is before or (type(current) is type(before) is frozenset and current == before)
+    return len(current) == len(before) and all(map(_is_same_entry, current, before))
 
 
 def _is_same_entry(a: object, b: object) -> bool:

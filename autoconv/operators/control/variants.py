@@ -308,11 +308,11 @@ def _is_array(x: object) -> bool:
 
 
 def _checked_comparison(compare: Any) -> Any:
-    def compare_numbers(x: object, y: object) -> Any:
+    def compare_checked(x: object, y: object) -> Any:
         refuse_as_python(compare, x, y)
         return compare(x, y)
 
-    return compare_numbers
+    return compare_checked
 
 
 _COMPARISONS = frozenset(comparison.method for comparison in COMPARISONS)
@@ -324,8 +324,8 @@ _FUNCTIONS: dict[str, Any] = {
 }  # fmt: skip
 
 
-def is_arm(variant: Variant, constant: Any) -> Any:
-    """`variant is constant`, for a static object."""
+def selects_object(variant: Variant, constant: Any) -> Any:
+    """Return whether the tag selects the object `constant`: a tensor, or False where no arm is that object."""
     for index, layout in enumerate(variant.layouts):
         if isinstance(layout, Static) and layout.value is constant:
             return variant.tag == index

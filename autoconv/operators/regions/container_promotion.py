@@ -56,7 +56,7 @@ def move_into_graph(
     for column, layout in zip(columns, layouts, strict=True):
         if is_object_layout(layout):  # it outlives the region, and each region would create an object of its own
             containers = [part for value in column for part in _containers(value)]
-            moving_containers += [part for part in containers if parent.is_inside(_home_of(part, parent))]
+            moving_containers += [part for part in containers if parent.is_inside(_creating_region(part, parent))]
     for location, column, layout in zip(locations, columns[count:], layouts[count:], strict=True):
         if location.kind == "instance" or (type(location.owner) in PLAIN_OF and not _keeps_shape(column, layout)):
             moving_containers.append(location.owner)
@@ -80,7 +80,7 @@ def _containers(value: object) -> Iterator[Any]:
             yield from _containers(part)
 
 
-def _home_of(value: Any, region: Region) -> Region | None:
+def _creating_region(value: Any, region: Region) -> Region | None:
     return value._home if type(value) in PLAIN_OF else home_of(value, region)
 
 
@@ -119,7 +119,8 @@ def is_alias_of_outer(column: Sequence[Any], parent: Region | None) -> bool:
     # Under `compile`, a container known at trace time with symbolic items would be rebuilt as a copy.
     first = outer_containers[0]
     is_copied = first._home.contract.keeps_identity and heap_of(first) is None and holds_symbols(first)
-    return any(v is not first for v in column if not (v is NEVER or (_is_none_or_undefined(v) and not is_copied)))
+    others = [v for v in column if v is not first and v is not NEVER]
+    return any(is_copied or not _is_none_or_undefined(v) for v in others)
 
 
 def _is_none_or_undefined(value: object) -> bool:
@@ -167,10 +168,10 @@ def move_new_into_graph(parent: Region, recorded_body: Recorded, locations: Sequ
     columns, layouts = [], []
     for location in locations:
         before, after = location.read(), recorded_body.value_of(location)
-        later = NEVER if after is NEVER else layout_of(after, recorded_body.region)
+        layout_after = NEVER if after is NEVER else layout_of(after, recorded_body.region)
         columns.append([before, after])
-        earlier = contents_layout(location.owner, before, parent)
-        layouts.append(join_layouts(earlier, later, location.name, parent.contract))
+        layout_before = contents_layout(location.owner, before, parent)
+        layouts.append(join_layouts(layout_before, layout_after, location.name, parent.contract))
     return move_into_graph(parent, columns, layouts, locations, 0)
 
 

@@ -23,7 +23,7 @@ from autoconv.runtime.tensors.tensor import EagerTensor
 
 
 class Layout:
-    """Base of the kinds of layouts; `field` names the field of its children, if it has some."""
+    """Base of the kinds of layouts; `field` is the name of the field with its children, or ""."""
 
     __slots__ = ()
 
@@ -173,7 +173,7 @@ class Variant:
     """One of several values, selected by `tag` at run time.
 
     An operation on it applies to the one arm that is a value: None and undefined arms raise as in Python.
-    `number` is the number that arms share (see `Arms.number_type`), as a tensor; None if it is not at hand.
+    `number` is the number that arms share (see `Arms.number_type`), as a tensor; None if it is not known.
     """
 
     __slots__ = ("layouts", "number", "tag", "values")

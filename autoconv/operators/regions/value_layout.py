@@ -104,9 +104,8 @@ def _is_outer(container: Any, region: Region) -> bool:
 
 def home_of(value: object, region: Region) -> Region | None:
     """Return the region in which traced code created an object; None for others."""
-    created_objects = region.trace.created_objects
-    owner = created_objects.get(id(value)) if created_objects else None
-    return owner[1] if owner is not None and owner[0] is value else None
+    created_object, creating_region = (region.trace.created_objects or {}).get(id(value), (None, None))
+    return creating_region if created_object is value else None
 
 
 def is_created_here(value: object) -> bool:
@@ -124,11 +123,11 @@ def holds_created_here(value: object) -> bool:
     return any(map(holds_created_here, structure_parts(value)))
 
 
-def instance_layout(value: object, region: Region, shared: bool = True) -> Instance:
+def instance_layout(value: object, region: Region, is_shared: bool = True) -> Instance:
     """Return the layout of an object by its attributes."""
     attributes = attributes_of(value)
     layouts = tuple(layout_of(part, region) for part in attributes.values())
-    return Instance(type(value), tuple(attributes), layouts, shared)
+    return Instance(type(value), tuple(attributes), layouts, is_shared)
 
 
 def state_layout(value: object, region: Region) -> Layout:

@@ -41,7 +41,7 @@ def _never(function: types.FunctionType) -> bool:
 
 def _reaches(
     start: types.FunctionType, classes: set[type], is_target: Callable[[types.FunctionType], bool],
-    is_end: Callable[[types.FunctionType], bool] = _never,
+    stops_search: Callable[[types.FunctionType], bool] = _never,
 ) -> bool:  # fmt: skip
     pending, seen = [start], {start.__code__}
     while pending:
@@ -54,7 +54,7 @@ def _reaches(
                 return True
             if other.__code__ not in seen:
                 seen.add(other.__code__)
-                if not is_end(other):
+                if not stops_search(other):
                     pending.append(other)
         if len(seen) > _LIMIT:
             return True

@@ -32,26 +32,26 @@ class ConvertedModule:
         `lines` encodes the original line of each line, and `generated` has the names of generated functions.
         """
         module = sys.modules.get(self.name)
-        converted = getattr(module, "__file__", None)
-        if converted is None:
+        converted_file = getattr(module, "__file__", None)
+        if converted_file is None:
             return
-        original = (Path(converted).parent / source).resolve()
-        for file in (converted, str(original)):
+        original_file = (Path(converted_file).parent / source).resolve()
+        for file in (converted_file, str(original_file)):
             mark_user_file(file)
         try:
-            if not hashlib.sha256(original.read_bytes()).hexdigest().startswith(digest):
+            if not hashlib.sha256(original_file.read_bytes()).hexdigest().startswith(digest):
                 return
         except OSError:
             return
-        table = decode_lines(lines)
+        original_lines = decode_lines(lines)
         names = frozenset(generated.split())
         relocated_codes: dict[types.CodeType, types.CodeType] = {}
-        for function in _functions(vars(module), converted):
+        for function in _functions(vars(module), converted_file):
             code = function.__code__
             if code not in relocated_codes:
-                relocated_codes[code] = relocate(code, table, str(original), names)
+                relocated_codes[code] = relocate(code, original_lines, str(original_file), names)
                 register_code(relocated_codes[code])
-                register_columns(relocated_codes[code], code, functools.partial(linecache.getline, converted))
+                register_columns(relocated_codes[code], code, functools.partial(linecache.getline, converted_file))
             function.__code__ = relocated_codes[code]
 
 

@@ -26,7 +26,7 @@ from autoconv.operators.control.conditionals import (
     user_defined_method,
 )
 from autoconv.operators.control.shared_numbers import compare_numbers
-from autoconv.operators.control.variants import distribute, is_arm, raise_if, require_defined
+from autoconv.operators.control.variants import distribute, raise_if, require_defined, selects_object
 from autoconv.operators.regions.layout import Variant
 from autoconv.operators.regions.shared_identity import check_identity
 from autoconv.runtime.arrays.members import is_same_array
@@ -269,7 +269,7 @@ def is_(a: Any, b: Any) -> Any:
     if type(b) is Variant and (isinstance(a, _COMPARED_IN_GRAPH) or hasattr(a, "__dict__")):
         return distribute(is_, a, b)
     if type(a) is Variant or type(b) is Variant:
-        return is_arm(a, b) if type(a) is Variant else is_arm(b, a)
+        return selects_object(a, b) if type(a) is Variant else selects_object(b, a)
     if type(a) is SymbolicArray and type(b) is SymbolicArray:
         return a is b or is_same_array(a, b)
     if type(a) is SymbolicTensor or type(b) is SymbolicTensor:

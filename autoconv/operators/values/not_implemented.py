@@ -10,7 +10,7 @@ from typing import Any
 from autoconv.graph.python_operators import BINARY, COMPARISONS
 from autoconv.graph.types import ObjectType
 from autoconv.operators.control.staging import stage_arms
-from autoconv.operators.control.variants import drop_arms, is_arm
+from autoconv.operators.control.variants import drop_arms, selects_object
 from autoconv.operators.regions.layout import Variant
 from autoconv.operators.values.type_queries import kind_of
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject, record_object
@@ -28,7 +28,7 @@ def resolve_not_implemented(method_result: object, try_next: Callable[[], Any]) 
     result: Any = method_result
     is_not_implemented: Any = False
     if type(method_result) is Variant:
-        is_not_implemented = is_arm(method_result, NotImplemented)
+        is_not_implemented = selects_object(method_result, NotImplemented)
         result = drop_arms(method_result, lambda value: value is NotImplemented, None)
     elif type(method_result) is SymbolicObject and method_result.value_in_graph.type == ObjectType():
         is_not_implemented = record_object("object_isinstance", [method_result], kinds=type(NotImplemented))

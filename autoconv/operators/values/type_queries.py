@@ -10,7 +10,7 @@ import numpy as np
 
 from autoconv.operators.control.conditionals import if_exp
 from autoconv.operators.control.iterables import Staged
-from autoconv.operators.control.variants import distribute, is_arm
+from autoconv.operators.control.variants import distribute, selects_object
 from autoconv.operators.regions.layout import Variant
 from autoconv.operators.support.held_iterators import HeldIterator
 from autoconv.operators.support.optional_attributes import has_attribute, optional_value
@@ -118,7 +118,7 @@ def _hasattr(x: object, name: str) -> Any:
         return result
     optional_attribute = optional_value(x, name)
     if optional_attribute is not None:
-        is_missing = is_arm(optional_attribute, MISSING)
+        is_missing = selects_object(optional_attribute, MISSING)
         return dispatch.apply("logical_not", is_missing) if isinstance(is_missing, Tensor) else not is_missing
     if isinstance(x, SymbolicTensor) and x.weak:
         return builtins.hasattr(_number_of_type(x), name)
@@ -137,9 +137,9 @@ def _getattr(x: object, name: str, *default: Any) -> Any:
     has_value = has_attribute(x, name) if default else NotImplemented
     if has_value is not NotImplemented:
         return if_exp(has_value, lambda: builtins.getattr(x, name), lambda: default[0])
-    optional_attribute = optional_value(x, name) if default else None
-    if optional_attribute is not None:
-        return if_exp(is_arm(optional_attribute, MISSING), lambda: default[0], lambda: builtins.getattr(x, name))
+    optional = optional_value(x, name) if default else None
+    if optional is not None:
+        return if_exp(selects_object(optional, MISSING), lambda: default[0], lambda: builtins.getattr(x, name))
     if isinstance(x, SymbolicTensor) and region is not None and region.contract.numpy_arrays and not _hasattr(x, name):
         if default:
             return default[0]
