@@ -65,17 +65,18 @@ class ExtensionType(CompositeTensor, metaclass=_FreezingMeta):
             setattr(self, name, value)
 
     def _freeze(self) -> None:
+        """Convert and check the fields after construction; refuse changes from then on."""
         if vars(self).get("_is_frozen"):
             return
-        kind = type(self)
-        for name, annotation in _fields(kind).items():
-            value = vars(self).get(name, getattr(kind, name, _MISSING))
+        class_ = type(self)
+        for name, annotation in _fields(class_).items():
+            value = vars(self).get(name, getattr(class_, name, _MISSING))
             if value is _MISSING:
-                raise TypeError(f"{kind.__name__}: the field {name!r} is missing")
-            vars(self)[name] = _convert(value, annotation, f"{kind.__name__}: field {name!r}")
-        extra = vars(self).keys() - _fields(kind).keys()
-        if extra:
-            raise AttributeError(f"{kind.__name__} has no field {min(extra)!r}: annotate it in the class")
+                raise TypeError(f"{class_.__name__}: the field {name!r} is missing")
+            vars(self)[name] = _convert(value, annotation, f"{class_.__name__}: field {name!r}")
+        unknown_names = vars(self).keys() - _fields(class_).keys()
+        if unknown_names:
+            raise AttributeError(f"{class_.__name__} has no field {min(unknown_names)!r}: annotate it in the class")
         vars(self)["_is_frozen"] = True
         validate = getattr(self, "__validate__", None)
         if validate is not None:
@@ -101,8 +102,8 @@ class ExtensionType(CompositeTensor, metaclass=_FreezingMeta):
         if type(self) is not type(other) or self._type_spec != spec_of_composite(other):
             return False
         pairs = zip(flatten(self)[0], flatten(other)[0], strict=True)
-        equal = [reduce_all(apply("equal", own_leaf, other_leaf)) for own_leaf, other_leaf in pairs]
-        return reduce_all(stack(equal)) if equal else True
+        are_leaves_equal = [reduce_all(apply("equal", own_leaf, other_leaf)) for own_leaf, other_leaf in pairs]
+        return reduce_all(stack(are_leaves_equal)) if are_leaves_equal else True
 
     def __ne__(self, other: object) -> Any:
         is_equal = self == other
@@ -164,7 +165,7 @@ class ExtensionTypeSpec(TypeSpec):
         remaining = iter(components)
         result = self._extension_class.__new__(self._extension_class)
         for name, spec in zip(_fields(self._extension_class), self._serialize(), strict=True):
-            vars(result)[name] = _map_specs(spec, lambda one: next(remaining))
+            vars(result)[name] = _map_specs(spec, lambda _: next(remaining))
         vars(result)["_is_frozen"] = True
         return result
 
@@ -183,15 +184,15 @@ class BatchableSpec(ExtensionTypeSpec):
         return self._map_fields(_unbatch_spec)
 
     def _rows(self, value: Any) -> list[Any]:
-        parts = zip(self._component_specs, self._to_components(value), strict=True)
-        columns = [_split_rows(spec, part) for spec, part in parts]
-        row = self._unbatch()
-        return [row._from_components(parts) for parts in zip(*columns, strict=True)]
+        pairs = zip(self._component_specs, self._to_components(value), strict=True)
+        columns = [_split_rows(spec, component) for spec, component in pairs]
+        row_spec = self._unbatch()
+        return [row_spec._from_components(components) for components in zip(*columns, strict=True)]
 
     def _stack_values(self, values: Sequence[Any]) -> Any:
         columns = zip(*(self._to_components(value) for value in values), strict=True)
-        parts = [_stack(spec, column) for spec, column in zip(self._component_specs, columns, strict=True)]
-        return self._batch(len(values))._from_components(parts)
+        components = [_stack(spec, column) for spec, column in zip(self._component_specs, columns, strict=True)]
+        return self._batch(len(values))._from_components(components)
 
     def _map_fields(self, function: Callable[[Any], Any]) -> BatchableSpec:
         return self._from_field_values(  # type: ignore[return-value]
@@ -250,7 +251,7 @@ def _is_class_var(hint: Any) -> bool:
 
 
 def _bind_fields(class_: type, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields that were given; raises TypeError for too many, unknown or missing ones."""
+    """Return the values of all fields by name, of defaults too; raises TypeError for unknown or missing ones."""
     names = list(_fields(class_))
     if len(args) > len(names):
         raise TypeError(f"{class_.__name__} takes {len(names)} arguments, {len(args)} were given")
@@ -293,8 +294,8 @@ def _convert(value: Any, annotation: Any, location: str) -> Any:
     if annotation is float and type(value) is int:
         return float(value)
     if not isinstance(annotation, type) or not isinstance(value, annotation) or _is_bool_for_number(value, annotation):
-        shown = getattr(annotation, "__name__", annotation)
-        raise TypeError(f"{location}: expected {shown}, got {type(value).__name__!r}")
+        type_name = getattr(annotation, "__name__", annotation)
+        raise TypeError(f"{location}: expected {type_name}, got {type(value).__name__!r}")
     return value
 
 
@@ -313,8 +314,8 @@ def _convert_to_field_tensor(value: Any, annotation: Any, location: str) -> Any:
 
 
 def _convert_to_union(value: Any, types: Sequence[Any], location: str) -> Any:
-    exact = [type_ for type_ in types if isinstance(type_, type) and isinstance(value, type_)]
-    for type_ in (*exact, *types):
+    matching_types = [type_ for type_ in types if isinstance(type_, type) and isinstance(value, type_)]
+    for type_ in (*matching_types, *types):
         try:
             return _convert(value, type_, location)
         except TypeError:
@@ -384,8 +385,8 @@ def _unbatch_spec(spec: TypeSpec) -> TypeSpec:
     return TensorSpec(spec.shape[1:], spec.dtype) if isinstance(spec, TensorSpec) else spec._unbatch()
 
 
-def _split_rows(spec: TypeSpec, part: Any) -> list[Any]:
-    return list(part) if isinstance(spec, TensorSpec) else spec._rows(part)
+def _split_rows(spec: TypeSpec, component: Any) -> list[Any]:
+    return list(component) if isinstance(spec, TensorSpec) else spec._rows(component)
 
 
 def _stack(spec: TypeSpec, column: Sequence[Any]) -> Any:

@@ -21,7 +21,7 @@ from autoconv.runtime.tensors.tensor import Tensor
 
 
 def is_symbolic_tensor(tensor: object) -> bool:
-    """Return whether the value is a tensor of a graph that is being made.
+    """Return whether the value is a tensor of a graph that is being recorded.
 
     >>> autoconv.is_symbolic_tensor(autoconv.constant(1))
     False
@@ -63,11 +63,11 @@ def tuple_(tensors: Sequence[Any], control_inputs: Sequence[Any] | None = None, 
     >>> [part.numpy() for part in autoconv.tuple([autoconv.constant(1), autoconv.constant(2)])]
     [np.int32(1), np.int32(2)]
     """
-    parts = [part for part in tensors if part is not None]
-    if not parts:
+    given_tensors = [tensor for tensor in tensors if tensor is not None]
+    if not given_tensors:
         raise ValueError("Must have at least one Tensor.")
-    with control_dependencies([*parts, *(control_inputs or ())]):
-        return [None if part is None else identity(part) for part in tensors]
+    with control_dependencies([*given_tensors, *(control_inputs or ())]):
+        return [None if tensor is None else identity(tensor) for tensor in tensors]
 
 
 def fingerprint(data: TensorLike, method: str = "farmhash64", name: str | None = None) -> Tensor:
@@ -95,7 +95,7 @@ class AggregationMethod:
 
 
 class CriticalSection:
-    """Functions that run one at a time, whichever thread calls them.
+    """A lock: functions that it executes run one at a time, whichever thread calls them.
 
     >>> section = autoconv.CriticalSection()
     >>> section.execute(lambda: autoconv.constant(3)).numpy()
@@ -110,7 +110,7 @@ class CriticalSection:
         self._lock = new_lock()
 
     def execute(self, fn: Callable[[], Any], exclusive_resource_access: bool = True, name: str | None = None) -> Any:
-        """Return the result of `fn()`, which runs while no other function of the section does."""
+        """Run `fn()` while no other function of the section runs; return the result."""
         with self._lock:
             return fn()
 
@@ -128,7 +128,7 @@ def load_library(library_location: str) -> None:
 
 
 def no_gradient(op_type: str) -> None:
-    """Accept the type of an op that is to have no gradient, without an effect: use `stop_gradient`.
+    """Check the type of `op_type` and do nothing else: to stop gradients, use `stop_gradient`.
 
     >>> autoconv.no_gradient("MyOp")
     """

@@ -20,7 +20,7 @@ from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
 
-# Rows: red, green, blue.
+# The weights of red, green and blue (rows) in the three channels of YUV and YIQ (columns).
 _YUV = ((0.299, -0.14714119, 0.61497538), (0.587, -0.28886916, -0.51496512), (0.114, 0.43601035, -0.10001026))
 _YIQ = ((0.299, 0.59590059, 0.2115), (0.587, -0.27455667, -0.52273617), (0.114, -0.32134392, 0.31119955))
 
@@ -62,7 +62,7 @@ def yiq_to_rgb(images: TensorLike) -> Tensor:
 
 
 def adjust_gamma(image: TensorLike, gamma: float = 1, gain: float = 1) -> Tensor:
-    """`gain` times the image to the power of `gamma`, in the range of floats; the dtype stays.
+    """`gain` times the image to the power of `gamma`, as floats from 0 to 1; the dtype stays.
 
     >>> autoconv.image.adjust_gamma([[[0.25]]], 0.5).numpy().ravel()
     array([0.5], dtype=float32)
@@ -99,17 +99,17 @@ def extract_patches(
             pad_size = max(pad_size, 0) if isinstance(pad_size, int) else apply("maximum", pad_size, 0)
             side_padding.append([pad_size // 2, pad_size - pad_size // 2])
         x = pad(x, [[0, 0], *side_padding, [0, 0]])
-        sides = [side + sum(pair) for side, pair in zip(sides, side_padding, strict=True)]
-    parts = []
+        sides = [side + sum(widths) for side, widths in zip(sides, side_padding, strict=True)]
+    elements = []
     for row in range(sizes[1]):
         for column in range(sizes[2]):
-            begin = row * rates[1], column * rates[2]
+            starts = row * rates[1], column * rates[2]
             slices = [
                 slice(start, side - patch_side + start + 1, strides[axis])
-                for axis, start, side, patch_side in zip((1, 2), begin, sides, patch_sides, strict=True)
+                for axis, start, side, patch_side in zip((1, 2), starts, sides, patch_sides, strict=True)
             ]
-            parts.append(get_item(x, (slice(None), *slices)))
-    return concat(parts, -1, name=name)
+            elements.append(get_item(x, (slice(None), *slices)))
+    return concat(elements, -1, name=name)
 
 
 def ssim(
@@ -118,20 +118,18 @@ def ssim(
 ) -> Tensor:  # fmt: skip
     """The structural similarity of images (Wang and others, 2004), 1 for equal ones: the mean over pixels and channels.
 
-    `max_val` is the range of the pixels. With `return_index_map`, the mean over channels for each place.
+    `max_val` is the range of the pixels. With `return_index_map`, return the mean over channels for each pixel.
 
     >>> x = autoconv.ones([16, 16, 1])
     >>> autoconv.image.ssim(x, x, max_val=1.0).numpy().round(3)
     np.float32(1.0)
     """
-    first, second, image_shape, scale = _normalize_images(img1, img2, max_val)
-    luminance, contrast = _similarity_terms(first, second, scale, (filter_size, filter_sigma, k1, k2))
+    first, second, image_shape, value_range = _normalize_images(img1, img2, max_val)
+    luminance, contrast = _similarity_terms(first, second, value_range, (filter_size, filter_sigma, k1, k2))
     similarity = luminance * contrast
-    similarity = (
-        reduce_mean(similarity, axis=-1)
-        if return_index_map
-        else reduce_mean(reduce_mean(similarity, axis=(-3, -2)), axis=-1)
-    )
+    if not return_index_map:
+        similarity = reduce_mean(similarity, axis=(-3, -2))
+    similarity = reduce_mean(similarity, axis=-1)
     return reshape(similarity, concat([image_shape[:-3], shape(similarity)[1:]], 0))
 
 
@@ -149,15 +147,15 @@ def ssim_multiscale(
     >>> autoconv.image.ssim_multiscale(x, x, max_val=1.0, power_factors=(0.5, 0.5)).numpy().round(3)
     np.float32(1.0)
     """
-    first, second, image_shape, scale = _normalize_images(img1, img2, max_val)
-    count = len(power_factors)
+    first, second, image_shape, value_range = _normalize_images(img1, img2, max_val)
+    scale_count = len(power_factors)
     product: Any = None
     for i, power in enumerate(power_factors):
         if i:
             first, second = _halve(first), _halve(second)
-        luminance, contrast = _similarity_terms(first, second, scale, (filter_size, filter_sigma, k1, k2))
-        value = luminance * contrast if i == count - 1 else contrast
-        factor = apply("maximum", reduce_mean(value, axis=(-3, -2)), 0.0) ** power
+        luminance, contrast = _similarity_terms(first, second, value_range, (filter_size, filter_sigma, k1, k2))
+        similarity = luminance * contrast if i == scale_count - 1 else contrast
+        factor = apply("maximum", reduce_mean(similarity, axis=(-3, -2)), 0.0) ** power
         product = factor if product is None else product * factor
     return reshape(reduce_mean(product, axis=-1), image_shape[:-3])
 
@@ -176,7 +174,7 @@ def _normalize_images(img1: TensorLike, img2: TensorLike, max_val: float) -> tup
 def _similarity_terms(
     first: Any, second: Any, max_val: float, options: tuple[int, float, float, float]
 ) -> tuple[Any, Any]:
-    """Return the luminance term and the contrast term of the similarity at each pixel."""
+    """Return the luminance term and the contrast term of each pixel; `options` are filter size, sigma, k1 and k2."""
     size, sigma, k1, k2 = options
     offsets = np.arange(size, dtype=np.float32) - (size - 1) / 2
     weights = np.exp(-(offsets**2) / (2 * sigma**2))
@@ -188,16 +186,18 @@ def _similarity_terms(
 
     c1, c2 = (k1 * max_val) ** 2, (k2 * max_val) ** 2
     first_mean, second_mean = smooth(first), smooth(second)
-    product, squares = first_mean * second_mean * 2.0, first_mean * first_mean + second_mean * second_mean
-    product_mean, square_sum = smooth(first * second) * 2.0, smooth(first * first + second * second)
-    return (product + c1) / (squares + c1), (product_mean - product + c2) / (square_sum - squares + c2)
+    mean_products, mean_squares = first_mean * second_mean * 2.0, first_mean * first_mean + second_mean * second_mean
+    smooth_products, smooth_squares = smooth(first * second) * 2.0, smooth(first * first + second * second)
+    return (mean_products + c1) / (mean_squares + c1), (smooth_products - mean_products + c2) / (
+        smooth_squares - mean_squares + c2
+    )
 
 
 def _halve(image: Any) -> Any:
     """Return means of blocks of four pixels; an odd side is mirrored at its end first."""
     sizes = [size if size is not None else shape(image)[axis] for axis, size in enumerate(image.shape[1:3], 1)]
-    odd = [[0, size % 2] for size in sizes]
-    return avg_pool(pad(image, [[0, 0], *odd, [0, 0]], "SYMMETRIC"), 2, 2, "VALID")
+    odd_padding = [[0, size % 2] for size in sizes]
+    return avg_pool(pad(image, [[0, 0], *odd_padding, [0, 0]], "SYMMETRIC"), 2, 2, "VALID")
 
 
 def _mix_channels(images: TensorLike, weights: Any) -> Tensor:

@@ -59,7 +59,7 @@ def resize(
     rank = len(x.shape)
     if rank not in (3, 4):
         raise ValueError("'images' must have either 3 or 4 dimensions.")
-    new_sides = [_static_or_tensor(part) for part in _height_and_width(size)]
+    new_sides = [_static_or_tensor(side) for side in _height_and_width(size)]
     batch = x if rank == 4 else expand_dims(x, 0)
     sides = [batch.shape[axis] if batch.shape[axis] is not None else shape(batch)[axis] for axis in (1, 2)]
     if preserve_aspect_ratio:
@@ -74,19 +74,19 @@ def resize(
         if method_name not in _KERNELS and method_name != "area":
             raise ValueError(f"Resize method is not implemented: {method}")
         batch = cast(batch, float32)
-        for old_size, new_size, rule in zip(sides, new_sides, ("oh,bhwc->bowc", "ow,bhwc->bhoc"), strict=True):
-            batch = einsum(
-                rule, _area_weights(old_size, new_size) if method_name == "area" else _kernel_weights(
-                    old_size, new_size, method_name, antialias
-                ), batch
-            )
+        for old_size, new_size, equation in zip(sides, new_sides, ("oh,bhwc->bowc", "ow,bhwc->bhoc"), strict=True):
+            if method_name == "area":
+                weights = _area_weights(old_size, new_size)
+            else:
+                weights = _kernel_weights(old_size, new_size, method_name, antialias)
+            batch = einsum(equation, weights, batch)
     return batch if rank == 4 else squeeze(batch, 0)
 
 
 def resize_with_pad(
     image: TensorLike, target_height: int, target_width: int, method: Any = "bilinear", antialias: bool = False
 ) -> Tensor:
-    """Resize an image to fit into height and width with its own proportions, and pad it with zeros.
+    """Resize an image to fit into height and width without changing its proportions, and pad it with zeros.
 
     >>> autoconv.image.resize_with_pad(autoconv.ones([2, 4, 1]), 4, 4).numpy()[:, 0, 0]
     array([0., 1., 1., 0.], dtype=float32)
@@ -94,17 +94,17 @@ def resize_with_pad(
     x = convert_to_tensor(image)
     sides = [x.shape[axis] if x.shape[axis] is not None else shape(x)[axis] for axis in (-3, -2)]
     target_sides = target_height, target_width
-    ratios = (_float(old_size) / _float(new_size) for old_size, new_size in zip(sides, target_sides, strict=True))
+    ratios = (_as_float(old_size) / _as_float(new_size) for old_size, new_size in zip(sides, target_sides, strict=True))
     ratio = apply("maximum", *ratios)
-    exact = [_float(side) / ratio for side in sides]
-    height, width = (_static_or_tensor(cast(apply("floor", side), int32)) for side in exact)
+    exact_sides = [_as_float(side) / ratio for side in sides]
+    height, width = (_static_or_tensor(cast(apply("floor", side), int32)) for side in exact_sides)
     resized = resize(x, [height, width], method, False, antialias)
     top, left = (
-        _static_or_tensor(cast(apply("floor", (_float(new_size) - side) / 2.0), int32))
-        for new_size, side in zip(target_sides, exact, strict=True)
+        _static_or_tensor(cast(apply("floor", (_as_float(new_size) - side) / 2.0), int32))
+        for new_size, side in zip(target_sides, exact_sides, strict=True)
     )
-    amounts = [[top, target_height - height - top], [left, target_width - width - left], [0, 0]]
-    return pad(resized, amounts if len(x.shape) == 3 else [[0, 0], *amounts])
+    paddings = [[top, target_height - height - top], [left, target_width - width - left], [0, 0]]
+    return pad(resized, paddings if len(x.shape) == 3 else [[0, 0], *paddings])
 
 
 # By method: the radius beyond which weights are 0, and the weights by distance from the centre.
@@ -136,17 +136,17 @@ def _lanczos(distance: Tensor, radius: float) -> Tensor:
 def _kernel_weights(old_size: Any, new_size: Any, method: str, antialias: bool) -> Tensor:
     """Return the weights of old pixels in new ones, [new, old]; those of a new pixel add up to 1."""
     radius, kernel = _KERNELS[method]
-    ratio = _float(old_size) / _float(new_size)
+    ratio = _as_float(old_size) / _as_float(new_size)
     stretch = apply("maximum", ratio, 1.0) if antialias else 1.0
     centres = expand_dims((cast(tensor_range(new_size), float32) + 0.5) * ratio, 1)
     distance = apply("abs", cast(tensor_range(old_size), float32) + 0.5 - centres) / stretch
-    raw = where(distance < radius, kernel(distance), 0.0)
-    return raw / apply("reduce_sum", raw, axis=(1,), keepdims=True)
+    weights = where(distance < radius, kernel(distance), 0.0)
+    return weights / apply("reduce_sum", weights, axis=(1,), keepdims=True)
 
 
 def _area_weights(old_size: Any, new_size: Any) -> Tensor:
     """Return the shares of old pixels in the area of new ones, [new, old]."""
-    ratio = _float(old_size) / _float(new_size)
+    ratio = _as_float(old_size) / _as_float(new_size)
     begins = expand_dims(cast(tensor_range(new_size), float32) * ratio, 1)
     pixels = cast(tensor_range(old_size), float32)
     ends = apply("minimum", begins + ratio, pixels + 1.0)
@@ -154,11 +154,11 @@ def _area_weights(old_size: Any, new_size: Any) -> Tensor:
 
 
 def _nearest_indices(old_size: Any, new_size: Any) -> Tensor:
-    positions = cast((cast(tensor_range(new_size), float32) + 0.5) * (_float(old_size) / _float(new_size)), int32)
+    positions = cast((cast(tensor_range(new_size), float32) + 0.5) * (_as_float(old_size) / _as_float(new_size)), int32)
     return apply("minimum", positions, cast(old_size, int32) - 1)
 
 
-def _float(size: Any) -> Tensor:
+def _as_float(size: Any) -> Tensor:
     return cast(convert_to_tensor(size), float32)
 
 
@@ -177,6 +177,6 @@ def _static_or_tensor(size: Any) -> Any:
 
 def _largest_proportional_sides(limits: list[Any], sides: list[Any]) -> list[Any]:
     """Return the largest sides of the same proportions within the given ones."""
-    scales = (_float(new_size) / _float(old_size) for new_size, old_size in zip(limits, sides, strict=True))
+    scales = (_as_float(new_size) / _as_float(old_size) for new_size, old_size in zip(limits, sides, strict=True))
     scale = apply("minimum", *scales)
-    return [_static_or_tensor(cast(apply("round", _float(side) * scale), int32)) for side in sides]
+    return [_static_or_tensor(cast(apply("round", _as_float(side) * scale), int32)) for side in sides]

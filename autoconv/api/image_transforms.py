@@ -27,7 +27,7 @@ def projective_transform(
     A row of `transforms` has the eight numbers a0 to c1. The pixel (x, y) of the result comes from (u / k, v / k) of
     the image: u = a0 x + a1 y + a2, v = b0 x + b1 y + b2, k = c0 x + c1 y + 1. One row serves all images.
     `interpolation` is "NEAREST" or "BILINEAR". Positions outside of the image are `fill_value` ("CONSTANT"), mirrored
-    ("REFLECT"), repeated ("WRAP"), or those of the edge ("NEAREST"). Raises ValueError for other words.
+    ("REFLECT"), repeated ("WRAP"), or those of the edge ("NEAREST"). Raises ValueError for another name.
     """
     x, matrix = convert_to_tensor(images), cast(convert_to_tensor(transforms), float32)
     if interpolation not in ("NEAREST", "BILINEAR") or fill_mode not in ("CONSTANT", "REFLECT", "WRAP", "NEAREST"):
@@ -39,30 +39,30 @@ def projective_transform(
     a0, a1, a2, b0, b1, b2, c0, c1 = (
         expand_dims(expand_dims(get_item(matrix, (slice(None), number)), -1), -1) for number in range(8)
     )
-    scale = c0 * columns + c1 * rows + 1.0
+    divisor = c0 * columns + c1 * rows + 1.0
     batch, height, width = (shape(x)[axis] for axis in (0, 1, 2))
     batch_zeros = expand_dims(expand_dims(cast(tensor_range(batch), float32) * 0.0, -1), -1)
     source_columns = _wrap_coordinate(
-        (a0 * columns + a1 * rows + a2) / scale + batch_zeros, cast(width, float32), fill_mode
+        (a0 * columns + a1 * rows + a2) / divisor + batch_zeros, cast(width, float32), fill_mode
     )
     source_rows = _wrap_coordinate(
-        (b0 * columns + b1 * rows + b2) / scale + batch_zeros, cast(height, float32), fill_mode
+        (b0 * columns + b1 * rows + b2) / divisor + batch_zeros, cast(height, float32), fill_mode
     )
     pixels = _Pixels(x, height, width, cast(fill_value, x.dtype))
     if interpolation == "NEAREST":
-        colour = pixels.gather_pixels(_round(source_rows), _round(source_columns))
+        pixel_values = pixels.gather_pixels(_round(source_rows), _round(source_columns))
     else:
         top, left = apply("floor", source_rows), apply("floor", source_columns)
         row_fraction, column_fraction = expand_dims(source_rows - top, -1), expand_dims(source_columns - left, -1)
-        parts = [
+        weighted_pixels = [
             cast(pixels.gather_pixels(top + i, left + j), float32) * (row_fraction if i else 1.0 - row_fraction) * (
                 column_fraction if j else 1.0 - column_fraction
             )
             for i in (0.0, 1.0)
             for j in (0.0, 1.0)
         ]
-        colour = cast(parts[0] + parts[1] + parts[2] + parts[3], x.dtype)
-    return where(expand_dims(apply("equal", scale + batch_zeros, 0.0), -1), cast(fill_value, x.dtype), colour)
+        pixel_values = cast(weighted_pixels[0] + weighted_pixels[1] + weighted_pixels[2] + weighted_pixels[3], x.dtype)
+    return where(expand_dims(apply("equal", divisor + batch_zeros, 0.0), -1), cast(fill_value, x.dtype), pixel_values)
 
 
 class _Pixels:
@@ -70,16 +70,16 @@ class _Pixels:
 
     def __init__(self, images: Tensor, height: Tensor, width: Tensor, fill_value: Tensor) -> None:
         self.height, self.width, self.fill_value = height, width, fill_value
-        self.flat = reshape(images, [shape(images)[0], height * width, shape(images)[3]])
+        self.pixel_rows = reshape(images, [shape(images)[0], height * width, shape(images)[3]])
 
     def gather_pixels(self, rows: Tensor, columns: Tensor) -> Tensor:
         i, j = cast(rows, int32), cast(columns, int32)
-        inside = logical_and(logical_and(i >= 0, i < self.height), logical_and(j >= 0, j < self.width))
-        flat_indices = where(inside, i * self.width + j, 0)
-        sizes = shape(flat_indices)
-        result = gather(self.flat, reshape(flat_indices, [sizes[0], -1]), axis=1, batch_dims=1)
-        result = reshape(result, [sizes[0], sizes[1], sizes[2], shape(self.flat)[2]])
-        return where(expand_dims(inside, -1), result, self.fill_value)
+        is_inside = logical_and(logical_and(i >= 0, i < self.height), logical_and(j >= 0, j < self.width))
+        pixel_numbers = where(is_inside, i * self.width + j, 0)
+        sizes = shape(pixel_numbers)
+        values = gather(self.pixel_rows, reshape(pixel_numbers, [sizes[0], -1]), axis=1, batch_dims=1)
+        values = reshape(values, [sizes[0], sizes[1], sizes[2], shape(self.pixel_rows)[2]])
+        return where(expand_dims(is_inside, -1), values, self.fill_value)
 
 
 def _wrap_coordinate(coordinate: Tensor, size: Tensor, fill_mode: str) -> Tensor:

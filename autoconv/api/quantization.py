@@ -31,20 +31,20 @@ def fake_quant_with_min_max_vars(
     inputs: TensorLike, min: TensorLike, max: TensorLike, num_bits: int = 8, narrow_range: bool = False,
     name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """`fake_quant_with_min_max_args` with tensors as bounds, which receive the gradients of clipped elements.
+    """`fake_quant_with_min_max_args` with tensors as bounds; the gradients of clipped elements flow to the bounds.
 
     >>> autoconv.quantization.fake_quant_with_min_max_vars([0.6, -2.0], 0.0, 3.0, num_bits=2).numpy()
     array([1., 0.], dtype=float32)
     """
     if not 2 <= num_bits <= 16:
         raise ValueError(f"num_bits has to be between 2 and 16, inclusive, found {num_bits}")
-    lowest, highest = float(bool(narrow_range)), 2.0 ** num_bits - 1.0
+    lowest_level, highest_level = float(bool(narrow_range)), 2.0 ** num_bits - 1.0
     x = cast(convert_to_tensor(inputs), "float32")
     low, high = (cast(convert_to_tensor(bound), "float32") for bound in (min, max))
-    scale = (high - low) / (highest - lowest)
-    zero_level = lowest - low / scale
-    zero_level = floor(minimum(maximum(zero_level, lowest), highest) + 0.5)
-    first_bound, last_bound = (lowest - zero_level) * scale, (highest - zero_level) * scale
+    scale = (high - low) / (highest_level - lowest_level)
+    zero_level = lowest_level - low / scale
+    zero_level = floor(minimum(maximum(zero_level, lowest_level), highest_level) + 0.5)
+    first_bound, last_bound = (lowest_level - zero_level) * scale, (highest_level - zero_level) * scale
     # Gradients flow to the given bounds, not through their adjustment.
     first_bound, last_bound = low + stop_gradient(first_bound - low), high + stop_gradient(last_bound - high)
     clipped = minimum(maximum(x, first_bound), last_bound)

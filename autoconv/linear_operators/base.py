@@ -58,7 +58,8 @@ class LinearOperator(Module):
         if is_positive_definite and is_non_singular is False:
             raise ValueError("A positive definite matrix is always non-singular.")
         self._dtype = dtype
-        self._hints = is_non_singular or (True if is_positive_definite else is_non_singular), is_self_adjoint
+        self._non_singular_hint = True if is_positive_definite else is_non_singular
+        self._self_adjoint_hint = is_self_adjoint
         self._positive_definite_hint = is_positive_definite
         self._square_hint = True if is_non_singular or is_self_adjoint or is_positive_definite else is_square
         self._parameters = dict(parameters or {})
@@ -76,11 +77,11 @@ class LinearOperator(Module):
 
     @property
     def is_non_singular(self) -> Hint:
-        return self._hints[0]
+        return self._non_singular_hint
 
     @property
     def is_self_adjoint(self) -> Hint:
-        return self._hints[1]
+        return self._self_adjoint_hint
 
     @property
     def is_positive_definite(self) -> Hint:
@@ -132,7 +133,7 @@ class LinearOperator(Module):
         """The product with matrices [..., columns, n], or with another operator as an operator."""
         if isinstance(x, LinearOperator):
             left = self.adjoint() if adjoint else self
-            return _compose(left, x.adjoint() if adjoint_arg else x)
+            return _multiply_operators(left, x.adjoint() if adjoint_arg else x)
         return self._matmul(self._operand(x), adjoint=adjoint, adjoint_arg=adjoint_arg)
 
     def __matmul__(self, other: Any) -> Any:
@@ -143,7 +144,7 @@ class LinearOperator(Module):
         return squeeze(self._matmul(expand_dims(self._operand(x), -1), adjoint=adjoint, adjoint_arg=False), -1)
 
     def solve(self, rhs: Any, adjoint: bool = False, adjoint_arg: bool = False, name: str = "solve") -> Any:
-        """The matrices whose product is `rhs`. Raises NotImplementedError where the hints exclude solutions."""
+        """The matrices x with operator @ x = rhs. Raises NotImplementedError where the hints exclude solutions."""
         if self.is_non_singular is False:
             raise NotImplementedError("Exact solve not implemented for an operator that is expected to be singular.")
         if self.is_square is False:
@@ -151,11 +152,11 @@ class LinearOperator(Module):
             raise NotImplementedError(message)
         if isinstance(rhs, LinearOperator):
             left = self.adjoint() if adjoint else self
-            return _compose(left.inverse(), rhs.adjoint() if adjoint_arg else rhs)
+            return _multiply_operators(left.inverse(), rhs.adjoint() if adjoint_arg else rhs)
         return self._solve(self._operand(rhs), adjoint=adjoint, adjoint_arg=adjoint_arg)
 
     def solvevec(self, rhs: TensorLike, adjoint: bool = False, name: str = "solve") -> Tensor:
-        """The vectors whose product is `rhs`."""
+        """The vectors x with operator @ x = rhs."""
         return squeeze(self.solve(expand_dims(self._operand(rhs), -1), adjoint=adjoint), -1)
 
     # ---- numbers and matrices
@@ -246,14 +247,14 @@ class LinearOperator(Module):
         raise NotImplementedError("_matmul is not implemented.")
 
     def _solve(self, rhs: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
-        right: Any = _adjoint(rhs) if adjoint_arg else rhs
+        right_side: Any = _adjoint(rhs) if adjoint_arg else rhs
         dense: Any = self.to_dense()
-        if _may_differ_in_batch(dense, right):
-            batch_shape = broadcast_dynamic_shape(shape(dense)[:-2], shape(right)[:-2])
-            dense, right = (broadcast_to(x, concat([batch_shape, shape(x)[-2:]], 0)) for x in (dense, right))
+        if _may_differ_in_batch(dense, right_side):
+            batch_shape = broadcast_dynamic_shape(shape(dense)[:-2], shape(right_side)[:-2])
+            dense, right_side = (broadcast_to(x, concat([batch_shape, shape(x)[-2:]], 0)) for x in (dense, right_side))
         if self.is_positive_definite and self.is_self_adjoint:
-            return cholesky_solve(cholesky(dense), right)
-        return solve(dense, right, adjoint=adjoint)
+            return cholesky_solve(cholesky(dense), right_side)
+        return solve(dense, right_side, adjoint=adjoint)
 
     def _to_dense(self) -> Tensor:
         batch_shape = self.batch_shape.as_list() if self.batch_shape.is_fully_defined() else self.batch_shape_tensor()
@@ -299,11 +300,11 @@ class LinearOperator(Module):
             raise NotImplementedError(f"{method} not implemented for an operator that is expected to not be square.")
 
 
-# Constructors of operators by name, registered by the modules that define them, which import this one.
+# Functions that make derived operators, by name. The modules that define them import this one, and register them.
 OPERATOR_MAKERS: dict[str, Callable[..., LinearOperator]] = {}
 
 
-def _compose(left: LinearOperator, right: LinearOperator) -> LinearOperator:
+def _multiply_operators(left: LinearOperator, right: LinearOperator) -> LinearOperator:
     if left.domain_dimension not in (None, right.range_dimension) and right.range_dimension is not None:
         raise ValueError(f"Operators are incompatible. Expected `x` to have dimension {left.domain_dimension} "
                          f"but got {right.range_dimension}.")  # fmt: skip

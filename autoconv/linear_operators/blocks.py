@@ -18,7 +18,7 @@ from autoconv.runtime.tensors.tensor import Tensor
 class LinearOperatorBlockDiag(CombinedOperator):
     """The operator with operators as the blocks on its diagonal, and zeros elsewhere.
 
-    `matmul` and `solve` take matrices, or a list with the rows of each block, and return the same.
+    `matmul` and `solve` take and return a matrix, or a list with the rows of each block.
 
     >>> blocks = [autoconv.linalg.LinearOperatorDiag([1.0, 2.0]), autoconv.linalg.LinearOperatorIdentity(1)]
     >>> autoconv.linalg.LinearOperatorBlockDiag(blocks).matvec([1.0, 1.0, 5.0]).numpy()
@@ -40,7 +40,7 @@ class LinearOperatorBlockDiag(CombinedOperator):
 
     def _operand(self, x: Any) -> Any:
         if isinstance(x, (list, tuple)) and len(x) == len(self._operators) and not _is_number(x[0]):
-            return [super(LinearOperatorBlockDiag, self)._operand(part) for part in x]
+            return [super(LinearOperatorBlockDiag, self)._operand(block_rows) for block_rows in x]
         return super()._operand(x)
 
     def _apply_blocks(self, x: Any, method: str, adjoint: bool, adjoint_arg: bool) -> Any:
@@ -48,21 +48,24 @@ class LinearOperatorBlockDiag(CombinedOperator):
         if isinstance(x, list):
             pairs = zip(self._operators, x, strict=True)
             return [
-                getattr(operator, method)(part, adjoint=adjoint, adjoint_arg=adjoint_arg) for operator, part in pairs
+                getattr(operator, method)(block_rows, adjoint=adjoint, adjoint_arg=adjoint_arg)
+                for operator, block_rows in pairs
             ]
         right = adjoint_of(x, adjoint_arg)
         block_sizes: list[Any] = [
             operator.range_dimension_tensor() if takes_range_vectors else operator.domain_dimension_tensor()
             for operator in self._operators
         ]
-        parts = split(right, stack(block_sizes), axis=-2, num=len(block_sizes))
+        rows_by_block = split(right, stack(block_sizes), axis=-2, num=len(block_sizes))
         batch_shape = broadcast_dynamic_shape(self.batch_shape_tensor(), get_item(shape(right), slice(None, -2)))
         products = [
-            getattr(operator, method)(part, adjoint=adjoint)
-            for operator, part in zip(self._operators, parts, strict=True)
+            getattr(operator, method)(block_rows, adjoint=adjoint)
+            for operator, block_rows in zip(self._operators, rows_by_block, strict=True)
         ]
-        shapes = [concat([batch_shape, get_item(shape(y), slice(-2, None))], 0) for y in products]
-        return concat([broadcast_to(y, target_shape) for y, target_shape in zip(products, shapes, strict=True)], -2)
+        shapes = [concat([batch_shape, get_item(shape(product), slice(-2, None))], 0) for product in products]
+        return concat(
+            [broadcast_to(product, target_shape) for product, target_shape in zip(products, shapes, strict=True)], -2
+        )
 
     def _matmul(self, x: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
         return self._apply_blocks(x, "matmul", adjoint, adjoint_arg)
@@ -83,16 +86,18 @@ class LinearOperatorBlockDiag(CombinedOperator):
             before = before + width
         return concat(rows, -2)
 
-    def _concat_broadcast(self, parts: list[Any]) -> Any:
+    def _concat_vectors(self, vectors: list[Any]) -> Any:
         batch_shape = self.batch_shape_tensor()
-        shapes = [concat([batch_shape, get_item(shape(x), slice(-1, None))], 0) for x in parts]
-        return concat([broadcast_to(x, target_shape) for x, target_shape in zip(parts, shapes, strict=True)], -1)
+        shapes = [concat([batch_shape, get_item(shape(vector), slice(-1, None))], 0) for vector in vectors]
+        return concat(
+            [broadcast_to(vector, target_shape) for vector, target_shape in zip(vectors, shapes, strict=True)], -1
+        )
 
     def _diag_part(self) -> Any:
-        return self._concat_broadcast([operator.diag_part() for operator in self._operators])
+        return self._concat_vectors([operator.diag_part() for operator in self._operators])
 
     def _eigvals(self) -> Any:
-        return self._concat_broadcast([operator.eigvals() for operator in self._operators])
+        return self._concat_vectors([operator.eigvals() for operator in self._operators])
 
     def _trace(self) -> Any:
         return sum(operator.trace() for operator in self._operators)

@@ -11,7 +11,7 @@ from autoconv.linear_operators.base import Hint, LinearOperator
 from autoconv.runtime.support.shape import TensorShape
 from autoconv.runtime.tensors.tensor import Tensor
 
-Hints = tuple[Hint, Hint, Hint]
+Hints = tuple[Hint, Hint, Hint]  # is non-singular, is self-adjoint, is positive definite
 
 
 class CombinedOperator(LinearOperator):
@@ -26,8 +26,8 @@ class CombinedOperator(LinearOperator):
         self, operators: Sequence[LinearOperator], hints: Hints, is_square: Hint, name: str | None
     ) -> None:
         self._operators = _check_operators(operators)
-        joined = self._name_separator.join(operator.name for operator in operators)
-        super().__init__(operators[0].dtype, None, *hints, is_square, name or joined, {"operators": operators})
+        joined_names = self._name_separator.join(operator.name for operator in operators)
+        super().__init__(operators[0].dtype, None, *hints, is_square, name or joined_names, {"operators": operators})
 
     @staticmethod
     def _combine_sizes(sizes: Iterable[Any]) -> Any:
@@ -50,14 +50,14 @@ class CombinedOperator(LinearOperator):
         return concat([self._batch_sizes(), stack([rows, columns])], 0)
 
     def _static_batch_shape(self) -> TensorShape:
-        """Return the common batch shape of the operators, as far as it is known."""
+        """Return the common batch shape of the operators, None for open sizes."""
         batch_shape = self._operators[0].batch_shape
         for operator in self._operators[1:]:
             batch_shape = broadcast_static_shape(batch_shape, operator.batch_shape)
         return batch_shape
 
     def _batch_sizes(self) -> Tensor:
-        """Return the common batch shape of the operators."""
+        """Return the common batch shape of the operators at run time."""
         batch_shape = self._operators[0].batch_shape_tensor()
         for operator in self._operators[1:]:
             batch_shape = broadcast_dynamic_shape(batch_shape, operator.batch_shape_tensor())
@@ -79,9 +79,11 @@ def _hint_of_all(operators: Sequence[LinearOperator], name: str) -> Hint:
 
 def _check_operators(operators: Sequence[LinearOperator]) -> list[LinearOperator]:
     """Return the operators as a list; raise ValueError without any, and TypeError for different dtypes."""
-    result = list(operators)
-    if not result:
+    operator_list = list(operators)
+    if not operator_list:
         raise ValueError("Expected a non-empty list of operators. Found: []")
-    if len({operator.dtype for operator in result}) > 1:
-        raise TypeError(f"Expected all operators to have the same dtype. Found {[(o.name, o.dtype) for o in result]}")
-    return result
+    if len({operator.dtype for operator in operator_list}) > 1:
+        raise TypeError(
+            f"Expected all operators to have the same dtype. Found {[(o.name, o.dtype) for o in operator_list]}"
+        )
+    return operator_list

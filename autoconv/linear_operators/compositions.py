@@ -198,23 +198,24 @@ class LinearOperatorKronecker(CombinedOperator):
         return math.prod(sizes)
 
     def _apply_factors(self, x: Any, method: str, adjoint: bool) -> Any:
-        """Apply each operator along its own part of the columns: reshape, multiply, reshape back."""
+        """Apply `method` (matmul or solve) of each operator to its part of the row index of `x`."""
         sizes = shape(x)
-        batch_shape, count = get_item(sizes, slice(None, -2)), get_item(sizes, -1)
+        batch_shape, column_count = get_item(sizes, slice(None, -2)), get_item(sizes, -1)
         batch_sizes = broadcast_dynamic_shape(batch_shape, self.batch_shape_tensor())
         result = broadcast_to(x, concat([batch_sizes, get_item(sizes, slice(-2, None))], 0))
-        batch = get_item(shape(batch_sizes), 0)
         for operator in self._operators:
             takes_rows = (method == "solve") != adjoint
             size = operator.range_dimension_tensor() if takes_rows else operator.domain_dimension_tensor()
-            folded = reshape(result, concat([batch_sizes, stack([size, -1])], 0))
-            applied = getattr(operator, method)(folded, adjoint=adjoint)
+            split_rows = reshape(result, concat([batch_sizes, stack([size, -1])], 0))
+            applied = getattr(operator, method)(split_rows, adjoint=adjoint)
             rows = get_item(shape(applied), -2)
-            # The columns [rest, count] move before the rows of the result, which become the last part of the rest.
-            parts = reshape(applied, concat([batch_sizes, stack([rows, -1, count])], 0))
-            rank = parts.shape.rank
-            order = [*range(rank - 3), rank - 2, rank - 3, rank - 1] if rank is not None else _raise_unknown_rank(batch)
-            result = reshape(transpose(parts, order), concat([batch_sizes, stack([-1, count])], 0))
+            # The other rows move before the rows of the result, so that the next operator finds its rows first.
+            split_result = reshape(applied, concat([batch_sizes, stack([rows, -1, column_count])], 0))
+            rank = split_result.shape.rank
+            if rank is None:
+                raise ValueError("a Kronecker product of operators needs matrices of known rank")
+            order = [*range(rank - 3), rank - 2, rank - 3, rank - 1]
+            result = reshape(transpose(split_result, order), concat([batch_sizes, stack([-1, column_count])], 0))
         return result
 
     def _matmul(self, x: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
@@ -262,25 +263,21 @@ class LinearOperatorKronecker(CombinedOperator):
 
 
 def _inherit_hints(operator: LinearOperator, non_singular: Hint, self_adjoint: Hint, positive: Hint) -> Hints:
-    first, second, third = operator.is_non_singular, operator.is_self_adjoint, operator.is_positive_definite
+    """Return the hints in this order; those that are None are replaced by the operator's."""
     return (
-        first if non_singular is None else non_singular,
-        second if self_adjoint is None else self_adjoint,
-        third if positive is None else positive,
+        operator.is_non_singular if non_singular is None else non_singular,
+        operator.is_self_adjoint if self_adjoint is None else self_adjoint,
+        operator.is_positive_definite if positive is None else positive,
     )
 
 
-def _raise_unknown_rank(_: Any) -> list[int]:
-    raise ValueError("a Kronecker product of operators needs matrices of known rank")
-
-
 def _product(left: LinearOperator, right: LinearOperator) -> LinearOperator:
-    parts = [
-        part
-        for factor in (left, right)
-        for part in (factor.operators if isinstance(factor, LinearOperatorComposition) else [factor])
+    factors = [
+        factor
+        for operand in (left, right)
+        for factor in (operand.operators if isinstance(operand, LinearOperatorComposition) else [operand])
     ]
-    return LinearOperatorComposition(parts)
+    return LinearOperatorComposition(factors)
 
 
 OPERATOR_MAKERS.update(adjoint=LinearOperatorAdjoint, inverse=LinearOperatorInversion, product=_product)

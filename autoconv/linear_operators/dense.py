@@ -136,16 +136,14 @@ class LinearOperatorTridiag(LinearOperator):
         if diagonals_format not in ("matrix", "sequence", "compact"):
             raise ValueError(f"Argument `diagonals_format` must be one of `matrix`, `sequence` or `compact`. "
                              f"Found : {diagonals_format}.")  # fmt: skip
-        self._form = diagonals_format
-        parts = list(diagonals) if diagonals_format == "sequence" else diagonals
-        self._diagonals: Any = (
-            [
-                variable_or_tensor(part) for part in parts
-            ] if diagonals_format == "sequence" else variable_or_tensor(parts)
+        self._diagonals_format = diagonals_format
+        is_sequence = diagonals_format == "sequence"
+        self._diagonals: Any = list(map(variable_or_tensor, diagonals)) if is_sequence else variable_or_tensor(
+            diagonals
         )
-        first: Any = self._diagonals[1] if diagonals_format == "sequence" else self._diagonals
+        main_diagonal: Any = self._diagonals[1] if is_sequence else self._diagonals
         super().__init__(
-            first.dtype, None, is_non_singular, is_self_adjoint, is_positive_definite, True, name,
+            main_diagonal.dtype, None, is_non_singular, is_self_adjoint, is_positive_definite, True, name,
             {"diagonals": diagonals, "diagonals_format": diagonals_format},
         )  # fmt: skip
 
@@ -155,16 +153,16 @@ class LinearOperatorTridiag(LinearOperator):
 
     @property
     def diagonals_format(self) -> str:
-        return self._form
+        return self._diagonals_format
 
-    def _bands(self) -> tuple[Any, Any, Any]:
+    def _split_diagonals(self) -> tuple[Any, Any, Any]:
         """Return the three diagonals, each with n elements."""
         diagonals: Any = self._diagonals
-        if self._form == "sequence":
-            above, middle, below = (convert_to_tensor(part) for part in diagonals)
+        if self._diagonals_format == "sequence":
+            above, middle, below = (convert_to_tensor(diagonal) for diagonal in diagonals)
             is_short = above.shape[-1] != middle.shape[-1]
             return (_pad(above, 0, 1), middle, _pad(below, 1, 0)) if is_short else (above, middle, below)
-        if self._form == "matrix":
+        if self._diagonals_format == "matrix":
             return (
                 _pad(diag_part(diagonals, k=1), 0, 1),
                 diag_part(diagonals),
@@ -173,15 +171,15 @@ class LinearOperatorTridiag(LinearOperator):
         return tuple(get_item(diagonals, (..., row, slice(None))) for row in range(3))  # type: ignore[return-value]
 
     def _shape(self) -> TensorShape:
-        middle = self._bands()[1]
+        middle = self._split_diagonals()[1]
         return middle.shape.concatenate([middle.shape[-1]])
 
     def _shape_tensor(self) -> Tensor:
-        sizes: Any = shape(self._bands()[1])
+        sizes: Any = shape(self._split_diagonals()[1])
         return concat([sizes, sizes[-1:]], 0)
 
     def _matmul(self, x: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
-        above, middle, below = self._bands()
+        above, middle, below = self._split_diagonals()
         right: Any = adjoint_of(x, adjoint_arg)
         if adjoint:
             conjugate_above, conjugate_below = conj(above), conj(below)
@@ -193,7 +191,7 @@ class LinearOperatorTridiag(LinearOperator):
         return above[..., None] * next_rows + middle[..., None] * right + below[..., None] * previous_rows
 
     def _diag_part(self) -> Any:
-        return self._bands()[1]
+        return self._split_diagonals()[1]
 
 
 def _pad(x: Any, before: int, after: int) -> Any:

@@ -55,15 +55,15 @@ class LinearOperatorDiag(LinearOperator):
         sizes: Any = shape(self._diag)
         return concat([sizes, sizes[-1:]], 0)
 
-    def _factor(self, adjoint: bool) -> Any:
+    def _column_factor(self, adjoint: bool) -> Any:
         factor: Any = convert_to_tensor(self._diag)
         return (conj(factor) if adjoint else factor)[..., None]
 
     def _matmul(self, x: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
-        return self._factor(adjoint) * adjoint_of(x, adjoint_arg)
+        return self._column_factor(adjoint) * adjoint_of(x, adjoint_arg)
 
     def _solve(self, rhs: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
-        return adjoint_of(rhs, adjoint_arg) / self._factor(adjoint)
+        return adjoint_of(rhs, adjoint_arg) / self._column_factor(adjoint)
 
     def _to_dense(self) -> Tensor:
         return diag(self._diag)
@@ -114,7 +114,7 @@ class LinearOperatorScaledIdentity(LinearOperator):
     ) -> None:  # fmt: skip
         if not is_square:
             raise ValueError("A ScaledIdentity operator is always square.")
-        self._rows, self._multiplier = num_rows, variable_or_tensor(multiplier)
+        self._num_rows, self._multiplier = num_rows, variable_or_tensor(multiplier)
         if not self._multiplier.dtype.is_complex:
             is_self_adjoint = True
         super().__init__(
@@ -127,26 +127,26 @@ class LinearOperatorScaledIdentity(LinearOperator):
         return self._multiplier
 
     def _shape(self) -> TensorShape:
-        constant = static_value(self._rows)
-        rows = None if constant is None else int(constant)
+        static_rows = static_value(self._num_rows)
+        rows = None if static_rows is None else int(static_rows)
         return TensorShape(self._multiplier.shape).concatenate([rows, rows])
 
     def _shape_tensor(self) -> Tensor:
-        rows = convert_to_tensor(self._rows)
+        rows = convert_to_tensor(self._num_rows)
         return concat([shape(self._multiplier), [rows, rows]], 0)
 
-    def _factor(self, adjoint: bool) -> Any:
+    def _matrix_factor(self, adjoint: bool) -> Any:
         factor: Any = convert_to_tensor(self._multiplier)
         return (conj(factor) if adjoint else factor)[..., None, None]
 
     def _matmul(self, x: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
-        return adjoint_of(x, adjoint_arg) * self._factor(adjoint)
+        return adjoint_of(x, adjoint_arg) * self._matrix_factor(adjoint)
 
     def _solve(self, rhs: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
-        return adjoint_of(rhs, adjoint_arg) / self._factor(adjoint)
+        return adjoint_of(rhs, adjoint_arg) / self._matrix_factor(adjoint)
 
     def _diag_part(self) -> Any:
-        return self._factor(False)[..., 0] * ones([self._rows], self.dtype)
+        return self._matrix_factor(False)[..., 0] * ones([self._num_rows], self.dtype)
 
     def _to_dense(self) -> Tensor:
         return diag(self._diag_part())
@@ -154,18 +154,18 @@ class LinearOperatorScaledIdentity(LinearOperator):
     def _add_to_tensor(self, x: Any) -> Any:
         return _add_on_diagonal(x, self._diag_part())
 
-    def _count(self) -> Any:
-        return convert_to_tensor(self._rows, self.dtype)
+    def _row_count(self) -> Any:
+        return convert_to_tensor(self._num_rows, self.dtype)
 
     def _determinant(self) -> Any:
-        return apply("power", self._multiplier, self._count())
+        return apply("power", self._multiplier, self._row_count())
 
     def _log_abs_determinant(self) -> Any:
         magnitude = apply("abs", self._multiplier)
-        return apply("multiply", convert_to_tensor(self._rows, magnitude.dtype), apply("log", magnitude))
+        return apply("multiply", convert_to_tensor(self._num_rows, magnitude.dtype), apply("log", magnitude))
 
     def _trace(self) -> Any:
-        return apply("multiply", self._multiplier, self._count())
+        return apply("multiply", self._multiplier, self._row_count())
 
     def _eigvals(self) -> Any:
         return self._diag_part()
@@ -176,17 +176,17 @@ class LinearOperatorScaledIdentity(LinearOperator):
     def _linop_adjoint(self) -> LinearOperator:
         factor = conj(self._multiplier)
         return LinearOperatorScaledIdentity(
-            self._rows, factor, self.is_non_singular, None, self._positive_definite_hint
+            self._num_rows, factor, self.is_non_singular, None, self._positive_definite_hint
         )
 
     def _linop_inverse(self) -> LinearOperator:
         factor = apply("reciprocal", self._multiplier)
         return LinearOperatorScaledIdentity(
-            self._rows, factor, self.is_non_singular, None, self._positive_definite_hint
+            self._num_rows, factor, self.is_non_singular, None, self._positive_definite_hint
         )
 
     def _linop_cholesky(self) -> LinearOperator:
-        return LinearOperatorScaledIdentity(self._rows, apply("sqrt", self._multiplier), True, None, True)
+        return LinearOperatorScaledIdentity(self._num_rows, apply("sqrt", self._multiplier), True, None, True)
 
 
 class LinearOperatorIdentity(LinearOperatorScaledIdentity):
@@ -222,7 +222,7 @@ class LinearOperatorIdentity(LinearOperatorScaledIdentity):
 
     def _to_dense(self) -> Tensor:
         batch_sizes = self.batch_shape.as_list() if self.batch_shape.is_fully_defined() else self.batch_shape_tensor()
-        return eye(self._rows, batch_shape=batch_sizes, dtype=self.dtype)
+        return eye(self._num_rows, batch_shape=batch_sizes, dtype=self.dtype)
 
     def _linop_adjoint(self) -> LinearOperator:
         return self
@@ -251,10 +251,10 @@ class LinearOperatorZeros(LinearOperator):
         self._sizes = num_rows, num_rows if num_columns is None else num_columns
         self._batch_sizes = [] if batch_shape is None else batch_shape
         operator_dtype = float32 if dtype is None else as_dtype(dtype)
-        square = num_columns is None or num_columns is num_rows
-        super().__init__(operator_dtype, None, False, is_self_adjoint if square else None, False, None, name,
+        has_square_shape = num_columns is None or num_columns is num_rows
+        super().__init__(operator_dtype, None, False, is_self_adjoint if has_square_shape else None, False, None, name,
                          {"num_rows": num_rows, "num_columns": num_columns, "batch_shape": batch_shape})  # fmt: skip
-        self._square_hint = square or None
+        self._square_hint = has_square_shape or None
 
     def _shape(self) -> TensorShape:
         known_sizes = [static_value(size) for size in self._sizes]

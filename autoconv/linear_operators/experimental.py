@@ -17,7 +17,7 @@ from autoconv.runtime.tensors.tensor import Tensor
 
 
 class ConjugateGradientState(NamedTuple):
-    """The state of `conjugate_gradient`: iterations, solution, residual, direction, product of the last two."""
+    """The state of `conjugate_gradient`: iterations, solution, residual, direction, residual · preconditioned one."""
 
     i: Tensor
     x: Tensor
@@ -32,9 +32,9 @@ def conjugate_gradient(
 ) -> ConjugateGradientState:  # fmt: skip
     """Solve operator @ x = rhs for vectors and a positive definite operator by the method of conjugate gradients.
 
-    Begins with `x`, by default zeros, and ends after `max_iter` iterations, or where all residuals are at most `tol`
-    times the norm of `rhs`. Raises ValueError for an operator that is not self-adjoint and positive definite by its
-    properties.
+    The iterations begin with `x`, by default zeros. They end after `max_iter`, or if the norms of all residuals are at
+    most `tol` times the norm of `rhs`. Raises ValueError unless the operator is self-adjoint and positive
+    definite by its properties.
 
     >>> matrix = [[4.0, 1.0], [1.0, 3.0]]
     >>> operator = autoconv.linalg.LinearOperatorFullMatrix(matrix, is_self_adjoint=True, is_positive_definite=True)
@@ -43,26 +43,26 @@ def conjugate_gradient(
     """
     if not (operator.is_self_adjoint and operator.is_positive_definite):
         raise ValueError("Expected a self-adjoint, positive definite operator.")
-    target = convert_to_tensor(rhs)
-    start = zeros_like(target) if x is None else convert_to_tensor(x)
-    residual = target if x is None else target - operator.matvec(start)
+    right_side = convert_to_tensor(rhs)
+    start = zeros_like(right_side) if x is None else convert_to_tensor(x)
+    residual = right_side if x is None else right_side - operator.matvec(start)
     direction = residual if preconditioner is None else preconditioner.matvec(residual)
-    limit = tol * norm(target, axis=-1)
+    limit = tol * norm(right_side, axis=-1)
 
-    def continues(iteration: Tensor, _: Tensor, r: Tensor, p: Tensor, gamma: Tensor) -> Any:
+    def may_continue(iteration: Tensor, _: Tensor, r: Tensor, p: Tensor, gamma: Tensor) -> Any:
         return apply("logical_and", iteration < max_iter, reduce_any(norm(r, axis=-1) > limit))
 
     def step(iteration: Tensor, solution: Tensor, r: Tensor, p: Tensor, gamma: Tensor) -> tuple[Any, ...]:
         operator_p = operator.matvec(p)
-        length = expand_dims(gamma / _dot(p, operator_p), -1)
-        new_residual = r - length * operator_p
+        step_length = expand_dims(gamma / _dot(p, operator_p), -1)
+        new_residual = r - step_length * operator_p
         preconditioned = new_residual if preconditioner is None else preconditioner.matvec(new_residual)
         new_gamma = _dot(new_residual, preconditioned)
         new_direction = preconditioned + expand_dims(new_gamma / gamma, -1) * p
-        return iteration + 1, solution + length * p, new_residual, new_direction, new_gamma
+        return iteration + 1, solution + step_length * p, new_residual, new_direction, new_gamma
 
     state = (convert_to_tensor(0), start, residual, direction, _dot(residual, direction))
-    return ConjugateGradientState(*while_loop(continues, step, state))
+    return ConjugateGradientState(*while_loop(may_continue, step, state))
 
 
 def _dot(a: Tensor, b: Tensor) -> Any:

@@ -29,7 +29,7 @@ from autoconv.runtime.tensors.tensor import Tensor
 class LinearOperatorLowRankUpdate(LinearOperator):
     """The operator `base_operator` + U D Vᴴ, with narrow matrices U and V (U by default) and a diagonal D (of ones).
 
-    Solutions and determinants take those of the base operator and of small matrices (Woodbury's formula).
+    Solutions and determinants are computed from those of the base operator and of small matrices (Woodbury's formula).
 
     >>> base = autoconv.linalg.LinearOperatorDiag([1.0, 2.0], is_non_singular=True)
     >>> autoconv.linalg.LinearOperatorLowRankUpdate(base, [[1.0], [1.0]]).to_dense().numpy()
@@ -45,10 +45,10 @@ class LinearOperatorLowRankUpdate(LinearOperator):
         self._base, self._u = base_operator, variable_or_tensor(u)
         self._v = self._u if v is None else variable_or_tensor(v)
         self._diag = None if diag_update is None else variable_or_tensor(diag_update)
-        self._update_is_positive = True if diag_update is None else is_diag_update_positive
+        self._is_update_positive = True if diag_update is None else is_diag_update_positive
         if v is None and base_operator.is_self_adjoint and not self._u.dtype.is_complex:
             is_self_adjoint = True
-            if base_operator.is_positive_definite and self._update_is_positive:
+            if base_operator.is_positive_definite and self._is_update_positive:
                 is_positive_definite = True
         super().__init__(
             base_operator.dtype, None, is_non_singular, is_self_adjoint, is_positive_definite, is_square, name,
@@ -73,7 +73,7 @@ class LinearOperatorLowRankUpdate(LinearOperator):
 
     @property
     def is_diag_update_positive(self) -> Hint:
-        return self._update_is_positive
+        return self._is_update_positive
 
     def _shape(self) -> TensorShape:
         batch_shape = broadcast_static_shape(self._base.batch_shape, self._u.shape[:-2])
@@ -82,7 +82,7 @@ class LinearOperatorLowRankUpdate(LinearOperator):
     def _shape_tensor(self) -> Tensor:
         return shape(self._to_dense())
 
-    def _scale(self, x: Any, inverse: bool = False, adjoint: bool = False) -> Any:
+    def _scale_by_diagonal(self, x: Any, inverse: bool = False, adjoint: bool = False) -> Any:
         if self._diag is None:
             return x
         factor: Any = convert_to_tensor(self._diag)
@@ -92,15 +92,15 @@ class LinearOperatorLowRankUpdate(LinearOperator):
     def _matmul(self, x: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
         right = adjoint_of(x, adjoint_arg)
         outer, inner = (self._v, self._u) if adjoint else (self._u, self._v)
-        update = matmul(outer, self._scale(matmul(inner, right, adjoint_a=True), adjoint=adjoint))
+        update = matmul(outer, self._scale_by_diagonal(matmul(inner, right, adjoint_a=True), adjoint=adjoint))
         return self._base.matmul(right, adjoint=adjoint) + update
 
     def _capacitance(self) -> Any:
-        """D⁻¹ + Vᴴ L⁻¹ U, a matrix of the size of the rank."""
-        small: Any = matmul(self._v, self._base.solve(convert_to_tensor(self._u)), adjoint_a=True)
+        """Return D⁻¹ + Vᴴ L⁻¹ U, where L is the base operator; it has as many rows as U has columns."""
+        product_in_rank: Any = matmul(self._v, self._base.solve(convert_to_tensor(self._u)), adjoint_a=True)
         if self._diag is None:
-            return small + LinearOperatorIdentity(shape(small)[-1], dtype=self.dtype).to_dense()
-        return small + diag(apply("reciprocal", self._diag))
+            return product_in_rank + LinearOperatorIdentity(shape(product_in_rank)[-1], dtype=self.dtype).to_dense()
+        return product_in_rank + diag(apply("reciprocal", self._diag))
 
     def _solve(self, rhs: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
         right = adjoint_of(rhs, adjoint_arg)
@@ -121,13 +121,13 @@ class LinearOperatorLowRankUpdate(LinearOperator):
 
     def _diag_part(self) -> Any:
         products = convert_to_tensor(self._u) * conj(self._v)
-        weights = products if self._diag is None else products * expand_dims(self._diag, -2)
-        return self._base.diag_part() + reduce_sum(weights, axis=-1)
+        terms = products if self._diag is None else products * expand_dims(self._diag, -2)
+        return self._base.diag_part() + reduce_sum(terms, axis=-1)
 
     def _linop_adjoint(self) -> LinearOperator:
-        middle = None if self._diag is None else conj(self._diag)
+        conjugate_diagonal = None if self._diag is None else conj(self._diag)
         return LinearOperatorLowRankUpdate(
-            self._base.adjoint(), self._v, middle, self._u, self._update_is_positive, self.is_non_singular
+            self._base.adjoint(), self._v, conjugate_diagonal, self._u, self._is_update_positive, self.is_non_singular
         )
 
 
@@ -274,7 +274,7 @@ class LinearOperatorToeplitz(LinearOperator):
     def _to_dense(self) -> Tensor:
         row: Any = apply("add", self._row, apply("zeros_like", self._col))
         column: Any = apply("add", self._col, apply("zeros_like", self._row))
-        # The diagonals from the lower left corner to the upper right one.
+        # The elements of the diagonals, from the one in the lower left corner to the one in the upper right corner.
         diagonals = concat([reverse(column, [-1]), row[..., 1:]], -1)
         size = shape(row)[-1]
         positions = tensor_range(size)
@@ -284,15 +284,15 @@ class LinearOperatorToeplitz(LinearOperator):
         return matmul(self._to_dense(), x, adjoint_a=adjoint, adjoint_b=adjoint_arg)
 
     def _diag_part(self) -> Any:
-        first: Any = apply("add", self._col, apply("zeros_like", self._row))
-        return first[..., :1] + apply("zeros_like", first)
+        columns: Any = apply("add", self._col, apply("zeros_like", self._row))
+        return columns[..., :1] + apply("zeros_like", columns)
 
     def _trace(self) -> Any:
         return self._diag_part()[..., 0] * cast(self.domain_dimension_tensor(), self.dtype)
 
 
 class LinearOperatorCirculant(LinearOperator):
-    """The operator of circulant matrices, each row of which is the one above, rotated; `spectrum` has its eigenvalues.
+    """The operator of circulant matrices, each row of which is the row above, rotated; `spectrum` has the eigenvalues.
 
     A product is a convolution, which Fourier transforms compute.
 
@@ -324,13 +324,13 @@ class LinearOperatorCirculant(LinearOperator):
     def block_depth(self) -> int:
         return 1
 
-    def _complex(self) -> Any:
+    def _complex_spectrum(self) -> Any:
         out_dtype = "complex128" if self._spectrum.dtype.real_dtype.size == 8 else "complex64"
         return cast(self._spectrum, out_dtype)
 
     def convolution_kernel(self, name: str = "convolution_kernel") -> Tensor:
         """Return the first columns of the matrices."""
-        return cast(ifft(self._complex()), self.dtype)
+        return cast(ifft(self._complex_spectrum()), self.dtype)
 
     def _shape(self) -> TensorShape:
         sizes = TensorShape(self._spectrum.shape)
@@ -347,25 +347,25 @@ class LinearOperatorCirculant(LinearOperator):
         return cast(conj(adjoint_of(product, True)), self.dtype)
 
     def _matmul(self, x: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
-        spectrum = self._complex()
+        spectrum = self._complex_spectrum()
         return self._multiply_frequencies(adjoint_of(x, adjoint_arg), conj(spectrum) if adjoint else spectrum)
 
     def _solve(self, rhs: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
-        spectrum = apply("reciprocal", self._complex())
+        spectrum = apply("reciprocal", self._complex_spectrum())
         return self._multiply_frequencies(adjoint_of(rhs, adjoint_arg), conj(spectrum) if adjoint else spectrum)
 
     def _determinant(self) -> Any:
-        return cast(reduce_prod(self._complex(), axis=-1), self.dtype)
+        return cast(reduce_prod(self._complex_spectrum(), axis=-1), self.dtype)
 
     def _log_abs_determinant(self) -> Any:
-        return cast(reduce_sum(apply("log", apply("abs", self._complex())), axis=-1), self.dtype)
+        return cast(reduce_sum(apply("log", apply("abs", self._complex_spectrum())), axis=-1), self.dtype)
 
     def _diag_part(self) -> Any:
-        mean = expand_dims(reduce_mean(self._complex(), axis=-1), -1)
-        return cast(mean + apply("zeros_like", self._complex()), self.dtype)
+        mean = expand_dims(reduce_mean(self._complex_spectrum(), axis=-1), -1)
+        return cast(mean + apply("zeros_like", self._complex_spectrum()), self.dtype)
 
     def _trace(self) -> Any:
-        return cast(reduce_sum(self._complex(), axis=-1), self.dtype)
+        return cast(reduce_sum(self._complex_spectrum(), axis=-1), self.dtype)
 
     def _eigvals(self) -> Any:
         return cast(self._spectrum, self.dtype)

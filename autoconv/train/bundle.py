@@ -21,7 +21,7 @@ from autoconv.storage.wire import make_field, parse_fields, read_varint
 from autoconv.train.object_graph import ObjectNode
 
 _MAGIC = 0xDB4775248B80FB57
-_FOOTER = 48
+_FOOTER_SIZE = 48
 GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"
 _DTYPES = {
     1: "float32", 2: "float64", 3: "int32", 4: "uint8", 5: "int16", 6: "int8", 7: "string", 8: "complex64", 9: "int64",
@@ -36,7 +36,7 @@ class Bundle:
         self.prefix = prefix
         self.records: dict[str, ArrayRecord] = {}
         self._locations: dict[str, tuple[int, int, int]] = {}  # number of the data file, first byte, number of bytes
-        self._shards = 1
+        self._shard_count = 1
         path = prefix + ".index"
         try:
             with open(path, "rb") as file:
@@ -47,19 +47,19 @@ class Bundle:
         self.nodes = _object_nodes(bytes(self.read(GRAPH)[()])) if GRAPH in self.records else [ObjectNode()]
 
     def _add_entry(self, key: str, value: bytes) -> None:
-        entry = parse_fields(value)
+        fields = parse_fields(value)
         if not key:
-            self._shards = _last_value(entry, 1, 1)
-            if _last_value(entry, 2, 0):
+            self._shard_count = _last_value(fields, 1, 1)
+            if _last_value(fields, 2, 0):
                 raise UnimplementedError(f"{self.prefix}.index holds numbers of big-endian machines.")
             return
-        if 7 in entry:
+        if 7 in fields:
             raise UnimplementedError(f"{self.prefix}.index: {key} is stored in slices, which cannot be read here.")
-        dtype = _DTYPES[_last_value(entry, 1, 0)]
-        dimensions = [parse_fields(size) for size in parse_fields(_last_value(entry, 2, b"")).get(2, [])]
+        dtype = _DTYPES[_last_value(fields, 1, 0)]
+        dimensions = [parse_fields(size) for size in parse_fields(_last_value(fields, 2, b"")).get(2, [])]
         shape = [_last_value(dimension, 1, 0) for dimension in dimensions]
-        self.records[key] = {"dtype": dtype, "shape": shape, "checksum": _last_value(entry, 6, 0)}
-        self._locations[key] = _last_value(entry, 3, 0), _last_value(entry, 4, 0), _last_value(entry, 5, 0)
+        self.records[key] = {"dtype": dtype, "shape": shape, "checksum": _last_value(fields, 6, 0)}
+        self._locations[key] = _last_value(fields, 3, 0), _last_value(fields, 4, 0), _last_value(fields, 5, 0)
 
     def read(self, name: str) -> np.ndarray:
         """Return an array; raises NotFoundError for an unknown name, DataLossError for damage."""
@@ -67,7 +67,7 @@ class Bundle:
             raise NotFoundError(f"Key {name} not found in checkpoint {self.prefix}")
         record = self.records[name]
         shard, start, size = self._locations[name]
-        path = f"{self.prefix}.data-{shard:05d}-of-{self._shards:05d}"
+        path = f"{self.prefix}.data-{shard:05d}-of-{self._shard_count:05d}"
         if not os.path.isfile(path):
             raise NotFoundError(f"{path}: there is no such file.")
         with open(path, "rb") as file:
@@ -108,11 +108,11 @@ def _read_texts(data: bytes, shape: tuple[int, ...], checksum: int) -> np.ndarra
 
 
 def _iterate_table(data: bytes) -> Iterator[tuple[bytes, bytes]]:
-    if len(data) < _FOOTER or struct.unpack("<Q", data[-8:])[0] != _MAGIC:
+    if len(data) < _FOOTER_SIZE or struct.unpack("<Q", data[-8:])[0] != _MAGIC:
         raise ValueError("the magic number at its end is missing")
-    _, position = _read_handle(data, len(data) - _FOOTER)
-    index, _ = _read_handle(data, position)
-    for _, handle in _iterate_block(_read_block(data, *index)):
+    _, position = _read_handle(data, len(data) - _FOOTER_SIZE)
+    index_location, _ = _read_handle(data, position)
+    for _, handle in _iterate_block(_read_block(data, *index_location)):
         yield from _iterate_block(_read_block(data, *_read_handle(handle, 0)[0]))
 
 
@@ -134,32 +134,32 @@ def _read_block(data: bytes, start: int, size: int) -> bytes:
 
 def _iterate_block(block: bytes) -> Iterator[tuple[bytes, bytes]]:
     """Yield keys and values; a key shares its first bytes with the key before."""
-    (restarts,) = struct.unpack_from("<I", block, len(block) - 4)
-    end = len(block) - 4 * (restarts + 1)
+    (restart_count,) = struct.unpack_from("<I", block, len(block) - 4)
+    end = len(block) - 4 * (restart_count + 1)
     position, key = 0, b""
     while position < end:
-        shared, position = read_varint(block, position)
-        added, position = read_varint(block, position)
-        size, position = read_varint(block, position)
-        key = key[:shared] + block[position : position + added]
-        position += added
-        yield key, block[position : position + size]
-        position += size
+        shared_size, position = read_varint(block, position)
+        added_size, position = read_varint(block, position)
+        value_size, position = read_varint(block, position)
+        key = key[:shared_size] + block[position : position + added_size]
+        position += added_size
+        yield key, block[position : position + value_size]
+        position += value_size
 
 
 def _object_nodes(message: bytes) -> list[ObjectNode]:
     """Return the objects of a TrackableObjectGraph: each with its children's numbers and its attributes' keys."""
     nodes = []
     for node in parse_fields(message).get(1, []):
-        parts = parse_fields(node)
+        fields = parse_fields(node)
         children = {
             _last_value(child, 2, b"").decode(): _last_value(child, 1, 0) for child in map(
-                parse_fields, parts.get(1, [])
+                parse_fields, fields.get(1, [])
             )
         }
         values = {
             _last_value(value, 1, b"").decode(): _last_value(value, 3, b"").decode()
-            for value in map(parse_fields, parts.get(2, []))
+            for value in map(parse_fields, fields.get(2, []))
         }
         nodes.append(ObjectNode(children, values))
     return nodes

@@ -1,4 +1,4 @@
-"""Checkpoint: save the variables of an object, and restore them into objects of the same shape."""
+"""Checkpoint: save the variables of a graph of objects, and restore them into objects of the same structure."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ class Checkpoint:
     """A checkpoint saves and restores variables, modules, Keras objects, and lists, tuples and dicts of them.
 
     The values are stored by paths of attribute names from the checkpoint, so that variables may have any names and
-    objects may be made in any order. `root` is an object whose own parts become the checkpoint's. Raises ValueError for
-    an object that holds nothing to store.
+    objects may be made in any order. The attributes of `root`, if it is given, are stored like those of the
+    checkpoint. Raises ValueError for an object that holds nothing to store.
 
     >>> import tempfile, os
     >>> v = autoconv.Variable([1.0, 2.0])
@@ -165,18 +165,18 @@ class Checkpoint:
 def write_files(prefix: str, arrays: Mapping[str, np.ndarray], nodes: Sequence[Mapping[str, Any]]) -> None:
     """Write the files of a checkpoint with this prefix: arrays by key, and the graph of the objects."""
     os.makedirs(os.path.dirname(prefix) or ".", exist_ok=True)
-    data = f"{prefix}.{secrets.token_hex(4)}.safetensors"
+    data_path = f"{prefix}.{secrets.token_hex(4)}.safetensors"
     with folder_lock(os.path.dirname(prefix)):
         try:
             content = {
                 "format": FORMAT,
                 "version": VERSION,
-                "data": os.path.basename(data),
-                "arrays": write_arrays(data, arrays),
+                "data": os.path.basename(data_path),
+                "arrays": write_arrays(data_path, arrays),
                 "nodes": list(nodes),
             }
             write_json(prefix + INDEX, content)
-        finally:  # after an interruption too, the index decides which file is the checkpoint's
+        finally:  # also after an interruption, the index tells which file belongs to the checkpoint
             _delete_unused(prefix)
 
 
@@ -198,20 +198,20 @@ def delete_unlisted(prefix: str) -> None:
 
 
 def data_files(prefix: str) -> list[str]:
-    """Return the files with the arrays of a checkpoint; there is one, and others only after a killed writer."""
+    """Return the files with the arrays of a checkpoint; more than one only after a writer was killed."""
     return sorted(glob.glob(f"{glob.escape(prefix)}.????????.safetensors"))
 
 
 def _delete_unused(prefix: str) -> None:
     """Delete the files with arrays to which the index does not refer."""
     try:
-        used = read_json(prefix + INDEX, "index of a checkpoint")["data"]
+        used_name = read_json(prefix + INDEX, "index of a checkpoint")["data"]
     except NotFoundError:
-        used = ""
+        used_name = ""
     except (DataLossError, KeyError):
         return  # a damaged index: leave what it may have referred to
     for path in data_files(prefix):
-        if os.path.basename(path) != used:
+        if os.path.basename(path) != used_name:
             os.unlink(path)
 
 

@@ -1,7 +1,8 @@
-"""Restore values into objects that do not exist yet: setting an attribute restores the values of its object.
+"""Restore values into objects that do not exist yet, when these are set as attributes.
 
 Classes whose own `__setattr__` calls `restore_attribute` (such as Checkpoint) need nothing else. An object of
-another class gets a subclass of its class while values are deferred for its attributes, so that others pay nothing.
+another class gets a subclass of its class while values are deferred for its attributes, so that setting attributes
+of other objects costs nothing.
 """
 
 from __future__ import annotations
@@ -66,17 +67,17 @@ def discard_deferred(owner: Any, name: str) -> None:
             owner.__class__ = getattr(type(owner), _ORIGINAL_CLASS)
 
 
-def _is_waiting(kind: type) -> bool:
-    return _ORIGINAL_CLASS in vars(kind)
+def _is_waiting(class_: type) -> bool:
+    return _ORIGINAL_CLASS in vars(class_)
 
 
 @lru_cache(maxsize=256)
-def _waiting_class(kind: type) -> type:
+def _waiting_class(class_: type) -> type:
     def set_attribute(self: Any, name: str, value: Any) -> None:
-        kind.__setattr__(self, name, value)  # type: ignore[call-arg]
+        class_.__setattr__(self, name, value)  # type: ignore[call-arg]
         restore_attribute(self, name, value)
 
     set_attribute.__autoconv_watches_attributes__ = True  # type: ignore[attr-defined]
-    names = {"__setattr__": set_attribute, "__slots__": (), _ORIGINAL_CLASS: kind}
-    names.update({name: getattr(kind, name) for name in ("__module__", "__qualname__", "__doc__")})
-    return type(kind)(kind.__name__, (kind,), names)
+    namespace = {"__setattr__": set_attribute, "__slots__": (), _ORIGINAL_CLASS: class_}
+    namespace.update({name: getattr(class_, name) for name in ("__module__", "__qualname__", "__doc__")})
+    return type(class_)(class_.__name__, (class_,), namespace)

@@ -52,7 +52,7 @@ _ONEOF_NAMES = {"Feature": "kind"}  # messages with at most one field set
 def message_classes() -> dict[str, type]:
     """Return the classes by name; raises ImportError without the package protobuf.
 
-    They are in a descriptor pool of their own, so that a program may load TensorFlow's, too.
+    The classes are in a separate descriptor pool, so that a program may load TensorFlow's classes, too.
     """
     try:
         from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
@@ -71,31 +71,31 @@ def message_classes() -> dict[str, type]:
     pool.Add(file)
     descriptors = {name: pool.FindMessageTypeByName(f"tensorflow.{name}") for name in NAMES}
     classes = {name: message_factory.GetMessageClass(descriptor) for name, descriptor in descriptors.items()}
-    for name, (description, expression, access, shown) in _DOCUMENTATION.items():
+    for name, (description, expression, access, result) in _DOCUMENTATION.items():
         classes[name].__doc__ = f"""{description}
 
 >>> message = {expression}
 >>> message.{access}
-{shown}
+{result}
 """
     return classes
 
 
-def _add_field(message: Any, name: str, number: int, kind: str) -> None:
+def _add_field(message: Any, name: str, number: int, field_type: str) -> None:
     field = message.field.add(name=name, number=number, label="LABEL_OPTIONAL")
-    if kind[0] in "[<":
+    if field_type[0] in "[<":
         field.label = field.LABEL_REPEATED
-    if kind[0] == "<":
-        entry = message.nested_type.add(name="".join(part.title() for part in name.split("_")) + "Entry")
-        entry.options.map_entry = True
-        _add_field(entry, "key", 1, "string")
-        _add_field(entry, "value", 2, kind[1:-1])
-        field.type, field.type_name = field.TYPE_MESSAGE, f".tensorflow.{message.name}.{entry.name}"
+    if field_type[0] == "<":
+        entry_message = message.nested_type.add(name="".join(word.title() for word in name.split("_")) + "Entry")
+        entry_message.options.map_entry = True
+        _add_field(entry_message, "key", 1, "string")
+        _add_field(entry_message, "value", 2, field_type[1:-1])
+        field.type, field.type_name = field.TYPE_MESSAGE, f".tensorflow.{message.name}.{entry_message.name}"
         return
-    kind = kind.strip("[]")
-    if kind in _MESSAGES:
-        field.type, field.type_name = field.TYPE_MESSAGE, f".tensorflow.{kind}"
+    field_type = field_type.strip("[]")
+    if field_type in _MESSAGES:
+        field.type, field.type_name = field.TYPE_MESSAGE, f".tensorflow.{field_type}"
     else:
-        field.type = getattr(field, f"TYPE_{kind.upper()}")
+        field.type = getattr(field, f"TYPE_{field_type.upper()}")
     if message.oneof_decl:
         field.oneof_index = 0

@@ -15,10 +15,10 @@ from autoconv.train.state import get_checkpoint_state, update_checkpoint_state
 
 
 class CheckpointManager:
-    """A manager writes numbered checkpoints into a folder and deletes all but the latest `max_to_keep` (None: none).
+    """A manager writes numbered checkpoints into a folder and deletes all but the latest `max_to_keep`; None keeps all.
 
-    `keep_checkpoint_every_n_hours` keeps further ones, that many hours apart. With a `step_counter` (a variable) and
-    a `checkpoint_interval` in steps, `save` does nothing until that many steps have passed. Raises ValueError for a
+    `keep_checkpoint_every_n_hours` keeps further checkpoints, that many hours apart. With a `step_counter` (a variable)
+    and a `checkpoint_interval` in steps, `save` does nothing until that many steps have passed. Raises ValueError for a
     `max_to_keep` below 1, and for an interval without a counter.
 
     >>> import tempfile
@@ -48,20 +48,20 @@ class CheckpointManager:
         self._checkpoint = checkpoint
         self._directory = os.fspath(directory)
         self._max_to_keep = max_to_keep
-        self._hours_preserved = keep_checkpoint_every_n_hours
+        self._preservation_hours = keep_checkpoint_every_n_hours
         self._name = checkpoint_name
         self._step_counter = step_counter
         self._interval = checkpoint_interval
-        self._initialize = init_fn
+        self._init_fn = init_fn
         self._step_of_last_save: int | None = None
-        self._checkpoints: dict[str, float] = {}
+        self._time_by_prefix: dict[str, float] = {}
         state = get_checkpoint_state(self._directory)
         self._latest = None
         self._last_preserved_at = time.time() - (keep_checkpoint_every_n_hours or 0) * 3600
         if state is not None:
             times = state.all_model_checkpoint_timestamps or [time.time()] * len(state.all_model_checkpoint_paths)
             checkpoints = zip(state.all_model_checkpoint_paths, times, strict=False)
-            self._checkpoints = {path: moment for path, moment in checkpoints if exists(path)}
+            self._time_by_prefix = {path: moment for path, moment in checkpoints if exists(path)}
             self._latest = state.model_checkpoint_path if exists(state.model_checkpoint_path) else None
             self._last_preserved_at = state.last_preserved_timestamp or self._last_preserved_at
 
@@ -85,7 +85,7 @@ class CheckpointManager:
     @property
     def checkpoints(self) -> list[str]:
         """The prefixes of the checkpoints that later saves may delete, oldest first."""
-        return list(self._checkpoints)
+        return list(self._time_by_prefix)
 
     def save(
         self,
@@ -103,22 +103,22 @@ class CheckpointManager:
         number = self._checkpoint.save_counter if checkpoint_number is None else checkpoint_number
         number = int(number.numpy() if hasattr(number, "numpy") else number)
         path = os.path.join(self._directory, f"{self._name}-{number}")
-        before = self._latest, dict(self._checkpoints), self._last_preserved_at, exists(path)
+        state_before = self._latest, dict(self._time_by_prefix), self._last_preserved_at, exists(path)
         try:
             self._checkpoint.write(path, options)
             self._latest = path
-            self._checkpoints.pop(path, None)
-            self._checkpoints[path] = time.time()
-            surplus = self._drop_surplus()
+            self._time_by_prefix.pop(path, None)
+            self._time_by_prefix[path] = time.time()
+            surplus_prefixes = self._remove_surplus()
             self._write_state()  # before files are deleted, so that the state never names a deleted checkpoint
         except BaseException:
-            self._latest, self._checkpoints, self._last_preserved_at, existed = before
+            self._latest, self._time_by_prefix, self._last_preserved_at, existed = state_before
             if not existed:
                 delete_unlisted(path)
             self._checkpoint.save_counter.assign_sub(1)
             raise
         self._step_of_last_save = step
-        for old_prefix in surplus:
+        for old_prefix in surplus_prefixes:
             delete_checkpoint(old_prefix)
         return path
 
@@ -129,8 +129,8 @@ class CheckpointManager:
             if self._step_counter is not None:
                 self._step_of_last_save = int(self._step_counter.numpy())
             return self._latest
-        if self._initialize is not None:
-            self._initialize()
+        if self._init_fn is not None:
+            self._init_fn()
         return None
 
     def sync(self) -> None:
@@ -139,24 +139,24 @@ class CheckpointManager:
     def _restore_latest(self) -> CheckpointLoadStatus:
         return self._checkpoint.restore(self._latest)
 
-    def _drop_surplus(self) -> list[str]:
+    def _remove_surplus(self) -> list[str]:
         """Remove the oldest checkpoints from the list; return those whose files are to be deleted."""
-        surplus: list[str] = []
-        while self._max_to_keep is not None and len(self._checkpoints) > self._max_to_keep:
-            path = next(iter(self._checkpoints))
-            moment = self._checkpoints.pop(path)
-            if self._hours_preserved and moment - self._last_preserved_at >= self._hours_preserved * 3600:
+        surplus_prefixes: list[str] = []
+        while self._max_to_keep is not None and len(self._time_by_prefix) > self._max_to_keep:
+            path = next(iter(self._time_by_prefix))
+            moment = self._time_by_prefix.pop(path)
+            if self._preservation_hours and moment - self._last_preserved_at >= self._preservation_hours * 3600:
                 self._last_preserved_at = moment
             else:
-                surplus.append(path)
-        return surplus
+                surplus_prefixes.append(path)
+        return surplus_prefixes
 
     def _write_state(self) -> None:
         assert self._latest is not None
         update_checkpoint_state(
             self._directory,
             self._latest,
-            list(self._checkpoints),
-            all_model_checkpoint_timestamps=list(self._checkpoints.values()),
+            list(self._time_by_prefix),
+            all_model_checkpoint_timestamps=list(self._time_by_prefix.values()),
             last_preserved_timestamp=self._last_preserved_at,
         )

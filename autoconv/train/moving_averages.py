@@ -41,7 +41,7 @@ class ExponentialMovingAverage:
         return self._name
 
     def apply(self, var_list: Iterable[Variable]) -> None:
-        """Make averages of the variables that have none, and move all of them."""
+        """Make averages for variables that have none, and move the averages of all the variables towards them."""
         decay: Any = convert_to_tensor(self._decay)
         if self._num_updates is not None:
             updates = apply("cast", convert_to_tensor(self._num_updates), dtype=decay.dtype)

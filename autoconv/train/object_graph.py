@@ -41,7 +41,7 @@ def object_graph(root: Any, attached: Mapping[str, Any] | None = None) -> Object
     are escaped as in TensorFlow, so that keys are the same as there.
     """
     graph = ObjectGraph([ObjectNode()], [root], [()])
-    numbers = {id(root): 0}
+    number_by_id = {id(root): 0}
     worklist = deque([0])
     while worklist:
         number = worklist.popleft()
@@ -49,13 +49,13 @@ def object_graph(root: Any, attached: Mapping[str, Any] | None = None) -> Object
         if number == 0 and attached:
             parts = {**parts, **attached}
         for name, part in parts.items():
-            if id(part) not in numbers:
-                numbers[id(part)] = len(graph.nodes)
+            if id(part) not in number_by_id:
+                number_by_id[id(part)] = len(graph.nodes)
                 worklist.append(len(graph.nodes))
                 graph.nodes.append(ObjectNode())
                 graph.objects.append(part)
                 graph.paths.append((*graph.paths[number], name))
-            graph.nodes[number].children[name] = numbers[id(part)]
+            graph.nodes[number].children[name] = number_by_id[id(part)]
     for node, value, path in zip(graph.nodes, graph.objects, graph.paths, strict=True):
         prefix = "/".join([*(_escape(name) for name in path), ".ATTRIBUTES/"])
         node.values = {name: prefix + name for name in value_names(value)}
@@ -120,23 +120,21 @@ def stored_arrays(value: Any) -> dict[str, np.ndarray]:
         return {VALUE: value.storage.value}
     with recording(None):
         return {
-            name: np.asarray(
-                convert_to_tensor(part() if callable(part) else part).numpy()  # type: ignore[attr-defined]
-            )
-            for name, part in _serialized_tensors(value).items()
+            name: np.asarray(convert_to_tensor(stored() if callable(stored) else stored).numpy())  # type: ignore[attr-defined]
+            for name, stored in _serialized_tensors(value).items()
         }
 
 
-def restore_values(value: Any, read: Callable[[str], np.ndarray], names: Mapping[str, str]) -> None:
-    """Set an object's values from a checkpoint; `names` are the keys by the values' names.
+def restore_values(value: Any, read: Callable[[str], np.ndarray], key_by_name: Mapping[str, str]) -> None:
+    """Set an object's values from a checkpoint; `key_by_name` has the checkpoint's key of each of its values.
 
     Raises ValueError for an array of another shape, with the shapes and the variable's name.
     """
     with recording(None):
         if isinstance(value, Variable):
-            _assign(value, read(names[VALUE]))
+            _assign(value, read(key_by_name[VALUE]))
         else:
-            value._restore_from_tensors({name: constant(read(key)) for name, key in names.items()})
+            value._restore_from_tensors({name: constant(read(key)) for name, key in key_by_name.items()})
 
 
 def _assign(variable: Variable, array: np.ndarray) -> None:

@@ -97,13 +97,13 @@ def open_checkpoint(prefix: str) -> CheckpointReader:
         raise NotFoundError(
             f"Unsuccessful TensorSliceReader constructor: Failed to find any matching files for {prefix}"
         )
-    before = None
+    previous_path = None
     while True:
         nodes, arrays = _read_index(prefix)
         # A writer may have replaced the index and deleted the file to which the earlier one refers.
-        if arrays.open_if_present() or arrays.path == before:
+        if arrays.open_if_present() or arrays.path == previous_path:
             return CheckpointReader(prefix, nodes, arrays)
-        before = arrays.path
+        previous_path = arrays.path
 
 
 def _read_index(prefix: str) -> tuple[list[ObjectNode], ArrayFile]:
@@ -116,7 +116,7 @@ def _read_index(prefix: str) -> tuple[list[ObjectNode], ArrayFile]:
             f"{prefix}{INDEX} has version {content.get('version')}; this release reads version {VERSION}."
         )
     nodes = [ObjectNode(node["children"], node["values"]) for node in content["nodes"]]
-    data = content["data"]
-    if os.path.basename(data) != data:  # a path with folders could leave the folder
-        raise DataLossError(f"{prefix}{INDEX} refers to {data!r}, which is no file beside it.")
-    return nodes, ArrayFile(os.path.join(os.path.dirname(prefix), data), content["arrays"])
+    data_name = content["data"]
+    if os.path.basename(data_name) != data_name:  # a path with folders could leave the folder
+        raise DataLossError(f"{prefix}{INDEX} refers to {data_name!r}, which is no file beside it.")
+    return nodes, ArrayFile(os.path.join(os.path.dirname(prefix), data_name), content["arrays"])

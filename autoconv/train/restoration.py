@@ -28,8 +28,8 @@ class Restoration:
         self.reader = reader
         self.root = root
         self.attached = attached
-        self.matched: dict[int, Any] = {}
-        self.restored: dict[int, Any] = {}  # by identity; the objects are referenced so that no other gets the same one
+        self.object_by_number: dict[int, Any] = {}
+        self.restored_by_id: dict[int, Any] = {}  # a reference keeps the identity from being used again
         self.match(0, root)
 
     @property
@@ -41,33 +41,33 @@ class Restoration:
         worklist = deque([(number, value)])
         while worklist:
             number, value = worklist.popleft()
-            if self.matched.get(number) is value and number:
+            if self.object_by_number.get(number) is value and number:
                 continue
-            self.matched[number] = value
+            self.object_by_number[number] = value
             node = self.nodes[number]
-            names = {name: node.values[name] for name in value_names(value) if name in node.values}
-            if names:
-                restore_values(value, self.reader.get_array, names)
-                self.restored[id(value)] = value
+            key_by_name = {name: node.values[name] for name in value_names(value) if name in node.values}
+            if key_by_name:
+                restore_values(value, self.reader.get_array, key_by_name)
+                self.restored_by_id[id(value)] = value
             parts = self._children(value)
-            for name, child in node.children.items():
+            for name, child_number in node.children.items():
                 if name in parts:
-                    worklist.append((child, parts[name]))
+                    worklist.append((child_number, parts[name]))
                 else:
-                    defer(value, name, self, child)
+                    defer(value, name, self, child_number)
 
     def _children(self, value: Any) -> Mapping[str, Any]:
         parts = children_of(value)
         return {**parts, **self.attached} if value is self.root else parts
 
-    def find_later_objects(self) -> None:
+    def match_later_objects(self) -> None:
         """Match items added to lists and dicts since the restoration, and attributes that traces have set."""
-        for number, value in list(self.matched.items()):
+        for number, value in list(self.object_by_number.items()):
             parts = self._children(value)
-            for name, child in self.nodes[number].children.items():
+            for name, child_number in self.nodes[number].children.items():
                 if name in parts:
-                    if self.matched.get(child) is not parts[name]:
-                        self.match(child, parts[name])
+                    if self.object_by_number.get(child_number) is not parts[name]:
+                        self.match(child_number, parts[name])
                     discard_deferred(value, name)
 
 
@@ -82,7 +82,7 @@ class CheckpointLoadStatus:
         self.assert_existing_objects_matched()
         restoration = self._restoration
         for number, node in enumerate(restoration.nodes):
-            if node.values and number not in restoration.matched:
+            if node.values and number not in restoration.object_by_number:
                 path = _path_from_root(restoration.nodes, number)
                 raise AssertionError(f"Unresolved object in checkpoint {path}: {sorted(node.values.values())}")
         return self
@@ -90,12 +90,12 @@ class CheckpointLoadStatus:
     def assert_existing_objects_matched(self) -> CheckpointLoadStatus:
         """Raise AssertionError unless every variable that exists below the root was matched."""
         restoration = self._restoration
-        restoration.find_later_objects()
+        restoration.match_later_objects()
         graph = object_graph(restoration.root, restoration.attached)
         missing = [
             value
             for node, value in zip(graph.nodes, graph.objects, strict=True)
-            if node.values and id(value) not in restoration.restored
+            if node.values and id(value) not in restoration.restored_by_id
         ]
         if missing:
             raise AssertionError(
@@ -108,8 +108,8 @@ class CheckpointLoadStatus:
     def assert_nontrivial_match(self) -> CheckpointLoadStatus:
         """Raise AssertionError if nothing but the root was matched."""
         restoration = self._restoration
-        restoration.find_later_objects()
-        if not restoration.restored.keys() - {id(value) for value in restoration.attached.values()}:
+        restoration.match_later_objects()
+        if not restoration.restored_by_id.keys() - {id(value) for value in restoration.attached.values()}:
             raise AssertionError(
                 "Nothing except the root object matched a checkpointed value. Typically this means that the "
                 "checkpoint does not match the Python program. The checkpoint has the objects: "
@@ -118,7 +118,7 @@ class CheckpointLoadStatus:
         return self
 
     def expect_partial(self) -> CheckpointLoadStatus:
-        """Accept unused values of the checkpoint; there are no warnings about them, so this has no effect."""
+        """Accept unused values of the checkpoint; as there are no warnings about them, the call has no effect."""
         return self
 
     def initialize_or_restore(self, session: Any = None) -> None:
@@ -129,7 +129,7 @@ class CheckpointLoadStatus:
 
 
 class InitializationOnlyStatus(CheckpointLoadStatus):
-    """The status of a restoration from no checkpoint: every assertion fails but `expect_partial`'s."""
+    """The status of a restoration from no checkpoint: every assertion fails, and `expect_partial` succeeds."""
 
     def __init__(self, root: Any) -> None:
         self._root = root
@@ -148,8 +148,8 @@ def _path_from_root(nodes: list[ObjectNode], target: int) -> str:
     worklist = deque([0])
     while worklist:
         number = worklist.popleft()
-        for name, child in nodes[number].children.items():
-            if child not in paths:
-                paths[child] = f"{paths[number]}.{name}"
-                worklist.append(child)
+        for name, child_number in nodes[number].children.items():
+            if child_number not in paths:
+                paths[child_number] = f"{paths[number]}.{name}"
+                worklist.append(child_number)
     return paths.get(target, "(root)")

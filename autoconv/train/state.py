@@ -83,24 +83,24 @@ def get_checkpoint_state(
     path = os.path.join(folder, latest_filename or "checkpoint")
     if not os.path.isfile(path):
         return None
-    values = _values(path)
+    values = _read_values(path)
     latest = values.get("model_checkpoint_path")
     if not latest:
         raise DataLossError(f"{path} names no checkpoint.")
     try:
         times = [float(moment) for moment in values.get("all_model_checkpoint_timestamps", [])]
-        preserved = float(values.get("last_preserved_timestamp", ["0"])[-1])
+        preserved_time = float(values.get("last_preserved_timestamp", ["0"])[-1])
     except ValueError as error:
         raise DataLossError(f"{path} is damaged: {error}") from None
     return CheckpointState(
         os.path.join(folder, latest[-1]),
         [os.path.join(folder, name) for name in values.get("all_model_checkpoint_paths", [])],
         times,
-        preserved,
+        preserved_time,
     )
 
 
-def _values(path: str) -> dict[str, list[str]]:
+def _read_values(path: str) -> dict[str, list[str]]:
     """Return the values of each name in a state's file; raises DataLossError for damage."""
     values: dict[str, list[str]] = {}
     lines: list[str] = []
@@ -137,7 +137,8 @@ def checkpoints_iterator(
 ) -> Iterator[str]:  # fmt: skip
     """Yield the prefix of the latest checkpoint of a folder, then of each later one that another process writes.
 
-    Waits `timeout` seconds for one (forever by default), then ends, unless `timeout_fn` is given and returns False.
+    The iterator waits `timeout` seconds for a checkpoint (forever by default), then ends, unless `timeout_fn` is given
+    and returns False.
     At least `min_interval_secs` pass from one checkpoint to the next.
 
     >>> import tempfile
@@ -165,7 +166,7 @@ def checkpoints_iterator(
 
 
 def load_checkpoint(ckpt_dir_or_file: str | os.PathLike[str]) -> CheckpointReader:
-    """Return the reader of a checkpoint, given its prefix or a folder, which stands for its latest.
+    """Return the reader of a checkpoint, given its prefix, or a folder for the latest in it.
 
     Raises ValueError for a folder without checkpoints.
 

@@ -59,9 +59,9 @@ def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | 
 def _array_of_numbers(obj: Any, dtype: Any) -> np.ndarray:
     result = np.asarray(obj, dtype)
     if result.dtype == object:
-        raise OverflowError("a Python integer is too large for int64") if _has_numbers(obj) else TypeError(
-            f"a {type(obj).__name__} is not made of numbers"
-        )
+        if _has_numbers(obj):
+            raise OverflowError("a Python integer is too large for int64")
+        raise TypeError(f"a {type(obj).__name__} is not made of numbers")
     return result
 
 

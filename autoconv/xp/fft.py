@@ -16,7 +16,7 @@ def _function_along_axis(name: str) -> Callable[..., Any]:
         return numpy_implementation(f"fft.{name}")(x, n, axis, norm)
 
     run.__name__ = run.__qualname__ = name
-    run.__doc__ = f"`numpy.fft.{name}` along an axis; float32 and complex64 stay single."
+    run.__doc__ = f"`numpy.fft.{name}` along an axis; float32 and complex64 stay in single precision."
     return run
 
 

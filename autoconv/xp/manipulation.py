@@ -216,9 +216,9 @@ def argsort(x: TensorLike, /, *, axis: AxisLike = -1, descending: bool = False, 
     if not descending:
         return numpy_implementation("argsort")(x, axis, stable=stable)
     x_tensor = tensor(x)
-    order = flip(numpy_implementation("argsort")(flip(x_tensor, axis=axis), axis, stable=stable), axis=axis)
-    last = tensor(known_shape(x_tensor)[axis_of(axis, rank_of(x_tensor))] - 1)
-    return apply("subtract", last, order)
+    reversed_order = flip(numpy_implementation("argsort")(flip(x_tensor, axis=axis), axis, stable=stable), axis=axis)
+    last_index = tensor(known_shape(x_tensor)[axis_of(axis, rank_of(x_tensor))] - 1)
+    return apply("subtract", last_index, reversed_order)
 
 
 def sort(x: TensorLike, /, *, axis: AxisLike = -1, descending: bool = False, stable: bool = True) -> Tensor:
@@ -279,7 +279,7 @@ def diff(
     return numpy_implementation("diff")(x, n, axis, **further_elements)
 
 
-# ---- sets, of the flattened array; each nan is an element of its own
+# ---- sets, of the flattened array; nans count as different elements
 
 
 def unique_all(x: TensorLike, /) -> Any:

@@ -42,44 +42,43 @@ def crop_and_resize(
     if method not in ("bilinear", "nearest"):
         raise ValueError(f'method is "bilinear" or "nearest", found {method!r}')
     x, corners = cast(convert_to_tensor(image), float32), convert_to_tensor(boxes, float32)
-    sides, static_sizes = shape_argument(crop_size)
+    size_operands, static_sizes = shape_argument(crop_size)
     static_height, static_width = static_sizes if static_sizes is not None and len(static_sizes) == 2 else (None, None)
     sizes = get_item(shape(x), slice(1, 3))
     begins, ends = get_item(corners, (slice(None), slice(0, 2))), get_item(corners, (slice(None), slice(2, 4)))
     sample_positions = []
     for axis, side in ((0, static_height), (1, static_width)):
-        count = get_item(sides[0], axis) if side is None else side
+        count = get_item(size_operands[0], axis) if side is None else side
         last_index = cast(get_item(sizes, axis) - 1, float32)
         begin, end = get_item(begins, (slice(None), axis)), get_item(ends, (slice(None), axis))
         steps = cast(tensor_range(count), float32)
         step_size = expand_dims((end - begin) * last_index, 1) / cast(count - 1, float32) if side != 1 else None
-        first = expand_dims(begin * last_index, 1)
-        middle = expand_dims((begin + end) * 0.5 * last_index, 1)
-        positions = middle + 0.0 * steps if step_size is None else first + steps * step_size
+        first_position = expand_dims(begin * last_index, 1)
+        middle_position = expand_dims((begin + end) * 0.5 * last_index, 1)
+        positions = middle_position + 0.0 * steps if step_size is None else first_position + steps * step_size
         if side is None:
-            positions = where(apply("equal", count, 1), middle + 0.0 * steps, positions)
+            positions = where(apply("equal", count, 1), middle_position + 0.0 * steps, positions)
         sample_positions.append((positions, last_index))
     (rows, last_row), (columns, last_column) = sample_positions
     rows, columns = expand_dims(rows, 2), expand_dims(columns, 1)
     pixels = _Pixels(x, cast(convert_to_tensor(box_indices), int32))
     if method == "nearest":
-        colour = pixels.gather_pixels(_round(rows), _round(columns))
+        pixel_values = pixels.gather_pixels(_round(rows), _round(columns))
     else:
         top_rows, left_columns = apply("floor", rows), apply("floor", columns)
         row_fraction, column_fraction = expand_dims(rows - top_rows, -1), expand_dims(columns - left_columns, -1)
         bottom_rows, right_columns = apply("ceil", rows), apply("ceil", columns)
-        upper_row = pixels.gather_pixels(top_rows, left_columns) * (1.0 - column_fraction) + pixels.gather_pixels(
-            top_rows, right_columns
-        ) * column_fraction
-        lower_row = pixels.gather_pixels(bottom_rows, left_columns) * (1.0 - column_fraction) + pixels.gather_pixels(
-            bottom_rows, right_columns
-        ) * column_fraction
-        colour = upper_row * (1.0 - row_fraction) + lower_row * row_fraction
-    inside = logical_and(
+        upper_row, lower_row = (
+            pixels.gather_pixels(pixel_rows, left_columns) * (1.0 - column_fraction)
+            + pixels.gather_pixels(pixel_rows, right_columns) * column_fraction
+            for pixel_rows in (top_rows, bottom_rows)
+        )
+        pixel_values = upper_row * (1.0 - row_fraction) + lower_row * row_fraction
+    is_inside = logical_and(
         logical_and(apply("greater_equal", rows, 0.0), apply("less_equal", rows, last_row)),
         logical_and(apply("greater_equal", columns, 0.0), apply("less_equal", columns, last_column)),
     )
-    return where(expand_dims(inside, -1), colour, cast(extrapolation_value, float32))
+    return where(expand_dims(is_inside, -1), pixel_values, cast(extrapolation_value, float32))
 
 
 def _round(value: Tensor) -> Tensor:
@@ -88,18 +87,18 @@ def _round(value: Tensor) -> Tensor:
 
 
 class _Pixels:
-    """The pixels of a batch of images at rows [boxes, tall, 1] and columns [boxes, 1, wide]; the nearest inside."""
+    """The pixels of a batch of images at rows [boxes, height, 1] and columns [boxes, 1, width], kept inside."""
 
     def __init__(self, images: Tensor, image_indices: Tensor) -> None:
         sizes = shape(images)
         self.height, self.width = get_item(sizes, 1), get_item(sizes, 2)
-        self.flat = reshape(images, stack([get_item(sizes, 0) * self.height * self.width, get_item(sizes, 3)]))
-        self.begins = expand_dims(expand_dims(image_indices * self.height * self.width, 1), 1)
+        self.pixel_rows = reshape(images, stack([get_item(sizes, 0) * self.height * self.width, get_item(sizes, 3)]))
+        self.first_pixels = expand_dims(expand_dims(image_indices * self.height * self.width, 1), 1)
 
     def gather_pixels(self, rows: Tensor, columns: Tensor) -> Tensor:
         row = clip_by_value(cast(rows, int32), 0, self.height - 1)
         column = clip_by_value(cast(columns, int32), 0, self.width - 1)
-        return gather(self.flat, self.begins + row * self.width + column)
+        return gather(self.pixel_rows, self.first_pixels + row * self.width + column)
 
 
 def draw_bounding_boxes(images: TensorLike, boxes: TensorLike, colors: Any, name: str | None = None) -> Tensor:
@@ -115,13 +114,13 @@ def draw_bounding_boxes(images: TensorLike, boxes: TensorLike, colors: Any, name
            [5., 5., 5.]], dtype=float32)
     """
     x = convert_to_tensor(images)
-    table = COLORS if colors is None else colors
-    inputs = [x, convert_to_tensor(boxes, float32), convert_to_tensor(table, float32)]
+    color_table = _BUILT_IN_COLORS if colors is None else colors
+    inputs = [x, convert_to_tensor(boxes, float32), convert_to_tensor(color_table, float32)]
     function = DrawnBoxes(colors is None)
     return numpy_function(function, inputs, [TensorSpec(x.shape, x.dtype)], name="DrawBoundingBoxes")[0]
 
 
-COLORS = (
+_BUILT_IN_COLORS = (
     (1, 1, 0, 1), (0, 0, 1, 1), (1, 0, 0, 1), (0, 1, 0, 1), (0.5, 0, 0.5, 1), (0.5, 0.5, 0, 1), (0.5, 0, 0, 1),
     (0, 0, 0.5, 1), (0, 1, 1, 1), (1, 0, 1, 1),
 )  # fmt: skip
@@ -130,23 +129,23 @@ COLORS = (
 @attribute_class
 @dataclass(frozen=True)
 class DrawnBoxes:
-    """Draw boxes on copies of images; `built_in` colours are ones in images of one channel."""
+    """Draw boxes on copies of images; `has_built_in_colors` makes all colours 1 in images of one channel."""
 
     graphdef: ClassVar = "DrawBoundingBoxesV2"
-    built_in: bool
+    has_built_in_colors: bool
 
     def __call__(self, images: np.ndarray, boxes: np.ndarray, colors: np.ndarray) -> np.ndarray:
-        array = np.array(images)
-        _, height, width, depth = array.shape
-        palette = np.ones((1, 1)) if self.built_in and depth == 1 else colors[:, :depth]
-        for image, corners in zip(array, boxes, strict=True):
-            for number, box in enumerate(corners):
+        result = np.array(images)
+        _, height, width, depth = result.shape
+        palette = np.ones((1, 1)) if self.has_built_in_colors and depth == 1 else colors[:, :depth]
+        for image, corners in zip(result, boxes, strict=True):
+            for box_number, box in enumerate(corners):
                 top, left, bottom, right = (
                     int(edge * np.float32(side - 1)) for edge, side in zip(box, (height, width) * 2, strict=True)
                 )
                 if top <= bottom and left <= right:
-                    _draw(image, top, left, bottom, right, palette[number % len(palette)])
-        return array
+                    _draw(image, top, left, bottom, right, palette[box_number % len(palette)])
+        return result
 
 
 def _draw(image: np.ndarray, top: int, left: int, bottom: int, right: int, color: np.ndarray) -> None:

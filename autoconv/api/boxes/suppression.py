@@ -57,12 +57,12 @@ def non_max_suppression_with_scores(
     return indices, scores_of_boxes
 
 
-def _suppress(boxes: TensorLike, scores: TensorLike, *numbers: Any) -> list[Tensor]:
-    corners, values = convert_to_tensor(boxes), convert_to_tensor(scores)
-    if corners.shape.rank not in (None, 2) or values.shape.rank not in (None, 1):
-        raise ValueError(f"boxes are [n, 4] and scores [n], found {corners.shape} and {values.shape}")
-    specs = [TensorSpec((None,), int32), TensorSpec((None,), values.dtype)]
-    return _call_on_host(Suppression(values.dtype), [corners, values, *numbers], specs)
+def _suppress(boxes: TensorLike, scores: TensorLike, *limits: Any) -> list[Tensor]:
+    corners, score_tensor = convert_to_tensor(boxes), convert_to_tensor(scores)
+    if corners.shape.rank not in (None, 2) or score_tensor.shape.rank not in (None, 1):
+        raise ValueError(f"boxes are [n, 4] and scores [n], found {corners.shape} and {score_tensor.shape}")
+    specs = [TensorSpec((None,), int32), TensorSpec((None,), score_tensor.dtype)]
+    return _call_on_host(Suppression(score_tensor.dtype), [corners, score_tensor, *limits], specs)
 
 
 def non_max_suppression_overlaps(
@@ -94,16 +94,16 @@ def non_max_suppression_padded(
     >>> found[0].numpy(), found[1].numpy()
     (array([1, 2, 0], dtype=int32), np.int32(2))
     """
-    corners, values = convert_to_tensor(boxes), convert_to_tensor(scores)
+    corners, score_tensor = convert_to_tensor(boxes), convert_to_tensor(scores)
     if not pad_to_max_output_size and corners.shape.rank not in (None, 2):
         raise ValueError(f"a batch of boxes needs pad_to_max_output_size=True, found boxes of shape {corners.shape}")
-    batch = None if values.shape.rank is None else values.shape.as_list()[:-1]
+    batch = None if score_tensor.shape.rank is None else score_tensor.shape.as_list()[:-1]
     static_limit = static_value(max_output_size)
     count = None if static_limit is None or not pad_to_max_output_size else int(static_limit)
     shape = None if batch is None else (*batch, count)
     specs = [TensorSpec(shape, int32), TensorSpec(batch, int32)]
     function = PaddedSuppression(bool(pad_to_max_output_size), bool(canonicalized_coordinates))
-    inputs = [corners, values, max_output_size, iou_threshold, score_threshold]
+    inputs = [corners, score_tensor, max_output_size, iou_threshold, score_threshold]
     indices, counts = _call_on_host(function, inputs, specs)
     return indices, counts
 
@@ -122,7 +122,7 @@ def combined_non_max_suppression(
     iou_threshold: TensorLike = 0.5, score_threshold: TensorLike = float("-inf"), pad_per_class: bool = False,
     clip_boxes: bool = True, name: str | None = None,
 ) -> CombinedNonMaxSuppression:  # fmt: skip
-    """The boxes with the highest scores for each class of each image: boxes, scores, classes, and their numbers.
+    """The boxes with the highest scores for each class of each image: boxes, scores, classes, and the number of boxes.
 
     `boxes` is [batch, n, q, 4], where q is 1 or the number of classes, and `scores` [batch, n, classes]. The results
     are filled up by zeros to `max_total_size` boxes an image, with `pad_per_class` to at most
@@ -133,18 +133,20 @@ def combined_non_max_suppression(
     >>> found[1].numpy(), found[3].numpy()
     (array([[0.9, 0. ]], dtype=float32), array([1], dtype=int32))
     """
-    corners, values = convert_to_tensor(boxes, float32), convert_to_tensor(scores, float32)
-    total = static_int(max_total_size, "max_total_size")
-    batch, class_count = (values.shape[0], values.shape[2]) if values.shape.rank == 3 else (None, None)
+    corners, score_tensor = convert_to_tensor(boxes, float32), convert_to_tensor(scores, float32)
+    max_total = static_int(max_total_size, "max_total_size")
+    batch, class_count = (score_tensor.shape[0], score_tensor.shape[2]) if score_tensor.shape.rank == 3 else (
+        None, None
+    )
     static_limit = static_value(max_output_size_per_class)
-    per_class = min(
-        total, int(static_limit) * class_count
-    ) if class_count is not None and static_limit is not None else None
-    size = per_class if pad_per_class else total
+    size: int | None = max_total
+    if pad_per_class:
+        is_open = class_count is None or static_limit is None
+        size = None if is_open else min(max_total, int(static_limit) * class_count)  # type: ignore[operator]
     shapes = [(batch, size, 4), (batch, size), (batch, size)]
     specs = [*(TensorSpec(shape, float32) for shape in shapes), TensorSpec((batch,), int32)]
-    function = CombinedSuppression(total, bool(pad_per_class), bool(clip_boxes))
-    inputs = [corners, values, max_output_size_per_class, iou_threshold, score_threshold]
+    function = CombinedSuppression(max_total, bool(pad_per_class), bool(clip_boxes))
+    inputs = [corners, score_tensor, max_output_size_per_class, iou_threshold, score_threshold]
     chosen_boxes, chosen_scores, classes, counts = _call_on_host(function, inputs, specs)
     return CombinedNonMaxSuppression(chosen_boxes, chosen_scores, classes, counts)
 
@@ -166,8 +168,10 @@ class Suppression:
     ) -> Any:
         _check_shapes(boxes, scores)
         corners = _order_corners(boxes)
-        share = lambda place: _overlap(corners[place], corners)
-        return _select_greedily(scores, int(max_boxes), float(overlap_limit), float(score_limit), float(sigma), share)
+        overlaps_with = lambda index: _overlap(corners[index], corners)
+        return _select_greedily(
+            scores, int(max_boxes), float(overlap_limit), float(score_limit), float(sigma), overlaps_with
+        )
 
 
 @attribute_class
@@ -181,7 +185,7 @@ class OverlapSuppression:
         self, overlaps: Array, scores: Array, max_boxes: Array, overlap_limit: Array, score_limit: Array
     ) -> Any:
         return _select_greedily(
-            scores, int(max_boxes), float(overlap_limit), float(score_limit), 0.0, lambda place: overlaps[:, place]
+            scores, int(max_boxes), float(overlap_limit), float(score_limit), 0.0, lambda index: overlaps[:, index]
         )[0]
 
 
@@ -191,24 +195,24 @@ class PaddedSuppression:
     """Choose boxes for each element of a batch."""
 
     graphdef: ClassVar = "NonMaxSuppressionV5"
-    padded: bool
-    in_order: bool
+    is_padded: bool
+    has_ordered_corners: bool
 
     def __call__(self, boxes: Array, scores: Array, max_boxes: Array, overlap_limit: Array, score_limit: Array) -> Any:
         batch = scores.shape[:-1]
-        flat, flat_scores = boxes.reshape(-1, *boxes.shape[-2:]), scores.reshape(-1, scores.shape[-1])
+        flat_boxes, flat_scores = boxes.reshape(-1, *boxes.shape[-2:]), scores.reshape(-1, scores.shape[-1])
         indices = np.zeros((len(flat_scores), int(max_boxes)), np.int32)
         counts = np.zeros(len(flat_scores), np.int32)
-        exclusive_limit = np.nextafter(float(overlap_limit), -math.inf)  # an equal share is too much
-        for row, (corners, values) in enumerate(zip(flat, flat_scores, strict=True)):
-            if not self.in_order and len(flat[0]):
-                corners = _exchange_corners(corners, flat[0][0])
+        exclusive_limit = np.nextafter(float(overlap_limit), -math.inf)  # at the limit, boxes exclude each other
+        for row, (corners, values) in enumerate(zip(flat_boxes, flat_scores, strict=True)):
+            if not self.has_ordered_corners and len(flat_boxes[0]):
+                corners = _exchange_corners(corners, flat_boxes[0][0])
             chosen, _ = _select_greedily(
                 values, int(max_boxes), exclusive_limit, float(score_limit), 0.0,
                 lambda index, c=corners: _overlap(c[index], c),
             )
             indices[row, : len(chosen)], counts[row] = chosen, len(chosen)
-        if not self.padded:
+        if not self.is_padded:
             return indices[0, : counts[0]], counts[0]
         return indices.reshape(*batch, int(max_boxes)), counts.reshape(batch)
 
@@ -219,13 +223,13 @@ class CombinedSuppression:
     """Choose boxes for each class of each image, and the best of all classes."""
 
     graphdef: ClassVar = "CombinedNonMaxSuppression"
-    total: int
+    max_total: int
     pad_per_class: bool
-    clip: bool
+    clips_boxes: bool
 
     def __call__(self, boxes: Array, scores: Array, max_boxes: Array, overlap_limit: Array, score_limit: Array) -> Any:
         batch, _, class_count = scores.shape
-        size = min(self.total, int(max_boxes) * class_count) if self.pad_per_class else self.total
+        size = min(self.max_total, int(max_boxes) * class_count) if self.pad_per_class else self.max_total
         corners = np.zeros((batch, size, 4), np.float32)
         chosen_scores, classes = np.zeros((2, batch, size), np.float32)
         counts = np.zeros(batch, np.int32)
@@ -233,51 +237,50 @@ class CombinedSuppression:
             candidates = []
             for class_index in range(class_count):
                 class_boxes = boxes[image, :, class_index if boxes.shape[2] > 1 else 0]
-                ordered = _order_corners(class_boxes)
-                share = lambda rank, c=ordered: _overlap(c[rank], c)
-                chosen = _select_greedily(
-                    scores[image, :, class_index], int(max_boxes), float(overlap_limit), float(score_limit), 0.0, share
-                )
-                candidates += [(score, class_index, class_boxes[rank]) for rank, score in zip(*chosen, strict=True)]
-            candidates = sorted(candidates, key=lambda one: -one[0])[:size]
+                ordered_boxes = _order_corners(class_boxes)
+                overlaps_with = lambda index, c=ordered_boxes: _overlap(c[index], c)
+                limits = int(max_boxes), float(overlap_limit), float(score_limit)
+                chosen = _select_greedily(scores[image, :, class_index], *limits, 0.0, overlaps_with)
+                candidates += [(score, class_index, class_boxes[index]) for index, score in zip(*chosen, strict=True)]
+            candidates = sorted(candidates, key=lambda candidate: -candidate[0])[:size]
             counts[image] = len(candidates)
             for rank, (score, class_index, box) in enumerate(candidates):
-                corners[image, rank] = np.clip(box, 0.0, 1.0) if self.clip else box
+                corners[image, rank] = np.clip(box, 0.0, 1.0) if self.clips_boxes else box
                 chosen_scores[image, rank], classes[image, rank] = score, class_index
         return corners, chosen_scores, classes, counts
 
 
 def _select_greedily(
-    scores: Array, limit: int, overlap_limit: float, score_limit: float, sigma: float, overlaps_with: Any
+    scores: Array, max_boxes: int, overlap_limit: float, score_limit: float, sigma: float, overlaps_with: Any
 ) -> Any:
     """Return the chosen indices and their scores; `overlaps_with(index)` returns the overlaps of a box with all."""
     if not 0.0 <= np.float32(overlap_limit) <= 1.0 and not overlap_limit < 0:
         raise InvalidArgumentError(f"iou_threshold must be in [0, 1], found {overlap_limit}")
-    remaining = np.array(scores)
-    is_candidate = remaining > score_limit
+    current_scores = np.array(scores)
+    is_candidate = current_scores > score_limit
     indices: list[int] = []
     chosen_scores: list[Any] = []
-    while len(indices) < limit and is_candidate.any():
-        best = int(np.argmax(np.where(is_candidate, remaining, -np.inf)))
+    while len(indices) < max_boxes and is_candidate.any():
+        best = int(np.argmax(np.where(is_candidate, current_scores, -np.inf)))
         indices.append(best)
-        chosen_scores.append(remaining[best])
+        chosen_scores.append(current_scores[best])
         is_candidate[best] = False
         overlaps = overlaps_with(best)
         if sigma > 0:
-            remaining = (remaining * np.exp(-0.5 / sigma * overlaps * overlaps)).astype(remaining.dtype)
-            is_candidate &= remaining > score_limit
+            current_scores = (current_scores * np.exp(-0.5 / sigma * overlaps * overlaps)).astype(current_scores.dtype)
+            is_candidate &= current_scores > score_limit
         else:
             is_candidate &= ~(overlaps > overlap_limit)
-    return np.array(indices, np.int32), np.array(chosen_scores, remaining.dtype)
+    return np.array(indices, np.int32), np.array(chosen_scores, current_scores.dtype)
 
 
 def _order_corners(boxes: Array) -> Array:
-    low = np.minimum(boxes[..., :2], boxes[..., 2:])
-    return np.concatenate([low, np.maximum(boxes[..., :2], boxes[..., 2:])], -1)
+    low_corners = np.minimum(boxes[..., :2], boxes[..., 2:])
+    return np.concatenate([low_corners, np.maximum(boxes[..., :2], boxes[..., 2:])], -1)
 
 
 def _exchange_corners(boxes: Array, first: Array) -> Array:
-    """Exchange the corners of all boxes where those of `first` are exchanged."""
+    """Exchange the corners' coordinates of all boxes in the dimensions in which those of `first` are exchanged."""
     order = [0 if first[0] <= first[2] else 2, 1 if first[1] <= first[3] else 3]
     return boxes[:, [*order, 2 - order[0], 4 - order[1]]]
 
@@ -285,12 +288,12 @@ def _exchange_corners(boxes: Array, first: Array) -> Array:
 def _overlap(box: Array, boxes: Array) -> Array:
     """Return the area that the box shares with each box, over the area that both cover."""
     sides = np.maximum(np.minimum(box[2:], boxes[:, 2:]) - np.maximum(box[:2], boxes[:, :2]), 0)
-    common = sides[:, 0] * sides[:, 1]
+    common_areas = sides[:, 0] * sides[:, 1]
     areas = (boxes[:, 2] - boxes[:, 0]) * (boxes[:, 3] - boxes[:, 1])
     box_area = (box[2] - box[0]) * (box[3] - box[1])
-    union = areas + box_area - common
+    unions = areas + box_area - common_areas
     has_area = (areas > 0) & (box_area > 0)
-    return np.where(has_area, common / np.where(has_area, union, 1), 0).astype(boxes.dtype)
+    return np.where(has_area, common_areas / np.where(has_area, unions, 1), 0).astype(boxes.dtype)
 
 
 def _check_shapes(boxes: Array, scores: Array) -> None:
