@@ -28,24 +28,26 @@ _LAZY_NAMES = ("xla",)
 
 
 def get_backend(name: str | None = None) -> Backend:
-    """Return the backend of that name, or the configured one without a name; `xla` is loaded at its first use.
+    """Return the backend of that name, or the configured one without a name.
+
+    `xla` is loaded at its first use; `xla:GPU:0` is that backend for one device.
 
     Raises ValueError for an unknown name, and ImportError where a package is missing.
     """
-    key = _ALIASES.get(name or SETTINGS.backend, name or SETTINGS.backend)
-    if key not in BACKENDS:
-        if key.partition(":")[0] not in _LAZY_NAMES:
+    given_name = name or SETTINGS.backend
+    full_name = _ALIASES.get(given_name, given_name)
+    if full_name not in BACKENDS:
+        base_name, _, device = full_name.partition(":")
+        if base_name not in _LAZY_NAMES:
             names = sorted({*_ALIASES, *_LAZY_NAMES, *BACKENDS} - set(_ALIASES.values()))
-            raise ValueError(f"there is no backend {key!r}: there are {', '.join(names)}")
-        backend: Backend = import_module("autoconv.backends.xla").XlaBackend(_NATIVE, key.partition(":")[2])
-        BACKENDS[key] = backend
-    return BACKENDS[key]
+            raise ValueError(f"there is no backend {full_name!r}: there are {', '.join(names)}")
+        BACKENDS[full_name] = import_module("autoconv.backends.xla").XlaBackend(_NATIVE, device)
+    return BACKENDS[full_name]
 
 
 def check_backend_name(name: str | None) -> str | None:
-    """Return the name of a backend, None for the configured one. Raises as `get_backend`."""
-    if name is not None or SETTINGS.backend not in BACKENDS:
-        get_backend(name)
+    """Return `name`, or raise the error of `get_backend`; None is the configured backend."""
+    get_backend(name)
     return name
 
 
@@ -54,15 +56,16 @@ def compile_graph(
 ) -> CompiledGraph:
     """Compile with the named backend, or the configured one if the name is None.
 
-    If that backend is unavailable, warn once, and replace it by native code, or native code by the reference.
+    `pool` numbers the thread pool that runs large loops. If that backend is unavailable, warn once, and replace it by
+    native code, or native code by the reference.
     """
     chosen = get_backend(backend)
     try:
         return chosen.compile(graph, form, pool)
     except Unsupported as error:
-        other = REFERENCE if chosen is _NATIVE else _NATIVE
+        replacement = REFERENCE if chosen is _NATIVE else _NATIVE
         warnings.warn(f"graphs run without the backend {chosen.name}: {error}", RuntimeWarning, stacklevel=2)
-        BACKENDS.update({name: other for name, known in BACKENDS.items() if known is chosen})
+        BACKENDS.update({name: replacement for name, listed in BACKENDS.items() if listed is chosen})
         return compile_graph(graph, form, pool, backend)
 
 

@@ -33,7 +33,7 @@ class ListParameter:
 class InstanceParameter:
     """A parameter that is an instance of exactly this class, passed through unchanged."""
 
-    kind: type
+    instance_type: type
 
 
 ABSENT = object()
@@ -47,25 +47,25 @@ MIN_STRIDED_BYTES = 1 << 13
 class GlobalGuard:
     """Guard that `namespace[name]` is this very object, or, for ABSENT, that the name is unbound.
 
-    `words` maps offsets in the object, in bytes, to the object that each has to hold (None: a NULL pointer). `empty` is
-    a dict that has to be empty.
+    `fields` pairs offsets in the object, in bytes, with the object that each has to hold (None: a NULL pointer).
+    `empty_dict` is a dict that has to be empty.
     """
 
     namespace: dict[str, Any]
     name: str
     value: Any
-    words: tuple[tuple[int, Any], ...] = ()
-    empty: dict[str, Any] | None = None
+    fields: tuple[tuple[int, Any], ...] = ()
+    empty_dict: dict[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class CellGuard:
-    """Guard that a closure cell holds this very object; `words` and `empty` as in GlobalGuard."""
+    """Guard that a closure cell holds this very object; `fields` and `empty_dict` as in GlobalGuard."""
 
     cell: Any
     value: Any
-    words: tuple[tuple[int, Any], ...] = ()
-    empty: dict[str, Any] | None = None
+    fields: tuple[tuple[int, Any], ...] = ()
+    empty_dict: dict[str, Any] | None = None
 
 
 Guard = GlobalGuard | CellGuard
@@ -92,16 +92,16 @@ class ConstantResult:
 
 @dataclass(frozen=True, slots=True)
 class ContainerResult:
-    """A new tuple, list, or dict with these keys."""
+    """A new container of the parts; `keys` are those of a dict, None for others."""
 
-    kind: type
+    container_type: type
     keys: tuple[Any, ...] | None
     parts: tuple[ResultForm, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class CalledResult:
-    """The result of a Python function of the parts, such as a named tuple, an object or a copy of a set."""
+    """The result of a Python function applied to the parts, such as a named tuple, an object or a copy of a set."""
 
     function: Callable[..., Any]
     parts: tuple[ResultForm, ...]
@@ -109,9 +109,9 @@ class CalledResult:
 
 @dataclass(frozen=True, slots=True)
 class SelectedResult:
-    """One of several results, selected by the integer output at position `tag`."""
+    """One of several results, selected by the integer output at `tag_position`."""
 
-    tag: int
+    tag_position: int
     arms: tuple[ResultForm, ...]
 
 
@@ -119,10 +119,10 @@ ResultForm = OutputResult | ConstantResult | ContainerResult | CalledResult | Se
 
 
 def output_kinds(form: ResultForm) -> dict[int, str]:
-    """Map the positions of the outputs that a result uses to their kinds; a selecting output has the kind "tag"."""
+    """Map the positions of the outputs that a result uses to their kinds; a tag has the kind "tag"."""
     if isinstance(form, OutputResult):
         return {form.position: form.kind}
-    result = {form.tag: "tag"} if isinstance(form, SelectedResult) else {}
+    result = {form.tag_position: "tag"} if isinstance(form, SelectedResult) else {}
     parts = form.arms if isinstance(form, SelectedResult) else getattr(form, "parts", ())
     for part in parts:
         result.update(output_kinds(part))
@@ -136,7 +136,7 @@ class CallForm:
     parameters    for each parameter "tensor" (an instance of `tensor_class`), "array" (an ndarray), BY_COLUMNS (one in
                   Fortran order, whose transposition is the graph's argument), "memory" (a writable ndarray, laid out
                   as its type states, with memory of its own unless the type states otherwise), "number" (a Python
-                  bool, int or float), a list, an object, or its constant value
+                  bool, int or float), or one of the parameter classes above
     fixed_arguments  positions of arguments that are no parameters, with the type and value that each must have (for
                   strings, the identical object)
     result        the result of the call, built from the outputs

@@ -16,14 +16,14 @@ from autoconv.errors import IntegerLimitError, OtherKindError, StagingError
 from autoconv.graph.graph import Graph, Node, Span, is_recursive, leads_to_recursion
 from autoconv.graph.region_flow import state_size
 
-Frame = list[Any]
+Frame = list[Any]  # the values of a graph's parameters and nodes, by slot
 Function = Callable[..., Any]
 Locate = Callable[[BaseException, Span | None], None]
 # A region to run next, its arguments, and the state of the control meanwhile.
 Start = tuple["Code", list[Any], Any]
 
 # Errors that report limits of graphs: handlers of the program do not catch them.
-LIMITS = (IntegerLimitError, OtherKindError, StagingError)
+LIMIT_ERRORS = (IntegerLimitError, OtherKindError, StagingError)
 
 
 def compile_recursive(
@@ -33,17 +33,18 @@ def compile_recursive(
     is_own_file: Callable[[str], bool],
     inside_recursion: bool = False,
 ) -> Callable[..., list[Any]]:
-    """Compile a graph to a function from parameter values to output values, as `reference.compile_graph` does.
+    """Compile a graph to a function from parameter values to output values, as `interpreter.compile_graph` does.
 
     `lower` makes a function of a node without recursive calls, and `locate` records a node's span on an error.
     `is_own_file` tests for files of this package, whose frames do not count towards Python's limit. The function raises
-    RecursionError where the program would. `inside_recursion`: the graph is the body of a recursive function. The
-    second argument of the returned function is then the number of Python frames of the enclosing calls.
+    RecursionError where the program would. `inside_recursion`: the graph is the body of a recursive function.
+    The returned function then takes the number of Python frames of the enclosing calls as second argument.
     """
     code = _Compiler(lower, locate, inside_recursion).compile(graph)
 
-    def run(arguments: Sequence[Any], frames: int = 0) -> list[Any]:
-        return _run(code, list(arguments), sys.getrecursionlimit() - count_stack_frames(is_own_file) - frames)
+    def run(arguments: Sequence[Any], enclosing_frames: int = 0) -> list[Any]:
+        limit = sys.getrecursionlimit() - count_stack_frames(is_own_file) - enclosing_frames
+        return _run(code, list(arguments), limit)
 
     return run
 
@@ -54,15 +55,16 @@ class Code:
     __slots__ = ("local_count", "results", "steps")
 
     def __init__(self) -> None:
+        # A function comes with the slots of its inputs and outputs.
         self.steps: list[tuple[Function, list[int], list[int]] | Control] = []
         self.local_count = 0
         self.results: list[int] = []
 
 
 class Control:
-    """A node that runs its regions on the stack; `frames` is the number of Python frames that a call stands for."""
+    """A node that runs its regions on the stack; `python_frames` counts those of the call that it stands for."""
 
-    frames = 0
+    python_frames = 0
 
     def __init__(self, node: Node, inputs: list[int], outputs: list[int], regions: list[Code], locate: Locate) -> None:
         self.node, self.inputs, self.outputs, self.regions, self.locate = node, inputs, outputs, regions, locate
@@ -104,10 +106,10 @@ class _While(Control):
         return self.regions[0], [*state, *captures], (state, captures)
 
     def resume(self, state: Any, results: list[Any]) -> Start | list[Any]:
-        values, captures = state
-        if values is None:  # an iteration is over
+        loop_state, captures = state
+        if loop_state is None:  # an iteration is over
             return self.regions[0], [*results, *captures], (results, captures)
-        return (self.regions[1], [*values, *captures], (None, captures)) if results[0] else values
+        return (self.regions[1], [*loop_state, *captures], (None, captures)) if results[0] else loop_state
 
 
 class _Try(Control):
@@ -125,7 +127,7 @@ class _Try(Control):
         phase, captures = state
         if isinstance(phase, BaseException):
             _chain_context(error, phase)
-        if phase is not True or isinstance(error, LIMITS):
+        if phase is not True or isinstance(error, LIMIT_ERRORS):
             return None
         return self.regions[2], [error, *captures], (error, captures)
 
@@ -142,11 +144,11 @@ class _Compiler:
         self.enclosing_functions = int(inside_recursion)  # number of enclosing recursive functions
 
     def compile(self, graph: Graph) -> Code:
-        compiled = self.codes.get(graph)
-        if compiled is not None:
-            return compiled
+        known_code = self.codes.get(graph)
+        if known_code is not None:
+            return known_code
         code = self.codes[graph] = Code()
-        outermost = not self.enclosing_functions
+        is_outermost = not self.enclosing_functions
         slots = {value: slot for slot, value in enumerate(graph.parameters)}
         for node in graph.nodes:
             inputs = [slots[value] for value in node.inputs]
@@ -157,7 +159,7 @@ class _Compiler:
                 self.enclosing_functions -= is_recursive(node)
                 control = _CONTROLS[node.op.name](node, inputs, outputs, regions, self.locate)
                 if is_recursive(node):
-                    control.frames = count_call_frames(node.span, outermost)
+                    control.python_frames = count_call_frames(node.span, is_outermost)
                 code.steps.append(control)
             else:
                 code.steps.append((self.lower(node), inputs, outputs))
@@ -167,11 +169,12 @@ class _Compiler:
 
 
 def _run(code: Code, arguments: list[Any], limit: int) -> list[Any]:
+    """Run code whose calls may stand for `limit` Python frames."""
     # Suspended graphs: code, frame, position of the control, the control and its state.
     suspended: list[tuple[Code, Frame, int, Control, Any]] = []
     frame, position, depth = [*arguments, *[None] * code.local_count], 0, 0
     while True:
-        start: Start | list[Any] | None
+        outcome: Start | list[Any] | None
         try:
             steps = code.steps
             control = None
@@ -189,36 +192,36 @@ def _run(code: Code, arguments: list[Any], limit: int) -> list[Any]:
                         frame[slot] = value
                 position += 1
             if control is not None:
-                depth += control.frames
+                depth += control.python_frames
                 if depth > limit:
-                    depth -= control.frames
+                    depth -= control.python_frames
                     raise _recursion_error(control)
-                start = control.start(frame)
+                outcome = control.start(frame)
             else:
                 result = [frame[slot] for slot in code.results]
                 if not suspended:
                     return result
                 code, frame, position, control, state = suspended.pop()
-                start = control.resume(state, result)
+                outcome = control.resume(state, result)
         except BaseException as error:
-            start = None
+            outcome = None
             while suspended:
                 code, frame, position, control, state = suspended.pop()
-                depth -= control.frames
-                start = control.handle_error(state, error)
-                if start is not None:
-                    depth += control.frames
+                depth -= control.python_frames
+                outcome = control.handle_error(state, error)
+                if outcome is not None:
+                    depth += control.python_frames
                     break
-            if start is None:
+            if outcome is None:
                 raise
         assert control is not None
-        if isinstance(start, tuple):
-            region, values, state = start
+        if isinstance(outcome, tuple):
+            region, values, state = outcome
             suspended.append((code, frame, position, control, state))
             code, frame, position = region, [*values, *[None] * region.local_count], 0
         else:
-            depth -= control.frames
-            for slot, value in zip(control.outputs, start, strict=True):
+            depth -= control.python_frames
+            for slot, value in zip(control.outputs, outcome, strict=True):
                 frame[slot] = value
             position += 1
 
@@ -241,7 +244,7 @@ def _recursion_error(control: Control) -> RecursionError:
     return error
 
 
-def count_call_frames(span: Span | None, outermost: bool) -> int:
+def count_call_frames(span: Span | None, is_outermost: bool) -> int:
     """Return the number of Python frames of a recursive call: of the functions it passes through, and of the callee.
 
     Within a recursive function the innermost span lies in the function's own frame, which its caller has counted.
@@ -250,7 +253,7 @@ def count_call_frames(span: Span | None, outermost: bool) -> int:
     while span is not None:
         count += 1
         span = span.caller
-    return count + 1 if outermost else max(count, 1)
+    return count + 1 if is_outermost else max(count, 1)
 
 
 def count_stack_frames(is_own_file: Callable[[str], bool]) -> int:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.backends.call_form import CallForm
-from autoconv.backends.heap_stack import LIMITS, compile_recursive
+from autoconv.backends.heap_stack import LIMIT_ERRORS, compile_recursive
 from autoconv.backends.protocol import Dispatch
 from autoconv.errors import OpError, Place
 from autoconv.graph.graph import Graph, Node, Span, has_recursion
@@ -40,11 +40,11 @@ class InterpretedGraph:
             inputs = [slots[value] for value in node.inputs]
             outputs = [slots.setdefault(value, len(slots)) for value in node.results]
             self._steps.append((node_function(node, InterpretedGraph), inputs, outputs))
-        self._empty = [None] * (len(slots) - len(graph.parameters))
+        self._unset_locals = [None] * (len(slots) - len(graph.parameters))
         self._results = [slots[value] for value in graph.outputs]
 
     def __call__(self, arguments: Sequence[Any], /) -> list[Any]:
-        frame = [*arguments, *self._empty]
+        frame = [*arguments, *self._unset_locals]
         for function, inputs, outputs in self._steps:
             result = function(*[frame[slot] for slot in inputs])
             if len(outputs) == 1:
@@ -88,7 +88,7 @@ class Interpreter:
     def describe(self, graph: Graph) -> list[str]:
         return [f"kernel: {node.op.name}" for node in graph.walk() if node.op.name != "constant"]
 
-    def make_ready(self) -> None: ...
+    def prepare_in_background(self) -> None: ...
 
     def dispatch_method(self, dispatch: Dispatch) -> None: ...
 
@@ -98,7 +98,7 @@ class Interpreter:
     def take_float_errors(self) -> int:
         return 0
 
-    def can_dispatch(self, cells: Sequence[Any], entries: Sequence[Callable[..., Any]]) -> bool:
+    def can_dispatch(self, counters: Sequence[Any], entries: Sequence[Callable[..., Any]]) -> bool:
         return False
 
 
@@ -119,16 +119,16 @@ def is_own_file(filename: str) -> bool:
 
 
 def node_function(node: Node, compile_region: Compile) -> Function:
-    """Return the node as a function of its inputs.
+    """Return a function from the node's inputs to the tuple of its results.
 
-    It returns its results as a tuple; a kernel with a single result may return it bare.
+    A function of a kernel may return a single result without a tuple.
     """
     return _FUNCTIONS.get(node.op.name, _kernel)(node, compile_region)
 
 
 def _kernel(node: Node, compile_region: Compile) -> Function:
     # No reference to the node: it would keep its graph alive.
-    kernel, attributes, span, location = node.op.kernel, node.attributes, node.span, error_span(node)
+    kernel, attributes, span, error_location = node.op.kernel, node.attributes, node.span, error_span(node)
     assert kernel is not None
 
     def run(*inputs: Any) -> Any:
@@ -137,11 +137,11 @@ def _kernel(node: Node, compile_region: Compile) -> Function:
         except Exception as error:
             if "_autoconv_spans" in error.__dict__:  # raised before and reraised by a handler
                 raise
-            plain = error.plain if isinstance(error, OpError) and span is not None and span.plain else None
-            locate(plain or error, location)
-            if plain is None:
+            python_error = error.plain if isinstance(error, OpError) and span is not None and span.plain else None
+            locate(python_error or error, error_location)
+            if python_error is None:
                 raise
-        raise plain
+        raise python_error
 
     return run
 
@@ -194,7 +194,7 @@ def _try(node: Node, compile_region: Compile) -> Function:
     def run(*captures: Any) -> Any:
         try:
             outputs = body(captures)
-        except LIMITS:
+        except LIMIT_ERRORS:
             raise
         except BaseException as error:
             return tuple(handler([error, *captures]))

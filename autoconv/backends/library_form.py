@@ -16,7 +16,7 @@ from autoconv.graph.types import Dimension
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """A parameter of the C function: a number, or a tensor of these dimensions; symbols are sizes of the call.
+    """A parameter of the C function: a number, or a tensor of these dimensions, where symbols are open sizes.
 
     `is_memory`: the function may write to it. `strides` are in bytes, where the code depends on them.
     """
@@ -29,7 +29,6 @@ class Argument:
 
     @property
     def is_passed_by_value(self) -> bool:
-        """True if C passes it by value."""
         return not self.shape and not self.is_memory and not self.dtype.is_complex
 
 
@@ -74,7 +73,7 @@ class LibraryForm:
 
 @dataclass(frozen=True, slots=True)
 class LibraryObject:
-    """An object file, and the messages of the function's codes, the first for the code 1."""
+    """An object file, and the messages of the error codes that its function returns, the first for the code 1."""
 
     data: bytes
     messages: tuple[str, ...]
@@ -90,5 +89,3 @@ class NoLibraryCode(Exception):
 
 class WrongTarget(Exception):
     """Raised for a processor that LLVM does not have."""
-
-

@@ -23,14 +23,14 @@ class Unsupported(Exception):
 
 
 class UnknownSize(TypeError):
-    """An open size was used where a constant is required: a graph has no code for any size."""
+    """An open size was used where a constant is required: the graph has no code that runs for all sizes."""
 
 
 class OpenSizes(Protocol):
     """The open dimensions that code for any size takes."""
 
-    def allow(self, values: Mapping[str, int]) -> bool:
-        """Return whether the code is valid for these values of plain symbols."""
+    def accepts_values(self, values: Mapping[str, int]) -> bool:
+        """Return whether the code is valid for these values of the symbols that are no expressions."""
 
 
 class CompiledGraph(Protocol):
@@ -64,7 +64,10 @@ class SymbolicCode(Protocol):
     """The part of a backend that compiles a graph for any size: `compile` then takes graphs with open dimensions."""
 
     def sizes(self, graph: Graph, needs: Sequence[Symbol]) -> OpenSizes:
-        """Return the open dimensions of a graph; raise ValueError if the parameters do not determine one."""
+        """Return the open dimensions of a graph and the symbols `needs`, which must be at least 0.
+
+        Raise ValueError if the parameters do not determine one of them.
+        """
 
     def accepts_symbolic_attributes(self, node: Node) -> bool:
         """Return whether attributes of a node may contain dimensions."""
@@ -81,11 +84,11 @@ class Dispatch:
     """The data for native dispatch between the entries of an object, see `llvm/runtime/call_dispatch.py`.
 
     `slot` is the offset in instances of `owner` of a tuple: a call counter, a gate, a plain function, and the entries.
-    `methods` is that of a mapping from instances to their methods.
-    `handle_miss` runs calls that no entry accepts, and `handle_failure` handles an entry's exceptions. `handle_flagged`
-    computes the result of a call that raised flags of floating-point errors. Native dispatch is off while `detour` is
-    not 0; `busy` is the number of graphs being recorded. `error_variable` holds NumPy's error state, by default
-    `default_errors`. `has_actions` is true if error states are capsules that hold the actions.
+    `methods` is the offset of a mapping from instances to their methods. `handle_miss` runs calls that no entry
+    accepts, and `handle_failure` handles an entry's exceptions. `handle_flagged` computes the result of a call that
+    raised flags of floating-point errors. Native dispatch is off while `detour` is not 0; `busy` is the number of
+    graphs being recorded. `error_variable` holds NumPy's error state, by default `default_errors`. `has_actions` is
+    true if error states are capsules that hold the actions.
     """
 
     owner: type
@@ -132,7 +135,7 @@ class Backend(Protocol):
     def describe(self, graph: Graph) -> list[str]:
         """Describe how a graph is run, a line for each step."""
 
-    def make_ready(self) -> None:
+    def prepare_in_background(self) -> None:
         """Start preparing in the background, as graphs are about to be compiled."""
 
     def dispatch_method(self, dispatch: Dispatch) -> Any:
@@ -147,5 +150,5 @@ class Backend(Protocol):
     def take_float_errors(self) -> int:
         """Return the processor's flags of floating-point errors in this thread, and clear them; 0 if there are none."""
 
-    def can_dispatch(self, cells: Sequence[Any], entries: Sequence[Callable[..., Any]]) -> bool:
-        """Return whether native dispatch can read these ctypes numbers and call these entries."""
+    def can_dispatch(self, counters: Sequence[Any], entries: Sequence[Callable[..., Any]]) -> bool:
+        """Return whether native dispatch can read these ctypes integers and call these entries."""

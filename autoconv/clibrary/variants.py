@@ -52,7 +52,7 @@ def _special_sizes(general: Graph, symbols: Sequence[Symbol]) -> Iterator[dict[S
     code = symbolic_code().sizes(general, general.needs)
     general_sizes = {symbol.name: _GENERAL_SIZE for symbol in symbols}
     special_sizes = [
-        [None, *(size for size in _SPECIAL_SIZES if not code.allow({**general_sizes, symbol.name: size}))]
+        [None, *(size for size in _SPECIAL_SIZES if not code.accepts_values({**general_sizes, symbol.name: size}))]
         for symbol in symbols
     ]
     choices = sorted(itertools.product(*special_sizes), key=lambda choice: sum(size is not None for size in choice))

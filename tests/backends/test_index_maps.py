@@ -7,7 +7,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from autoconv.backends.llvm.analysis.index_map import IndexMap, Loaded, Padded, Remainder, Wrapped, reshape, variables
+from autoconv.backends.llvm.analysis.index_map import (
+    IndexMap,
+    Loaded,
+    Padded,
+    Remainder,
+    Wrapped,
+    reshape_map,
+    variables,
+)
 from autoconv.backends.llvm.analysis.index_maps import index_map
 from autoconv.graph.dimensions import substitute
 from autoconv.graph.dtypes import as_dtype
@@ -81,9 +89,9 @@ def test_maps_compose() -> None:
 
 def test_a_reshape_and_back_is_no_map() -> None:
     shape, source_shape = (Symbol("n"), 6), (Symbol("n"), 2, 3)
-    grouping = reshape(source_shape, shape, ((), ()))
+    grouping = reshape_map(source_shape, shape, ((), ()))
     assert isinstance(grouping.source[1], Remainder)
-    flattened = reshape((1, *shape), shape, ((), ()))
+    flattened = reshape_map((1, *shape), shape, ((), ()))
     assert flattened == IndexMap(variables(3)[1:])
 
 

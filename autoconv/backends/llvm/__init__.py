@@ -129,7 +129,7 @@ def _compile(graph: Graph, form: CallForm | None) -> NativeGraph | interpreter.I
 
 
 def compile_region(graph: Graph) -> interpreter.Run:
-    """Compile a region that runs by itself, as `compile_graph`: its array parameters in memory may alias each other."""
+    """Compile a region that runs by itself; its array parameters in memory are declared as possible aliases."""
     for value in graph.parameters:
         if isinstance(value.type, ArrayType):
             value.type = replace(value.type, shared=True)
@@ -139,7 +139,7 @@ def compile_region(graph: Graph) -> interpreter.Run:
 def _has_native_work(graph: Graph) -> bool:
     """Return whether native code would consist of more than calls of kernels.
 
-    Code that accepts users' calls pays in any case: Python would take ten times as long to bind their arguments.
+    Code that accepts users' calls is compiled in any case: Python takes ten times as long to bind their arguments.
     """
     uncounted_ops = ("constant", "identity", "call")
     return any(
@@ -154,6 +154,7 @@ class _Misfit(Exception):
 
 
 def _argument_conversion(value: Value) -> Any:
+    """Return a function that converts arguments to the form of a parameter, or raises _Misfit."""
     type_: Any = value.type
     if not (is_scalar(type_) or is_dense(type_)):
         return lambda argument: argument

@@ -61,7 +61,7 @@ class NativeBackend:
     def describe(self, graph: Graph) -> list[str]:
         return describe.describe(graph)
 
-    def make_ready(self) -> None:
+    def prepare_in_background(self) -> None:
         start_compiling_ahead()
 
     def dispatch_method(self, dispatch: Dispatch) -> Any:
@@ -79,5 +79,5 @@ class NativeBackend:
         except (*COMPILATION_ERRORS, UnknownLayout, ImportError):
             return 0
 
-    def can_dispatch(self, cells: Sequence[Any], entries: Sequence[Callable[..., Any]]) -> bool:
-        return all(map(is_readable, cells)) and all(map(is_dispatchable, entries))
+    def can_dispatch(self, counters: Sequence[Any], entries: Sequence[Callable[..., Any]]) -> bool:
+        return all(map(is_readable, counters)) and all(map(is_dispatchable, entries))

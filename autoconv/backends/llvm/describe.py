@@ -102,12 +102,12 @@ def _describe_items(graph: Graph, native_stacks: frozenset[Value], counts: _Coun
             runs = " | ".join(", ".join(map(_label_item, run)) for run in item.runs)
             block_lines[len(steps)] = f"{order}: {runs}"
         steps += item.members or [item]
-    for number, item in enumerate(steps):
-        if number in block_lines:
+    for position, item in enumerate(steps):
+        if position in block_lines:
             if pending_names:
                 yield f"{_CLASS_WORDS[pending_class]}: {', '.join(pending_names)}"
                 pending_names = []
-            yield block_lines[number]
+            yield block_lines[position]
         node = item.nodes[0]
         item_class = "loop" if item.shape is not None else plan.classes[node]
         if node.results and node.results[0] in native_stacks and item_class == "kernel":

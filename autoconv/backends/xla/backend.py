@@ -192,8 +192,8 @@ class XlaBackend:
         except GraphUnfit as error:
             return [f"not by XLA: {error}", *self._native.describe(graph)]
 
-    def make_ready(self) -> None:
-        self._native.make_ready()
+    def prepare_in_background(self) -> None:
+        self._native.prepare_in_background()
 
     def dispatch_method(self, dispatch: Dispatch) -> Any:
         return self._native.dispatch_method(dispatch)
@@ -204,8 +204,8 @@ class XlaBackend:
     def take_float_errors(self) -> int:
         return self._native.take_float_errors()
 
-    def can_dispatch(self, cells: Sequence[Any], entries: Sequence[Callable[..., Any]]) -> bool:
-        return self._native.can_dispatch(cells, entries)
+    def can_dispatch(self, counters: Sequence[Any], entries: Sequence[Callable[..., Any]]) -> bool:
+        return self._native.can_dispatch(counters, entries)
 
 
 class _WithReason:

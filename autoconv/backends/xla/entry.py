@@ -158,11 +158,11 @@ def _checks(guard: Guard) -> list[Callable[[], bool]]:
     else:
         read, name = guard.namespace.get, guard.name
         result.append(lambda: read(name, ABSENT) is value)
-    for offset, expected in guard.words:
+    for offset, expected in guard.fields:
         word, wanted = ctypes.c_void_p.from_address(id(value) + offset), None if expected is None else id(expected)
         result.append(lambda word=word, wanted=wanted: word.value == wanted)  # type: ignore[misc]
-    if guard.empty is not None:
-        result.append(lambda empty=guard.empty: not empty)  # type: ignore[misc]
+    if guard.empty_dict is not None:
+        result.append(lambda empty=guard.empty_dict: not empty)  # type: ignore[misc]
     return result
 
 
@@ -177,16 +177,16 @@ def _builder(form: ResultForm, graph: Graph, tensor_class: type) -> Callable[[Se
         return _output_builder(form, graph.outputs[form.position], tensor_class)
     if isinstance(form, ContainerResult):
         parts = [_builder(part, graph, tensor_class) for part in form.parts]
-        if form.kind is dict:
+        if form.container_type is dict:
             keys = form.keys or ()
             return lambda results: {key: part(results) for key, part in zip(keys, parts, strict=True)}
-        kind = form.kind
+        kind = form.container_type
         return lambda results: kind([part(results) for part in parts])
     if isinstance(form, CalledResult):
         function, parts = form.function, [_builder(part, graph, tensor_class) for part in form.parts]
         return lambda results: function(*[part(results) for part in parts])
     arms = [_builder(arm, graph, tensor_class) for arm in form.arms]
-    return lambda results: arms[int(results[form.tag])](results)
+    return lambda results: arms[int(results[form.tag_position])](results)
 
 
 def _output_builder(form: OutputResult, output: Value, tensor_class: type) -> Callable[[Sequence[Any]], Any]:

@@ -63,7 +63,7 @@ class AnySize:
                         return False
                 elif dimension != size:
                     return False
-        return self.sizes.allow(values)
+        return self.sizes.accepts_values(values)
 
 
 class ByShape:

@@ -55,7 +55,7 @@ LOCK = new_lock(order=TRACE)
 def _prepare_backend_once() -> None:
     """Prepare the backend once: a function that no earlier process converted has no cached native code either."""
     if current_region() is not None:
-        get_backend().make_ready()
+        get_backend().prepare_in_background()
         if _prepare_backend_once in BEFORE_CONVERSION:
             BEFORE_CONVERSION.remove(_prepare_backend_once)
 

@@ -102,14 +102,14 @@ def _classify_tensors(node: Node) -> str:
             return "scalar"
         # The loop of a node that may raise only detects exceptional elements; the kernel then raises the error.
         return "element" if _broadcasts(node) and node.effects in (Effects.PURE, Effects.RAISE) else "kernel"
-    if uses_open_sizes(node) and _classify_shape_query(name):
-        return _classify_shape_query(name)
+    if uses_open_sizes(node) and (query_class := _classify_shape_query(name)):
+        return query_class
     if is_indexed(node):
         return classify_indexed(node)
     if node.op.traits.generates:
-        return "view" if is_dense(result.type) and generates(node) else "kernel"
+        return "view" if is_dense(result.type) and can_generate(node) else "kernel"
     if node.op.traits.reduction is not None:
-        fits = is_dense(node.inputs[0].type) and reduces(node) and _keeps_sizes(node)
+        fits = is_dense(node.inputs[0].type) and can_reduce(node) and _keeps_sizes(node)
         return "reduce" if fits else "kernel"
     return _LOOP_CLASSIFIERS[name](node) if name in _LOOP_CLASSIFIERS else "kernel"
 
@@ -124,8 +124,8 @@ def _classify_complex(node: Node) -> str:
     name = node.op.name
     if name in ("real", "imag"):
         return "view"
-    if uses_open_sizes(node) and _classify_shape_query(name):
-        return _classify_shape_query(name)
+    if uses_open_sizes(node) and (query_class := _classify_shape_query(name)):
+        return query_class
     if name == "complex":
         if not shape_of(node.results[0].type):
             return "pair"
@@ -140,7 +140,7 @@ def _classify_shape_query(name: str) -> str:
 
 
 def _is_controlled_by_scalar(node: Node) -> bool:
-    """Return whether native code can branch: the value that selects an arm, or ends a loop, is a scalar."""
+    """Return whether native code can branch: scalars select arms and end loops, and a `try` has no complex values."""
     if node.op.traits.selects:
         return is_scalar(node.inputs[0].type)
     if node.op.traits.repeats:
@@ -167,11 +167,12 @@ def has_element_rule(node: Node) -> bool:
     return _RULE_DTYPES[key] is node.results[0].dtype
 
 
+# The dtypes that element rules yield, by op name, dtypes of the operands, and attributes.
 _RULE_DTYPES: dict[Any, DType | None] = {}
 
 
-def generates(node: Node) -> bool:
-    """Return whether elements are computed from their index and scalars alone."""
+def can_generate(node: Node) -> bool:
+    """Return whether native loops can compute the elements of a generator, such as a range."""
     name = node.op.name
     if name == "one_hot":
         return is_dense(node.inputs[0].type) and is_dense(node.results[0].type)
@@ -193,7 +194,7 @@ def _type_broadcasts_to(source: Type, target: Type) -> bool:
     return is_scalar(source) or broadcasts_to(shape_of(source), shape_of(target))
 
 
-def _classify_mapped(node: Node) -> str:
+def _classify_view(node: Node) -> str:
     return "view" if _has_index_map(node) else "kernel"
 
 
@@ -248,7 +249,7 @@ def gathers_one_row(node: Node) -> bool:
     )
 
 
-def reduces(node: Node) -> bool:
+def can_reduce(node: Node) -> bool:
     """Return whether native loops can reduce elements of the operand's dtype."""
     dtype = node.inputs[0].dtype
     kind = reduction_of(node).kind
@@ -296,28 +297,28 @@ def _classify_search(node: Node) -> str:
 def _classify_join(node: Node) -> str:
     shapes, result = [shape_of(value.type) for value in node.inputs], shape_of(node.results[0].type)
     axis = node.attributes["axis"] % len(result)
-    others_agree = all((*shape[:axis], *shape[axis + 1 :]) == (*result[:axis], *result[axis + 1 :]) for shape in shapes)
-    is_total = is_computed(result[axis]) or reduce(plus, (shape[axis] for shape in shapes)) == result[axis]
-    return "join" if others_agree and is_total else "kernel"
+    other_sizes = (*result[:axis], *result[axis + 1 :])
+    other_sizes_agree = all((*shape[:axis], *shape[axis + 1 :]) == other_sizes for shape in shapes)
+    fills_result = is_computed(result[axis]) or reduce(plus, (shape[axis] for shape in shapes)) == result[axis]
+    return "join" if other_sizes_agree and fills_result else "kernel"
 
 
 def _classify_product(node: Node) -> str:
-    """Classify a product of a matrix, or of a stack of matrices, and a matrix; codegen/matmul/batched has other stacks.
-    """
-    x, y = (shape_of(value.type) for value in node.inputs)
-    flip_x, flip_y = (node.attributes.get(name, False) for name in ("transpose_a", "transpose_b"))
-    if len(y) != 2 or len(x) < 2 or (len(x) > 2 and flip_x):
+    """Classify a product of a matrix, or of a stack of them, and a matrix; codegen/matmul/batched has other stacks."""
+    x_shape, y_shape = (shape_of(value.type) for value in node.inputs)
+    transposes_x, transposes_y = (node.attributes.get(name, False) for name in ("transpose_a", "transpose_b"))
+    if len(y_shape) != 2 or len(x_shape) < 2 or (len(x_shape) > 2 and transposes_x):
         return "kernel"
     fits = {value.dtype.name for value in node.inputs} <= {"float32", "float64"}
-    return "matmul" if fits and x[-2 if flip_x else -1] == y[-1 if flip_y else -2] else "kernel"
+    return "matmul" if fits and x_shape[-2 if transposes_x else -1] == y_shape[-1 if transposes_y else -2] else "kernel"
 
 
 _LOOP_CLASSIFIERS: dict[str, Callable[[Node], str]] = {
-    "transpose": _classify_mapped, "matrix_transpose": _classify_mapped, "reverse": _classify_mapped,
-    "expand_dims": _classify_mapped, "squeeze": _classify_mapped, "reshape": _classify_mapped,
-    "reshape_like": _classify_mapped, "broadcast_to": _classify_mapped, "broadcast_to_shape_of": _classify_mapped,
-    "get_item": _classify_mapped, "roll": _classify_mapped, "pad": _classify_mapped,
-    "sliding_windows": _classify_mapped, "set_item": _classify_update, "add_at_item": _classify_update,
+    "transpose": _classify_view, "matrix_transpose": _classify_view, "reverse": _classify_view,
+    "expand_dims": _classify_view, "squeeze": _classify_view, "reshape": _classify_view,
+    "reshape_like": _classify_view, "broadcast_to": _classify_view, "broadcast_to_shape_of": _classify_view,
+    "get_item": _classify_view, "roll": _classify_view, "pad": _classify_view,
+    "sliding_windows": _classify_view, "set_item": _classify_update, "add_at_item": _classify_update,
     "argmax": _classify_search, "argmin": _classify_search, "gather": _classify_gather, "concat": _classify_join,
     "matmul": _classify_product,
 }  # fmt: skip

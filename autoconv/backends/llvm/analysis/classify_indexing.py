@@ -23,10 +23,10 @@ def classify_indexed(node: Node) -> str:
     (result,) = node.results
     if any(is_narrow(value.dtype) for value in (*node.inputs, result)):
         return "kernel"
-    scatter, by_items = node.op.traits.scatter, form_of_positions(node) == "items"
-    if not all(is_dense(value.type) for value in (result, *([] if by_items else positions(node)))):
+    scatter, has_subscript = node.op.traits.scatter, form_of_positions(node) == "items"
+    if not all(is_dense(value.type) for value in (result, *([] if has_subscript else positions(node)))):
         return "kernel"
-    if not (_fits_subscript if by_items else _fits_position_array)(node):
+    if not (_fits_subscript if has_subscript else _fits_position_array)(node):
         return "kernel"
     if scatter is None:
         return "view"
@@ -36,29 +36,33 @@ def classify_indexed(node: Node) -> str:
 def _fits_position_array(node: Node) -> bool:
     """Return whether the part has the shape that a single array of positions implies."""
     traits, form = node.op.traits, form_of_positions(node)
-    scatters = traits.scatter is not None
-    (shape,) = (shape_of(value.type) for value in positions(node))
-    whole_shape = shape_of((node.results[0] if scatters else node.inputs[0]).type)
-    part_shape = shape_of((updates(node) if scatters else node.results[0]).type)
-    batch = int(node.attributes.get("batch_dims", 0))
+    is_scatter = traits.scatter is not None
+    (index_shape,) = (shape_of(value.type) for value in positions(node))
+    whole_shape = shape_of((node.results[0] if is_scatter else node.inputs[0]).type)
+    part_shape = shape_of((updates(node) if is_scatter else node.results[0]).type)
+    batch_dims = int(node.attributes.get("batch_dims", 0))
     has_size_operand = traits.sizes is not None and len(node.inputs) > traits.sizes.position
-    if shape[:batch] != whole_shape[:batch] or has_size_operand:
+    if index_shape[:batch_dims] != whole_shape[:batch_dims] or has_size_operand:
         return False
     if form == "vectors":
-        depth = shape[-1]
-        return isinstance(depth, int) and part_shape == (*shape[:-1], *whole_shape[batch + depth :])
+        vector_size = index_shape[-1]
+        if not isinstance(vector_size, int):
+            return False
+        return part_shape == (*index_shape[:-1], *whole_shape[batch_dims + vector_size :])
     axis = int(node.attributes.get("axis", 0)) % len(whole_shape)
     if form == "along":
-        return part_shape == shape == (*whole_shape[:axis], shape[axis], *whole_shape[axis + 1 :])
-    return part_shape == (*whole_shape[:axis], *shape[batch:], *whole_shape[axis + 1 :])
+        return part_shape == index_shape == (*whole_shape[:axis], index_shape[axis], *whole_shape[axis + 1 :])
+    return part_shape == (*whole_shape[:axis], *index_shape[batch_dims:], *whole_shape[axis + 1 :])
 
 
 def is_update(node: Node) -> bool:
     """Return whether single indices and constant slices give the written part, and the value broadcasts into it."""
     if not is_fixed(node.attributes["spec"], Rest, At, Slice):
         return False
-    part = item_shape(node)
-    return part is not None and None not in part and broadcasts_to(shape_of(node.inputs[1].type), part)
+    part_shape = item_shape(node)
+    if part_shape is None or None in part_shape:
+        return False
+    return broadcasts_to(shape_of(node.inputs[1].type), part_shape)
 
 
 def is_indexed_store(node: Node) -> bool:
@@ -72,21 +76,21 @@ def is_indexed_store(node: Node) -> bool:
 def _fits_subscript(node: Node) -> bool:
     """Return whether the part that a subscript selects has a known shape to which the updates broadcast."""
     is_supported = is_fixed(node.attributes["spec"], NewAxis, Rest, At, Gather, Slice)
-    operands = node.inputs if node.results else node.inputs[1:]
+    operands = node.inputs if node.results else node.inputs[1:]  # a store's first input is in memory
     if not is_supported or not all(is_dense(value.type) or is_scalar(value.type) for value in operands):
         return False
-    part = item_shape(node)
-    if part is None or None in part:
+    part_shape = item_shape(node)
+    if part_shape is None or None in part_shape:
         return False
     position_shapes = [shape_of(value.type) for value in positions(node)]
-    common = broadcast_shapes(*position_shapes)
-    if common is None or not all(broadcasts_to(shape, common) for shape in position_shapes):
+    common_shape = broadcast_shapes(*position_shapes)
+    if common_shape is None or not all(broadcasts_to(shape, common_shape) for shape in position_shapes):
         return False
     if node.op.traits.scatter is None and node.results:
-        return part == shape_of(node.results[0].type)
+        return part_shape == shape_of(node.results[0].type)
     symbols = {size for value in (*node.inputs, *node.results) for size in shape_of(elements_of(value.type))}
-    has_registers = all(size in symbols for size in part if isinstance(size, Symbol))
-    return has_registers and broadcasts_to(shape_of(node.inputs[1].type), part)
+    symbols_have_registers = all(size in symbols for size in part_shape if isinstance(size, Symbol))
+    return symbols_have_registers and broadcasts_to(shape_of(node.inputs[1].type), part_shape)
 
 
 def broadcasts_to(source: Sequence[Dimension], target: Sequence[Dimension]) -> bool:

@@ -33,15 +33,15 @@ class ElementProbe:
     def constant(self, number: Any, dtype: DType) -> Element:
         return self.wrap(dtype)
 
-    def _dtype_of_first(self, x: Element, *others: Any) -> Element:
+    def _like_first_operand(self, x: Element, *others: Any) -> Element:
         return self.wrap(x.dtype)
 
-    add = subtract = multiply = divide = remainder = negative = fma = scale_by_power_of_two = _dtype_of_first
+    add = subtract = multiply = divide = remainder = negative = fma = scale_by_power_of_two = _like_first_operand
 
-    def _dtype_of_second(self, name: str, x: Element, *others: Any) -> Element:
+    def _like_second_argument(self, name: str, x: Element, *others: Any) -> Element:
         return self.wrap(x.dtype)
 
-    bits = intrinsic = libm = _dtype_of_second
+    bits = intrinsic = libm = _like_second_argument
 
     def compare(self, test: str, x: Element, y: Any) -> Element:
         return self.wrap(bool_)
@@ -67,7 +67,7 @@ class ElementProbe:
     bitcast = cast
 
     def routine(self, name: str, rule: Rule, *operands: Element) -> Element:
-        result: Element = rule(type(self)(), *operands)  # in a function, which leaves no operand to the caller
+        result: Element = rule(type(self)(), *operands)  # a rare operand is left to the function, not to this rule
         return result
 
     def iterate(self, active: Element, state: Sequence[Element], step: Step, max_count: int) -> list[Element]:

@@ -35,7 +35,8 @@ def chirp_size(size: int) -> int:
 
     Of the sizes that are large enough, it is the one whose stages process the fewest elements in total.
     """
-    least = 2 * size - 1
-    most = 1 << (least - 1).bit_length()
-    costs = [(length * len(factors), length) for length in range(least, most + 1) if (factors := radices(length))]
-    return min(costs)[1]
+    min_size = 2 * size - 1
+    max_size = 1 << (min_size - 1).bit_length()
+    sizes = range(min_size, max_size + 1)
+    costs_and_sizes = [(candidate * len(factors), candidate) for candidate in sizes if (factors := radices(candidate))]
+    return min(costs_and_sizes)[1]

@@ -13,8 +13,7 @@ from typing import Any, Self
 from autoconv.backends.llvm.analysis.representation import register_of
 from autoconv.backends.llvm.analysis.symbolic_sizes import write_position
 from autoconv.backends.llvm.ir.index_arith import Index, Position, Size, linear_offset, remainder, unravel, wrap
-from autoconv.graph.dimensions import floor_quotient, product, substitute, times
-from autoconv.graph.dimensions import plus as sum_of
+from autoconv.graph.dimensions import floor_quotient, plus, product, substitute, times
 from autoconv.graph.dtypes import int64
 from autoconv.graph.graph import Value
 from autoconv.graph.types import Dimension, Symbol
@@ -26,12 +25,12 @@ Point = tuple[Dimension, ...]  # an index as data
 class Variable(Symbol):
     """A position of the result's index."""
 
-    number: int = 0
+    axis: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Pick(Symbol):
-    """A single dynamic index, normalised to count from the start."""
+    """A scalar position that is computed at run time, normalised to count from the start."""
 
     number: int = 0
 
@@ -76,18 +75,18 @@ class Remainder(_SizedPosition):
 
 
 def variables(rank: int) -> Point:
-    return tuple(variable(number) for number in range(rank))
+    return tuple(variable(axis) for axis in range(rank))
 
 
-def variable(number: int) -> Variable:
-    return Variable(f"%{number}", number)
+def variable(axis: int) -> Variable:
+    return Variable(f"%{axis}", axis)
 
 
 def pick(number: int) -> Pick:
     return Pick(f"%pick{number}", number)
 
 
-def load(value: Value, index: Point, wrap_size: Dimension = None) -> Loaded:
+def loaded_position(value: Value, index: Point, wrap_size: Dimension = None) -> Loaded:
     return Loaded(f"%at[{','.join(map(str, index))}]", value, index, wrap_size)
 
 
@@ -104,22 +103,26 @@ class CounterRange:
     cuts: set[int] = field(default_factory=set)
 
     def is_below(self, position: Dimension, limit: int) -> bool | None:
-        """Return whether a position is below the limit in the whole range; None if that changes or is unknown."""
-        start, end = (substitute_nested(position, {self.counter: count}) for count in (self.low, self.high - 1))
-        first_position, next_position = (substitute_nested(position, {self.counter: count}) for count in (0, 1))
-        if not (isinstance(start, int) and isinstance(end, int)):
+        """Return whether a position is below the limit in the whole range.
+
+        None: unknown, or that changes in the range; the counter's value at the change is then added to the cuts.
+        """
+        first_position, last_position, position_at_0, position_at_1 = (
+            substitute_nested(position, {self.counter: count}) for count in (self.low, self.high - 1, 0, 1)
+        )
+        if not (isinstance(first_position, int) and isinstance(last_position, int)):
             return None
-        if not (isinstance(first_position, int) and isinstance(next_position, int)):
+        if not (isinstance(position_at_0, int) and isinstance(position_at_1, int)):
             return None
-        factor = next_position - first_position
-        if position != sum_of(times(self.counter, factor), first_position):
+        factor = position_at_1 - position_at_0
+        if position != plus(times(self.counter, factor), position_at_0):
             return None
-        if max(start, end) < limit:
+        if max(first_position, last_position) < limit:
             return True
-        if min(start, end) >= limit:
+        if min(first_position, last_position) >= limit:
             return False
         if factor in (1, -1):
-            self.cuts.add(limit - first_position if factor == 1 else first_position - limit + 1)
+            self.cuts.add(limit - position_at_0 if factor == 1 else position_at_0 - limit + 1)
         return None
 
 
@@ -127,30 +130,31 @@ class CounterRange:
 class OpenCounterRange:
     """All values of a loop counter that is below an open size.
 
-    `start` and `end` count the iterations at either end that may read padding. `limits` are the sizes of the arrays
-    that are padded.
+    `padding_at_start` and `padding_at_end` count the iterations at either end that may read padding. `limits` are the
+    sizes of the arrays that are padded.
     """
 
     counter: Symbol
     size: Dimension
-    start: int = 0
-    end: int = 0
+    padding_at_start: int = 0
+    padding_at_end: int = 0
     limits: set[Symbol] = field(default_factory=set)
 
     def note_limit(self, position: Dimension, limit: Dimension) -> None:
         """Note where a position that follows the counter crosses the limit, which may be an open size."""
-        offset = sum_of(position, times(self.counter, -1))
-        margin = sum_of(self.size, times(limit, -1))
+        offset = plus(position, times(self.counter, -1))
+        margin = plus(self.size, times(limit, -1))
         if isinstance(offset, int) and limit == 0:
-            self.start = max(self.start, -offset)
+            self.padding_at_start = max(self.padding_at_start, -offset)
         elif isinstance(offset, int) and isinstance(margin, int) and isinstance(limit, Symbol):
-            self.end = max(self.end, margin + offset)
+            self.padding_at_end = max(self.padding_at_end, margin + offset)
             self.limits.add(limit)
 
     def bounds(self) -> dict[str, int]:
         """Map each limit's register to an offset: at their sum begin the iterations that may read the end's padding."""
-        margins = {limit: sum_of(self.size, times(limit, -1)) for limit in self.limits}
-        return {register_of(limit): margin - self.end for limit, margin in margins.items() if isinstance(margin, int)}
+        margins = {limit: plus(self.size, times(limit, -1)) for limit in self.limits}
+        constant_margins = [(limit, margin) for limit, margin in margins.items() if isinstance(margin, int)]
+        return {register_of(limit): margin - self.padding_at_end for limit, margin in constant_margins}
 
 
 def substitute_nested(position: Dimension, values: Mapping[Symbol, Dimension]) -> Dimension:
@@ -161,7 +165,7 @@ def substitute_nested(position: Dimension, values: Mapping[Symbol, Dimension]) -
             return values[symbol]
         if isinstance(symbol, Loaded):
             index = tuple(substitute_nested(entry, values) for entry in symbol.index)
-            return load(symbol.value, index, symbol.wrap_size)
+            return loaded_position(symbol.value, index, symbol.wrap_size)
         if isinstance(symbol, (Wrapped, Padded)):
             return type(symbol).of(substitute_nested(symbol.position, values), symbol.size)
         if isinstance(symbol, Remainder):
@@ -179,7 +183,7 @@ class IndexMap:
 
     def apply(self, index: Point, counter_range: CounterRange | OpenCounterRange | None = None) -> Point | None:
         """Return the index in the source; None if no element of the source is read anywhere in the range."""
-        values: dict[Symbol, Dimension] = {variable(number): position for number, position in enumerate(index)}
+        values: dict[Symbol, Dimension] = {variable(axis): position for axis, position in enumerate(index)}
         result: list[Dimension] = []
         for position in self.source:
             source_position = substitute_nested(position, values)
@@ -201,15 +205,15 @@ class IndexMap:
 
         def write_symbol(symbol: Symbol) -> Position:
             if isinstance(symbol, Variable):
-                return index[symbol.number]
+                return index[symbol.axis]
             if isinstance(symbol, Pick):
                 return picks[symbol.number]
             if isinstance(symbol, Loaded):
                 return _load(b, symbol, write_symbol)
             if isinstance(symbol, Wrapped):
-                return wrap(b.out, write_position(b.out, symbol.position, write_symbol), _register(symbol.size))
+                return wrap(b.out, write_position(b.out, symbol.position, write_symbol), _bound(symbol.size))
             if isinstance(symbol, Remainder):
-                return remainder(b.out, write_position(b.out, symbol.position, write_symbol), _register(symbol.size))
+                return remainder(b.out, write_position(b.out, symbol.position, write_symbol), _bound(symbol.size))
             return register_of(symbol)
 
         return tuple(write_position(b.out, position, write_symbol) for position in self.source)
@@ -226,7 +230,7 @@ class Reshape(IndexMap):
         return unravel(b.out, linear_offset(b.out, index, self.result_shape), self.source_shape)
 
 
-def reshape(
+def reshape_map(
     result_shape: Point, source_shape: Point, registers: tuple[tuple[Position, ...], tuple[Position, ...]]
 ) -> IndexMap:
     """Return the map of a reshape; dimensions of size 1 may be inserted and dropped anywhere.
@@ -234,16 +238,16 @@ def reshape(
     `registers` has the shapes of the result and of the source as constants and registers.
     """
     if [size for size in source_shape if size != 1] == [size for size in result_shape if size != 1]:
-        variables_left = iter([variable(number) for number, size in enumerate(result_shape) if size != 1])
+        variables_left = iter([variable(axis) for axis, size in enumerate(result_shape) if size != 1])
         return IndexMap(tuple(0 if size == 1 else next(variables_left) for size in source_shape))
     offset: Dimension = 0
-    for number, size in enumerate(result_shape):
-        offset = sum_of(times(offset, size), variable(number))
+    for axis, size in enumerate(result_shape):
+        offset = plus(times(offset, size), variable(axis))
     source: list[Dimension] = []
     for axis, size in enumerate(source_shape):
         inner_count = product(source_shape[axis + 1 :])
-        part = offset if inner_count == 1 else floor_quotient(offset, inner_count)
-        source.append(part if axis == 0 or part is None else Remainder.of(part, size))
+        quotient = offset if inner_count == 1 else floor_quotient(offset, inner_count)
+        source.append(quotient if axis == 0 or quotient is None else Remainder.of(quotient, size))
     return Reshape(tuple(source), *registers)
 
 
@@ -263,11 +267,11 @@ def _resolve_rotation(rotation: Wrapped, counter_range: CounterRange | OpenCount
     """Replace a rotation by its position, or by the position minus the size, if either holds in the whole range."""
     position, size = rotation.position, rotation.size
     if not isinstance(size, int) or not size:
-        return rotation if size else 0
+        return rotation if size else 0  # in an empty dimension no position is read
     if isinstance(position, int):
         return position % size
     is_below_size = _is_below(position, size, counter_range)
-    return rotation if is_below_size is None else position if is_below_size else sum_of(position, -size)
+    return rotation if is_below_size is None else position if is_below_size else plus(position, -size)
 
 
 def _load(b: Any, symbol: Loaded, write_symbol: Any) -> Position:
@@ -275,10 +279,10 @@ def _load(b: Any, symbol: Loaded, write_symbol: Any) -> Position:
     position = b.cast(b.at(symbol.value, index), int64)
     if symbol.wrap_size is None:
         return position.ir  # type: ignore[no-any-return]
-    size = b.wrap(int64, str(_register(symbol.wrap_size)))
+    size = b.wrap(int64, str(_bound(symbol.wrap_size)))
     return b.select(position < 0, position + size, position).ir  # type: ignore[no-any-return]
 
 
-def _register(size: Dimension) -> Position:
+def _bound(size: Dimension) -> Position:
     """Return a dimension of a type: as a constant if known, otherwise as its register."""
     return Size(register_of(size)) if isinstance(size, Symbol) else size or 0

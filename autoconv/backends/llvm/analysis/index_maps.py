@@ -13,13 +13,13 @@ from autoconv.backends.llvm.analysis.index_map import (
     Remainder,
     Wrapped,
     pick,
-    reshape,
+    reshape_map,
     variable,
     variables,
 )
 from autoconv.backends.llvm.analysis.indexing import gather_map, is_indexed, position_from_start, start_and_step
 from autoconv.backends.llvm.analysis.representation import sizes
-from autoconv.backends.llvm.analysis.symbolic_sizes import dimension
+from autoconv.backends.llvm.analysis.symbolic_sizes import write_dimension
 from autoconv.backends.llvm.ir.index_arith import Index, Position, is_below, plus, times
 from autoconv.backends.llvm.ir.scalars import Element, Pair
 from autoconv.graph.dimensions import plus as plus_of
@@ -35,12 +35,12 @@ ElementSource = Element | tuple[Value, Index, Callable[[Element], Element] | Non
 # Views with piecewise affine index maps: a loop over such a view is split where the next piece begins.
 PIECEWISE_VIEWS = frozenset({"roll", "pad"})
 
-# Registered functions (b, node, index) -> source of views that no index map describes, by op name.
+# Registered functions (b, node, index) -> source of an element, for views that no index map describes, by op name.
 ELEMENT_SOURCES: dict[str, Callable[[Any, Node, Index], ElementSource]] = {}
 
 
 def write_element_source(b: Any, node: Node, index: Index, picks: Sequence[Position]) -> ElementSource:
-    """Write the position of the element at `index` of a view in the view's source.
+    """Write instructions for the element at `index` of a view, and return its source.
 
     `picks` are the view's single dynamic indices, normalised. `b.number(value)` gives a scalar operand, and
     `b.at(value, index)` an element of an array operand.
@@ -76,13 +76,13 @@ def _write_constant(b: Any, number: int, dtype: DType) -> Element:
 
 def _write_dimension_at(b: Any, node: Node, index: Index) -> ElementSource:
     dtype = node.results[0].dtype
-    numbers = [b.cast(b.wrap(int64, str(size)), dtype) for size in sizes(node.inputs[0].type)]
+    shape_elements = [b.cast(b.wrap(int64, str(size)), dtype) for size in sizes(node.inputs[0].type)]
     (position,) = index
     if isinstance(position, int):
-        return numbers[position]  # type: ignore[no-any-return]
-    result = numbers[0]
-    for i, number in enumerate(numbers[1:], 1):
-        result = b.select(b.wrap(int64, position).same(i), number, result)
+        return shape_elements[position]  # type: ignore[no-any-return]
+    result = shape_elements[0]
+    for i, shape_element in enumerate(shape_elements[1:], 1):
+        result = b.select(b.wrap(int64, position).same(i), shape_element, result)
     return result  # type: ignore[no-any-return]
 
 
@@ -100,40 +100,39 @@ def _write_one_hot_source(b: Any, node: Node, index: Index) -> ElementSource:
     axis = node.attributes.get("axis", -1) % len(index)
     indices = node.inputs[0]
 
-    def choose(element: Element) -> Element:
+    def select_value(element: Element) -> Element:
         position = b.wrap(int64, str(index[axis]))
-        is_chosen = b.cast(element, int64).same(position)
-        return b.select(is_chosen, *(b.number(value) for value in node.inputs[1:3]))
+        is_hot = b.cast(element, int64).same(position)
+        return b.select(is_hot, *(b.number(value) for value in node.inputs[1:3]))
 
-    return indices, (*index[:axis], *index[axis + 1 :]), choose
+    return indices, (*index[:axis], *index[axis + 1 :]), select_value
 
 
 def _write_padded_source(b: Any, node: Node, index: Index) -> ElementSource:
-    """Locate an element of the source within its bounds; the padding constant replaces it where the index is outside.
-    """
+    """Return an element of the source within its bounds, which the padding constant replaces outside of them."""
     source, out = node.inputs[0], b.out
     constant = b.constant(node.attributes.get("constant_values", 0), source.dtype)
     if 0 in sizes(source.type):
         return constant  # type: ignore[no-any-return]
-    all_inside = ""
-    inner_index: list[Position] = []
+    is_all_inside = ""
+    source_index: list[Position] = []
     for position, size, (before, after) in zip(index, sizes(source.type), node.attributes["paddings"], strict=True):
         if not before and not after:
-            inner_index.append(position)
+            source_index.append(position)
             continue
-        inner_position = plus(out, position, times(out, dimension(out, before), -1))
-        ends = is_below(out, inner_position, 0), is_below(out, inner_position, size)
-        if ends[0] is True or ends[1] is False:
+        source_position = plus(out, position, times(out, write_dimension(out, before), -1))
+        is_before_start, is_before_end = is_below(out, source_position, 0), is_below(out, source_position, size)
+        if is_before_start is True or is_before_end is False:
             return constant  # type: ignore[no-any-return]
-        if ends == (False, True):
-            inner_index.append(inner_position)
+        if is_before_start is False and is_before_end is True:
+            source_index.append(source_position)
             continue
-        is_inside = out.new(f"icmp ult i64 {inner_position}, {size}")
-        inner_index.append(out.new(f"select i1 {is_inside}, i64 {inner_position}, i64 0"))
-        all_inside = out.new(f"and i1 {all_inside}, {is_inside}") if all_inside else is_inside
-    if not all_inside:
-        return source, tuple(inner_index), None
-    return source, tuple(inner_index), lambda element: b.select(b.wrap(bool_, all_inside), element, constant)
+        is_inside = out.new(f"icmp ult i64 {source_position}, {size}")
+        source_index.append(out.new(f"select i1 {is_inside}, i64 {source_position}, i64 0"))
+        is_all_inside = out.new(f"and i1 {is_all_inside}, {is_inside}") if is_all_inside else is_inside
+    if not is_all_inside:
+        return source, tuple(source_index), None
+    return source, tuple(source_index), lambda element: b.select(b.wrap(bool_, is_all_inside), element, constant)
 
 
 # ---- index maps of the ops
@@ -143,7 +142,7 @@ def index_map(node: Node) -> IndexMap | None:
     """Return the map from an index of the node's result to the index in its first operand; None if there is none."""
     if is_indexed(node):
         return gather_map(node)
-    return MAPS[node.op.name](node) if node.op.name in MAPS else None
+    return INDEX_MAPS[node.op.name](node) if node.op.name in INDEX_MAPS else None
 
 
 def _shapes(node: Node) -> tuple[Point, Point]:
@@ -172,8 +171,8 @@ def _matrix_transpose(node: Node) -> IndexMap:
 def _reverse(node: Node) -> IndexMap:
     shape = _shapes(node)[0]
     axes = {a % len(shape) for a in node.attributes["axis"]}
-    index = enumerate(variables(len(shape)))
-    return IndexMap(tuple(plus_of(times_of(i, -1), plus_of(shape[d], -1)) if d in axes else i for d, i in index))
+    positions = enumerate(variables(len(shape)))
+    return IndexMap(tuple(plus_of(times_of(i, -1), plus_of(shape[d], -1)) if d in axes else i for d, i in positions))
 
 
 def _roll(node: Node) -> IndexMap:
@@ -190,24 +189,24 @@ def _roll(node: Node) -> IndexMap:
 def _sliding_windows(node: Node) -> IndexMap:
     rank = len(_shapes(node)[0])
     index: list[Dimension] = list(variables(rank))
-    for number, axis in enumerate(node.attributes["axes"], rank):
-        index[axis % rank] = plus_of(index[axis % rank], variable(number))
+    for window_axis, axis in enumerate(node.attributes["axes"], rank):
+        index[axis % rank] = plus_of(index[axis % rank], variable(window_axis))
     return IndexMap(tuple(index))
 
 
 def _padding(node: Node) -> IndexMap:
-    source, pairs = _shapes(node)[0], node.attributes["paddings"]
+    source, paddings = _shapes(node)[0], node.attributes["paddings"]
     return IndexMap(
         tuple(
             Padded.of(plus_of(i, times_of(before, -1)), size) if before or after else i
-            for i, size, (before, after) in zip(variables(len(source)), source, pairs, strict=True)
+            for i, size, (before, after) in zip(variables(len(source)), source, paddings, strict=True)
         )
     )
 
 
 def _reshape(node: Node) -> IndexMap:
     source, result = _shapes(node)
-    return reshape(result, source, (sizes(node.results[0].type), sizes(node.inputs[0].type)))
+    return reshape_map(result, source, (sizes(node.results[0].type), sizes(node.inputs[0].type)))
 
 
 def _broadcast(node: Node) -> IndexMap:
@@ -249,7 +248,7 @@ def _one_hot_map(node: Node) -> IndexMap:
     return IndexMap((*index[:axis], *index[axis + 1 :]))
 
 
-MAPS: dict[str, Callable[[Node], IndexMap]] = {
+INDEX_MAPS: dict[str, Callable[[Node], IndexMap]] = {
     "transpose": _transpose, "matrix_transpose": _matrix_transpose, "reverse": _reverse, "reshape": _reshape,
     "reshape_like": _reshape, "expand_dims": _reshape, "squeeze": _reshape, "broadcast_to": _broadcast,
     "broadcast_to_shape_of": _broadcast, "get_item": item_map, "set_item": item_map, "add_at_item": item_map,

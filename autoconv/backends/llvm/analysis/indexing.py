@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
-from autoconv.backends.llvm.analysis.index_map import IndexMap, load, pick, variable, variables
+from autoconv.backends.llvm.analysis.index_map import IndexMap, loaded_position, pick, variable, variables
 from autoconv.backends.llvm.analysis.representation import elements_of, is_scalar, sizes
 from autoconv.backends.llvm.ir.index_arith import Position, broadcast_index, is_known
 from autoconv.graph.dimensions import plus, slice_length, times
@@ -22,17 +22,17 @@ from autoconv.ops.movement.indexing import indexed_shape
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
-    """A bounds check of an array: positions must lie in [0, size), or with `wraps` in [-size, size).
+class BoundsCheck:
+    """The bounds check of an array of positions: they must lie in [0, size), or with `wraps` in [-size, size).
 
-    If the positions are vectors of length `depth`, only their entry number `column` is checked.
+    If the positions are vectors of length `vector_size`, only their entry number `column` is checked.
     """
 
     positions: Value
     size: Position
     wraps: bool = False
     column: int = 0
-    depth: int = 1
+    vector_size: int = 1
 
 
 _SHORTEST_RUN = 8  # contiguous elements from which a scatter shares a loop: shorter runs are not vectorised
@@ -99,7 +99,8 @@ def _sliced_size(size: Dimension, bounds: Sequence[Any]) -> Dimension:
 def shares_loop(node: Node) -> bool:
     """Return whether a scatter joins the loop that computes its updates.
 
-    A scatter of single elements is not vectorised, and neither would be the nodes that share its loop.
+    A scatter of single elements is not vectorised, and neither would be the nodes that share its loop. Updates that are
+    the positions as well are in memory before the loop, as positions are checked there.
     """
     shape = part_shape(node)
     run_shape = shape[_leading_rank(node) :]
@@ -127,8 +128,8 @@ def one_to_one_dimensions(node: Node) -> frozenset[int]:
         return frozenset()
     if form == "along":
         return frozenset(range(rank)) - {_axis(node)}
-    batch = int(node.attributes.get("batch_dims", 0))
-    return frozenset((*range(batch if form == "vectors" else _axis(node)), *range(_leading_rank(node), rank)))
+    batch_rank = int(node.attributes.get("batch_dims", 0))
+    return frozenset((*range(batch_rank if form == "vectors" else _axis(node)), *range(_leading_rank(node), rank)))
 
 
 def _axis(node: Node) -> int:
@@ -138,21 +139,21 @@ def _axis(node: Node) -> int:
 # ---- bounds checks
 
 
-def bounds_checks(node: Node) -> Iterator[Check]:
+def bounds_checks(node: Node) -> Iterator[BoundsCheck]:
     """Yield the checks of the arrays of positions, in the order of the operands."""
     form, shape = form_of_positions(node), whole_shape(node)
     if form == "items":
         for entry, operands, axis, _ in _item_entries(node):
             if isinstance(entry, Gather) and not is_scalar(operands[0].type):
-                yield Check(operands[0], shape[axis], wraps=True)
+                yield BoundsCheck(operands[0], shape[axis], wraps=True)
         return
     (index_value,) = positions(node)
     if form == "vectors":
-        depth, batch = sizes(index_value.type)[-1], node.attributes.get("batch_dims", 0)
-        for column in range(depth):
-            yield Check(index_value, shape[batch + column], False, column, depth)
+        vector_size, batch_rank = sizes(index_value.type)[-1], node.attributes.get("batch_dims", 0)
+        for column in range(vector_size):
+            yield BoundsCheck(index_value, shape[batch_rank + column], False, column, vector_size)
     else:
-        yield Check(index_value, shape[_axis(node)])
+        yield BoundsCheck(index_value, shape[_axis(node)])
 
 
 def single_positions(node: Node) -> list[tuple[Value, int]]:
@@ -160,8 +161,8 @@ def single_positions(node: Node) -> list[tuple[Value, int]]:
     if form_of_positions(node) != "items":
         return []
     entries = _item_entries(node)
-    singles = (part for part in entries if isinstance(part.entry, (At, Gather)) and _is_single(part.operands))
-    return [(part.operands[0], part.axis) for part in singles]
+    single_entries = (item for item in entries if isinstance(item.entry, (At, Gather)) and _is_single(item.operands))
+    return [(item.operands[0], item.axis) for item in single_entries]
 
 
 def _is_single(operands: Any) -> bool:
@@ -182,17 +183,18 @@ def gather_map(node: Node) -> IndexMap:
     whole_rank = len(whole_shape(node))
     if form == "along":
         axis, index = _axis(node), variables(rank)
-        return IndexMap((*index[:axis], load(index_value, index), *index[axis + 1 :]))
-    batch = node.attributes.get("batch_dims", 0)
+        return IndexMap((*index[:axis], loaded_position(index_value, index), *index[axis + 1 :]))
+    batch_rank = node.attributes.get("batch_dims", 0)
     if form == "vectors":
-        depth, lead = sizes(index_value.type)[-1], rank - 1
-        index = variables(lead + whole_rank - batch - depth)
-        vector = [load(index_value, (*index[:lead], column)) for column in range(depth)]
-        return IndexMap((*index[:batch], *vector, *index[lead:]))
+        vector_size, leading_rank = sizes(index_value.type)[-1], rank - 1
+        index = variables(leading_rank + whole_rank - batch_rank - vector_size)
+        vector = [loaded_position(index_value, (*index[:leading_rank], column)) for column in range(vector_size)]
+        return IndexMap((*index[:batch_rank], *vector, *index[leading_rank:]))
     axis = _axis(node)
-    next_axis = axis + rank - batch
+    next_axis = axis + rank - batch_rank
     index = variables(next_axis + whole_rank - axis - 1)
-    return IndexMap((*index[:axis], load(index_value, (*index[:batch], *index[axis:next_axis])), *index[next_axis:]))
+    position = loaded_position(index_value, (*index[:batch_rank], *index[axis:next_axis]))
+    return IndexMap((*index[:axis], position, *index[next_axis:]))
 
 
 def _item_entries(node: Node) -> list[Aligned]:
@@ -207,14 +209,14 @@ def _item_map(node: Node) -> IndexMap:
     """
     entries = _item_entries(node)
     shape: Any = node.inputs[0].type.shape  # type: ignore[union-attr]
-    advanced = [i for i, part in enumerate(entries) if isinstance(part.entry, (At, Gather))]
-    array_rank = max(len(sizes(entries[i].operands[0].type)) for i in advanced if entries[i].operands)
-    is_adjacent = advanced == list(range(advanced[0], advanced[-1] + 1))
-    before = 0
+    array_entries = [i for i, item in enumerate(entries) if isinstance(item.entry, (At, Gather))]
+    array_rank = max(len(sizes(entries[i].operands[0].type)) for i in array_entries if entries[i].operands)
+    is_adjacent = array_entries == list(range(array_entries[0], array_entries[-1] + 1))
+    rank_before = 0
     if is_adjacent:
-        before = sum(1 if isinstance(part.entry, NewAxis) else part.width for part in entries[: advanced[0]])
-    array_index = tuple(variable(before + d) for d in range(array_rank))
-    other_variables = (variable(d) for d in count() if not before <= d < before + array_rank)
+        rank_before = sum(1 if isinstance(item.entry, NewAxis) else item.width for item in entries[: array_entries[0]])
+    array_index = tuple(variable(rank_before + d) for d in range(array_rank))
+    other_variables = (variable(d) for d in count() if not rank_before <= d < rank_before + array_rank)
     picks = (pick(i) for i in count())
     index: list[Dimension] = []
     for entry, operands, axis, width in entries:
@@ -228,7 +230,7 @@ def _item_map(node: Node) -> IndexMap:
             index.append(next(picks))
         elif isinstance(entry, Gather):
             array_shape = sizes(operands[0].type)
-            index.append(load(operands[0], broadcast_index(array_index, array_shape), shape[axis]))
+            index.append(loaded_position(operands[0], broadcast_index(array_index, array_shape), shape[axis]))
         elif isinstance(entry, Slice):
             start, step = start_and_step(entry, shape[axis])
             index.append(plus(times(next(other_variables), step), start))
@@ -239,8 +241,8 @@ def start_and_step(entry: Slice, size: Dimension) -> tuple[Dimension, int]:
     """Return the start and step of a slice with constant bounds."""
     if isinstance(size, int) and not isinstance(entry.start, Symbol) and not isinstance(entry.stop, Symbol):
         start, stop, step = slice(*entry.parts).indices(size)
-        has_one_element = len(range(start, stop, step)) < 2 and abs(step) >= 2**31
-        return start, 1 if has_one_element else step  # step times stride must not overflow
+        is_step_unused = len(range(start, stop, step)) < 2 and abs(step) >= 2**31
+        return start, 1 if is_step_unused else step  # step times stride must not overflow
     start, step = entry.start, 1 if entry.step is None else entry.step
     if start is None:
         return (0, step) if step > 0 else (plus(size, -1), step)

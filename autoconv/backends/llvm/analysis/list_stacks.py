@@ -53,14 +53,14 @@ class _ListVersions:
     def join(self, first: Value, second: Value) -> None:
         if not isinstance(first.type, ListType):
             return
-        a, b = self._root(first), self._root(second)
+        first_root, second_root = self._root(first), self._root(second)
         if first.type != second.type:
             self.exclude(first)
             self.exclude(second)
-        if a is not b:
-            self._parent[a] = b
-            if a in self._excluded:
-                self._excluded.add(b)
+        if first_root is not second_root:
+            self._parent[first_root] = second_root
+            if first_root in self._excluded:
+                self._excluded.add(second_root)
 
     def exclude(self, value: Value) -> None:
         self._excluded.add(self._root(value))
@@ -68,7 +68,7 @@ class _ListVersions:
     def stack_values(self) -> frozenset[Value]:
         excluded_roots = {self._root(value) for value in self._excluded}
         candidates = [value for value in list(self._parent) if self._root(value) not in excluded_roots]
-        return frozenset(filter(_holds_plain_elements, candidates))
+        return frozenset(filter(_has_native_elements, candidates))
 
     def visit(self, graph: Graph) -> None:
         uses: dict[Value, int] = {}
@@ -118,20 +118,20 @@ class _ListVersions:
                 self.exclude(value)
 
     def _visit_loop(self, node: Node) -> None:
-        count = state_size(node)
+        state_count = state_size(node)
         test, body = node.regions
         for position, operand in enumerate(node.inputs):
             for region in (test, body):
                 self.join(operand, region.parameters[position])
             if not isinstance(operand.type, ListType):
                 continue
-            if position >= count:
+            if position >= state_count:
                 self.exclude(operand)  # each iteration would start with the same version
                 continue
             self.join(body.outputs[position], operand)
             self.join(node.results[position], operand)
             if any(test.parameters[position] in inner.inputs for inner in test.nodes):
-                self.exclude(operand)
+                self.exclude(operand)  # the body uses the same version
 
     @staticmethod
     def _list_values(node: Node) -> Iterator[Value]:
@@ -144,6 +144,6 @@ class _ListVersions:
                     yield value
 
 
-def _holds_plain_elements(value: Value) -> bool:
+def _has_native_elements(value: Value) -> bool:
     element = value.type.element  # type: ignore[union-attr]
     return is_scalar(element) or is_dense(element)

@@ -71,20 +71,23 @@ class LoopDependence:
         return of_atom(atom)
 
     def _are_separate(self, first: Value, second: Value, iterations: _IterationPair | None) -> bool:
-        """Return whether a dimension of the common base separates two views, at one time or in different iterations."""
+        """Return whether a dimension of the common base separates two views.
+
+        Without `iterations` both views exist in the same iteration.
+        """
         base = self._base(first)
         if base is not self._base(second) or not _is_injective(base):
             return False
         return any(
-            self._never_equal(x, y, iterations)
+            self._are_never_equal(x, y, iterations)
             for first_forms, second_forms in zip(self._position_forms(first), self._position_forms(second), strict=True)
             for x, y in product(first_forms, second_forms)
         )
 
-    def _never_equal(self, x: LinearForm, y: LinearForm, iterations: _IterationPair | None) -> bool:
+    def _are_never_equal(self, x: LinearForm, y: LinearForm, iterations: _IterationPair | None) -> bool:
         if iterations is None:
             return x.plus(y, -1).is_never_zero(self.ranges)
-        return iterations.differ_together(x, y) or any(
+        return iterations.are_equal_and_vary(x, y) or any(
             first.plus(second, -1).is_never_zero(self.ranges)
             for first, second in product(iterations.iteration_forms(0, x), iterations.iteration_forms(1, y))
         )
@@ -155,8 +158,8 @@ class LoopDependence:
         if not isinstance(index, Value):
             return None
         form = self.forms.of(index)
-        lows = (self.ranges.get(index, INT64_RANGE)[0], form.range(self.ranges)[0])
-        return form if max(lows) >= 0 else None
+        lower_bounds = (self.ranges.get(index, INT64_RANGE)[0], form.range(self.ranges)[0])
+        return form if max(lower_bounds) >= 0 else None
 
 
 class _IterationPair:
@@ -189,25 +192,25 @@ class _IterationPair:
         """Return whether the array may be a different one in each iteration."""
         return base in self._varying
 
-    def differ_together(self, x: LinearForm, y: LinearForm) -> bool:
-        """Return whether two positions are equal in each iteration, and differ between iterations."""
+    def are_equal_and_vary(self, x: LinearForm, y: LinearForm) -> bool:
+        """Return whether both positions are one number in each iteration, and another one in each other iteration."""
         return x.plus(y, -1) == LinearForm() and x.terms.get(self._counter, 0) != 0 and not self._varying & {*x.terms}
 
-    def iteration_forms(self, number: int, form: LinearForm) -> list[LinearForm]:
-        """Return forms of a number in one of the iterations: by the counter, and by its distance from the limit."""
+    def iteration_forms(self, iteration_number: int, form: LinearForm) -> list[LinearForm]:
+        """Return forms of a number in iteration 0 or 1: by the counter, and by its distance from the limit."""
         ranges = self._dependence.ranges
         terms: dict[Atom, int] = {}
         for atom, coefficient in form.terms.items():
-            does_vary = atom is self._counter or atom in self._varying
-            atom_of_iteration = (number, atom) if does_vary else atom
-            if does_vary:
+            is_varying = atom is self._counter or atom in self._varying
+            atom_of_iteration = (iteration_number, atom) if is_varying else atom
+            if is_varying:
                 ranges[atom_of_iteration] = ranges.get(atom, INT64_RANGE)
             terms[atom_of_iteration] = coefficient
         by_counter = LinearForm(form.constant, terms)
         factor = form.terms.get(self._counter, 0)
         if not factor or self._varying & {*self._limit.terms}:
             return [by_counter]
-        other_terms = {a: n for a, n in terms.items() if a != (number, self._counter)}
+        other_terms = {a: n for a, n in terms.items() if a != (iteration_number, self._counter)}
         form_without_counter = LinearForm(form.constant, other_terms)
         last = self._limit.plus(LinearForm(-1)).plus(self._dependence.unknown_offset(), -1)
         return [by_counter, form_without_counter.plus(last, factor)]
@@ -225,11 +228,11 @@ def _is_injective(base: Value) -> bool:
         return False
     if type_.is_dense:
         return True
-    width = type_.dtype.size
+    covered_bytes = type_.dtype.size
     for size, stride in sorted(zip(type_.shape, type_.strides, strict=True), key=lambda pair: abs(pair[1] or 0)):
-        if not isinstance(size, int) or stride is None or (size > 1 and abs(stride) < width):
+        if not isinstance(size, int) or stride is None or (size > 1 and abs(stride) < covered_bytes):
             return False
-        width += abs(stride) * (size - 1) if size else 0
+        covered_bytes += abs(stride) * (size - 1) if size else 0
     return True
 
 

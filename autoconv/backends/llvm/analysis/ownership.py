@@ -37,8 +37,8 @@ def holds_no_arguments(graph: Graph) -> bool:
     outputs = zip(allocated_outputs(graph), graph.outputs, strict=True)
     if not all(is_allocated or is_scalar(value.type) for is_allocated, value in outputs):
         return False
-    harmless = Effects.RAISE | Effects.RANDOM
-    return not any(node.effects & ~harmless or _handles_objects(node) for node in graph.walk())
+    harmless_effects = Effects.RAISE | Effects.RANDOM
+    return not any(node.effects & ~harmless_effects or _handles_objects(node) for node in graph.walk())
 
 
 def _handles_objects(node: Node) -> bool:
@@ -46,28 +46,29 @@ def _handles_objects(node: Node) -> bool:
 
 
 def _allocated_results(node: Node, allocated: set[Value]) -> list[bool]:
+    """Return for each result of a node whether the graph allocated it; the answer is False in doubt."""
     allocated_inputs = [value in allocated for value in node.inputs]
-    count = len(node.results)
+    result_count = len(node.results)
     if all(is_scalar(value.type) for value in node.results):
-        return [True] * count
+        return [True] * result_count
     if node.op.traits.selects and node.regions:
         arms = [allocated_outputs(region, allocated_inputs[1:]) for region in node.regions]
         return [all(flags) for flags in zip(*arms, strict=True)]
     if node.op.traits.repeats and node.regions:
         return _allocated_loop_state(node, allocated_inputs)
     if node.regions or node.op.name == "constant":
-        return [False] * count
+        return [False] * result_count
     if node.op.traits.generates or node.op.name in _COPYING_KERNELS:
-        return [True] * count
-    kind = lowering_class(node)
-    if kind in _ALLOCATING_CLASSES:
-        return [True] * count
-    if kind in ("view", "update") or node.op.traits.view:
-        return [bool(allocated_inputs) and allocated_inputs[0]] * count
+        return [True] * result_count
+    lowering = lowering_class(node)
+    if lowering in _ALLOCATING_CLASSES:
+        return [True] * result_count
+    if lowering in ("view", "update") or node.op.traits.view:
+        return [bool(allocated_inputs) and allocated_inputs[0]] * result_count
     if not all(isinstance(value.type, TensorType) for value in (*node.inputs, *node.results)):
-        return [False] * count
-    harmless = not node.effects & ~(Effects.RAISE | Effects.RANDOM)
-    return [harmless and (not node.op.traits.may_alias or all(allocated_inputs))] * count
+        return [False] * result_count
+    is_harmless = not node.effects & ~(Effects.RAISE | Effects.RANDOM)
+    return [is_harmless and (not node.op.traits.may_alias or all(allocated_inputs))] * result_count
 
 
 def _allocated_loop_state(node: Node, allocated_inputs: list[bool]) -> list[bool]:

@@ -22,7 +22,7 @@ def is_scalar(type_: Type) -> TypeGuard[TensorType]:
     return isinstance(type_, TensorType) and type_.shape == () and is_native(type_.dtype)
 
 
-def is_integer(type_: Type) -> TypeGuard[TensorType]:
+def is_int64_scalar(type_: Type) -> TypeGuard[TensorType]:
     """Return whether the type is a scalar int64."""
     return isinstance(type_, TensorType) and type_.dtype is int64 and type_.shape == ()
 

@@ -27,8 +27,8 @@ class OpenSizes:
     symbols: tuple[Symbol, ...] = ()
     needs: tuple[Symbol, ...] = ()
 
-    def allow(self, values: Mapping[str, int]) -> bool:
-        """Return whether the graph's code is valid for these values of plain symbols."""
+    def accepts_values(self, values: Mapping[str, int]) -> bool:
+        """Return whether the graph's code is valid for these values of the symbols that are no expressions."""
         return all(value_of(symbol, values) >= SMALLEST_OPEN_SIZE for symbol in self.symbols) and all(
             value_of(need, values) >= 0 for need in self.needs
         )
@@ -99,10 +99,10 @@ def _computed_sizes(dimensions: Sequence[Any]) -> Iterator[ComputedSize]:
 
 def define_dimension(out: FunctionText, symbol: Symbol) -> None:
     """Compute a derived dimension into its register."""
-    out.define(register_of(symbol), dimension(out, symbol))
+    out.define(register_of(symbol), write_dimension(out, symbol))
 
 
-def dimension(out: FunctionText, size: Dimension) -> Position:
+def write_dimension(out: FunctionText, size: Dimension) -> Position:
     """Return a dimension as a constant or a register; write the computation of a derived dimension."""
     return write_position(out, size, register_of)
 
@@ -114,18 +114,18 @@ def write_position(out: FunctionText, size: Dimension, write_symbol: Callable[[S
 
 def _write_polynomial(out: FunctionText, symbol: Symbol, write_symbol: Callable[[Symbol], Position]) -> Position:
     if isinstance(symbol, Quotient):
-        x, y = (write_position(out, size, write_symbol) for size in (symbol.dividend, symbol.divisor))
-        towards_zero, remainder = out.new(f"sdiv i64 {x}, {y}"), out.new(f"srem i64 {x}, {y}")
+        dividend, divisor = (write_position(out, size, write_symbol) for size in (symbol.dividend, symbol.divisor))
+        operands = f"{dividend}, {divisor}"
+        towards_zero, remainder = out.new(f"sdiv i64 {operands}"), out.new(f"srem i64 {operands}")
         # Floor: subtract 1 if the remainder is negative.
         return out.new(f"add i64 {towards_zero}, {out.new(f'ashr i64 {remainder}, 63')}")
     if isinstance(symbol, Minimum):
-        x, y = (write_position(out, size, write_symbol) for size in (symbol.first, symbol.second))
-        return minimum(out, x, y)
+        return minimum(out, *(write_position(out, size, write_symbol) for size in (symbol.first, symbol.second)))
     if not isinstance(symbol, Sum):
         return write_symbol(symbol)
     total: Position = 0
-    for monomial, count in symbol.terms:
-        term: Position = count
+    for monomial, coefficient in symbol.terms:
+        term: Position = coefficient
         for factor in monomial:
             term = product(out, term, write_position(out, factor, write_symbol))
         total = plus(out, total, term)

@@ -10,7 +10,7 @@ branch does not.
 
 from __future__ import annotations
 
-from autoconv.backends.llvm.analysis.representation import is_integer
+from autoconv.backends.llvm.analysis.representation import is_int64_scalar
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.region_flow import state_size
 from autoconv.ops.analysis.induction import constant_of
@@ -26,7 +26,7 @@ def tallies(loop: Node) -> dict[int, Tally]:
     if any(_chooses_from_own_state(node, body, state_count) for node in body.nodes):
         return result
     for position, parameter in enumerate(body.parameters[:state_count]):
-        if is_integer(parameter.type) and parameter.type.weak:
+        if is_int64_scalar(parameter.type) and parameter.type.weak:
             tally = _tally_of(body.outputs[position], {parameter: Tally((0, 0), None)}, 0)
             if tally is not None:
                 result[position] = tally
@@ -61,17 +61,20 @@ def _tally_of_result(value: Value, known: dict[Value, Tally | None], depth: int)
     constant, node = constant_of(value), value.node
     if constant is not None:
         return Tally(None, (constant, constant))
-    if node is None or depth > _DEPTH_LIMIT or not is_integer(value.type):
+    if node is None or depth > _DEPTH_LIMIT or not is_int64_scalar(value.type):
         return None
     if node.op.name in ("python_add", "python_subtract"):
         return _tally_of_sum(node, known, depth)
     if node.op.name == "select":
         return _union_of_tallies([_tally_of(operand, known, depth + 1) for operand in node.inputs[1:]])
     if node.op.traits.selects and node.regions:
-        result = node.results.index(value)
+        result_position = node.results.index(value)
         operand_tallies = [_tally_of(operand, known, depth + 1) for operand in node.inputs[1:]]
-        arms = [(arm, dict(zip(arm.parameters, operand_tallies, strict=True))) for arm in node.regions]
-        return _union_of_tallies([_tally_of(arm.outputs[result], known, depth + 1) for arm, known in arms])
+        outputs = [
+            (arm.outputs[result_position], dict(zip(arm.parameters, operand_tallies, strict=True)))
+            for arm in node.regions
+        ]
+        return _union_of_tallies([_tally_of(output, arm_tallies, depth + 1) for output, arm_tallies in outputs])
     return None
 
 

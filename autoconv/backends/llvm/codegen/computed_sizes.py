@@ -8,9 +8,9 @@ import numpy as np
 
 from autoconv.backends.llvm.analysis.classify import SIZE_CLASSES
 from autoconv.backends.llvm.analysis.index_map import IndexMap, variables
-from autoconv.backends.llvm.analysis.index_maps import ELEMENT_SOURCES, MAPS, ElementSource
+from autoconv.backends.llvm.analysis.index_maps import ELEMENT_SOURCES, INDEX_MAPS, ElementSource
 from autoconv.backends.llvm.analysis.representation import register_of
-from autoconv.backends.llvm.analysis.symbolic_sizes import dimension
+from autoconv.backends.llvm.analysis.symbolic_sizes import write_dimension
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.memory.slice_bounds import resolve_bounds
 from autoconv.backends.llvm.codegen.registry import lowering
@@ -89,7 +89,7 @@ def _write_sizes_forgotten(region: LoweringContext, node: Node) -> None:
 
 @lowering("size_sum")
 def _write_size_sum(region: LoweringContext, node: Node) -> None:
-    total = dimension(region.out, node.attributes["total"])
+    total = write_dimension(region.out, node.attributes["total"])
     (symbol,) = node.attributes["defines"]
     _define_size(region, symbol, region.out.intrinsic("smax", total, 0))
 
@@ -99,7 +99,7 @@ def _write_slice_sizes(region: LoweringContext, node: Node) -> None:
     operands = iter(node.inputs)
     written_parts: Any = node.attributes["parts"]
     parts: list[Any] = [_write_integer(region, next(operands)) if part == INPUT else part for part in written_parts]
-    size = dimension(region.out, node.attributes["size"])
+    size = write_dimension(region.out, node.attributes["size"])
     start, length, _ = resolve_bounds(region, node, parts, size)
     for symbol, value in zip(node.attributes["defines"], (length, start), strict=False):
         _define_size(region, symbol, value)
@@ -127,9 +127,9 @@ def _write_range_size(region: LoweringContext, node: Node) -> None:
 def _write_reshape_sizes(region: LoweringContext, node: Node) -> None:
     """Infer a size of -1 by division; the product of all sizes has to be the number of elements."""
     out, operands = region.out, iter(node.inputs[1:])
-    total = dimension(out, node.attributes["count"])
+    total = write_dimension(out, node.attributes["count"])
     requested = [_write_integer(region, next(operands)) if size is None else size for size in node.attributes["wanted"]]
-    requested = [dimension(out, size) if isinstance(size, Symbol) else size for size in requested]
+    requested = [write_dimension(out, size) if isinstance(size, Symbol) else size for size in requested]
     are_inferred = [out.icmp("eq", size, -1) for size in requested]
     known_product: Position = 1
     for size, is_inferred in zip(requested, are_inferred, strict=True):
@@ -175,13 +175,13 @@ def _write_common_sizes(region: LoweringContext, node: Node) -> None:
     out, is_wrong = region.out, "false"
     defines, is_exact = node.attributes["defines"], node.attributes["exact"]
     for common, members in node.attributes["groups"]:
-        sizes = [dimension(out, size) for size, _ in members]
+        sizes = [write_dimension(out, size) for size, _ in members]
         if common in defines:
             common_size = sizes[0]
             for size in () if is_exact else sizes[1:]:
                 common_size = out.select(out.icmp("eq", common_size, 1), size, common_size)
             _define_size(region, common, common_size)
-        target = dimension(out, common)
+        target = write_dimension(out, common)
         for size, (_, factor) in zip(sizes, members, strict=True):
             if size == target:
                 continue
@@ -198,7 +198,7 @@ def _write_some_elements(region: LoweringContext, node: Node) -> None:
     """Check that none of the sizes is 0."""
     out, is_empty = region.out, "false"
     for size in node.attributes["needs"]:
-        is_empty = out.or_(is_empty, out.icmp("eq", dimension(out, size), 0))
+        is_empty = out.or_(is_empty, out.icmp("eq", write_dimension(out, size), 0))
     region.raise_if(node, is_empty)
 
 
@@ -222,7 +222,7 @@ def _write_range_element(b: Any, node: Node, index: Index) -> ElementSource:
     return b.cast(start + b.wrap(int64, str(index[0])) * step, dtype)  # type: ignore[no-any-return]
 
 
-MAPS.update(stretched=_stretched_map, resized=_resized_map, reshaped=MAPS["reshape"])
+INDEX_MAPS.update(stretched=_stretched_map, resized=_resized_map, reshaped=INDEX_MAPS["reshape"])
 ELEMENT_SOURCES["counted_range"] = _write_range_element
 
 __all__: list[str] = []

@@ -253,8 +253,8 @@ class Body:
         out = self.out
         out.ret(TRUE)
         out.begin(self.failure_label)
-        if out.slots:
-            out.call("release_all", "%slots", out.slots)
+        if out.slot_count:
+            out.call("release_all", "%slots", out.slot_count)
         out.ret(FALSE)
         out.finish()
 

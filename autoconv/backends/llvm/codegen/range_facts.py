@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from autoconv.backends.llvm.analysis.representation import is_integer
+from autoconv.backends.llvm.analysis.representation import is_int64_scalar
 from autoconv.backends.llvm.codegen.frame import Body
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter
 from autoconv.graph.dtypes import int32, int64
@@ -49,7 +49,7 @@ def least_difference(body: Body, x: Element, y: Element) -> int | None:
 def record_upper_bounds(body: Body, node: Node, element: Element, operands: Sequence[Element]) -> None:
     """Record upper bounds of a node's integer result relative to its operands."""
     name = _NUMBER_OPS.get(node.op.name, node.op.name)
-    if not is_integer(node.results[0].type) or not all(x.dtype in (int32, int64) for x in operands):
+    if not is_int64_scalar(node.results[0].type) or not all(x.dtype in (int32, int64) for x in operands):
         return
     ranges = [body.range_of(x) for x in operands]
     if name == "range_item" and ranges[3][0] > 0:  # its operands are position, start, stop and step

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from autoconv.backends.llvm.analysis.index_maps import write_element_source
-from autoconv.backends.llvm.analysis.representation import is_integer, register_of
+from autoconv.backends.llvm.analysis.representation import is_int64_scalar, register_of
 from autoconv.backends.llvm.codegen.context import LoweringContext, ValueContext
 from autoconv.backends.llvm.codegen.range_facts import compute_unchecked, least_difference, record_upper_bounds
 from autoconv.backends.llvm.codegen.registry import class_lowering
@@ -238,7 +238,7 @@ def _range_of(region: LoweringContext, node: Node, operands: Sequence[Element]) 
     ranges = [region.body.range_of(x) for x in operands]
     if node.op.name == "python_cast":
         return cast_range(ranges[0], (int(dtype.min), int(dtype.max)))
-    if not is_integer(node.results[0].type):
+    if not is_int64_scalar(node.results[0].type):
         return None
     range_ = result_range(node.op.name, ranges)
     if node.op.name == "python_subtract" and range_ is not None:

@@ -119,13 +119,13 @@ class EntryWriter:
 
     def _check_parts(self, guard: Guard) -> None:
         """Check the parts of a guarded object."""
-        if guard.words:
+        if guard.fields:
             current = self._objects.reference(guard.value)(self.out)
-            for offset, expected_object in guard.words:
+            for offset, expected_object in guard.fields:
                 expected = "null" if expected_object is None else self._objects.reference(expected_object)(self.out)
                 self._check(self.out.is_same(self._load_field(current, offset, "ptr"), expected))
-        if guard.empty is not None:
-            container = self._objects.reference(guard.empty)(self.out)
+        if guard.empty_dict is not None:
+            container = self._objects.reference(guard.empty_dict)(self.out)
             self._check(self.out.icmp("eq", self._load_field(container, DICT_COUNT, "i64"), 0))
 
     def check_distinct(self, array: str, others: Sequence[str]) -> None:
@@ -223,7 +223,7 @@ class EntryWriter:
 
     def check_instance(self, instance: str, parameter: InstanceParameter) -> str:
         """Check the class of an object, and return the object."""
-        class_ = self._objects.reference(parameter.kind)(self.out)
+        class_ = self._objects.reference(parameter.instance_type)(self.out)
         self._check(self.out.is_same(self._load_field(instance, abi.TYPE_OFFSET, "ptr"), class_))
         return instance
 

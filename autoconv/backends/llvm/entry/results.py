@@ -89,8 +89,8 @@ class ResultWriter:
         if self._failure_label is None:
             return
         self._out.begin(self._failure_label)
-        if self._out.slots:
-            self._out.call("release_all", "%slots", self._out.slots)
+        if self._out.slot_count:
+            self._out.call("release_all", "%slots", self._out.slot_count)
         self._out.ret(NULL)
 
     # ---- owned references
@@ -131,7 +131,7 @@ class ResultWriter:
 
     def _build_selected(self, form: SelectedResult) -> str:
         """Build the alternative that the tag selects."""
-        out, tag = self._out, self._outputs[form.tag]
+        out, tag = self._out, self._outputs[form.tag_position]
         assert isinstance(tag, Element)
         done = out.label("chosen")
         ends: list[tuple[Operand, str]] = []
@@ -177,7 +177,7 @@ class ResultWriter:
         self._out.call("release", slot)
 
     def _build_container(self, form: ContainerResult) -> str:
-        class_: type = dict if form.keys is not None else form.kind
+        class_: type = dict if form.keys is not None else form.container_type
         container, slot = self._new_container(class_, len(form.parts))
         for i, part in enumerate(form.parts):
             key = i if form.keys is None else form.keys[i]

@@ -8,7 +8,12 @@ from typing import Any
 import numpy as np
 
 from autoconv.backends.llvm.analysis.representation import register_of
-from autoconv.backends.llvm.analysis.symbolic_sizes import SMALLEST_OPEN_SIZE, OpenSizes, define_dimension, dimension
+from autoconv.backends.llvm.analysis.symbolic_sizes import (
+    SMALLEST_OPEN_SIZE,
+    OpenSizes,
+    define_dimension,
+    write_dimension,
+)
 from autoconv.backends.llvm.codegen.object_table import ObjectTable
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.operand import FALSE
@@ -71,4 +76,4 @@ class ArgumentDimensions:
                 define_dimension(self._out, symbol)
                 self._check(self._out.icmp("sge", register_of(symbol), SMALLEST_OPEN_SIZE))
         for need in self._open.needs:
-            self._check(self._out.icmp("sge", dimension(self._out, need), 0))
+            self._check(self._out.icmp("sge", write_dimension(self._out, need), 0))

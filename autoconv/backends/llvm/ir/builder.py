@@ -7,7 +7,7 @@ from typing import Any
 from autoconv.backends.llvm.ir.module import ModuleText
 from autoconv.backends.llvm.ir.operand import Operand, WrongType, check_type, type_of
 
-_FOLDED = {"add nsw": int.__add__, "sub nsw": int.__sub__, "mul nsw": int.__mul__}
+_FOLDING_FUNCTIONS = {"add nsw": int.__add__, "sub nsw": int.__sub__, "mul nsw": int.__mul__}
 
 
 class Builder:
@@ -19,12 +19,12 @@ class Builder:
     def __init__(self, module: ModuleText) -> None:
         self.module = module
         self._lines: list[str] = []
-        self._count = 0
+        self._name_count = 0
 
     def new(self, text: str) -> str:
         """Append `%name = text` and return the name."""
-        self._count += 1
-        name = f"%v{self._count}"
+        self._name_count += 1
+        name = f"%v{self._name_count}"
         self._lines.append(f"  {name} = {text}")
         return name
 
@@ -47,7 +47,7 @@ class Builder:
 
     def _fold_or_append(self, name: str, x: object, y: object) -> Operand:
         if isinstance(x, int) and isinstance(y, int):
-            return Operand.of(_FOLDED[name](x, y), "i64")
+            return Operand.of(_FOLDING_FUNCTIONS[name](x, y), "i64")
         return self.op(name, x, y)
 
     def add(self, x: object, y: object) -> Operand:
@@ -124,10 +124,10 @@ class Builder:
         pointer, steps = check_type(pointer, "ptr"), ", ".join(f"i32 {number}" for number in (0, *numbers))
         return self._new_operand("ptr", f"getelementptr inbounds {struct}, ptr {pointer}, {steps}")
 
-    def part(self, pair: object, number: int) -> Operand:
+    def part(self, struct: object, number: int) -> Operand:
         """Return an element of a struct value such as `{ i64, i1 }`, by its number."""
-        types = type_of(pair).strip("{ }").split(", ")
-        return self._new_operand(types[number], f"extractvalue {type_of(pair)} {pair}, {number}")
+        types = type_of(struct).strip("{ }").split(", ")
+        return self._new_operand(types[number], f"extractvalue {type_of(struct)} {struct}, {number}")
 
     # ---- calls
 

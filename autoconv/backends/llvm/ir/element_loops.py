@@ -1,4 +1,4 @@
-"""Loops of element rules, and functions of their own for long rules."""
+"""Loops of element rules, and internal functions that apply long rules."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from autoconv.graph.dtypes import DType, float64
 from autoconv.ops.elements import Rule, Step
 
 
-class LoopWriter:
+class ElementLoops:
     """The operations `routine` and `iterate` of a writer of elements (see `ops.elements.Elements`)."""
 
     out: FunctionText
@@ -34,11 +34,11 @@ class LoopWriter:
         return self.wrap(result.dtype, self.out.call(out.finish(name), *(x.ir for x in operands)))
 
     def iterate(self, active: Any, state: Sequence[Any], step: Step, max_count: int) -> list[Any]:
-        """Write a loop; its state is in cells, which LLVM keeps in registers."""
+        """Write a loop; the cells that hold its state and its iteration's number become registers."""
         out, ir_types = self.out, [register(x.dtype) for x in state]
-        active_cell, number_cell, *cells = (out.alloca(ir_type) for ir_type in ("i1", "double", *ir_types))
-        for ir_type, value, cell in zip(("i1", "double", *ir_types), (active.ir, "1.0", *(x.ir for x in state)),
-                                     (active_cell, number_cell, *cells), strict=True):  # fmt: skip
+        cell_types, initial_values = ("i1", "double", *ir_types), (active.ir, "1.0", *(x.ir for x in state))
+        active_cell, number_cell, *cells = all_cells = [out.alloca(ir_type) for ir_type in cell_types]
+        for ir_type, value, cell in zip(cell_types, initial_values, all_cells, strict=True):
             out.store(ir_type, value, cell)
 
         def load_state() -> list[Any]:
@@ -55,4 +55,4 @@ class LoopWriter:
         return load_state()
 
 
-__all__ = ["LoopWriter"]
+__all__ = ["ElementLoops"]

@@ -36,6 +36,6 @@ def compute(b: Any, name: str, operands: Sequence[Element], dtype: DType, attrib
 
 
 def _cast(b: Any, x: Element, dtype: DType) -> Element:
-    """Convert a number; a quotient stays one, whose flags a select keeps."""
+    """Convert a number; that of a Quotient is a Quotient, whose error flags `keep_flags` can keep."""
     result: Element = b.cast(x, dtype)
     return Quotient(result.b, result.dtype, result.ir) if isinstance(x, Quotient) else result

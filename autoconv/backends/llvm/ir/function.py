@@ -35,7 +35,7 @@ class FunctionText(Builder):
         self.signature = signature
         self._allocas: list[str] = []
         self._unrolled_lines = 0  # lines that unrolling will add
-        self.slots = 0
+        self.slot_count = 0
         self._error_cells: dict[tuple[str, str], str] = {}  # cells of `raise_at_end`, by error and type
         self.has_element_loops = False  # loops of the program that run over elements
         self.has_descending_index = False  # an index falls from one iteration to the next
@@ -51,7 +51,7 @@ class FunctionText(Builder):
         """Return the number of lines so far."""
         return len(self._lines)
 
-    def take(self, start: int) -> list[str]:
+    def take_lines(self, start: int) -> list[str]:
         """Remove and return the lines from `start` on."""
         lines, self._lines = self._lines[start:], self._lines[:start]
         return lines
@@ -64,8 +64,8 @@ class FunctionText(Builder):
 
     def alloca(self, ir_type: str, initial: str | None = None) -> str:
         """Allocate memory for one value for the whole activation, initialised to `initial` if that is given."""
-        self._count += 1
-        name = f"%a{self._count}"
+        self._name_count += 1
+        name = f"%a{self._name_count}"
         self._allocas.append(f"  {name} = alloca {ir_type}")
         if initial is not None:
             self._allocas.append(f"  store {ir_type} {initial}, ptr {name}")
@@ -82,20 +82,20 @@ class FunctionText(Builder):
         cell = self._error_cells[key]
         self.line(f"store {ir_type} {self.new(f'or {ir_type} {self.load(ir_type, cell)}, {condition}')}, ptr {cell}")
 
-    def prepend(self, *lines: str) -> None:
+    def append_to_entry(self, *lines: str) -> None:
         """Append lines to the entry block, after the allocas so far."""
         self._allocas += [f"  {line}" for line in lines]
 
     def slot(self) -> str:
         """Return a new pointer slot of the function's frame, initially null."""
-        name = f"%slot{self.slots}"
-        self._allocas.append(f"  {name} = getelementptr ptr, ptr %slots, i64 {self.slots}")
-        self.slots += 1
+        name = f"%slot{self.slot_count}"
+        self._allocas.append(f"  {name} = getelementptr ptr, ptr %slots, i64 {self.slot_count}")
+        self.slot_count += 1
         return Operand.of(name, "ptr")
 
     def label(self, stem: str = "b") -> str:
-        self._count += 1
-        return f"{stem}{self._count}"
+        self._name_count += 1
+        return f"{stem}{self._name_count}"
 
     def begin(self, label: str) -> None:
         """Start the block `label`; the block before must have ended with a branch."""
@@ -155,10 +155,10 @@ class FunctionText(Builder):
         self, condition: str, first: Callable[[], Any], second: Callable[[], Any], unlikely: bool = False
     ) -> Operand:
         """Write an if-else: `first` where the i1 holds, `second` elsewhere. Return the phi of their results, if any."""
-        this, other, done = self.label("this"), self.label("other"), self.label("done")
-        self.branch_if(condition, this, other, unlikely)
+        first_label, second_label, done = self.label("this"), self.label("other"), self.label("done")
+        self.branch_if(condition, first_label, second_label, unlikely)
         ends = []
-        for label, write in ((this, first), (other, second)):
+        for label, write in ((first_label, first), (second_label, second)):
             self.begin(label)
             ends.append((write(), self.block))
             self.branch(done)
@@ -228,8 +228,8 @@ class FunctionText(Builder):
         entry_block = self.block
         self.branch(head)
         self.begin(head)
-        self._count += 1
-        index = Operand.of(f"%i{self._count}", "i64")
+        self._name_count += 1
+        index = Operand.of(f"%i{self._name_count}", "i64")
         phi_line, unrolled_before = len(self._lines), self._unrolled_lines
         self.line("")
         continues = self.new(f"icmp {'ne' if ordered else 'slt'} i64 {index}, {stop}")
@@ -240,14 +240,12 @@ class FunctionText(Builder):
         yield index
         next_index = self.add(index, 1)
         self._lines[phi_line] = f"  {index} = phi i64 [ {start}, %{entry_block} ], [ {next_index}, %{self.block} ]"
-        lines = len(self._lines) - phi_line
+        line_count = len(self._lines) - phi_line
         trip_count = int(stop) - int(start) if unrolled and start.isdigit() and stop.isdigit() else 0
-        unrolled_count = (lines + self._unrolled_lines - unrolled_before) * trip_count
-        unrolls = trip_count <= _MAX_UNROLLED_TRIPS and 0 < unrolled_count <= _MAX_UNROLLED_LINES
-        unrolls = unrolls and not in_registers
-        if unrolls:
-            self._unrolled_lines = unrolled_before + unrolled_count - lines
-        if unrolls:
+        unrolled_count = (line_count + self._unrolled_lines - unrolled_before) * trip_count
+        is_short = trip_count <= _MAX_UNROLLED_TRIPS and 0 < unrolled_count <= _MAX_UNROLLED_LINES
+        if is_short and not in_registers:
+            self._unrolled_lines = unrolled_before + unrolled_count - line_count
             self.branch(head)
         else:
             self.branch_back(head, FULLY_UNROLLED if in_registers else LONG_LOOP)
@@ -256,16 +254,17 @@ class FunctionText(Builder):
 
     def finish(self, stem: str = "") -> str:
         """Add the function to the module and return its name, which begins with `stem` if the signature has none."""
-        frame = []
-        if self.slots:
+        slot_lines = []
+        if self.slot_count:
             lines, self._lines = self._lines, []
-            self.clear("%slots", current_target().pointer * self.slots)
-            frame = [f"  %slots = alloca [{self.slots} x ptr]", *self._lines]
+            self.clear("%slots", current_target().pointer * self.slot_count)
+            slot_lines = [f"  %slots = alloca [{self.slot_count} x ptr]", *self._lines]
             self._lines = lines
         body = self._lines_with_raised_flags() if self._error_cells else self._lines
-        lines = ["entry:", *frame, *self._allocas, *body]
-        has_loops, wide = self.has_element_loops or self._has_hints, current_target().has_wide_vectors
-        return self.module.add(Function(self.signature, lines, has_loops, self.has_descending_index, wide), stem)
+        lines = ["entry:", *slot_lines, *self._allocas, *body]
+        has_loops, has_wide_vectors = self.has_element_loops or self._has_hints, current_target().has_wide_vectors
+        function = Function(self.signature, lines, has_loops, self.has_descending_index, has_wide_vectors)
+        return self.module.add(function, stem)
 
     def _lines_with_raised_flags(self) -> list[str]:
         """Return the lines with the flags of errors raised before each return."""

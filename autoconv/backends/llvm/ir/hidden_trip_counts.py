@@ -29,15 +29,15 @@ class TripTest(str):
 
 
 def hide_trip_counts(lines: Sequence[str]) -> list[str]:
-    """Return the lines of a function in which loops are compared to loaded counts."""
+    """Return the lines of a function, with the constant trip counts of its loops replaced by loaded ones."""
     counts = sorted({line.trip_count for line in lines if _is_hidden(line)})
     if not counts:
         return [*lines]
-    start = ["%zero.place = alloca i64", "store volatile i64 0, ptr %zero.place"]
-    start.append("%zero = load volatile i64, ptr %zero.place")
-    start += [f"%count{count} = add nuw nsw i64 %zero, {count}" for count in counts]
+    entry_instructions = ["%zero.place = alloca i64", "store volatile i64 0, ptr %zero.place"]
+    entry_instructions.append("%zero = load volatile i64, ptr %zero.place")
+    entry_instructions += [f"%count{count} = add nuw nsw i64 %zero, {count}" for count in counts]
     entry, *others = lines
-    return [entry, *(f"  {line}" for line in start), *map(_hide_trip_count, others)]
+    return [entry, *(f"  {line}" for line in entry_instructions), *map(_hide_trip_count, others)]
 
 
 def _is_hidden(line: str) -> TypeGuard[TripTest]:

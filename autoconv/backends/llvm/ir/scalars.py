@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from autoconv.backends.llvm.ir.element_loops import LoopWriter
+from autoconv.backends.llvm.ir.element_loops import ElementLoops
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.types import is_narrow, literal, memory, register
 from autoconv.backends.llvm.target.machine import current_target
@@ -119,7 +119,7 @@ class Pair(Element):
 _FLOAT_TESTS = {"eq": "oeq", "ne": "une", "lt": "olt", "le": "ole", "gt": "ogt", "ge": "oge"}
 
 
-class ElementWriter(LoopWriter):
+class ElementWriter(ElementLoops):
     """Write instructions into `out`. A rule calls `fail(condition)` where its op raises."""
 
     in_loop = False

@@ -13,7 +13,7 @@ import numpy as np
 
 from autoconv.backends.library_form import Argument, Fields, FixedParameter, LibraryForm, Output, ResultTree
 from autoconv.backends.llvm.analysis.representation import is_scalar, register_of
-from autoconv.backends.llvm.analysis.symbolic_sizes import SMALLEST_OPEN_SIZE, define_dimension, dimension
+from autoconv.backends.llvm.analysis.symbolic_sizes import SMALLEST_OPEN_SIZE, define_dimension, write_dimension
 from autoconv.backends.llvm.codegen.object_table import ObjectTable
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.module import ModuleText
@@ -116,8 +116,8 @@ class _VariantWriter(_FunctionWriter):
         out.finish()
 
     def _release_slots(self) -> None:
-        if self.out.slots:
-            self.out.call("release_all", "%slots", self.out.slots)
+        if self.out.slot_count:
+            self.out.call("release_all", "%slots", self.out.slot_count)
 
     def _bind_sizes(self) -> None:
         """Load open sizes into their registers; leave the function if the graph is for other sizes."""
@@ -139,7 +139,7 @@ class _VariantWriter(_FunctionWriter):
                 define_dimension(out, symbol)
                 self.leave_unless(out.icmp("sge", register_of(symbol), SMALLEST_OPEN_SIZE), SIZES_DO_NOT_FIT)
         for need in self._module.open_sizes.needs:
-            self.leave_unless(out.icmp("sge", dimension(out, need), 0), SIZES_DO_NOT_FIT)
+            self.leave_unless(out.icmp("sge", write_dimension(out, need), 0), SIZES_DO_NOT_FIT)
 
     def _convert_number(self, i: int, argument: Argument) -> str:
         """Convert a number of the C function to a number of the graph."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from autoconv.backends.heap_stack import LIMITS
+from autoconv.backends.heap_stack import LIMIT_ERRORS
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.control.join_cells import as_borrowed, load_cell, new_cell, store_outputs
 from autoconv.backends.llvm.codegen.objects.operation import Operation, object_lowering, takes_objects
@@ -28,9 +28,9 @@ def write_try(region: LoweringContext, node: Node) -> None:
     handled_before = out.slot()  # for the exception that Python considers handled outside of the handler
     caught, unhandled, done = out.label("caught"), out.label("unhandled"), out.label("tried")
 
-    outer_handler, body.failure_label, first_slot = body.failure_label, caught, out.slots
+    outer_handler, body.failure_label, first_slot = body.failure_label, caught, out.slot_count
     store_outputs(region, attempt_cells, attempt.outputs, attempt.outputs, region.write_nested(attempt, captures))
-    body.failure_label, slot_count = outer_handler, out.slots - first_slot
+    body.failure_label, slot_count = outer_handler, out.slot_count - first_slot
     values = [load_cell(region, cell, value.type) for cell, value in zip(attempt_cells, attempt.outputs, strict=True)]
     natives = region.write_nested(normal, [*values, *captures])
     store_outputs(region, result_cells, node.results, normal.outputs, natives)
@@ -40,7 +40,7 @@ def write_try(region: LoweringContext, node: Node) -> None:
     if slot_count:
         out.call("release_all", f"%slot{first_slot}", slot_count)
     body.release_spares()
-    limits = body.objects.reference(LIMITS)(out)
+    limits = body.objects.reference(LIMIT_ERRORS)(out)
     error = out.call_c("catch_error", *FUNCTIONS["catch_error"], limits, handled_before)
     body.fail_if(out.is_null(error))
     body.failure_label = unhandled

@@ -78,7 +78,7 @@ def write_recursive_call(region: LoweringContext, node: Node) -> None:
     (graph,) = node.regions
     name = _recursive_function(region, graph)
     state, depth = _activation_state(body)
-    depth = out.op("add", depth, count_call_frames(node.span, outermost=body.recursion is None))
+    depth = out.op("add", depth, count_call_frames(node.span, is_outermost=body.recursion is None))
     results = out.alloca(f"[{max(len(node.results), 1)} x i64]")
     cells = [out.alloca(memory(v.dtype)) if is_scalar(v.type) else out.slot() for v in node.results]
     deep, shallow, done = out.label("far"), out.label("near"), out.label("called")

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from autoconv.backends.llvm.analysis.representation import is_integer
+from autoconv.backends.llvm.analysis.representation import is_int64_scalar
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.scalars import compute_number
 from autoconv.backends.llvm.codegen.values import RegisterWriter
@@ -35,7 +35,7 @@ def operand_bound(region: LoweringContext, node: Node) -> int:
     """Return a bound of the operands below which both arms are computed without tests; 0 if they are not computed."""
     if len(node.regions) != 2 or not _is_bool(node.inputs[0]) or not _is_quick(node.inputs[0]):
         return 0
-    if not all(is_integer(value.type) for value in node.results) or not all(_is_short(arm) for arm in node.regions):
+    if not (all(is_int64_scalar(value.type) for value in node.results) and all(map(_is_short, node.regions))):
         return 0
     if all(_ranges_of(region, node, arm, 0) is not None for arm in node.regions):
         return 0  # without tests in any case
@@ -117,9 +117,9 @@ def _is_short(arm: Graph) -> bool:
     return (
         len(computing_nodes) <= _MOST_NODES
         and all(_takes_few_instructions(node) for node in computing_nodes)
-        and all(is_integer(value.type) for node in arm.nodes for value in node.results)
-        and all(is_integer(value.type) for node in computing_nodes for value in node.inputs)
-        and all(is_integer(value.type) for value in arm.outputs)
+        and all(is_int64_scalar(value.type) for node in arm.nodes for value in node.results)
+        and all(is_int64_scalar(value.type) for node in computing_nodes for value in node.inputs)
+        and all(is_int64_scalar(value.type) for value in arm.outputs)
     )
 
 
@@ -139,7 +139,7 @@ def _is_quick(condition: Value) -> bool:
         if node is None or node.op.name == "constant":
             continue
         count += 1
-        has_integers = all(is_integer(value.type) or _is_bool(value) for value in (*node.inputs, *node.results))
+        has_integers = all(is_int64_scalar(value.type) or _is_bool(value) for value in (*node.inputs, *node.results))
         if count > _MOST_CONDITION_NODES or not has_integers or not _takes_few_instructions(node):
             return False
         worklist += node.inputs

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from autoconv.backends.llvm.analysis.representation import is_dense, is_scalar, register_of, sizes, uses_open_sizes
-from autoconv.backends.llvm.analysis.symbolic_sizes import dimension
+from autoconv.backends.llvm.analysis.symbolic_sizes import write_dimension
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.matmul.blas import single_threaded_blas
 from autoconv.backends.llvm.codegen.matmul.transpose_kernel import transpose_function
@@ -64,7 +64,7 @@ def workspace_sizes(
     """
     if not current_target().has_libraries:
         size = _library_workspace(name, arguments)
-        return (size if isinstance(size, int) else _new_size(region.out, dimension(region.out, size))), 1, 1
+        return (size if isinstance(size, int) else _new_size(region.out, write_dimension(region.out, size))), 1, 1
     if any(isinstance(argument, Symbol) for argument in arguments):
         return _write_workspace_query(region, name, arguments, (numbers, integers, reals))
     return _query_workspace(name, *arguments, positions=(numbers, integers, reals))
@@ -131,7 +131,7 @@ def _pass_by_reference(out: FunctionText, argument: Argument) -> str:
         return out.alloca("i64", str(argument))
     if isinstance(argument, Symbol):
         cell = out.alloca("i64")
-        out.store("i64", dimension(out, argument), cell)
+        out.store("i64", write_dimension(out, argument), cell)
         return cell
     assert argument is not None
     return out.alloca("i8", str(ord(argument))) if len(argument) == 1 else argument
@@ -184,7 +184,7 @@ class Batch:
 
     def size_operand(self, size: Dimension) -> Position:
         """Return a dimension within the routine."""
-        return dimension(self.out, size)
+        return write_dimension(self.out, size)
 
     def element_offset(self, row: Position, width: Dimension, column: Position = 0) -> Position:
         """Return the offset of an element of a matrix whose rows (or columns, if column-major) have that width."""
@@ -311,7 +311,7 @@ class Batch:
         pointers += ["null" if memory_array is None else region.address(memory_array), failed]
         arguments = [*self._sizes, *(f"ptr {pointer}" for pointer in pointers)]
         if self._sizes:
-            arguments.append(f"i64 {dimension(out, self._bytes)}")
+            arguments.append(f"i64 {write_dimension(out, self._bytes)}")
         may_use_threads = (
             bool(self._sizes) or max(math.prod(sizes(v.type)[-2:]) for v in node.inputs) > _UNTHREADED_SIZE
         )
@@ -353,7 +353,7 @@ class Batch:
         if isinstance(count, int) and isinstance(work, int):
             parts = min(count, count * work // _PART_WORK, 2 * current_target().threads)
             return Split(None, count, -(-count // parts)) if parts > 1 else None
-        shape = (count, dimension(self._region.out, work))
+        shape = (count, write_dimension(self._region.out, work))
         part_limit = 2 * current_target().threads
         return Split(
             None, count, None, shape, 1, least_part_work=_PART_WORK, least_work=2 * _PART_WORK, part_limit=part_limit
@@ -366,9 +366,9 @@ class Batch:
         """
         if isinstance(self._bytes, int) and self._bytes <= _STACK_BYTES:
             ir_type = f"[{max(self._bytes // 64, 1)} x <8 x i64>]"
-            self.out.prepend(f"store ptr {self.out.alloca(ir_type)}, ptr {self._memory_cell}")
+            self.out.append_to_entry(f"store ptr {self.out.alloca(ir_type)}, ptr {self._memory_cell}")
             return None, None
-        self.out.prepend(
+        self.out.append_to_entry(
             f"%spare_offset = mul nsw i64 %part, {'%each' if self._sizes else self._bytes}",
             "%spare_here = getelementptr inbounds i8, ptr %spare, i64 %spare_offset",
             f"store ptr %spare_here, ptr {self._memory_cell}",
@@ -377,7 +377,7 @@ class Batch:
             type_ = TensorType(float64, (int(part_count) * self._bytes // 8,))
             return self._region.new_array(type_), type_
         out = self._region.out
-        count = product(out, part_count, dimension(out, dimensions.floor_quotient(self._bytes, 8)))
+        count = product(out, part_count, write_dimension(out, dimensions.floor_quotient(self._bytes, 8)))
         return self._region.body.new_sized_array(float64, (count,)), None
 
     def _new_results(self) -> list[str]:

@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from autoconv.backends.llvm.analysis.indexing import Check, bounds_checks, is_indexed, single_positions, whole_shape
+from autoconv.backends.llvm.analysis.indexing import (
+    BoundsCheck,
+    bounds_checks,
+    is_indexed,
+    single_positions,
+    whole_shape,
+)
 from autoconv.backends.llvm.analysis.representation import sizes
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.loops.slice_update import take_writable
@@ -25,7 +31,7 @@ def write_position_checks(region: LoweringContext, node: Node) -> list[Any]:
     """Call the op's kernel, which raises, if a position is out of range; return the single positions, normalised."""
     if not is_indexed(node):
         return [_write_single_position(region, node, *single) for single in _positions_and_sizes(node)]
-    groups: dict[Value, list[Check]] = {}
+    groups: dict[Value, list[BoundsCheck]] = {}
     for check in bounds_checks(node):
         groups.setdefault(check.positions, []).append(check)
     shape = whole_shape(node)
@@ -34,14 +40,14 @@ def write_position_checks(region: LoweringContext, node: Node) -> list[Any]:
         region.body.module.has_loops = True
         name = _check_function(region, value, group)
         if name:
-            index_shape = sizes(value.type) if group[0].depth == 1 else sizes(value.type)[:-1]
+            index_shape = sizes(value.type) if group[0].vector_size == 1 else sizes(value.type)[:-1]
             count = element_count(region.out, index_shape)
             call_arguments = [f"ptr {region.data(value)}", f"i64 {count}", *_open_sizes(group)]
             region.raise_if(node, region.out.new(f"call i1 @{name}({', '.join(call_arguments)})"))
     return singles
 
 
-def _open_sizes(group: Sequence[Check]) -> list[str]:
+def _open_sizes(group: Sequence[BoundsCheck]) -> list[str]:
     """Return the open sizes that the function of a group of checks takes as parameters."""
     return list(dict.fromkeys(f"i64 {check.size}" for check in group if isinstance(check.size, str)))
 
@@ -74,7 +80,7 @@ def _write_single_position(region: LoweringContext, node: Node, value: Value, si
     return index.ir
 
 
-def _check_function(region: LoweringContext, value: Value, group: Sequence[Check]) -> str:
+def _check_function(region: LoweringContext, value: Value, group: Sequence[BoundsCheck]) -> str:
     """Return a function that tests whether any position is out of range; "" if no position of that dtype can be.
 
     It compares the maximum of the positions as unsigned numbers, in which negative positions exceed any size.
@@ -91,7 +97,7 @@ def _check_function(region: LoweringContext, value: Value, group: Sequence[Check
     dtype = int64 if is_signed or _open_sizes(group) else position_dtype
     ir_type = register(dtype)
     cells = {check: out.alloca(ir_type, "0") for check in group if limits[check] is not None}
-    depth = group[0].depth
+    depth = group[0].vector_size
     with out.loop("0", "%count") as i:
         first = i if depth == 1 else out.new(f"mul nsw i64 {i}, {depth}")
         for check, cell in cells.items():
@@ -113,7 +119,7 @@ def _check_function(region: LoweringContext, value: Value, group: Sequence[Check
     return out.finish("check")
 
 
-def _least_invalid_position(out: FunctionText, check: Check, dtype: DType) -> Position | None:
+def _least_invalid_position(out: FunctionText, check: BoundsCheck, dtype: DType) -> Position | None:
     """Return the least number out of range, as an unsigned number of the dtype's width; None if there is none.
 
     For an open size it is 64 bits wide. If negative positions count from the end, the size has been added to positions.

@@ -12,7 +12,7 @@ from autoconv.backends.llvm.analysis.index_maps import PIECEWISE_VIEWS, ElementS
 from autoconv.backends.llvm.analysis.indexing import gather_map, updates
 from autoconv.backends.llvm.analysis.lent_loads import is_contiguous_row, strides_of
 from autoconv.backends.llvm.analysis.representation import is_dense, is_scalar, sizes
-from autoconv.backends.llvm.analysis.symbolic_sizes import dimension
+from autoconv.backends.llvm.analysis.symbolic_sizes import write_dimension
 from autoconv.backends.llvm.codegen.loops.bounds_checks import checked_views
 from autoconv.backends.llvm.codegen.loops.loop_writer import LoopWriter
 from autoconv.backends.llvm.codegen.loops.open_loop import write_open_loop
@@ -233,7 +233,7 @@ class LoopNestWriter:
             if depth == len(shape):
                 return
             out, stride = self.out, element_count(self.out, shape[depth + 1 :])
-            before, after = (dimension(out, amount) for amount in node.attributes["paddings"][depth])
+            before, after = (write_dimension(out, amount) for amount in node.attributes["paddings"][depth])
             end = plus(out, shape[depth], product(out, after, -1))
             fill(first, 0, product(out, before, stride))
             fill(first, product(out, end, stride), product(out, shape[depth], stride))
@@ -318,7 +318,7 @@ class LoopNestWriter:
             (value,) = node.results
             if self._plan.classes[node] == "place":
                 pairs = zip(index, node.attributes["paddings"], strict=True)
-                target_index = tuple(plus(self.out, i, dimension(self.out, before)) for i, (before, _) in pairs)
+                target_index = tuple(plus(self.out, i, write_dimension(self.out, before)) for i, (before, _) in pairs)
                 self._store(self.element(node.inputs[0], index), self.stores[value], sizes(value.type), target_index)
             elif self._plan.classes[node] == "scatter":
                 self._write_scatter(node, index)

@@ -24,17 +24,17 @@ def write_open_loop(
             write(i)
 
     inner_first, inner_last = first, last
-    if counter_range.start:
-        loop(first, minimum(out, last, counter_range.start))
-        inner_first = str(maximum(out, first, counter_range.start))
-    if counter_range.end:
-        inner_last = str(minimum(out, last, plus(out, size, -counter_range.end)))
+    if counter_range.padding_at_start:
+        loop(first, minimum(out, last, counter_range.padding_at_start))
+        inner_first = str(maximum(out, first, counter_range.padding_at_start))
+    if counter_range.padding_at_end:
+        inner_last = str(minimum(out, last, plus(out, size, -counter_range.padding_at_end)))
     with out.loop(inner_first, inner_last) as i:
-        if counter_range.start or counter_range.limits:
-            record_open_counter(out, i, counter_range.start, counter_range.bounds())
+        if counter_range.padding_at_start or counter_range.limits:
+            record_open_counter(out, i, counter_range.padding_at_start, counter_range.bounds())
         write(i)
-    if counter_range.end:
-        loop(maximum(out, inner_first, plus(out, size, -counter_range.end)), last)
+    if counter_range.padding_at_end:
+        loop(maximum(out, inner_first, plus(out, size, -counter_range.padding_at_end)), last)
 
 
 __all__ = ["write_open_loop"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from autoconv.backends.llvm.analysis.index_maps import item_map
 from autoconv.backends.llvm.analysis.indexing import item_shape
 from autoconv.backends.llvm.analysis.representation import is_scalar, sizes
-from autoconv.backends.llvm.analysis.symbolic_sizes import dimension
+from autoconv.backends.llvm.analysis.symbolic_sizes import write_dimension
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.registry import class_lowering
 from autoconv.backends.llvm.codegen.values import Object, RegisterWriter
@@ -37,7 +37,7 @@ def write_update(region: LoweringContext, node: Node) -> None:
 
 
 def _updated_shape(region: LoweringContext, node: Node) -> tuple[Position, ...]:
-    return tuple(dimension(region.out, size) for size in item_shape(node) or ())
+    return tuple(write_dimension(region.out, size) for size in item_shape(node) or ())
 
 
 def _write_element(region: LoweringContext, node: Node, value: Value, pointer: str, index: Index) -> None:

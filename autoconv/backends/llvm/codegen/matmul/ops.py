@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 
 from autoconv.backends.llvm.analysis.lent_loads import strides_of
 from autoconv.backends.llvm.analysis.representation import has_computed_sizes, sizes
-from autoconv.backends.llvm.analysis.symbolic_sizes import dimension
+from autoconv.backends.llvm.analysis.symbolic_sizes import write_dimension
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.matmul.blas import Matrix, has_products, product_call, single_threaded_blas
 from autoconv.backends.llvm.codegen.matmul.tile_kernel import TileKernelWriter
@@ -89,7 +89,7 @@ def write_row_routine(
         open_sizes[name] = size
         return name
 
-    rows = _row_count(out, product) if patches is None else dimension(out, patches.rows[-1][0])
+    rows = _row_count(out, product) if patches is None else write_dimension(out, patches.rows[-1][0])
     height = 0 if patches else block_height
     tiling = choose_tiling(size_operand(rows), product.columns, product.dtype, registers, height)
     y = transpose_operand(region, y_value, tiling.lanes) if product.flip_y else region.data(y_value)
@@ -101,7 +101,7 @@ def write_row_routine(
     else:
         x = patches.base
         sums, lines, row_step = _patch_offsets(
-            patches, product.columns, lambda size: size_operand(dimension(out, size))
+            patches, product.columns, lambda size: size_operand(write_dimension(out, size))
         )
     row_steps = row_step, product.columns
     writer = TileKernelWriter(

@@ -45,7 +45,7 @@ def write_concurrent(region: LoweringContext, group: Item) -> None:
         region.write(item)
         region.launches = None
         if launches.has_call:
-            code_after_calls.append((out.take(launches.line_after_call), out.block))
+            code_after_calls.append((out.take_lines(launches.line_after_call), out.block))
             out.block = launches.block
     with single_threaded_blas(out, launches.is_single_threaded):
         _write_pool_call(out, launches.calls)

@@ -76,17 +76,17 @@ def _power(b: GraphBuilder, node: Node, x: Parts, y: Parts) -> Parts:
     if exponent is not None and exponent.op.name == "constant":
         array = np.asarray(exponent.attributes["value"])
         numbers = np.unique(array)
-        is_integer = (numbers.imag == 0) & (numbers.real == np.trunc(numbers.real))
-        is_integer &= np.abs(numbers.real) < _MAX_EXPONENT
+        is_int64_scalar = (numbers.imag == 0) & (numbers.real == np.trunc(numbers.real))
+        is_int64_scalar &= np.abs(numbers.real) < _MAX_EXPONENT
         shape = sizes(node.results[0].type)
-        if numbers.size == 1 and is_integer.all() and sizes(node.inputs[0].type) == shape:
+        if numbers.size == 1 and is_int64_scalar.all() and sizes(node.inputs[0].type) == shape:
             return _power_of_constant(b, x, int(numbers[0].real))
-        if not is_integer.any():
+        if not is_int64_scalar.any():
             return _power_by_logarithm(b, x, y)
     (yr, yi) = y
     magnitude = b.abs(yr)
-    is_integer = b.logical_and(b.equal(yi, 0.0), b.equal(yr, b.trunc(yr)))
-    is_small = b.logical_and(b.less(magnitude, float(_MAX_EXPONENT)), is_integer)
+    is_int64_scalar = b.logical_and(b.equal(yi, 0.0), b.equal(yr, b.trunc(yr)))
+    is_small = b.logical_and(b.less(magnitude, float(_MAX_EXPONENT)), is_int64_scalar)
     by_squares = _power_by_squaring(b, x, y, b.select(is_small, magnitude, b.zeros_like(magnitude)))
     general = _power_by_logarithm(b, x, y)
     return b.select(is_small, by_squares[0], general[0]), b.select(is_small, by_squares[1], general[1])
