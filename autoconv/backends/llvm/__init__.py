@@ -40,7 +40,7 @@ from autoconv.backends.llvm.legalize.computed_sizes import has_nameable_sizes
 from autoconv.backends.llvm.legalize.decompose import is_composite
 from autoconv.backends.llvm.legalize.pipeline import legalize_graph
 from autoconv.backends.llvm.legalize.sink_transposes import take_transposed_outputs
-from autoconv.backends.llvm.runtime.library import addresses, pending_texts, resolve_item
+from autoconv.backends.llvm.runtime.library import pending_texts, resolve_item, shared_addresses
 from autoconv.backends.llvm.runtime.references import declare_shared
 from autoconv.backends.llvm.target.machine import Target, compiling_for
 from autoconv.graph.graph import Graph, Value, has_recursion
@@ -74,7 +74,7 @@ class NativeGraph:
         exports = [RUN, "objects"] if form is None else [RUN, CALL, "objects"]
         texts = module.texts()
         prepare_object_files({**texts, **pending_texts("".join(texts), objects.items)})
-        code = Code(texts, exports, addresses("".join(texts)))
+        code = Code(texts, exports, shared_addresses("".join(texts)))
         self.notes = compilation_notes(texts)
         resolved_objects = tuple(map(resolve_item, objects.items))
         table = (ctypes.c_void_p * len(resolved_objects)).from_address(code.address("objects"))

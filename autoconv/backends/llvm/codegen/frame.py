@@ -20,7 +20,7 @@ from autoconv.backends.llvm.ir.module import ModuleText
 from autoconv.backends.llvm.ir.operand import FALSE, TRUE
 from autoconv.backends.llvm.ir.scalars import Element
 from autoconv.backends.llvm.runtime.array_pool import LARGEST_BYTES, SMALLEST_BYTES
-from autoconv.backends.llvm.runtime.library import HANDLER
+from autoconv.backends.llvm.runtime.library import MEMORY_HANDLER
 from autoconv.graph.dtypes import DType
 from autoconv.graph.graph import Graph, Value
 from autoconv.graph.linear_form import Range
@@ -157,12 +157,12 @@ class Body:
             return self._allocate_open(dtype, shape)
         arguments = len(shape), self.objects.shape(shape), self.objects.reference(dtype.numpy)(out)
         if SMALLEST_BYTES <= math.prod(shape) * dtype.size <= LARGEST_BYTES:
-            return out.call("new_large_array", *arguments, self.objects.reference(HANDLER)(out))
+            return out.call("new_large_array", *arguments, self.objects.reference(MEMORY_HANDLER)(out))
         return out.call("new_array", *arguments)
 
     def _allocate_open(self, dtype: DType, shape: Sequence[Position]) -> str:
         out = self.out
-        descriptor, pool = (self.objects.reference(item)(out) for item in (dtype.numpy, HANDLER))
+        descriptor, pool = (self.objects.reference(item)(out) for item in (dtype.numpy, MEMORY_HANDLER))
         size = element_count(out, shape)
         dimensions = self.store_dimensions(shape)
         bytes_ = product(out, size, dtype.size)

@@ -72,7 +72,7 @@ evict:
   %next = urem i64 %following, $BLOCKS
   store i64 %next, ptr @oldest
   %total = add i64 %remaining, %size
-  %is_over_limit = icmp ugt i64 %total, $MOST
+  %is_over_limit = icmp ugt i64 %total, $KEPT_BYTES
   br i1 %is_over_limit, label %evict, label %store_block
 store_block:
   store ptr %block, ptr %block_at

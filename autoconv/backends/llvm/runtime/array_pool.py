@@ -25,7 +25,9 @@ FUNCTIONS = [f"autoconv_pool_{name}" for name in ("malloc", "calloc", "realloc",
 
 @functools.cache
 def text() -> str:
-    return read("array_pool", BLOCKS=_KEPT_BLOCKS, SMALLEST=SMALLEST_BYTES, LARGEST=LARGEST_BYTES, MOST=_KEPT_BYTES)
+    return read(
+        "array_pool", BLOCKS=_KEPT_BLOCKS, SMALLEST=SMALLEST_BYTES, LARGEST=LARGEST_BYTES, KEPT_BYTES=_KEPT_BYTES
+    )
 
 
 class _Handler(ctypes.Structure):
@@ -44,9 +46,9 @@ def new_capsule(functions: Sequence[int], code: Any) -> Any:
     Capsule and code are never freed, as arrays may outlive everything else.
     """
     handler = _Handler(b"autoconv", 1, None, *functions)
-    new = ctypes.pythonapi.PyCapsule_New
-    new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
-    result = new(ctypes.addressof(handler), _CAPSULE_NAME, None)
-    for item in (handler, result, code):
-        ctypes.pythonapi.Py_IncRef(ctypes.py_object(item))
-    return result
+    make = ctypes.pythonapi.PyCapsule_New
+    make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+    capsule = make(ctypes.addressof(handler), _CAPSULE_NAME, None)
+    for object_ in (handler, capsule, code):
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(object_))
+    return capsule

@@ -1,16 +1,16 @@
 ; Native `__call__` of functions: calls the entries of an object's slot in turn, see call_dispatch.py.
 
-@dispatch_slow = global ptr null
-@dispatch_failed = global ptr null
-@dispatch_missing = global ptr null
+@dispatch_miss_handler = global ptr null
+@dispatch_failure_handler = global ptr null
+@dispatch_not_implemented = global ptr null
 @dispatch_slot = global i64 0
 @dispatch_methods = global i64 0
 @dispatch_detour = global ptr null
 @dispatch_busy = global ptr null
-@dispatch_variable = global ptr null
-@dispatch_default = global ptr null
+@dispatch_error_variable = global ptr null
+@dispatch_default_errors = global ptr null
 @dispatch_has_actions = global i64 0
-@dispatch_flagged = global ptr null
+@dispatch_flags_handler = global ptr null
 declare void @retain(ptr)
 declare void @release(ptr)
 declare ptr @PyObject_Vectorcall(ptr, ptr, i64, ptr)
@@ -41,9 +41,9 @@ define i64 @take_float_errors() nounwind {
 
 define ptr @dispatch(ptr %self, ptr %arguments, i64 %count, ptr %names) nounwind {
 entry:
-  %kind_at = alloca ptr
+  %class_at = alloca ptr
   %error_at = alloca ptr
-  %trace_at = alloca ptr
+  %traceback_at = alloca ptr
   %value_at = alloca ptr
   %methods_offset = load i64, ptr @dispatch_methods
   %methods_at = getelementptr i8, ptr %self, i64 %methods_offset
@@ -100,7 +100,7 @@ retain_entries:
   %size_at = getelementptr i8, ptr %entries, i64 16
   %size = load i64, ptr %size_at
   %items = getelementptr i8, ptr %entries, i64 24
-  %missing = load ptr, ptr @dispatch_missing
+  %not_implemented = load ptr, ptr @dispatch_not_implemented
   %has_gate = icmp sgt i64 %size, $PLAIN
   br i1 %has_gate, label %read_gate, label %drop_entries
 read_gate:
@@ -110,17 +110,17 @@ read_gate:
   %state = load ptr, ptr %state_at
   %passes_left = load i64, ptr %state
   %may_pass = icmp sgt i64 %passes_left, 0
-  %form_at = getelementptr i64, ptr %state, i64 1
-  %form = load i64, ptr %form_at
-  %is_graph_form = icmp eq i64 %form, 0
-  %is_plain_form = xor i1 %is_graph_form, true
-  %takes_arguments = or i1 %has_no_names, %is_plain_form
+  %plain_flag_at = getelementptr i64, ptr %state, i64 1
+  %plain_flag = load i64, ptr %plain_flag_at
+  %calls_graph = icmp eq i64 %plain_flag, 0
+  %calls_plain = xor i1 %calls_graph, true
+  %takes_arguments = or i1 %has_no_names, %calls_plain
   %may_go_on = and i1 %may_pass, %takes_arguments
   br i1 %may_go_on, label %pass_gate, label %drop_entries
 pass_gate:
   %fewer_passes = sub i64 %passes_left, 1
   store i64 %fewer_passes, ptr %state
-  br i1 %is_graph_form, label %check_variable, label %check_busy
+  br i1 %calls_graph, label %check_variable, label %check_busy
 check_variable:
   %reads_variable_at = getelementptr i64, ptr %state, i64 2
   %reads_variable = load i64, ptr %reads_variable_at
@@ -128,7 +128,7 @@ check_variable:
   br i1 %reads_no_variable, label %next_entry, label %read_variable
 read_variable:
   store ptr null, ptr %value_at
-  %variable = load ptr, ptr @dispatch_variable
+  %variable = load ptr, ptr @dispatch_error_variable
   %status = call i32 @PyContextVar_Get(ptr %variable, ptr null, ptr %value_at)
   %value = load ptr, ptr %value_at
   %is_found = icmp ne ptr %value, null
@@ -150,7 +150,7 @@ read_actions:
   br i1 %warns_at_most, label %next_entry, label %drop_entries
 compare_default:
   call void @release_object(ptr %value)
-  %default = load ptr, ptr @dispatch_default
+  %default = load ptr, ptr @dispatch_default_errors
   %is_default = icmp eq ptr %value, %default
   br i1 %is_default, label %next_entry, label %drop_entries
 check_busy:
@@ -182,7 +182,7 @@ call_entry:
   %has_raised = icmp eq ptr %result, null
   br i1 %has_raised, label %handle_error, label %check_refusal
 check_refusal:
-  %is_refused = icmp eq ptr %result, %missing
+  %is_refused = icmp eq ptr %result, %not_implemented
   br i1 %is_refused, label %drop_refusal, label %count_call
 count_call:
   %cell = load ptr, ptr %items
@@ -222,7 +222,7 @@ report_errors:
   %report_arguments_at = getelementptr ptr, ptr %error_report, i64 4
   %argument_bytes = shl i64 %count, 3
   call void @llvm.memcpy.p0.p0.i64(ptr %report_arguments_at, ptr %arguments, i64 %argument_bytes, i1 false)
-  %error_handler = load ptr, ptr @dispatch_flagged
+  %error_handler = load ptr, ptr @dispatch_flags_handler
   %judged_result = call ptr @"PyObject_Vectorcall"(ptr %error_handler, ptr %error_report, i64 %report_length, ptr null)
   call void @release_object(ptr %error_number)
   call void @release_object(ptr %result)
@@ -264,7 +264,7 @@ copy_arguments:
   %arguments_at = getelementptr ptr, ptr %all_arguments, i64 1
   %copied_bytes = shl i64 %argument_count, 3
   call void @llvm.memcpy.p0.p0.i64(ptr %arguments_at, ptr %arguments, i64 %copied_bytes, i1 false)
-  %callee = load ptr, ptr @dispatch_slow
+  %callee = load ptr, ptr @dispatch_miss_handler
   %passed_count = add i64 %count, 1
   %slow_result = call ptr @"PyObject_Vectorcall"(ptr %callee, ptr %all_arguments, i64 %passed_count, ptr %names)
   br i1 %needs_heap, label %free_heap, label %return_slow_result
@@ -274,17 +274,17 @@ free_heap:
 return_slow_result:
   ret ptr %slow_result
 handle_error:
-  store ptr null, ptr %kind_at
+  store ptr null, ptr %class_at
   store ptr null, ptr %error_at
-  store ptr null, ptr %trace_at
-  call void @PyErr_Fetch(ptr %kind_at, ptr %error_at, ptr %trace_at)
-  call void @PyErr_NormalizeException(ptr %kind_at, ptr %error_at, ptr %trace_at)
+  store ptr null, ptr %traceback_at
+  call void @PyErr_Fetch(ptr %class_at, ptr %error_at, ptr %traceback_at)
+  call void @PyErr_NormalizeException(ptr %class_at, ptr %error_at, ptr %traceback_at)
   %error = load ptr, ptr %error_at
-  %trace = load ptr, ptr %trace_at
-  %has_traceback = icmp ne ptr %trace, null
+  %traceback = load ptr, ptr %traceback_at
+  %has_traceback = icmp ne ptr %traceback, null
   br i1 %has_traceback, label %attach_traceback, label %report_failure
 attach_traceback:
-  call i32 @PyException_SetTraceback(ptr %error, ptr %trace)
+  call i32 @PyException_SetTraceback(ptr %error, ptr %traceback)
   br label %report_failure
 report_failure:
   %failure_length = add i64 %count, 3
@@ -297,11 +297,11 @@ report_failure:
   %failed_arguments_at = getelementptr ptr, ptr %failure_report, i64 3
   %failed_bytes = shl i64 %count, 3
   call void @llvm.memcpy.p0.p0.i64(ptr %failed_arguments_at, ptr %arguments, i64 %failed_bytes, i1 false)
-  %handler = load ptr, ptr @dispatch_failed
+  %handler = load ptr, ptr @dispatch_failure_handler
   %handler_result = call ptr @"PyObject_Vectorcall"(ptr %handler, ptr %failure_report, i64 %failure_length, ptr null)
-  call void @release(ptr %kind_at)
+  call void @release(ptr %class_at)
   call void @release(ptr %error_at)
-  call void @release(ptr %trace_at)
+  call void @release(ptr %traceback_at)
   call void @release_object(ptr %entries)
   ret ptr %handler_result
 }

@@ -36,11 +36,13 @@ from autoconv.backends.protocol import Dispatch
 _DEFINITION_OFFSET, _OWNER_OFFSET = 16, 24  # offsets in bytes in a builtin function object
 _BUFFER_OFFSET, _REFERENT_OFFSET, _FLAGS_OFFSET = 16, 16, 168  # in a ctypes object, a weak reference, and a class
 _METHOD_DESCRIPTOR = 1 << 17  # Py_TPFLAGS_METHOD_DESCRIPTOR
+_FASTCALL_WITH_KEYWORDS = 0x0080 | 0x0002  # METH_FASTCALL | METH_KEYWORDS
 _STACK_ARGUMENTS = 1024  # arguments that are copied to the stack; more go to the heap
+# The functions and the global variables of the code; `dispatching_method` sets the variables.
 FUNCTIONS = [
-    "dispatch", "dispatch_slow", "dispatch_failed", "dispatch_missing", "dispatch_slot", "dispatch_methods",
-    "dispatch_detour", "dispatch_busy", "dispatch_variable", "dispatch_default", "dispatch_has_actions",
-    "dispatch_flagged", "take_float_errors",
+    "dispatch", "take_float_errors", "dispatch_miss_handler", "dispatch_failure_handler", "dispatch_not_implemented",
+    "dispatch_slot", "dispatch_methods", "dispatch_detour", "dispatch_busy", "dispatch_error_variable",
+    "dispatch_default_errors", "dispatch_has_actions", "dispatch_flags_handler",
 ]  # fmt: skip
 _GATE, _PLAIN, _ENTRIES = range(1, 4)  # positions in the tuple
 _BEYOND_WARNINGS = 0o6766  # bits of actions other than warnings, which are 1; graphs do not warn of underflow
@@ -58,7 +60,7 @@ def text() -> str:
 
 class _MethodDefinition(ctypes.Structure):
     _fields_ = (
-        ("name", ctypes.c_char_p), ("function", ctypes.c_void_p), ("flags", ctypes.c_int), ("text", ctypes.c_char_p),
+        ("name", ctypes.c_char_p), ("function", ctypes.c_void_p), ("flags", ctypes.c_int), ("doc", ctypes.c_char_p),
     )  # fmt: skip
 
 
@@ -71,14 +73,14 @@ def dispatching_method(address: Callable[[str], int], dispatch: Dispatch) -> Any
 
     `address(name)` is the address of each of FUNCTIONS in the loaded code. A process has one such class.
     """
-    definition = _MethodDefinition(b"__call__", address("dispatch"), 0x0080 | 0x0002, None)
+    definition = _MethodDefinition(b"__call__", address("dispatch"), _FASTCALL_WITH_KEYWORDS, None)
     _KEPT_OBJECTS.extend((definition, dispatch))
     for name, value in (
-        ("slow", id(dispatch.handle_miss)), ("failed", id(dispatch.handle_failure)), ("missing", id(NotImplemented)),
+        ("miss_handler", id(dispatch.handle_miss)), ("failure_handler", id(dispatch.handle_failure)),
+        ("flags_handler", id(dispatch.handle_flagged)), ("not_implemented", id(NotImplemented)),
         ("slot", dispatch.slot), ("methods", dispatch.methods),
         ("detour", ctypes.addressof(dispatch.detour)), ("busy", ctypes.addressof(dispatch.busy)),
-        ("variable", id(dispatch.error_variable)), ("default", id(dispatch.default_errors)),
-        ("flagged", id(dispatch.handle_flagged)),
+        ("error_variable", id(dispatch.error_variable)), ("default_errors", id(dispatch.default_errors)),
         ("has_actions", dispatch.has_actions),
     ):  # fmt: skip
         ctypes.c_int64.from_address(address(f"dispatch_{name}")).value = value

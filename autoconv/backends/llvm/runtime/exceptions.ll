@@ -1,7 +1,8 @@
 ; Entry and exit of the handler of a `try`.
 ;
-; `catch_error` takes the raised error and returns a reference to it; the exception handled so far is stored in the slot.
-; It returns NULL for an error that reports a limit, which stays raised. `end_handling` restores the exception handled before.
+; `catch_error` takes the raised error and returns a reference to it, and stores the exception handled so far in a slot.
+; It returns NULL for an error of the classes `%limits`, which no handler catches, and which stays raised. `end_handling`
+; restores the exception handled before.
 
 declare void @release(ptr)
 declare void @PyErr_Fetch(ptr, ptr, ptr)
@@ -15,16 +16,16 @@ declare i32 @PyException_SetTraceback(ptr, ptr)
 define ptr @catch_error(ptr %limits, ptr %before) nounwind {
 entry:
   %error_parts = alloca [3 x ptr]
-  %kind = getelementptr ptr, ptr %error_parts, i64 0
-  %error = getelementptr ptr, ptr %error_parts, i64 1
-  %trace = getelementptr ptr, ptr %error_parts, i64 2
-  call void @PyErr_Fetch(ptr %kind, ptr %error, ptr %trace)
-  call void @PyErr_NormalizeException(ptr %kind, ptr %error, ptr %trace)
-  %raised_class = load ptr, ptr %kind
-  %raised_error = load ptr, ptr %error
-  %raised_traceback = load ptr, ptr %trace
-  %matches = call i32 @PyErr_GivenExceptionMatches(ptr %raised_error, ptr %limits)
-  %is_limit = icmp ne i32 %matches, 0
+  %class_at = getelementptr ptr, ptr %error_parts, i64 0
+  %error_at = getelementptr ptr, ptr %error_parts, i64 1
+  %traceback_at = getelementptr ptr, ptr %error_parts, i64 2
+  call void @PyErr_Fetch(ptr %class_at, ptr %error_at, ptr %traceback_at)
+  call void @PyErr_NormalizeException(ptr %class_at, ptr %error_at, ptr %traceback_at)
+  %raised_class = load ptr, ptr %class_at
+  %raised_error = load ptr, ptr %error_at
+  %raised_traceback = load ptr, ptr %traceback_at
+  %match_status = call i32 @PyErr_GivenExceptionMatches(ptr %raised_error, ptr %limits)
+  %is_limit = icmp ne i32 %match_status, 0
   br i1 %is_limit, label %limit, label %caught
 limit:
   call void @PyErr_Restore(ptr %raised_class, ptr %raised_error, ptr %raised_traceback)
@@ -36,8 +37,8 @@ attach_traceback:
   %status = call i32 @PyException_SetTraceback(ptr %raised_error, ptr %raised_traceback)
   br label %begin_handling
 begin_handling:
-  call void @release(ptr %kind)
-  call void @release(ptr %trace)
+  call void @release(ptr %class_at)
+  call void @release(ptr %traceback_at)
   %outer = call ptr @PyErr_GetHandledException()
   store ptr %outer, ptr %before
   call void @PyErr_SetHandledException(ptr %raised_error)

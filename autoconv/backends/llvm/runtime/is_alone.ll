@@ -1,4 +1,4 @@
-; Whether an array is its own memory and has a single owner; each module of native code inlines it.
+; Return whether an array is no view and has a single owner; each module of native code inlines this function.
 
 define internal i1 @is_alone(ptr %array) alwaysinline nounwind {
   %count = load i64, ptr %array

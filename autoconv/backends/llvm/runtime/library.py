@@ -6,18 +6,26 @@ import contextlib
 import ctypes
 import functools
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextvars import ContextVar
-from typing import Any
+from typing import Any, NamedTuple
 
 from autoconv.backends.llvm.jit.engine import Code, prepare_object_files, start_helper, warm_up
 from autoconv.backends.llvm.runtime import array_pool, call_dispatch, exceptions, objects, references, thread_pool
 from autoconv.backends.llvm.target.machine import this_machine
 
 
-def addresses(text: str) -> dict[str, int]:
+class _Part(NamedTuple):
+    """A part of the shared code: a cached function that loads it, its text, and its optimisation level."""
+
+    load: Callable[[], Any]
+    text: Callable[[], str]
+    level: int
+
+
+def shared_addresses(text: str) -> dict[str, int]:
     """Return the addresses of the shared functions that a text declares, by name."""
-    result = {name: address for load, _, _ in _needed_parts(text) for name, address in load().items()}
+    result = {name: address for part in _needed_parts(text) for name, address in part.load().items()}
     return {**result, **_load_pool(_POOL.get())} if "parallel" in result else result
 
 
@@ -40,10 +48,10 @@ def pending_texts(text: str, objects: Iterable[Any] = ()) -> dict[str, int]:
     Each text is mapped to its optimisation level.
     """
     _PARTS_AHEAD.clear()
-    parts = [*_needed_parts(text), (_load_dispatch, call_dispatch.text, 0)]
-    if any(item is HANDLER for item in objects):
-        parts.append((handler, array_pool.text, 0))
-    return {part_text(): level for load, part_text, level in parts if not _is_loaded(load)}
+    parts = [*_needed_parts(text), _DISPATCH]
+    if any(item is MEMORY_HANDLER for item in objects):
+        parts.append(_ARRAY_POOL)
+    return {part.text(): part.level for part in parts if not _is_loaded(part)}
 
 
 def start_compiling_ahead() -> None:
@@ -63,25 +71,26 @@ def _compile_ahead() -> None:
     with contextlib.suppress(Exception):  # the error recurs where the code is needed
         warm_up()
         while _PARTS_AHEAD:
-            load, text, _ = _PARTS_AHEAD.pop()
-            if not _is_loaded(load):
-                prepare_object_files({text(): 0})
+            part = _PARTS_AHEAD.pop()
+            if not _is_loaded(part):
+                prepare_object_files({part.text(): part.level})
 
 
-def _is_loaded(load: Any) -> bool:
-    return bool((_load_pool if load is _load_parallel else load).cache_info().currsize)
+def _is_loaded(part: _Part) -> bool:
+    cached: Any = _load_pool if part is _PARALLEL else part.load
+    return bool(cached.cache_info().currsize)
 
 
-HANDLER = object()  # stands for `handler()`, whose code may not be compiled yet
+MEMORY_HANDLER = object()  # stands for `memory_handler()`, whose code may not be compiled yet
 
 
 def resolve_item(item: Any) -> Any:
-    """Return the object for an item of a table of objects, which is HANDLER for the memory handler."""
-    return handler() if item is HANDLER else item
+    """Return the object for an item of a table of objects, which is MEMORY_HANDLER for the memory handler."""
+    return memory_handler() if item is MEMORY_HANDLER else item
 
 
 @functools.cache
-def handler() -> Any:
+def memory_handler() -> Any:
     """Return the memory handler of large arrays, as PyDataMem_SetHandler takes it."""
     code = Code({array_pool.text(): 0}, array_pool.FUNCTIONS)
     return array_pool.new_capsule([code.address(name) for name in array_pool.FUNCTIONS], code)
@@ -124,29 +133,32 @@ def _load_pool(number: int) -> dict[str, int]:
     return {"parallel": code.address("parallel")}
 
 
-# The loader of a part, its text, and its optimisation level, by a marker in the text of modules that need the part.
-_PARTS = {
-    "": (_load_references, references.text, 0),
-    '@"parallel"': (_load_parallel, thread_pool.text, 0),
-    '@"catch_error"': (_load_exceptions, exceptions.text, 0),
-    '@"object_': (_load_objects, objects.text, 1),
+_REFERENCES = _Part(_load_references, references.text, 0)
+_PARALLEL = _Part(_load_parallel, thread_pool.text, 0)
+_DISPATCH = _Part(_load_dispatch, call_dispatch.text, 0)
+_ARRAY_POOL = _Part(memory_handler, array_pool.text, 0)
+# Parts by a marker in the text of modules that need the part.
+_PARTS_BY_MARKER = {
+    "": _REFERENCES,
+    '@"parallel"': _PARALLEL,
+    '@"catch_error"': _Part(_load_exceptions, exceptions.text, 0),
+    '@"object_': _Part(_load_objects, objects.text, 1),
 }
 
 
-def _needed_parts(text: str) -> list[Any]:
-    return [part for mark, part in _PARTS.items() if mark in text]
+def _needed_parts(text: str) -> list[_Part]:
+    return [part for marker, part in _PARTS_BY_MARKER.items() if marker in text]
 
 
-def _load_functions(text: str, level: int, names: Iterable[str], known: dict[str, int] | None = None) -> dict[str, int]:
-    code = _keep_alive(Code({text: level}, [*names], known))
+def _load_functions(
+    text: str, level: int, names: Iterable[str], known_addresses: dict[str, int] | None = None
+) -> dict[str, int]:
+    code = _keep_alive(Code({text: level}, [*names], known_addresses))
     return {name: code.address(name) for name in names}
 
 
 # Parts to compile ahead, from the last one to the first; empty after the first compilation of a graph.
-_PARTS_AHEAD: list[Any] = [
-    (_load_parallel, thread_pool.text, 0), (handler, array_pool.text, 0), (_load_dispatch, call_dispatch.text, 0),
-    (_load_references, references.text, 0),
-]  # fmt: skip
+_PARTS_AHEAD = [_PARALLEL, _ARRAY_POOL, _DISPATCH, _REFERENCES]
 _STARTED: list[bool] = []
 _LOADED_CODE: list[Code] = []
 

@@ -1,6 +1,7 @@
-; What a library has in place of CPython and NumPy: arrays, bytearrays and failures, under the names of their C API.
+; Substitutes for CPython and NumPy in a C library: arrays, bytearrays and failures, under the names of their C API.
 ;
-; An array has the layout of NumPy's, with 8 bytes for an address on every machine, and its sizes and strides behind it.
+; An array is a shell, whose address stands for the array, and the memory of its elements. The shell has the layout of
+; NumPy's arrays, with 8 bytes for an address on every machine, and is followed by the sizes and strides.
 ; A descriptor is the size of an element, and is immortal. The word behind the reference count is 1 for bytearrays.
 ; A function that fails is a number: `PyObject_Vectorcall` keeps it as the code of the error.
 
@@ -19,6 +20,7 @@ declare void @release(ptr)
 @recursion_error = internal constant i8 0
 @none = constant { i64, i64 } { i64 -1, i64 0 }
 
+; Return memory of at least that many bytes, aligned to 64; NULL after a failure.
 define ptr @library_memory(i64 %bytes) nounwind {
   %padded_bytes = add i64 %bytes, 64
   %rounded_bytes = and i64 %padded_bytes, -64
@@ -221,6 +223,7 @@ done:
   ret ptr %copy
 }
 
+; Copy elements in row-major order; return the address after the last copied element.
 define internal ptr @gather(
     ptr %to, ptr %from, i64 %rank, ptr %sizes, ptr %strides, i64 %item_size) nounwind {
 entry:
@@ -405,6 +408,7 @@ define void @blas_set_threads(i32 %count) nounwind {
   ret void
 }
 
+; Fill a shell for memory of the caller, which the shell never frees.
 define void @library_shell(ptr %shell, ptr %data, ptr %sizes, ptr %strides, i32 %rank, ptr %descriptor) nounwind {
   call void @llvm.memset.p0.i64(ptr %shell, i8 0, i64 80, i1 false)
   store i64 -1, ptr %shell
@@ -454,6 +458,7 @@ return_result:
   ret i1 %is_contiguous
 }
 
+; Return a C-contiguous array: the array itself, or a copy.
 define ptr @library_dense(ptr %shell) nounwind {
   %rank_at = getelementptr i8, ptr %shell, i64 $RANK
   %narrow_rank = load i32, ptr %rank_at
@@ -475,6 +480,8 @@ copy:
   ret ptr %copied
 }
 
+; Move the elements of the array in a slot to the caller: `%field` gets their address, the sizes and the strides. An array
+; with other owners is copied. Return true after a failure.
 define i1 @library_give(ptr %slot, ptr %field) nounwind {
   %object = load ptr, ptr %slot
   %rank_at = getelementptr i8, ptr %object, i64 $RANK

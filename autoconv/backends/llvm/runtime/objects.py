@@ -39,78 +39,84 @@ FUNCTIONS = {
     "object_numbers": ("ptr", "ptr, ptr, i64, i64"),
 }  # fmt: skip
 
-# Classes whose exact instances behave independently of the user's code; each class has a bit.
-CLASSES = (*abi.CLASSES, *abi.SCALARS)
+# Classes whose exact instances behave independently of the user's code, with their symbols; each class has a bit.
 SYMBOLS = {**abi.CLASSES, **abi.SCALARS}
+_CLASSES = (*SYMBOLS,)
 
 
 def mask(*names: str) -> int:
     """Return the bit set of the named classes."""
-    return sum(1 << CLASSES.index(name) for name in names)
+    return sum(1 << _CLASSES.index(name) for name in names)
 
 
 NUMBERS = mask("int", "float", "bool", "complex", *abi.SCALARS)
-EVERY = (1 << len(CLASSES)) - 1
+ALL_CLASSES = (1 << len(_CLASSES)) - 1
 _SIZED = mask("str", "list", "tuple", "dict", "set", "range", "bytes")
 
 
 def _class_bit_text() -> str:
-    lines = ["define internal i64 @object_kind(ptr %object) nounwind {"]
+    """Return the text of a function that returns the bit of an object's class, or 0."""
+    lines = ["define internal i64 @object_class_bit(ptr %object) nounwind {"]
     lines += [f"  %at = getelementptr inbounds i8, ptr %object, i64 {abi.TYPE_OFFSET}", "  %class = load ptr, ptr %at"]
-    bits = "0"
-    for i, name in enumerate(CLASSES):
-        lines.append(f"  %is{i} = icmp eq ptr %class, @{SYMBOLS[name]}")
-        lines.append(f"  %kind{i} = select i1 %is{i}, i64 {1 << i}, i64 {bits}")
-        bits = f"%kind{i}"
-    return "\n".join([*lines, f"  ret i64 {bits}", "}"])
+    bit = "0"
+    for i, symbol in enumerate(SYMBOLS.values()):
+        lines.append(f"  %is{i} = icmp eq ptr %class, @{symbol}")
+        lines.append(f"  %bit{i} = select i1 %is{i}, i64 {1 << i}, i64 {bit}")
+        bit = f"%bit{i}"
+    return "\n".join([*lines, f"  ret i64 {bit}", "}"])
 
 
-def _packing_text(name: str, new: str, step: int, put: str) -> str:
-    """Return the text of a function that stores `%count` items in a new container, `step` at a time."""
+def _packing_text(name: str, constructor_call: str, step: int, store_lines: str) -> str:
+    """Return the text of a function that stores `%count` items in a new container, `step` at a time.
+
+    `store_lines` store the item `%item`, whose address is `%at`, in `%container`, and define `%status`.
+    """
     return f"""
 define ptr @{name}(ptr %items, i64 %count) nounwind {{
 entry:
-  %made = call ptr {new}
-  %failed = icmp eq ptr %made, null
-  br i1 %failed, label %done, label %head
-head:
-  %i = phi i64 [ 0, %entry ], [ %next, %put ]
-  %more = icmp slt i64 %i, %count
-  br i1 %more, label %put, label %done
-put:
+  %container = call ptr {constructor_call}
+  %has_failed = icmp eq ptr %container, null
+  br i1 %has_failed, label %done, label %next_item
+next_item:
+  %i = phi i64 [ 0, %entry ], [ %next, %store_item ]
+  %has_more = icmp slt i64 %i, %count
+  br i1 %has_more, label %store_item, label %done
+store_item:
   %at = getelementptr inbounds ptr, ptr %items, i64 %i
   %item = load ptr, ptr %at
-  {put}
+  {store_lines}
   %next = add i64 %i, {step}
-  %well = icmp eq i32 %answer, 0
-  br i1 %well, label %head, label %drop
-drop:
-  call void @Py_DecRef(ptr %made)
+  %is_stored = icmp eq i32 %status, 0
+  br i1 %is_stored, label %next_item, label %drop_container
+drop_container:
+  call void @Py_DecRef(ptr %container)
   ret ptr null
 done:
-  ret ptr %made
+  ret ptr %container
 }}
 """
 
 
-_PUT_PAIR = """%value_at = getelementptr inbounds i8, ptr %at, i64 8
+_APPEND = "%status = call i32 @PyList_Append(ptr %container, ptr %item)"
+_ADD = "%status = call i32 @PySet_Add(ptr %container, ptr %item)"
+_SET_PAIR = """%value_at = getelementptr inbounds i8, ptr %at, i64 8
   %value = load ptr, ptr %value_at
-  %answer = call i32 @PyDict_SetItem(ptr %made, ptr %item, ptr %value)"""
+  %status = call i32 @PyDict_SetItem(ptr %container, ptr %item, ptr %value)"""
 _PACKING_FUNCTIONS = (
-    _packing_text("object_list", "@PyList_New(i64 0)", 1, "%answer = call i32 @PyList_Append(ptr %made, ptr %item)")
-    + _packing_text("object_collect", "@PySet_New(ptr null)", 1, "%answer = call i32 @PySet_Add(ptr %made, ptr %item)")
-    + _packing_text("object_map", "@PyDict_New()", 2, _PUT_PAIR)
+    _packing_text("object_list", "@PyList_New(i64 0)", 1, _APPEND)
+    + _packing_text("object_collect", "@PySet_New(ptr null)", 1, _ADD)
+    + _packing_text("object_map", "@PyDict_New()", 2, _SET_PAIR)
 )
 
 
-def _guarded_text(name: str, arguments: str, tests: dict[str, str], lines: Sequence[str], other: str = OTHER) -> str:
+def _guarded_text(name: str, letters: str, tests: dict[str, str], lines: Sequence[str], other: str = OTHER) -> str:
     """Return the text of a function that runs `lines` if all tests hold, and otherwise returns `other`.
 
-    Its parameters `%a`, `%b` … have the types in FUNCTIONS. `tests` maps the operands of each test to its function.
-    The last of `lines` defines the result, `%found`.
+    Its parameters have the names `letters`, and the types in FUNCTIONS. `tests` maps the operands of each test to its
+    function. The last of `lines` defines the result, `%found`.
     """
     result, types = FUNCTIONS[name]
-    parameters = [f"{ir_type} %{letter}" for ir_type, letter in zip(types.split(", "), arguments, strict=True)]
+    parameters = [f"{ir_type} %{letter}" for ir_type, letter in zip(types.split(", "), letters, strict=True)]
     test_lines = [f"  %known{i} = call i1 @{test}({operands})" for i, (operands, test) in enumerate(tests.items())]
     all_hold = "%known0"
     for i in range(1, len(tests)):
@@ -126,24 +132,24 @@ def _class_test(letter: str, classes: Any) -> dict[str, str]:
 
 
 _MUTABLE = mask("list", "dict")
-_TRUTH_RESULT = "%found = call ptr @object_truth_of(i32 %answer)"
-_NONE_RESULT = "%found = call ptr @object_done(i32 %answer)"
+_TRUTH_RESULT = "%found = call ptr @object_truth_of(i32 %status)"
+_NONE_RESULT = "%found = call ptr @object_none_of(i32 %status)"
 _GUARDED_FUNCTIONS = "\n".join([
     _guarded_text("object_unary", "abc", _class_test("a", "%c"), ["%found = call ptr %b(ptr %a)"]),
     _guarded_text(
         "object_binary", "abcde", {**_class_test("a", "%d"), **_class_test("b", "%e")},
         ["%found = call ptr %c(ptr %a, ptr %b)"],
     ),
-    _guarded_text("object_compare", "abc", {**_class_test("a", EVERY), **_class_test("b", EVERY)},
+    _guarded_text("object_compare", "abc", {**_class_test("a", ALL_CLASSES), **_class_test("b", ALL_CLASSES)},
                   ["%found = call ptr @PyObject_RichCompare(ptr %a, ptr %b, i32 %c)"]),
-    _guarded_text("object_contains", "ab", {**_class_test("a", _SIZED), **_class_test("b", EVERY)},
-                  ["%answer = call i32 @PySequence_Contains(ptr %a, ptr %b)", _TRUTH_RESULT]),
-    _guarded_text("object_set_item", "abc", {**_class_test("a", _MUTABLE), **_class_test("b", EVERY)},
-                  ["%answer = call i32 @PyObject_SetItem(ptr %a, ptr %b, ptr %c)", _NONE_RESULT]),
-    _guarded_text("object_delete_item", "ab", {**_class_test("a", _MUTABLE), **_class_test("b", EVERY)},
-                  ["%answer = call i32 @PyObject_DelItem(ptr %a, ptr %b)", _NONE_RESULT]),
+    _guarded_text("object_contains", "ab", {**_class_test("a", _SIZED), **_class_test("b", ALL_CLASSES)},
+                  ["%status = call i32 @PySequence_Contains(ptr %a, ptr %b)", _TRUTH_RESULT]),
+    _guarded_text("object_set_item", "abc", {**_class_test("a", _MUTABLE), **_class_test("b", ALL_CLASSES)},
+                  ["%status = call i32 @PyObject_SetItem(ptr %a, ptr %b, ptr %c)", _NONE_RESULT]),
+    _guarded_text("object_delete_item", "ab", {**_class_test("a", _MUTABLE), **_class_test("b", ALL_CLASSES)},
+                  ["%status = call i32 @PyObject_DelItem(ptr %a, ptr %b)", _NONE_RESULT]),
     _guarded_text("object_append", "ab", _class_test("a", mask("list")),
-                  ["%answer = call i32 @PyList_Append(ptr %a, ptr %b)", _NONE_RESULT]),
+                  ["%status = call i32 @PyList_Append(ptr %a, ptr %b)", _NONE_RESULT]),
     _guarded_text("object_call", "abc", {"ptr %b, i64 %c": "object_are_known"},
                   ["%found = call ptr @PyObject_Vectorcall(ptr %a, ptr %b, i64 %c, ptr null)"]),
     _guarded_text("object_call_method", "abcd",
@@ -152,12 +158,13 @@ _GUARDED_FUNCTIONS = "\n".join([
     _guarded_text("object_is_tuple", "ab", _class_test("a", mask("tuple")),
                   ["%length = call i64 @PyObject_Size(ptr %a)", "%found = icmp eq i64 %length, %b"], "false"),
     _guarded_text("object_iterator", "a", _class_test("a", _SIZED), ["%found = call ptr @PyObject_GetIter(ptr %a)"]),
-    _guarded_text("object_attribute", "ab", {"ptr %a, ptr %b": "object_holds"},
+    _guarded_text("object_attribute", "ab", {"ptr %a, ptr %b": "object_has_plain_access"},
                   ["%found = call ptr @PyObject_GetAttr(ptr %a, ptr %b)"]),
-    _guarded_text("object_put_attribute", "abc", {"ptr %a, ptr %b": "object_holds"},
-                  ["%answer = call i32 @PyObject_SetAttr(ptr %a, ptr %b, ptr %c)", _NONE_RESULT]),
+    _guarded_text("object_put_attribute", "abc", {"ptr %a, ptr %b": "object_has_plain_access"},
+                  ["%status = call i32 @PyObject_SetAttr(ptr %a, ptr %b, ptr %c)", _NONE_RESULT]),
     _guarded_text("object_length", "a", _class_test("a", _SIZED), ["%found = call i64 @PyObject_Size(ptr %a)"], "-1"),
-    _guarded_text("object_truth", "a", _class_test("a", EVERY), ["%found = call i32 @PyObject_IsTrue(ptr %a)"], "-1"),
+    _guarded_text("object_truth", "a", _class_test("a", ALL_CLASSES),
+                  ["%found = call i32 @PyObject_IsTrue(ptr %a)"], "-1"),
     _guarded_text("object_whole", "ab", _class_test("a", mask("int")),
                   ["%overflow = alloca i32", "%whole = call i64 @PyLong_AsLongLongAndOverflow(ptr %a, ptr %overflow)",
                    "store i64 %whole, ptr %b", "%beyond = load i32, ptr %overflow", "%found = icmp eq i32 %beyond, 0"],
@@ -169,9 +176,8 @@ _GUARDED_FUNCTIONS = "\n".join([
 def text() -> str:
     names = "\n".join(f"@{name} = external global i8" for name in [*SYMBOLS.values(), *abi.SINGLETONS])
     common = read(
-        "objects", KINDS=_class_bit_text(), GUARDED=_GUARDED_FUNCTIONS, PACKS=_PACKING_FUNCTIONS, EVERY=EVERY,
-        GETTER=abi.GETTER_OFFSET,
-        SETTER=abi.SETTER_OFFSET, TYPE=abi.TYPE_OFFSET,
+        "objects", CLASS_BIT=_class_bit_text(), GUARDED=_GUARDED_FUNCTIONS, PACKING=_PACKING_FUNCTIONS,
+        ALL_CLASSES=ALL_CLASSES, GETTER=abi.GETTER_OFFSET, SETTER=abi.SETTER_OFFSET, TYPE=abi.TYPE_OFFSET,
     )  # fmt: skip
     lists = read(
         "typed_lists", LIST_COUNT=abi.LIST_COUNT, LIST_ITEMS=abi.LIST_ITEMS, BYTE_START=abi.BYTE_START,

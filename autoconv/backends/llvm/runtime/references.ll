@@ -14,8 +14,11 @@
 ; keep_spare            Store an array with a single owner among the spare arrays, or release it.
 ; spare_array           Take a spare array, else return NULL.
 ; grow_bytes            Reserve memory in a bytearray for more bytes, and for half as many again.
-; restore_arrays        Call a function with the raised error and further arguments, behind a first slot that is free.
-;                       Then raise that error again.
+; restore_arrays        Call a function with arguments, the first of which becomes the raised error. Then raise that
+;                       error again.
+; pause                 Let other threads of Python run; return whether a signal interrupts the program.
+; resize                Change the size of a vector in place; return whether that failed.
+; call_python           Call a function with positional arguments, unless the stack is used up.
 
 declare void @_Py_Dealloc(ptr)
 declare ptr @PyArray_Empty(i32, ptr, ptr, i32)
@@ -148,7 +151,7 @@ no:
   ret i1 false
 }
 
-; `%item`: the bytes of an element. NULL, too, for an array that is read by its strides.
+; `%item` is the size of an element in bytes. The result is also NULL for an array that is read by its strides.
 define ptr @contiguous_copy(ptr %object, ptr %class, ptr %descriptor, i64 %rank, i64 %item) nounwind {
 entry:
   %same_kind = call i1 @is_array_of(ptr %object, ptr %class, ptr %descriptor, i64 %rank)

@@ -1,5 +1,5 @@
 ; `stack_floor` returns the address down to which a thread may use its stack before Python is called: 64 KB above the
-; end, or an eighth of a small stack. It is found once a thread: for a main thread the system reads a file for it.
+; end, or an eighth of a small stack. It is computed once for each thread, since the system may have to read a file.
 
 @stack_key = internal global i32 0
 declare i32 @pthread_key_create(ptr, ptr)

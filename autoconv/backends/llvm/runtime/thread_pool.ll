@@ -121,7 +121,7 @@ unlock_after_wake_up:
 run_parts:
   %own_part_count = call i64 @take_parts(ptr %part, ptr %frame, i64 %count, i64 1)
   %own_end_time = call i64 @now()
-  atomicrmw and ptr @job, i64 $CLOSED seq_cst
+  atomicrmw and ptr @job, i64 $NOT_OPEN seq_cst
   br label %poll_threads
 poll_threads:
   %poll = phi i64 [ 0, %run_parts ], [ %next_poll, %pause_poll ]
@@ -130,7 +130,7 @@ poll_threads:
   %is_busy = icmp ne i64 %active_threads, 0
   br i1 %is_busy, label %check_polls, label %collect_errors
 check_polls:
-  %may_poll = icmp slt i64 %poll, $TURNS
+  %may_poll = icmp slt i64 %poll, $SPIN_ITERATIONS
   br i1 %may_poll, label %pause_poll, label %announce_wait
 pause_poll:
   $PAUSE
@@ -206,6 +206,8 @@ define internal i64 @now() nounwind {
   ret i64 %sum
 }
 
+; Run parts until none is left; return how many. `%end` is what a part adds to `next_parts`: 1 to take parts from the first
+; on, and 1 << 32 to take them from the last.
 define internal i64 @take_parts(ptr %part, ptr %frame, i64 %count, i64 %end) nounwind {
 entry:
   %from_first = icmp eq i64 %end, 1
@@ -243,7 +245,7 @@ poll_job:
   %may_enter = and i1 %is_new, %is_open
   br i1 %may_enter, label %enter_job, label %check_polls
 check_polls:
-  %may_poll = icmp slt i64 %poll, $TURNS
+  %may_poll = icmp slt i64 %poll, $SPIN_ITERATIONS
   br i1 %may_poll, label %pause_poll, label %prepare_sleep
 pause_poll:
   $PAUSE
@@ -289,7 +291,7 @@ report_errors:
 leave_job:
   %state_with_this = atomicrmw sub ptr @job, i64 1 seq_cst
   %state_without_this = sub i64 %state_with_this, 1
-  %other_threads = and i64 %state_without_this, $WITHIN
+  %other_threads = and i64 %state_without_this, $LOW_HALF
   %is_last = icmp eq i64 %other_threads, 0
   br i1 %is_last, label %check_caller, label %job_left
 check_caller:

@@ -18,8 +18,8 @@ _OPEN_FLAG = 1 << 31  # set in the state of a job while threads may start parts 
 def text() -> str:
     has_pause = platform.machine().lower() in ("x86_64", "amd64")
     pool = read(
-        "thread_pool", OPEN=_OPEN_FLAG, CLOSED=~_OPEN_FLAG, ACTIVE=_OPEN_FLAG - 1, WITHIN=(1 << 32) - 1,
-        TURNS=_SPIN_ITERATIONS,
+        "thread_pool", OPEN=_OPEN_FLAG, NOT_OPEN=~_OPEN_FLAG, ACTIVE=_OPEN_FLAG - 1, LOW_HALF=(1 << 32) - 1,
+        SPIN_ITERATIONS=_SPIN_ITERATIONS,
         PAUSE="call void @llvm.x86.sse2.pause()" if has_pause else "",
         SIG_SETMASK=int(getattr(signal, "SIG_SETMASK", 0)), CLOCK_MONOTONIC=int(getattr(time, "CLOCK_MONOTONIC", 0)),
     )  # fmt: skip

@@ -14,7 +14,7 @@ from autoconv.backends.llvm.codegen.values import Object
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.index_arith import Position, element_count, product
 from autoconv.backends.llvm.ir.scalars import ElementWriter, load, store
-from autoconv.backends.llvm.runtime.library import HANDLER
+from autoconv.backends.llvm.runtime.library import MEMORY_HANDLER
 from autoconv.backends.llvm.target import abi
 from autoconv.graph.graph import Node, Value
 from autoconv.ops.values.list_value import ListValue
@@ -165,7 +165,7 @@ def _new_bytes(region: LoweringContext, size: str) -> Object:
     dimension = out.alloca("i64")
     out.store("i64", size, dimension)
     descriptor = region.body.objects.reference(np.dtype(np.uint8))
-    pool = region.body.objects.reference(HANDLER)(out)
+    pool = region.body.objects.reference(MEMORY_HANDLER)(out)
     result = out.call("new_large_array", 1, dimension, descriptor(out), pool)
     region.body.fail_if(out.is_null(result))
     return region.body.own_reference(result)

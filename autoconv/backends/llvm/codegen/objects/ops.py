@@ -12,7 +12,7 @@ from autoconv.backends.llvm.codegen.objects.operation import Operation, object_l
 from autoconv.backends.llvm.codegen.objects.write_barrier import write_attribute, write_item, write_method
 from autoconv.backends.llvm.codegen.values import Object
 from autoconv.backends.llvm.ir.operand import Operand
-from autoconv.backends.llvm.runtime.objects import EVERY, NUMBERS, mask
+from autoconv.backends.llvm.runtime.objects import ALL_CLASSES, NUMBERS, mask
 from autoconv.backends.llvm.target import abi
 from autoconv.graph.dtypes import bool_, float64, int64
 from autoconv.graph.graph import Node
@@ -35,7 +35,7 @@ _BINARY: dict[str, tuple[str, int, int]] = {
     for name, function in _FUNCTIONS.items()
     if (classes := _CLASSES_BY_OPERATOR.get(name, NUMBERS))
 }
-_BINARY["getitem"] = ("PyObject_GetItem", _SUBSCRIPTED, EVERY)
+_BINARY["getitem"] = ("PyObject_GetItem", _SUBSCRIPTED, ALL_CLASSES)
 _UNARY = {operator.name: operator.c_api for operator in UNARY} | {"pos": "Positive"}
 _COMPARISON_ORDER = ("LT", "LE", "EQ", "NE", "GT", "GE")  # numbers of comparisons in the C API
 _COMPARE = {operator.name: _COMPARISON_ORDER.index(operator.c_api) for operator in COMPARISONS}
