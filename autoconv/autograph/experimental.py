@@ -30,8 +30,8 @@ class Feature(enum.Enum):
 
     @classmethod
     def all_but(cls, exclude: Any) -> tuple[Feature, ...]:
-        left_out = exclude if isinstance(exclude, (list, tuple, set, frozenset)) else (exclude,)
-        return tuple(feature for feature in cls if feature not in left_out)
+        excluded = exclude if isinstance(exclude, (list, tuple, set, frozenset)) else (exclude,)
+        return tuple(feature for feature in cls if feature not in excluded)
 
 
 def set_loop_options(
@@ -43,7 +43,7 @@ def set_loop_options(
     """Set options of a loop; call it at the start of the loop's body.
 
     `shape_invariants` is not needed, since shapes widen by themselves. `maximum_iterations`, an integer or integer
-    scalar, ends a loop that is part of a graph under `function`; a loop of Python's goes on.
+    scalar, limits a loop that is part of a graph under `function`; it has no effect on other loops.
 
     >>> @autoconv.function
     ... def count(n):

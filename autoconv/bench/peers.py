@@ -18,16 +18,16 @@ _ANSWER_TIMEOUT = 300.0  # seconds to wait for an answer
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Peer:
-    """A compared library. `compiled`: it counts as a compiler in autoconv's ratio."""
+    """A compared library; autoconv's ratio is to the best one that is a compiler."""
 
     name: str
     title: str
-    compiled: bool = True
+    is_compiler: bool = True
 
 
 PEERS = (
-    Peer(name="numpy", title="NumPy", compiled=False),
-    Peer(name="autoconv", title="autoconv", compiled=False),
+    Peer(name="numpy", title="NumPy", is_compiler=False),
+    Peer(name="autoconv", title="autoconv", is_compiler=False),
     Peer(name="jax", title="JAX"),
     Peer(name="tensorflow", title="TensorFlow"),
     Peer(name="tensorflow-xla", title="TF XLA"),
@@ -40,13 +40,13 @@ class Worker:
     """A process that runs one peer on one workload; `ask` sends it a request. Use it in a `with` statement."""
 
     def __init__(self, peer: Peer, python: str, environment: dict[str, str]) -> None:
-        variables = {"TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "", "JAX_PLATFORMS": "cpu"}
+        default_environment = {"TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "", "JAX_PLATFORMS": "cpu"}
         # As in an installation, the modules of the peers are cached as bytecode too.
-        variables["PYTHONDONTWRITEBYTECODE"] = ""
+        default_environment["PYTHONDONTWRITEBYTECODE"] = ""
         is_local = peer.name in ("numpy", "autoconv")
         if is_local:  # the running package, installed or not
             root = str(Path(__file__).resolve().parents[2])
-            variables["PYTHONPATH"] = os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH"))))
+            default_environment["PYTHONPATH"] = os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH"))))
         self._process = subprocess.Popen(
             [sys.executable if is_local else python, "-P", worker.__file__],
             stdin=subprocess.PIPE,
@@ -54,26 +54,26 @@ class Worker:
             stderr=subprocess.DEVNULL,
             text=True,
             encoding="utf-8",
-            env={**os.environ, **variables, **environment},
+            env={**os.environ, **default_environment, **environment},
         )
 
-    def ask(self, do: str, **request: Any) -> dict[str, Any]:
+    def ask(self, request_name: str, **parameters: Any) -> dict[str, Any]:
         """Return the worker's answer; {"failed": …} if it ends without one, or takes too long."""
         process = self._process
         assert process.stdin is not None and process.stdout is not None
         timer = threading.Timer(_ANSWER_TIMEOUT, process.kill)
         timer.start()
         try:
-            process.stdin.write(json.dumps({"do": do, **request}) + "\n")
+            process.stdin.write(json.dumps({"do": request_name, **parameters}) + "\n")
             process.stdin.flush()
             line = process.stdout.readline()
         except (BrokenPipeError, OSError):
             line = ""
         finally:
-            timed_out = not timer.is_alive()
+            has_timed_out = not timer.is_alive()
             timer.cancel()
         if not line:
-            if timed_out:
+            if has_timed_out:
                 return {"failed": f"no answer in {_ANSWER_TIMEOUT:.0f} seconds"}
             return {"failed": f"its process ended with {process.wait()}"}
         answer: dict[str, Any] = json.loads(line)

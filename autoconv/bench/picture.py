@@ -43,7 +43,7 @@ def draw_ratios(rows: Mapping[str, Sequence[Measurement]], path: Path) -> None:
             if measurement.peer == peer.name and measurement.warm is not None
         ]
         if points:
-            axes.scatter(*zip(*points, strict=True), label=peer.title, marker="o" if peer.compiled else "x")
+            axes.scatter(*zip(*points, strict=True), label=peer.title, marker="o" if peer.is_compiler else "x")
     axes.axvline(1.0, color="black", linewidth=1)
     axes.set_xscale("log")
     axes.set_yticks(range(len(names)), names)

@@ -57,9 +57,9 @@ def workloads(folder: Path, suites: Sequence[str] = (), only: Sequence[str] = ()
         raise TargetError(f"{folder} holds no workloads; --folder names the folder of workloads")
     suite_of = {name: _suite_name(path) for name, path in files.items()}
     for requested, available, kind in ((suites, set(suite_of.values()), "suite"), (only, set(files), "workload")):
-        missing = sorted(set(requested) - available)
-        if missing:
-            raise TargetError(f"no {kind} {', '.join(missing)}; there are: {', '.join(sorted(available))}")
+        unknown_names = sorted(set(requested) - available)
+        if unknown_names:
+            raise TargetError(f"no {kind} {', '.join(unknown_names)}; there are: {', '.join(sorted(available))}")
     return {
         name: path
         for name, path in files.items()
@@ -91,7 +91,7 @@ def measure(file: Path, settings: Settings, absent: dict[str, str]) -> list[Meas
             Worker(peer, settings.python, {"AUTOCONV_CACHE": cache})
         )
         load_options = {"file": str(file), "tiny": settings.tiny}
-        running: dict[str, Worker] = {}
+        running_workers: dict[str, Worker] = {}
         for peer in peers:
             measurement, worker = measurements[peer.name], start(peer)
             answer = worker.ask("load", peer=peer.name, **load_options)
@@ -99,23 +99,23 @@ def measure(file: Path, settings: Settings, absent: dict[str, str]) -> list[Meas
                 absent[peer.name] = answer["absent"]
                 del measurements[peer.name]
                 continue
-            if _has_figures(answer, measurement):
+            if _check_answer(answer, measurement):
                 measurement.version, measurement.import_seconds = answer["version"], answer["import"]
                 answer = worker.ask("first", seed=0)
-            if _has_figures(answer, measurement):
+            if _check_answer(answer, measurement):
                 measurement.first = answer["seconds"]
                 measurement.memory, measurement.memory_growth = answer["memory"], answer["memory_growth"]
                 measurement.kernels = answer["kernels"]
-                running[peer.name] = worker
-        if "autoconv" in running:
+                running_workers[peer.name] = worker
+        if "autoconv" in running_workers:
             second_worker = start(next(peer for peer in peers if peer.name == "autoconv"))
             second_worker.ask("load", peer="autoconv", **load_options)
             measurements["autoconv"].cached = second_worker.ask("first", seed=0).get("seconds")
         for round_number in range(settings.rounds):
-            for name in _rotate(list(running), round_number):
-                answer = running[name].ask("round", seed=round_number + 1, seconds=settings.seconds)
-                if not _has_figures(answer, measurements[name]):
-                    del running[name]
+            for name in _rotate(list(running_workers), round_number):
+                answer = running_workers[name].ask("round", seed=round_number + 1, seconds=settings.seconds)
+                if not _check_answer(answer, measurements[name]):
+                    del running_workers[name]
                     continue
                 best = measurements[name].warm
                 measurements[name].warm = answer["seconds"] if best is None else min(best, answer["seconds"])
@@ -123,17 +123,17 @@ def measure(file: Path, settings: Settings, absent: dict[str, str]) -> list[Meas
 
 
 def best_peer_ratio(row: Sequence[Measurement], peers_by_name: dict[str, Peer]) -> tuple[float, str] | None:
-    """Return the ratio of the best compiled peer's time to autoconv's, and that peer."""
+    """Return the ratio of the best compiler's time to autoconv's, and its name; None without these times."""
     times = {measurement.peer: measurement.warm for measurement in row if measurement.warm is not None}
-    peer_times = {name: seconds for name, seconds in times.items() if peers_by_name[name].compiled}
+    peer_times = {name: seconds for name, seconds in times.items() if peers_by_name[name].is_compiler}
     if "autoconv" not in times or not peer_times:
         return None
     best = min(peer_times, key=peer_times.__getitem__)
     return peer_times[best] / times["autoconv"], best
 
 
-def _has_figures(answer: dict[str, Any], measurement: Measurement) -> bool:
-    """Return whether an answer contains figures; else note its reason, and drop the figures if the result was wrong."""
+def _check_answer(answer: dict[str, Any], measurement: Measurement) -> bool:
+    """Return whether an answer contains figures; if not, note its reason and drop the time of a warm call."""
     if "failed" not in answer and "left_out" not in answer:
         return True
     # "" if the workload has no version for the peer.

@@ -10,7 +10,7 @@ from typing import Any
 from autoconv.bench.peers import PEERS
 from autoconv.bench.rounds import Measurement, best_peer_ratio
 
-Rows = Mapping[str, Sequence[Measurement]]
+Rows = Mapping[str, Sequence[Measurement]]  # the measurements of all peers, by workload
 _PEERS_BY_NAME = {peer.name: peer for peer in PEERS}
 
 

@@ -57,7 +57,7 @@ class Training:
         return {**figures, "kernels": [], "losses": losses}
 
     def round(self, seed: int, seconds: float) -> dict[str, Any]:
-        """Measure the best time of an epoch, over epochs of so many seconds."""
+        """Measure the best time of an epoch; epochs are repeated for `seconds` seconds."""
         end, best = time.perf_counter() + seconds, float("inf")
         while best == float("inf") or time.perf_counter() < end:
             begin = time.perf_counter()

@@ -49,8 +49,8 @@ class Bench:
         """Return the workload's arguments: NumPy arrays, and numbers for a program that is compiled unchanged."""
         if not self._is_program:
             return tuple(self.workload.inputs(np.random.default_rng(seed), self.tiny))
-        sized = "large" in inspect.signature(self.workload.make).parameters
-        return tuple(self.workload.make(seed, large=not self.tiny) if sized else self.workload.make(seed))
+        takes_size = "large" in inspect.signature(self.workload.make).parameters
+        return tuple(self.workload.make(seed, large=not self.tiny) if takes_size else self.workload.make(seed))
 
     @property
     def _is_program(self) -> bool:
@@ -94,9 +94,8 @@ class Bench:
         while True:
             seconds_taken = timer.timeit(call_count)
             best = min(best, seconds_taken / call_count)
-            if (
-                seconds_taken >= min(_MIN_BATCH_SECONDS, seconds) and time.perf_counter() >= end
-            ):  # a single call would be a cold one
+            # A batch of a single quick call is not enough: that call would be a cold one.
+            if seconds_taken >= min(_MIN_BATCH_SECONDS, seconds) and time.perf_counter() >= end:
                 break
             if seconds_taken < _MIN_BATCH_SECONDS:
                 call_count = max(call_count * 2, int(call_count * _MIN_BATCH_SECONDS / max(seconds_taken, 1e-7)))
@@ -133,13 +132,13 @@ class Bench:
         actual_results = results if isinstance(results, (tuple, list)) else (results,)
         expected_results = expected if isinstance(expected, tuple) else (expected,)
         for i, (actual_result, expected_result) in enumerate(zip(actual_results, expected_results, strict=True)):
-            actual, expected = np.asarray(actual_result), np.asarray(expected_result)
-            if actual.shape != expected.shape:
-                raise Mismatch(f"result {i} has shape {actual.shape}, NumPy's {expected.shape}")
-            scale = np.abs(expected).max(initial=0.0) if expected.dtype.kind == "f" else 1.0
-            mismatches = ~np.isclose(actual, expected, rtol=tolerance, atol=tolerance * scale, equal_nan=True)
+            actual, reference = np.asarray(actual_result), np.asarray(expected_result)
+            if actual.shape != reference.shape:
+                raise Mismatch(f"result {i} has shape {actual.shape}, NumPy's {reference.shape}")
+            scale = np.abs(reference).max(initial=0.0) if reference.dtype.kind == "f" else 1.0
+            mismatches = ~np.isclose(actual, reference, rtol=tolerance, atol=tolerance * scale, equal_nan=True)
             if mismatches.mean() > allowed_fraction:
-                worst = np.abs(actual.astype(float) - expected.astype(float)).max()
+                worst = np.abs(actual.astype(float) - reference.astype(float)).max()
                 share = f"{mismatches.sum()} of {mismatches.size}"
                 raise Mismatch(f"{share} elements of result {i} are not NumPy's, by up to {worst:.2g}")
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,7 +12,7 @@ import autoconv.numpy  # noqa: F401  (its import registers NumPy's functions)
 from autoconv.backends import library_code
 from autoconv.backends.library_form import NoLibraryCode, WrongTarget
 from autoconv.clibrary.header import header_text
-from autoconv.clibrary.interface import interface_of
+from autoconv.clibrary.interface import c_identifier, interface_of
 from autoconv.clibrary.link import find_compiler, link, missing_compiler_error, shared_path
 from autoconv.clibrary.variants import make_variants
 from autoconv.errors import Place, TargetError, UnsupportedError
@@ -77,43 +76,38 @@ def build(
     trace = trace_function(function, specs, contract)
     trace = replace(trace, graph=replace_variables(trace.graph))
     path = Path(to)
-    c_name = name or _identifier(trace.concrete.function_name)
-    if c_name != _identifier(c_name):
+    c_name = name or c_identifier(trace.concrete.function_name)
+    if c_name != c_identifier(c_name):
         raise TargetError(f"{c_name!r} is no name of a function in C")
     interface = interface_of(trace, c_name)
     try:
         code = compiler(interface.form, make_variants(trace, interface), cpu, target)
     except NoLibraryCode as error:
-        raise _refusal(c_name, error) from None
+        raise _unsupported_error(c_name, error) from None
     except WrongTarget as error:
         raise TargetError(str(error)) from None
-    files = _write(path, header_text(interface, code.messages).encode(), code.data, links=not target)
+    files = _write_files(path, header_text(interface, code.messages).encode(), code.data, links=not target)
     return Library(*files, code.messages)
 
 
-def _write(path: Path, header: bytes, object_: bytes, links: bool) -> tuple[Path, Path, Path | None]:
+def _write_files(path: Path, header: bytes, object_: bytes, links: bool) -> tuple[Path, Path, Path | None]:
     """Write the files of a library, all of them or none; without a compiler those that need none."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    written = path.with_name(f"{path.name}.h"), path.with_name(f"{path.name}.o")
+    header_and_object = path.with_name(f"{path.name}.h"), path.with_name(f"{path.name}.o")
     compiler = find_compiler() if links else None
-    with contextlib.ExitStack() as unfinished:
-        parts = [unfinished.enter_context(replacing(str(file))) for file in written]
-        for part, content in zip(parts, (header, object_), strict=True):
-            Path(part).write_bytes(content)
+    with contextlib.ExitStack() as stack:
+        temporary_paths = [stack.enter_context(replacing(str(file))) for file in header_and_object]
+        for temporary_path, content in zip(temporary_paths, (header, object_), strict=True):
+            Path(temporary_path).write_bytes(content)
         shared = None if compiler is None else shared_path(path)
         if compiler is not None:
-            link(compiler, parts[1], unfinished.enter_context(replacing(str(shared))))
+            link(compiler, temporary_paths[1], stack.enter_context(replacing(str(shared))))
     if links and compiler is None:
-        raise missing_compiler_error(written[1], path)
-    return *written, shared
+        raise missing_compiler_error(header_and_object[1], path)
+    return *header_and_object, shared
 
 
-def _identifier(name: str) -> str:
-    identifier = re.sub(r"\W", "_", name, flags=re.ASCII)
-    return f"_{identifier}" if identifier[:1].isdigit() or not identifier else identifier
-
-
-def _refusal(name: str, error: NoLibraryCode) -> UnsupportedError:
+def _unsupported_error(name: str, error: NoLibraryCode) -> UnsupportedError:
     """Return the error that names each op with its line; its place is the first one's."""
     lines = [f"{op} at {span}" if span is not None else op for op, span in error.ops]
     place = next((_place_of_span(span) for _, span in error.ops if span is not None), None)

@@ -23,16 +23,16 @@ def header_text(interface: Interface, messages: Sequence[str]) -> str:
     form = interface.form
     guard = f"{form.name.upper()}_H"
     arguments = [argument for argument in form.parameters if isinstance(argument, Argument)]
-    used = [(argument.dtype, len(argument.shape)) for argument in arguments] + list(_output_types(form.result))
+    tensor_kinds = [(argument.dtype, len(argument.shape)) for argument in arguments] + list(_output_types(form.result))
     parts = [
         _leading_comment(interface, arguments),
         f"#ifndef {guard}\n#define {guard}\n",
         "#include <stdbool.h>\n#include <stdint.h>\n",
         '#ifdef __cplusplus\nextern "C" {\n#endif\n',
-        *(_complex_type(name) for name in _COMPLEX_PART_TYPES if any(dtype.name == name for dtype, _ in used)),
-        *(_tensor_struct(dtype, rank) for dtype, rank in dict.fromkeys(used) if rank),
+        *(_complex_type(name) for name in _COMPLEX_PART_TYPES if any(dtype.name == name for dtype, _ in tensor_kinds)),
+        *(_tensor_struct(dtype, rank) for dtype, rank in dict.fromkeys(tensor_kinds) if rank),
         _result_struct(form),
-        *(_initial_elements(form, *argument) for argument in interface.initial_values),
+        *(_initial_elements(form, argument, array) for argument, array in interface.initial_values),
         _function_declaration(form, arguments),
         _message_comment(messages),
         f"const char *{form.name}_message(int code);\n",
@@ -64,22 +64,22 @@ def _complex_type(name: str) -> str:
 
 
 def _tensor_struct(dtype: DType, rank: int) -> str:
-    name, kind = tensor_type(dtype, rank), C_TYPES[dtype.name]
+    name, c_type = tensor_type(dtype, rank), C_TYPES[dtype.name]
     guard = name.upper()
     sizes = [f"n{axis}" for axis in range(rank)]
     strides = ", ".join(
-        " * ".join([*(f"{size}" for size in sizes[axis + 1 :]), f"(int64_t)sizeof({kind})"]) for axis in range(rank)
+        " * ".join([*(f"{size}" for size in sizes[axis + 1 :]), f"(int64_t)sizeof({c_type})"]) for axis in range(rank)
     )
-    bits = " The numbers are the bits of a half." if dtype.name == "float16" else ""
-    bits = " The numbers are the upper bits of a float." if dtype.name == "bfloat16" else bits
+    bits_note = " The numbers are the bits of a half." if dtype.name == "float16" else ""
+    bits_note = " The numbers are the upper bits of a float." if dtype.name == "bfloat16" else bits_note
     offset = " + ".join(f"{letter} * strides[{axis}]" for axis, letter in enumerate("ijklmnopqrstuvw"[:rank]))
     return "\n".join([
         f"#ifndef {guard}", f"#define {guard}",
-        f"/* {dtype.name}, rank {rank}: an element is at (char *)data + {offset}.{bits} */",
-        f"typedef struct {name} {{", f"    {kind} *data;", f"    int64_t shape[{rank}];",
+        f"/* {dtype.name}, rank {rank}: an element is at (char *)data + {offset}.{bits_note} */",
+        f"typedef struct {name} {{", f"    {c_type} *data;", f"    int64_t shape[{rank}];",
         f"    int64_t strides[{rank}]; /* in bytes */", f"}} {name};", "",
         "/* A tensor whose elements lie side by side, the last index running fastest. */",
-        f"static inline {name} {name}_of({kind} *data, {', '.join(f'int64_t {size}' for size in sizes)}) {{",
+        f"static inline {name} {name}_of({c_type} *data, {', '.join(f'int64_t {size}' for size in sizes)}) {{",
         f"    {name} made = {{data, {{{', '.join(sizes)}}}, {{{strides}}}}};", "    return made;", "}", "#endif", "",
     ])  # fmt: skip
 
@@ -90,10 +90,10 @@ def _initial_elements(form: LibraryForm, argument: Argument, array: np.ndarray) 
     if array.size > _MAX_LISTED_ELEMENTS or argument.dtype.name not in _LISTED_DTYPES:
         return f"/* {argument.name} is a variable, which the caller holds. */\n"
     numbers = ", ".join(_c_literal(number) for number in array.reshape(-1).tolist())
-    kind = C_TYPES[argument.dtype.name]
+    element_type = C_TYPES[argument.dtype.name]
     return (
         f"/* {argument.name} is a variable, which the caller holds: it begins with these elements. */\n"
-        f"static const {kind} {name}[{max(array.size, 1)}] = {{{numbers or 0}}};\n"
+        f"static const {element_type} {name}[{max(array.size, 1)}] = {{{numbers or 0}}};\n"
     )
 
 
@@ -115,8 +115,8 @@ def _struct_fields(tree: Fields, depth: int) -> list[str]:
         if isinstance(field, Fields):
             lines += [f"{indent}struct {{", *_struct_fields(field, depth + 1), f"{indent}}} {name};"]
         else:
-            kind = tensor_type(field.dtype, field.rank) if field.rank else C_TYPES[field.dtype.name]
-            lines.append(f"{indent}{kind} {name};")
+            c_type = tensor_type(field.dtype, field.rank) if field.rank else C_TYPES[field.dtype.name]
+            lines.append(f"{indent}{c_type} {name};")
     return lines or [f"{indent}char nothing;"]
 
 
@@ -126,20 +126,20 @@ def _function_declaration(form: LibraryForm, arguments: Sequence[Argument]) -> s
         shape = f"[{', '.join(map(str, argument.shape))}]"
         if argument.shape:
             notes.append(f"{argument.name}: {shape}{', written to' if argument.is_memory else ''}")
-    declarations = [_parameter(argument) for argument in arguments]
-    text = "; ".join(notes)
+    declarations = [_parameter_declaration(argument) for argument in arguments]
+    notes_text = "; ".join(notes)
     comment = f"/* Returns 0, or a code of {form.name}_message{' with an unset result' if form.result.fields else ''}."
-    comment += f"\n   {text}. */" if text else " */"
+    comment += f"\n   {notes_text}. */" if notes_text else " */"
     return f"{comment}\nint {form.name}({', '.join([*declarations, f'{form.name}_result *result'])});\n"
 
 
-def _parameter(argument: Argument) -> str:
-    kind = C_TYPES[argument.dtype.name]
+def _parameter_declaration(argument: Argument) -> str:
+    c_type = C_TYPES[argument.dtype.name]
     if argument.is_passed_by_value:
-        return f"{kind} {argument.name}"
+        return f"{c_type} {argument.name}"
     if argument.shape:
-        kind = tensor_type(argument.dtype, len(argument.shape))
-    return f"{'' if argument.is_memory else 'const '}{kind} *{argument.name}"
+        c_type = tensor_type(argument.dtype, len(argument.shape))
+    return f"{'' if argument.is_memory else 'const '}{c_type} *{argument.name}"
 
 
 def _message_comment(messages: Sequence[str]) -> str:

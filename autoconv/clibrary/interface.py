@@ -18,7 +18,7 @@ from autoconv.runtime.objects.storage import Storage
 from autoconv.runtime.tensors.tensor import EagerTensor
 from autoconv.tracing.api.declared_arguments import OpenArgument, Trace
 
-_KEYWORDS = frozenset({
+_RESERVED_NAMES = frozenset({  # keywords of C and C++, and the parameter `result`
     "auto", "bool", "break", "case", "catch", "char", "class", "const", "continue", "default", "delete", "do", "double",
     "else", "enum", "extern", "false", "float", "for", "friend", "goto", "if", "inline", "int", "long", "namespace",
     "new", "operator", "private", "protected", "public", "register", "restrict", "result", "return", "short", "signed",
@@ -45,16 +45,17 @@ def interface_of(trace: Trace, name: str) -> Interface:
     """Return the C function of a trace. Raises UnsupportedError for arguments or results that C has no form of."""
     concrete = trace.concrete
     graph = trace.graph
-    count = len(graph.parameters) - len(concrete.captures)
-    declared = iter([argument.shape for argument in trace.arguments if isinstance(argument, OpenArgument)])
-    is_declared = len([argument for argument in trace.arguments if isinstance(argument, OpenArgument)]) == count
+    argument_count = len(graph.parameters) - len(concrete.captures)
+    open_arguments = [argument for argument in trace.arguments if isinstance(argument, OpenArgument)]
+    declared_shapes = iter([argument.shape for argument in open_arguments])
+    is_declared = len(open_arguments) == argument_count
     names: set[str] = set()
     parameters: list[Argument | FixedParameter] = []
-    for value in graph.parameters[:count]:
-        shape = next(declared) if is_declared else None
+    for value in graph.parameters[:argument_count]:
+        shape = next(declared_shapes) if is_declared else None
         parameters.append(_argument(value.type, _unique_c_name(value.name, names), shape, name))
     initial_values: list[tuple[Argument, np.ndarray]] = []
-    for value, capture in zip(graph.parameters[count:], concrete.captures, strict=True):
+    for value, capture in zip(graph.parameters[argument_count:], concrete.captures, strict=True):
         if isinstance(capture, Storage) and isinstance(value.type, ArrayType):
             argument = _argument(value.type, _unique_c_name(value.name, names), None, name)
             initial_values.append((argument, np.asarray(capture.value)))
@@ -66,8 +67,8 @@ def interface_of(trace: Trace, name: str) -> Interface:
     result = _result_tree(trace.layout, positions, graph.outputs, (), constants, name)
     if not isinstance(result, Fields):
         result = Fields((("value", result),))
-    sizes = "the library has no code for these sizes; it has code for " + _sizes_text(parameters)
-    form = LibraryForm(name, tuple(parameters), result, sizes)
+    no_code_message = "the library has no code for these sizes; it has code for " + _sizes_text(parameters)
+    form = LibraryForm(name, tuple(parameters), result, no_code_message)
     return Interface(form, trace.source, tuple(constants), tuple(initial_values))
 
 
@@ -134,13 +135,18 @@ def _result_tree(
 
 def _unique_c_name(name: str, names: set[str]) -> str:
     """Return a C identifier for a name that is not in `names`, and add it."""
-    result = re.sub(r"\W", "_", name, flags=re.ASCII)
-    result = f"_{result}" if result[:1].isdigit() or not result else result
-    result = f"{result}_" if result in _KEYWORDS else result
+    result = c_identifier(name)
+    result = f"{result}_" if result in _RESERVED_NAMES else result
     while result in names:
         result += "_"
     names.add(result)
     return result
+
+
+def c_identifier(name: str) -> str:
+    """Return a name with an underscore for each character that C's identifiers lack."""
+    identifier = re.sub(r"\W", "_", name, flags=re.ASCII)
+    return f"_{identifier}" if identifier[:1].isdigit() or not identifier else identifier
 
 
 C_TYPES = {
@@ -152,4 +158,4 @@ C_TYPES = {
 assert C_TYPES.keys() <= DTYPES.keys()
 
 
-__all__ = ["C_TYPES", "Interface", "interface_of"]
+__all__ = ["C_TYPES", "Interface", "c_identifier", "interface_of"]

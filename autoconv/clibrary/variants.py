@@ -19,19 +19,20 @@ from autoconv.tracing.api.declared_arguments import Trace
 
 _SPECIAL_SIZES = range(12)  # sizes that get a graph of their own where the code for any size excludes them
 _MAX_SPECIAL_VARIANTS = 26  # such choices: of three sizes, 0 and 1 each
-_GENERAL_SIZE = 1000  # a size that counts as any
+_GENERAL_SIZE = 1000  # stands for any size of 2 and more
 
 
 def make_variants(trace: Trace, interface: Interface) -> list[Graph]:
     """Return the graphs in the order in which a call tries them. Raises UnsupportedError where none takes any size."""
     graph, contract = trace.graph, trace.contract
-    declared = [parameter.shape if isinstance(parameter, Argument) else None for parameter in interface.form.parameters]
-    symbols = list(dict.fromkeys(size for shape in declared for size in shape or () if isinstance(size, Symbol)))
+    parameters = interface.form.parameters
+    declared_shapes = [parameter.shape if isinstance(parameter, Argument) else None for parameter in parameters]
+    symbols = list(dict.fromkeys(size for shape in declared_shapes for size in shape or () if isinstance(size, Symbol)))
     if not symbols:
         is_recorded_graph = graph is trace.concrete.recorded
         return [trace.concrete.optimised if is_recorded_graph else optimise(graph, contract=contract)]
     try:
-        general = _make_variant(graph, _parameter_types(graph, declared, {}), contract)
+        general = _make_variant(graph, _parameter_types(graph, declared_shapes, {}), contract)
     except (CannotSpecialise, ValueError, TypeError) as error:
         raise UnsupportedError(
             f"{interface.form.name} cannot take arguments of any sizes {', '.join(map(str, symbols))}"
@@ -41,7 +42,7 @@ def make_variants(trace: Trace, interface: Interface) -> list[Graph]:
     result = [general]
     for sizes in itertools.islice(_special_sizes(general, symbols), _MAX_SPECIAL_VARIANTS):
         try:
-            result.append(_make_variant(graph, _parameter_types(graph, declared, sizes), contract))
+            result.append(_make_variant(graph, _parameter_types(graph, declared_shapes, sizes), contract))
         except (CannotSpecialise, ValueError, TypeError):  # the program refuses these sizes
             continue
     return result
@@ -56,15 +57,15 @@ def _special_sizes(general: Graph, symbols: Sequence[Symbol]) -> Iterator[dict[S
         for symbol in symbols
     ]
     choices = sorted(itertools.product(*special_sizes), key=lambda choice: sum(size is not None for size in choice))
-    for choice in choices[1:]:
+    for choice in choices[1:]:  # the first has no special size
         yield {symbol: size for symbol, size in zip(symbols, choice, strict=True) if size is not None}
 
 
 def _parameter_types(
-    graph: Graph, declared: Sequence[tuple[Dimension, ...] | None], sizes: dict[Symbol, int]
+    graph: Graph, declared_shapes: Sequence[tuple[Dimension, ...] | None], sizes: dict[Symbol, int]
 ) -> list[Type]:
     result: list[Type] = []
-    for value, shape in zip(graph.parameters, declared, strict=True):
+    for value, shape in zip(graph.parameters, declared_shapes, strict=True):
         type_ = value.type
         if shape is not None and isinstance(type_, (TensorType, ArrayType)):
             static_shape = tuple(sizes.get(size, size) if isinstance(size, Symbol) else size for size in shape)
@@ -81,8 +82,8 @@ def _make_variant(graph: Graph, types: list[Type], contract: str) -> Graph:
     general.needs = tuple(needs)
     code = symbolic_code()
     code.sizes(general, needs)
-    bound = fold_symbolic_bounds(general, code.accepts_symbolic_attributes)
-    return bound if bound is not None and not code.has_kernels_with_symbolic_attributes(bound) else general
+    folded = fold_symbolic_bounds(general, code.accepts_symbolic_attributes)
+    return folded if folded is not None and not code.has_kernels_with_symbolic_attributes(folded) else general
 
 
 __all__ = ["make_variants"]

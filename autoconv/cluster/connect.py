@@ -16,9 +16,9 @@ _PORT_TIMEOUT = 3.0  # seconds for the port of a Ray cluster
 _LOCAL_HOSTS = ("", "localhost", "127.0.0.1", "::1", "0.0.0.0")
 
 
-def connect(options: Any) -> None:
+def connect(cluster: Any) -> None:
     """Start a worker for each task of a ClusterSpec, of a resolver or of a dict that is not connected yet."""
-    spec = ClusterSpec(options.cluster_spec() if hasattr(options, "cluster_spec") else options)
+    spec = ClusterSpec(cluster.cluster_spec() if hasattr(cluster, "cluster_spec") else cluster)
     task_addresses = [(job, task, spec.task_address(job, task)) for job in spec.jobs for task in spec.task_indices(job)]
     if not task_addresses:
         return
@@ -101,9 +101,9 @@ def _check_port(address: str) -> None:
 
 def _check_http2(connection: socket.socket) -> None:
     """Begin a connection of HTTP/2; raises OSError if the answer is not the settings of such a server (RFC 9113)."""
-    connection.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes([0, 0, 0, 4, 0, 0, 0, 0, 0]))
+    connection.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes([0, 0, 0, 4, 0, 0, 0, 0, 0]))  # empty settings
     answer = connection.recv(4)
-    if len(answer) < 4 or answer[3] != 4:
+    if len(answer) < 4 or answer[3] != 4:  # 4 is the type of a frame of settings
         raise ConnectionError("another program listens there")
 
 
@@ -111,11 +111,12 @@ def _node_resources(ray: Any, host: str) -> dict[str, float]:
     """Return the resources that place a worker on the node of a host; none for this machine's own name."""
     if _is_this_host(host):
         return {}
-    alive = {node["NodeManagerAddress"] for node in ray.nodes() if node["Alive"]}
+    alive_addresses = {node["NodeManagerAddress"] for node in ray.nodes() if node["Alive"]}
     try:
         address_of_host = socket.gethostbyname(host)
     except OSError:
         address_of_host = host
-    if address_of_host not in alive:
-        raise UnavailableError(f"the Ray cluster has no node on the host {host!r}; it has {', '.join(sorted(alive))}")
+    if address_of_host not in alive_addresses:
+        addresses = ", ".join(sorted(alive_addresses))
+        raise UnavailableError(f"the Ray cluster has no node on the host {host!r}; it has {addresses}")
     return {f"node:{address_of_host}": 0.001}

@@ -35,14 +35,14 @@ class RayTask:
         self._actor = actor.options(max_restarts=-1, num_cpus=0, resources=resources).remote(self.name)
         self.actor_id = self._actor._actor_id.hex()
         self._is_lost = False
-        self._texts: dict[str, Any] = {}
+        self._text_references: dict[str, Any] = {}
 
     def wait_until_ready(self) -> int:
         """Return the number of the worker's process, also of one that starts again. Raises UnavailableError."""
-        limit = time.monotonic() + _START_TIMEOUT
-        while time.monotonic() < limit:
+        deadline = time.monotonic() + _START_TIMEOUT
+        while time.monotonic() < deadline:
             try:
-                result = int(self.ray.get(self._actor.ready.remote(), timeout=limit - time.monotonic()))
+                result = int(self.ray.get(self._actor.ready.remote(), timeout=deadline - time.monotonic()))
             except self.ray.exceptions.GetTimeoutError:
                 break
             except self.ray.exceptions.ActorUnavailableError:
@@ -96,14 +96,14 @@ class RayTask:
         A graph that assigns variables has run at the return; its errors are raised here.
         """
         actor = self._ready_actor()
-        count = len(types) + assigns
+        result_count = len(types) + assigns
         sent_arguments = map(self._argument_to_send, arguments)
-        answer = actor.run.options(num_returns=count).remote(graph_text, assigns, *sent_arguments)
-        references = [answer] if count == 1 else answer or []
+        answer = actor.run.options(num_returns=result_count).remote(graph_text, assigns, *sent_arguments)
+        references = [answer] if result_count == 1 else answer or []
         place = current_place()
         if assigns:
             self.value_of(references.pop(), place)
-        return [RayArray(self, *pair, place) for pair in zip(references, types, strict=True)]
+        return [RayArray(self, reference, type_, place) for reference, type_ in zip(references, types, strict=True)]
 
     def read_cell(self, number: int, name: str) -> np.ndarray:
         """Return the value of a variable; raises UnavailableError if it was lost with the process."""
@@ -122,11 +122,11 @@ class RayTask:
         """Return a graph's text as it is sent with each call: itself if it is short, else a reference to it."""
         if len(text) <= _MAX_INLINE_LENGTH:
             return text
-        reference = self._texts.get(text)
+        reference = self._text_references.get(text)
         if reference is None:
             reference = self.ray.put(text)
-            if len(self._texts) < _MAX_KEPT_TEXTS:
-                self._texts[text] = reference
+            if len(self._text_references) < _MAX_KEPT_TEXTS:
+                self._text_references[text] = reference
         return reference
 
     def _ready_actor(self) -> Any:
@@ -157,13 +157,13 @@ class RayTask:
         result: Any = error.cause if isinstance(error.cause, BaseException) else error
         if isinstance(result, (self.ray.exceptions.RayActorError, self.ray.exceptions.ObjectLostError)):
             return self.lost_error(result)
-        if getattr(result, "place", False) is None:
+        if getattr(result, "place", False) is None:  # an error of this package, without a place
             result.place = place
         return result  # type: ignore[no-any-return]
 
 
 def node_text(node: Any) -> str:
-    """Return a node's attributes as text."""
+    """Return a node as text."""
     graph = Graph("one")
     graph.nodes.append(node)
     return to_text(graph)

@@ -20,13 +20,15 @@ def as_text(bytes_or_text: bytes | str, encoding: str = "utf-8") -> str:
     raise TypeError(f"Expected binary or unicode string, got {bytes_or_text!r}")
 
 
-def as_bytes(bytes_or_text: bytes | str, encoding: str = "utf-8") -> bytes:
+def as_bytes(bytes_or_text: bytes | bytearray | str, encoding: str = "utf-8") -> bytes:
     """Return bytes, encoded where it is text; raises TypeError for anything else.
 
     >>> autoconv.compat.as_bytes("abc")
     b'abc'
     """
-    return as_text(bytes_or_text, encoding).encode(encoding) if isinstance(bytes_or_text, str) else bytes(bytes_or_text)
+    if isinstance(bytes_or_text, (bytes, bytearray)):
+        return bytes(bytes_or_text)
+    return as_text(bytes_or_text, encoding).encode(encoding)
 
 
 as_str = as_text

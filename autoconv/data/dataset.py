@@ -68,11 +68,11 @@ class Dataset(StorageMethods, ResamplingMethods, DatasetV2):
 
     def make_one_shot_iterator(self) -> Any:
         """Return an iterator for sessions of version 1; each of them iterates over the dataset once."""
-        return GRAPH_ITERATOR(self, False)
+        return GRAPH_ITERATOR(self, initializable=False)
 
     def make_initializable_iterator(self, shared_name: str | None = None) -> Any:
         """Return an iterator for sessions of version 1, which begins anew when its `initializer` runs."""
-        return GRAPH_ITERATOR(self, True)
+        return GRAPH_ITERATOR(self, initializable=True)
 
     # ---- sources
 

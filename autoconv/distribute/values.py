@@ -34,12 +34,12 @@ class PerReplica(DistributedValues):
         return self._values
 
     def __repr__(self) -> str:
-        lines = "".join(f"  {i}: {value!r},\n" for i, value in enumerate(self._values))
-        return f"PerReplica:{{\n{lines.removesuffix(chr(44) + chr(10))}\n}}"
+        lines = ",\n".join(f"  {i}: {value!r}" for i, value in enumerate(self._values))
+        return f"PerReplica:{{\n{lines}\n}}"
 
 
 class PerReplicaTensors(PerReplica, CompositeTensor):
-    """Tensors of replicas: graphs and datasets take them apart."""
+    """Tensors of replicas as a composite, which graphs and datasets split into its tensors."""
 
     @property
     def _type_spec(self) -> PerReplicaSpec:
@@ -50,8 +50,8 @@ def per_replica(values: Sequence[Any]) -> Any:
     """Return the values of the replicas as one distributed value, or the value itself if it is the same object."""
     if all(value is values[0] for value in values):
         return values[0]
-    composite = all(isinstance(value, (Tensor, CompositeTensor)) for value in values)
-    return PerReplicaTensors(values) if composite else PerReplica(values)
+    are_tensors = all(isinstance(value, (Tensor, CompositeTensor)) for value in values)
+    return PerReplicaTensors(values) if are_tensors else PerReplica(values)
 
 
 class PerReplicaSpec(TypeSpec):
@@ -108,7 +108,8 @@ def map_leaves(function: Callable[[Any], Any], structure: Any) -> Any:
 def regroup(structures: Sequence[Any]) -> Any:
     """Return one structure of distributed values for structures of the replicas; raises ValueError if they differ."""
     flattened = [flatten(structure, _is_leaf) for structure in structures]
-    if any(template != flattened[0][1] for _, template in flattened):
+    first_template = flattened[0][1]
+    if any(template != first_template for _, template in flattened):
         raise ValueError("the replicas return different structures; each has to return the same")
     columns = zip(*(leaves for leaves, _ in flattened), strict=True)
-    return pack(flattened[0][1], [per_replica(leaves) for leaves in columns])
+    return pack(first_template, [per_replica(leaves) for leaves in columns])

@@ -158,7 +158,7 @@ class SyncOnReadVariable(DistributedVariable):
 
 
 def distribute_variable(strategy: Any, make: Callable[..., Variable], arguments: dict[str, Any]) -> Variable:
-    """Make a variable with a copy for each replica of this process, all with the first value of the first one.
+    """Make a variable with a copy for each replica of this process, all with the initial value of the first.
 
     Raises ValueError for a variable that is never synchronized.
     """

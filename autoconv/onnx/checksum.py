@@ -8,20 +8,21 @@ from autoconv.errors import DataLossError
 
 _KEY = b"autoconv.sha256"
 # metadata_props is field 14 of a ModelProto; key and value are fields 1 and 2 of its entries, all of them of kind 2.
-_ENTRY = bytes([14 << 3 | 2, 4 + len(_KEY) + 64, 1 << 3 | 2, len(_KEY)]) + _KEY + bytes([2 << 3 | 2, 64])
-_SIZE = len(_ENTRY) + 64
+_ENTRY_HEAD = bytes([14 << 3 | 2, 4 + len(_KEY) + 64, 1 << 3 | 2, len(_KEY)]) + _KEY + bytes([2 << 3 | 2, 64])
+_ENTRY_SIZE = len(_ENTRY_HEAD) + 64
 
 
 def add_checksum(model: bytes) -> bytes:
     """Return a model's bytes with the entry appended, which other readers treat as metadata."""
-    return model + _ENTRY + hashlib.sha256(model).hexdigest().encode()
+    return model + _ENTRY_HEAD + hashlib.sha256(model).hexdigest().encode()
 
 
 def check_checksum(model: bytes, name: str) -> None:
     """Raise DataLossError if a file's bytes have such an entry, and its checksum differs."""
-    matching_bytes = sum(byte == expected for byte, expected in zip(model[-_SIZE:], _ENTRY, strict=False))
-    if 2 * matching_bytes > len(_ENTRY) and add_checksum(model[:-_SIZE]) != model:  # the entry may be damaged, too
+    matching_bytes = sum(byte == expected for byte, expected in zip(model[-_ENTRY_SIZE:], _ENTRY_HEAD, strict=False))
+    has_entry = 2 * matching_bytes > len(_ENTRY_HEAD)  # the entry may be damaged, too
+    if has_entry and add_checksum(model[:-_ENTRY_SIZE]) != model:
         raise DataLossError(
-            f"{name}: the model does not have its checksum: it is damaged, or was changed after the export. One that "
-            "was changed on purpose is given to load as onnx.load(path)"
+            f"{name}: the model does not have its checksum: it is damaged, or was changed after the export. To load "
+            "a model that was changed on purpose, give load the result of onnx.load(path)"
         )

@@ -24,11 +24,11 @@ def export(
 ) -> Any:
     """Return a function for arguments of these specs as an `onnx.ModelProto`.
 
-    With `path` it is written there, too, with a checksum.
-    `specs` are TensorSpecs, texts such as "float32[n,3]", or Python's values, which the model keeps; sizes that are
-    None, or names, stay open. A function that is not decorated is put under the contract. Lists that the graph
-    makes have at most `capacity` elements: a longer one sets the error output. Raises GraphUnfit, which names the
-    op and its place, for what ONNX has no form for, and AutoconvError where the package onnx is missing.
+    With `path` the model is also written there, with a checksum. `specs` are TensorSpecs, texts such as "float32[n,3]",
+    or Python's values, which the model keeps; sizes that are None, or names, stay open. A function that is not
+    decorated is put under the contract. Lists that the graph makes have at most `capacity` elements: a longer one sets
+    the error output. Raises GraphUnfit, which names the op and its place, for what ONNX has no form for, and
+    AutoconvError where the package onnx is missing.
 
     >>> model = autoconv.onnx.export(lambda x: x * 2.0, autoconv.TensorSpec([None], autoconv.float32))
     >>> [output.name for output in model.graph.output]
@@ -37,12 +37,12 @@ def export(
     trace = trace_function(function, specs, contract)
     concrete = trace.concrete
     graph = prepare(trace.graph, trace.types)
-    first = len(graph.parameters) - len(concrete.captures)
-    writes = bool(graph.effects & Effects.WRITE)
+    start = len(graph.parameters) - len(concrete.captures)
+    has_writes = bool(graph.effects & Effects.WRITE)
     constants = {
-        first + i: np.asarray(capture.value if isinstance(capture, Storage) else getattr(capture, "_array", capture))
+        start + i: np.asarray(capture.value if isinstance(capture, Storage) else getattr(capture, "_array", capture))
         for i, capture in enumerate(concrete.captures)
-        if not (writes and isinstance(graph.parameters[first + i].type, ResourceType))
+        if not (has_writes and isinstance(graph.parameters[start + i].type, ResourceType))
     }
     model = to_onnx(graph, capacity, constants)
     if path is not None:

@@ -33,16 +33,16 @@ def load(model: Any) -> Model:
         runtime = import_module("onnxruntime")
     except ImportError:
         raise AutoconvError("the package onnxruntime is not installed", remedy="pip install 'autoconv[onnx]'") from None
-    content = model if isinstance(model, bytes) else None
-    if content is None:
-        content = model.SerializeToString() if hasattr(model, "SerializeToString") else fspath(model)
-    if isinstance(content, str):
+    path_or_bytes = model if isinstance(model, bytes) else None
+    if path_or_bytes is None:
+        path_or_bytes = model.SerializeToString() if hasattr(model, "SerializeToString") else fspath(model)
+    if isinstance(path_or_bytes, str):
         try:
-            check_checksum(Path(content).read_bytes(), content)
+            check_checksum(Path(path_or_bytes).read_bytes(), path_or_bytes)
         except OSError as error:
-            raise AutoconvError(f"the model {content!r} cannot be read: {error.strerror}") from None
+            raise AutoconvError(f"the model {path_or_bytes!r} cannot be read: {error.strerror}") from None
     try:
-        session = runtime.InferenceSession(content, providers=runtime.get_available_providers())
+        session = runtime.InferenceSession(path_or_bytes, providers=runtime.get_available_providers())
     except Exception as error:  # the runtime's classes differ from release to release
         raise AutoconvError(f"ONNX Runtime refuses the model: {error}") from None
     return Model(session)
@@ -68,11 +68,11 @@ class Model:
     def __call__(self, *arguments: TensorLike, **named: TensorLike) -> Any:
         if len(arguments) > len(self.inputs):
             raise TypeError(f"the model takes {len(self.inputs)} arguments, found {len(arguments)}")
-        feeds: dict[str, Any] = dict(zip(self.inputs, map(_array, arguments), strict=False))
+        feeds: dict[str, Any] = dict(zip(self.inputs, map(_as_input, arguments), strict=False))
         for name, value in named.items():
             if name not in self.inputs or name in feeds:
                 raise TypeError(f"the model takes {', '.join(self.inputs)} once each, found another {name!r}")
-            feeds[name] = _array(value)
+            feeds[name] = _as_input(value)
         missing = [name for name in self.inputs if name not in feeds]
         if missing:
             raise TypeError(f"the model lacks its argument {missing[0]!r}")
@@ -81,22 +81,24 @@ class Model:
         except Exception as error:
             raise InvalidArgumentError(f"ONNX Runtime: {error}") from None
         results = dict(zip(self.outputs, outputs, strict=True))
-        self._check(results)
+        self._raise_error_output(results)
         values = [value for name, value in results.items() if name != ERROR]
         return values[0] if len(values) == 1 else tuple(values)
 
     def _run(self, feeds: Mapping[str, Any]) -> list[Any]:
         if _BFLOAT16 not in self._types.values():
             return list(self._session.run(None, feeds))
-        kind = import_module("onnxruntime").OrtValue
-        arguments = {
-            name: kind.ortvalue_from_numpy_with_onnx_type(np.ascontiguousarray(value).view(np.uint16), _BFLOAT16_NUMBER)
-            if self._types[name] == _BFLOAT16 else kind.ortvalue_from_numpy(value)
-            for name, value in feeds.items()
-        }  # fmt: skip
+        value_class = import_module("onnxruntime").OrtValue
+        arguments = {}
+        for name, value in feeds.items():
+            if self._types[name] == _BFLOAT16:
+                bits = np.ascontiguousarray(value).view(np.uint16)
+                arguments[name] = value_class.ortvalue_from_numpy_with_onnx_type(bits, _BFLOAT16_NUMBER)
+            else:
+                arguments[name] = value_class.ortvalue_from_numpy(value)
         return [_as_array(value) for value in self._session.run_with_ort_values(None, arguments)]
 
-    def _check(self, results: Mapping[str, Any]) -> None:
+    def _raise_error_output(self, results: Mapping[str, Any]) -> None:
         number = int(results.get(ERROR, 0))
         if number:
             places = self._session.get_modelmeta().custom_metadata_map
@@ -115,5 +117,5 @@ def _as_array(value: Any) -> Any:
     return np.array(memory, np.uint16).view(bfloat16.numpy).reshape(shape)
 
 
-def _array(value: object) -> Any:
+def _as_input(value: object) -> Any:
     return np.asarray(getattr(value, "_array", value))

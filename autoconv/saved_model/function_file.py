@@ -25,7 +25,7 @@ from autoconv.tracing.execute.compiled_trace import ConcreteFunction
 
 FORMAT = "autoconv.function"
 VERSION = 1
-_KIND = "file of a saved function"
+_FILE_KIND = "file of a saved function"
 
 
 def save_function(function: object, path: str | os.PathLike[str]) -> None:
@@ -77,8 +77,8 @@ def load_function(path: str | os.PathLike[str]) -> LoadedFunction:
     arrays = ArrayFile(name)
     text = arrays.metadata().get(FORMAT)
     if text is None:
-        raise DataLossError(f"{name} is no {_KIND}.")
-    index = document_content(text, name, _KIND)
+        raise DataLossError(f"{name} is no {_FILE_KIND}.")
+    index = document_content(text, name, _FILE_KIND)
     if index.get("version") != VERSION:
         raise ValueError(f"{name} was saved in version {index.get('version')} of the format; this is {VERSION}.")
     with recording(None):
@@ -89,7 +89,7 @@ def load_function(path: str | os.PathLike[str]) -> LoadedFunction:
         except (KeyError, IndexError, TypeError, AttributeError) as error:
             raise DataLossError(f"{name} is damaged: {error!r}") from None
     if not isinstance(function, LoadedFunction) or not all(isinstance(variable, Variable) for variable in variables):
-        raise DataLossError(f"{name} is no {_KIND}.")
+        raise DataLossError(f"{name} is no {_FILE_KIND}.")
     function.variables = variables
     return function
 

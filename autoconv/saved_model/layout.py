@@ -56,17 +56,17 @@ def _write_files(
     token = secrets.token_hex(4)
     names = {"graphs": f"graphs.{token}.txt", "arrays": f"arrays.{token}.safetensors"}
     records = write_arrays(os.path.join(folder, names["arrays"]), arrays)
-    text = _GRAPH_SEPARATOR.join(graphs).encode()
+    graph_bytes = _GRAPH_SEPARATOR.join(graphs).encode()
     with replacing(os.path.join(folder, names["graphs"])) as temporary, open(temporary, "wb") as file:
-        file.write(text)
-    stored = _copy_assets(folder, assets, token)
+        file.write(graph_bytes)
+    stored_assets = _copy_assets(folder, assets, token)
     index = {
         "format": FORMAT,
         "version": VERSION,
         "files": names,
-        "graphs_sha256": hashlib.sha256(text).hexdigest(),
+        "graphs_sha256": hashlib.sha256(graph_bytes).hexdigest(),
         "arrays": records,
-        "assets": stored,
+        "assets": stored_assets,
         **content,
     }
     write_json(os.path.join(folder, INDEX), index)
@@ -90,17 +90,17 @@ def read_folder(folder: str) -> tuple[dict[str, Any], list[str], ArrayFile, list
         raise DataLossError(f"{folder}/{INDEX} is no index of a saved object.")
     if index.get("version") != VERSION:
         raise ValueError(f"{folder} was saved in version {index.get('version')} of the format; this is {VERSION}.")
-    files = {kind: _plain_name(folder, name) for kind, name in index["files"].items()}
+    files = {kind: _checked_name(folder, name) for kind, name in index["files"].items()}
     path = os.path.join(folder, files["graphs"])
     try:
         with open(path, "rb") as file:
-            text = file.read()
+            graph_bytes = file.read()
     except OSError as error:
         raise DataLossError(f"{path} cannot be read: {error}") from None
-    if hashlib.sha256(text).hexdigest() != index["graphs_sha256"]:
+    if hashlib.sha256(graph_bytes).hexdigest() != index["graphs_sha256"]:
         raise DataLossError(f"{path} is damaged: its checksum differs from its content.")
     try:
-        graphs = text.decode().split(_GRAPH_SEPARATOR)
+        graphs = graph_bytes.decode().split(_GRAPH_SEPARATOR)
     except UnicodeDecodeError as error:
         raise DataLossError(f"{path} is damaged: {error}") from None
     assets = [_asset_path(folder, name, digest) for name, digest in index["assets"]]
@@ -110,27 +110,27 @@ def read_folder(folder: str) -> tuple[dict[str, Any], list[str], ArrayFile, list
 
 def _copy_assets(folder: str, assets: Sequence[str], token: str) -> list[tuple[str, str]]:
     """Copy each file into its own folder; return the paths relative to `folder`, and the checksums."""
-    stored: list[tuple[str, str]] = []
+    stored_assets: list[tuple[str, str]] = []
     for path in assets:
         name = os.path.basename(path)
-        asset_folder = os.path.join(ASSETS, f"{token}.{len(stored)}")
+        asset_folder = os.path.join(ASSETS, f"{token}.{len(stored_assets)}")
         os.makedirs(os.path.join(folder, asset_folder), exist_ok=True)
         with replacing(os.path.join(folder, asset_folder, name)) as temporary:
             shutil.copyfile(path, temporary)
-        stored.append((f"{asset_folder}/{name}", _file_digest(path)))
-    return stored
+        stored_assets.append((f"{asset_folder}/{name}", _file_digest(path)))
+    return stored_assets
 
 
 def _asset_path(folder: str, name: str, digest: str) -> str:
     parts = name.split("/")
-    if len(parts) != 3 or parts[0] != ASSETS or any(_plain_name(folder, part) != part for part in parts):
+    if len(parts) != 3 or parts[0] != ASSETS or any(_checked_name(folder, part) != part for part in parts):
         raise DataLossError(f"{folder}: {name!r} is not the name of an asset.")
     path = os.path.join(folder, *parts)
     try:
-        actual = _file_digest(path)
+        actual_digest = _file_digest(path)
     except OSError as error:
         raise DataLossError(f"{path} cannot be read: {error}") from None
-    if actual != digest:
+    if actual_digest != digest:
         raise DataLossError(f"{path} is damaged: its checksum differs from its content.")
     return path
 
@@ -140,7 +140,7 @@ def _file_digest(path: str) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _plain_name(folder: str, name: str) -> str:
+def _checked_name(folder: str, name: str) -> str:
     """Return the name of a file in the folder; raises DataLossError for a path that leads elsewhere."""
     if not isinstance(name, str) or name in ("", ".", "..") or "/" in name or "\\" in name or "\0" in name:
         raise DataLossError(f"{folder}: {name!r} is not the name of a file.")
@@ -158,8 +158,8 @@ def _delete_unused(folder: str) -> None:
     for path in [*glob.glob(f"{pattern}/graphs.????????.txt"), *glob.glob(f"{pattern}/arrays.????????.safetensors")]:
         if os.path.basename(path) not in used:
             os.unlink(path)
-    for kind in ("graphs", "arrays", INDEX):  # left by a killed writer
-        for path in glob.glob(f"{pattern}/.{kind}*.partial"):
+    for prefix in ("graphs", "arrays", INDEX):  # left by a killed writer
+        for path in glob.glob(f"{pattern}/.{prefix}*.partial"):
             os.unlink(path)
     for path in glob.glob(f"{pattern}/{ASSETS}/????????.*"):
         if os.path.basename(path) not in used:

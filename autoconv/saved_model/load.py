@@ -15,7 +15,7 @@ from autoconv.runtime.recording.regions import recording
 from autoconv.runtime.tensors.tensor import EagerTensor
 from autoconv.saved_model.assets import Asset
 from autoconv.saved_model.layout import read_folder
-from autoconv.saved_model.loaded_function import LoadedFunction, signature_function
+from autoconv.saved_model.loaded_function import LoadedFunction, concrete_function_of
 from autoconv.saved_model.options import LoadOptions
 from autoconv.saved_model.traces import LoadedTrace, read_graph
 from autoconv.storage.arrays import ArrayFile
@@ -81,9 +81,9 @@ def load(export_dir: str | os.PathLike[str], tags: Any = None, options: LoadOpti
     array([1., 2.], dtype=float32)
     """
     with folder_lock(os.fspath(export_dir), shared=True), recording(None):
-        index, texts, arrays, assets = read_folder(os.fspath(export_dir))
+        index, graph_texts, arrays, assets = read_folder(os.fspath(export_dir))
         try:
-            return Loading(index, texts, arrays, assets, options or LoadOptions()).load_root()
+            return Loading(index, graph_texts, arrays, assets, options or LoadOptions()).load_root()
         except (KeyError, IndexError, TypeError, AttributeError) as error:
             raise DataLossError(f"{os.fspath(export_dir)} is damaged: {error!r}") from None
 
@@ -92,30 +92,32 @@ class Loading:
     """The state of one run of `load` or `load_function`."""
 
     def __init__(
-        self, index: Mapping[str, Any], texts: list[str], arrays: ArrayFile, assets: list[str], options: LoadOptions
-    ) -> None:
+        self, index: Mapping[str, Any], graph_texts: list[str], arrays: ArrayFile, assets: list[str],
+        options: LoadOptions,
+    ) -> None:  # fmt: skip
         self._index = index
-        self._texts = texts
+        self._graph_texts = graph_texts
         self._arrays = arrays
         self._assets = assets
         self._options = options
         self._nodes = index["nodes"]
         self._graphs: dict[int, Any] = {}
         self._objects: dict[int, Any] = {}
-        self._functions: list[tuple[LoadedFunction, Mapping[str, Any]]] = []
+        self._functions_with_nodes: list[tuple[LoadedFunction, Mapping[str, Any]]] = []
 
     def load_root(self) -> Any:
+        """Create all objects, set their parts and traces, and return the first."""
         for number, node in enumerate(self._nodes):
             if node["kind"] != "tuple":
                 self._objects[number] = _LOADERS[node["kind"]](self, node)
         for number, node in enumerate(self._nodes):
             self._set_parts(self._object_at(number), node)
-        for loaded, node in self._functions:
-            loaded.traces = [self._trace(stored) for stored in node["traces"]]
+        for loaded_function, node in self._functions_with_nodes:
+            loaded_function.traces = [self._trace(record) for record in node["traces"]]
         root = self._object_at(0)
-        stored = self._index["signatures"]
-        order = self._index.get("signature_order", sorted(stored))
-        functions = {name: signature_function(self._trace(stored[name])) for name in order}
+        trace_records = self._index["signatures"]
+        names = self._index.get("signature_order", sorted(trace_records))
+        functions = {name: concrete_function_of(self._trace(trace_records[name])) for name in names}
         if isinstance(root, LoadedObject):
             root.__dict__["signatures"] = Signatures(functions)
             if self._options.experimental_load_function_aliases:
@@ -133,7 +135,7 @@ class Loading:
 
     def _function(self, node: Mapping[str, Any]) -> LoadedFunction:
         loaded = LoadedFunction(str(node["name"]), node["parameters"], bool(node.get("declared", False)))
-        self._functions.append((loaded, node))
+        self._functions_with_nodes.append((loaded, node))
         return loaded
 
     def _object(self, node: Mapping[str, Any]) -> LoadedObject:
@@ -157,27 +159,27 @@ class Loading:
         elif isinstance(value, list):
             value.extend(_sequence_items(parts, node))
 
-    def _object_at(self, number: int, enclosing: frozenset[int] = frozenset()) -> Any:
+    def _object_at(self, number: int, enclosing_tuples: frozenset[int] = frozenset()) -> Any:
         """Return an object; a tuple is created from its parts, which are loaded before it."""
         if number not in self._objects:
-            if number in enclosing:
+            if number in enclosing_tuples:
                 raise DataLossError("a saved tuple holds itself")
-            node, enclosing_and_self = self._nodes[number], enclosing | {number}
-            parts = {str(name): self._object_at(part, enclosing_and_self) for name, part in node["parts"].items()}
+            node, enclosing_and_this = self._nodes[number], enclosing_tuples | {number}
+            parts = {str(name): self._object_at(part, enclosing_and_this) for name, part in node["parts"].items()}
             self._objects[number] = tuple(_sequence_items(parts, node))
         return self._objects[number]
 
-    def _trace(self, stored: Mapping[str, Any]) -> LoadedTrace:
-        number = stored["graph"]
-        if number not in self._graphs:
-            self._graphs[number] = read_graph(self._texts[number], self._arrays.read)
-        captures = [self._capture(capture) for capture in stored["captures"]]
-        return LoadedTrace(stored, self._graphs[number], captures)
+    def _trace(self, record: Mapping[str, Any]) -> LoadedTrace:
+        graph_number = record["graph"]
+        if graph_number not in self._graphs:
+            self._graphs[graph_number] = read_graph(self._graph_texts[graph_number], self._arrays.read)
+        captures = [self._capture(capture) for capture in record["captures"]]
+        return LoadedTrace(record, self._graphs[graph_number], captures)
 
-    def _capture(self, stored: Mapping[str, Any]) -> Any:
-        if "array" in stored:
-            return EagerTensor(self._arrays.read(stored["array"]))
-        object_ = self._objects[stored["object"]]
+    def _capture(self, record: Mapping[str, Any]) -> Any:
+        if "array" in record:
+            return EagerTensor(self._arrays.read(record["array"]))
+        object_ = self._objects[record["object"]]
         return object_.storage if isinstance(object_, Variable) else object_.asset_path
 
 

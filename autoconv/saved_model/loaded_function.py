@@ -47,20 +47,20 @@ class LoadedFunction:
     @property
     def concrete_functions(self) -> list[ConcreteFunction]:
         """The saved traces as functions, in the order in which they were made."""
-        return [_concrete_function(trace) for trace in self.traces]
+        return [concrete_function_of(trace) for trace in self.traces]
 
     @do_not_convert
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        trace, tensors = self._choose(args, kwargs)
+        trace, tensors = self._choose_trace(args, kwargs)
         return trace.run(tensors)
 
     def get_concrete_function(self, *args: Any, **kwargs: Any) -> ConcreteFunction:
         """Return the trace for these arguments: TensorSpecs, tensors and plain values."""
         if not args and not kwargs and len(self.traces) == 1:
-            return _concrete_function(self.traces[0])
-        return _concrete_function(self._choose(args, kwargs)[0])
+            return concrete_function_of(self.traces[0])
+        return concrete_function_of(self._choose_trace(args, kwargs)[0])
 
-    def _choose(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[LoadedTrace, list[Any]]:
+    def _choose_trace(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[LoadedTrace, list[Any]]:
         """Return the first trace that accepts the arguments, first without, then with conversions, and its tensors."""
         for allows_conversion in (False, True):
             for trace in self.traces:
@@ -70,7 +70,7 @@ class LoadedFunction:
         if not self.traces:
             raise ValueError("Found zero restored functions for caller function.")
         if self.declared_types:
-            (declared,) = {str(trace.args)[1:-1].rstrip(",") for trace in self.traces[:1]}
+            declared = str(self.traces[0].args)[1:-1].rstrip(",")
             raise TypeError(
                 f"Binding inputs to tf.function failed due to `the arguments are of other types`. Received args: "
                 f"{args} and kwargs: {kwargs} for signature: ({declared})."
@@ -91,17 +91,17 @@ class LoadedFunction:
         bound = self._bind(args, kwargs)
         if bound is None:
             return None
-        expected = flatten((trace.args, trace.kwargs))[0]
-        leaves = list(_leaves(bound, (trace.args, trace.kwargs)))
-        if len(leaves) != len(expected):
+        specs = flatten((trace.args, trace.kwargs))[0]
+        leaves = list(_matching_leaves(bound, (trace.args, trace.kwargs)))
+        if len(leaves) != len(specs):
             return None
         tensors = []
-        for value, spec in zip(leaves, expected, strict=True):
+        for value, spec in zip(leaves, specs, strict=True):
             if is_composite_spec(spec):
-                parts = _composite_tensors(value, spec)
-                if parts is None:
+                composite_tensors = _composite_tensors(value, spec)
+                if composite_tensors is None:
                     return None
-                tensors += parts
+                tensors += composite_tensors
                 continue
             if not isinstance(spec, TensorSpec):
                 if value is _MISMATCH or not _is_equal(value, spec):
@@ -135,20 +135,20 @@ class _StructureMismatch:
 _MISMATCH = _StructureMismatch()
 
 
-def _leaves(arguments: Any, expected: Any) -> Iterator[Any]:
+def _matching_leaves(arguments: Any, expected: Any) -> Iterator[Any]:
     """Iterate over the leaves of `arguments` where `expected` has one; `_MISMATCH` for another structure."""
     if isinstance(expected, dict):
         if not isinstance(arguments, Mapping) or set(arguments) != set(expected):
             yield _MISMATCH
             return
         for key in sorted(expected):
-            yield from _leaves(arguments[key], expected[key])
+            yield from _matching_leaves(arguments[key], expected[key])
     elif isinstance(expected, (list, tuple)):
         if not isinstance(arguments, (list, tuple)) or len(arguments) != len(expected):
             yield _MISMATCH
             return
         for argument, part in zip(arguments, expected, strict=True):
-            yield from _leaves(argument, part)
+            yield from _matching_leaves(argument, part)
     else:
         yield arguments
 
@@ -187,24 +187,24 @@ def _convert_to_spec(value: Any, spec: TensorSpec, allows_conversion: bool) -> A
 
 
 def _restore_signature(parameters: Sequence[Mapping[str, Any]]) -> inspect.Signature:
-    restored = []
+    restored_parameters = []
     for record in parameters:
         default: Any = _EMPTY
         if "default" in record:
             default = None if record["default"] is None else decode(record["default"])
         try:
             kind = getattr(inspect._ParameterKind, record["kind"])
-            restored.append(inspect.Parameter(record["name"], kind, default=default))
+            restored_parameters.append(inspect.Parameter(record["name"], kind, default=default))
         except (ValueError, AttributeError) as error:
             raise DataLossError(f"the parameters of a saved function are damaged: {error}") from None
     try:
-        return inspect.Signature(restored)
+        return inspect.Signature(restored_parameters)
     except ValueError as error:
         raise DataLossError(f"the parameters of a saved function are damaged: {error}") from None
 
 
-def _concrete_function(trace: LoadedTrace) -> ConcreteFunction:
-    """Return the trace as a function of its structured arguments."""
+def concrete_function_of(trace: LoadedTrace) -> ConcreteFunction:
+    """Return a trace as a function of its structured arguments; a signature takes tensors by keyword."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
         leaves = flatten((args, kwargs))[0]
@@ -227,8 +227,3 @@ def _named_specs(value: Any, path: tuple[str, ...]) -> Any:
     if not is_tensor(value):
         return value
     return TensorSpec(value.shape, value.dtype, "_".join(path) or "output_0")
-
-
-def signature_function(trace: LoadedTrace) -> ConcreteFunction:
-    """Return a signature: it takes tensors by keyword and returns a dict."""
-    return _concrete_function(trace)

@@ -18,7 +18,7 @@ _INTERNAL_PREFIX = "__autoconv"  # of names of attributes that bound functions u
 
 def collect_objects(root: object) -> tuple[list[Any], list[dict[str, int]]]:
     """Return the objects below a root, each once and nearest first, and the numbers of their parts by name."""
-    objects, parts = [root], [dict[str, int]()]
+    objects, part_numbers = [root], [dict[str, int]()]
     numbers = {id(root): 0}
     worklist = deque([0])
     while worklist:
@@ -28,9 +28,9 @@ def collect_objects(root: object) -> tuple[list[Any], list[dict[str, int]]]:
                 numbers[id(part)] = len(objects)
                 worklist.append(len(objects))
                 objects.append(part)
-                parts.append({})
-            parts[number][name] = numbers[id(part)]
-    return objects, parts
+                part_numbers.append({})
+            part_numbers[number][name] = numbers[id(part)]
+    return objects, part_numbers
 
 
 def parts_of(value: object) -> dict[str, Any]:

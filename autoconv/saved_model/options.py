@@ -35,8 +35,10 @@ class SaveOptions:
 
 
 class LoadOptions:
-    """Options of `load`. `experimental_skip_checkpoint` leaves the variables at zero;
-    `experimental_load_function_aliases` gives the loaded object `function_aliases`, a dict.
+    """Options of `load`.
+
+    `experimental_skip_checkpoint` leaves the variables at zero. `experimental_load_function_aliases` gives the loaded
+    object `function_aliases`, a dict. The other options have no effect.
 
     >>> autoconv.saved_model.LoadOptions().experimental_skip_checkpoint
     False

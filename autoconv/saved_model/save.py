@@ -34,9 +34,9 @@ def save(
     """Write an object to a folder: its variables, the objects that it owns, and the traces of its functions.
 
     Existing traces are saved, and those of an `input_signature`. `signatures` is a function or a dict of
-    functions, which take tensors by name and return a tensor or a dict of them; without, the only function with an
-    `input_signature`, or the only one of `get_concrete_function`, is the signature "serving_default". Classes
-    and Python code are not saved. A folder that holds an older save keeps it until the new one is complete.
+    functions, which take tensors by name and return a tensor or a dict of them. By default the only function with
+    an `input_signature`, or the only one of `get_concrete_function`, is the signature "serving_default". Classes and
+    Python code are not saved. A folder that holds an older save keeps it until the new one is complete.
 
     Raises ValueError for an object that owns nothing to save, or for a signature without a trace. Raises AssertionError
     for a function that uses a variable that the object does not own, and AutoconvError for a function that no file can
@@ -63,7 +63,7 @@ def save(
 
 def make_content(obj: object, signatures: Any, options: SaveOptions) -> tuple[dict[str, Any], TraceWriter, list[str]]:
     """Return the index of an object as JSON values, its graphs and arrays, and the paths of its assets."""
-    objects, parts = collect_objects(obj)
+    objects, part_numbers_of_objects = collect_objects(obj)
     numbers = {id(value): number for number, value in enumerate(objects)}
     for number, value in enumerate(objects):
         if isinstance(value, Variable):
@@ -77,13 +77,13 @@ def make_content(obj: object, signatures: Any, options: SaveOptions) -> tuple[di
     writer = TraceWriter(number_of)
     assets: list[str] = []
     nodes = []
-    for number, (value, children) in enumerate(zip(objects, parts, strict=True)):
-        nodes.append({**_object_record(value, number, writer, assets), "parts": children})
-    stored = {
+    for number, (value, part_numbers) in enumerate(zip(objects, part_numbers_of_objects, strict=True)):
+        nodes.append({**_object_record(value, number, writer, assets), "parts": part_numbers})
+    records = {
         name: _signature_record(name, value, writer) for name, value in _signatures_by_name(obj, signatures).items()
     }
     aliases = {name: _alias_number(name, value, numbers) for name, value in options.function_aliases.items()}
-    content = {"nodes": nodes, "signatures": stored, "signature_order": list(stored), "aliases": aliases}
+    content = {"nodes": nodes, "signatures": records, "signature_order": list(records), "aliases": aliases}
     return content, writer, assets
 
 
@@ -146,9 +146,12 @@ def _signatures_by_name(obj: object, signatures: Any) -> Mapping[str, Any]:
     if signatures is None:
         functions = functions_of(obj)
         keras_default = getattr(obj, "_default_save_signature", None)  # of Keras' models
-        declared = [value for value in functions.values() if getattr(value, "input_signature", ()) is not None]
-        single = [value for value in declared if _only_trace(value) is not None and _has_named_results(value)]
-        default = keras_default if _has_one_trace(keras_default) else single[0] if len(single) == 1 else None
+        # Concrete functions have no attribute `input_signature`.
+        candidates = [value for value in functions.values() if getattr(value, "input_signature", ()) is not None]
+        suitable = [value for value in candidates if _only_trace(value) is not None and _has_named_results(value)]
+        default = suitable[0] if len(suitable) == 1 else None
+        if _has_one_trace(keras_default):
+            default = keras_default
         return {} if default is None else {_DEFAULT_SIGNATURE: default}
     if not isinstance(signatures, Mapping):
         return {_DEFAULT_SIGNATURE: signatures}
@@ -201,8 +204,8 @@ def _signature_record(name: str, value: Any, writer: TraceWriter) -> dict[str, A
 
     def call(tensors: Mapping[str, Any]) -> Any:
         values = (tensors[name] for name in specs)
-        filled = [next(values) if isinstance(leaf, TensorSpec) else leaf for leaf in leaves]
-        args, kwargs = pack(template, filled)
+        argument_leaves = [next(values) if isinstance(leaf, TensorSpec) else leaf for leaf in leaves]
+        args, kwargs = pack(template, argument_leaves)
         return concrete(*args, **kwargs)
 
     named = function(_results_by_name(call, name), autograph=False)

@@ -22,59 +22,59 @@ class NotStorable(Exception):
     """A structure contains an object that cannot be stored; `str()` names it."""
 
 
-def encode(value: object, leaf: Callable[[Any], Any] = lambda value: None) -> Any:
-    """Return the structure as JSON values; `leaf` returns those of a leaf of its own, None for any other value.
+def encode(value: object, encode_leaf: Callable[[Any], Any] = lambda value: None) -> Any:
+    """Return the structure as JSON values; `encode_leaf` returns those of the caller's leaves, None for other values.
 
     Containers are lists, tuples, named tuples, dicts, sparse and ragged tensors; other leaves are specs and Python's
     literals. Raises NotStorable for anything else.
     """
-    encoded_leaf = leaf(value)
-    if encoded_leaf is not None:
-        return encoded_leaf
+    encoded = encode_leaf(value)
+    if encoded is not None:
+        return encoded
     if isinstance(value, TensorSpec):
         shape = None if value.shape.rank is None else value.shape.as_list()
         return {"spec": [value.dtype.name, shape, value.name]}
     if isinstance(value, TypeSpec) and type(value) in _SPEC_BY_NAME.values():
         return _composite_spec(value)
     if is_composite(value) and type(value._type_spec) in _SPEC_BY_NAME.values():
-        return {**_composite_spec(value._type_spec), "parts": [encode(part, leaf) for part in parts_of(value)]}
+        return {**_composite_spec(value._type_spec), "parts": [encode(part, encode_leaf) for part in parts_of(value)]}
     fields = getattr(type(value), "_fields", None)
     if isinstance(value, tuple) and fields is not None:
-        return {"named": [type(value).__name__, list(fields)], "items": [encode(item, leaf) for item in value]}
+        return {"named": [type(value).__name__, list(fields)], "items": [encode(item, encode_leaf) for item in value]}
     if isinstance(value, (list, tuple)):
         kind = "list" if isinstance(value, list) else "tuple"
-        return {kind: [encode(item, leaf) for item in value]}
+        return {kind: [encode(item, encode_leaf) for item in value]}
     if isinstance(value, dict):
-        return {"dict": [[_literal(key), encode(item, leaf)] for key, item in value.items()]}
-    return {"literal": _literal(value)}
+        return {"dict": [[_literal_text(key), encode(item, encode_leaf)] for key, item in value.items()]}
+    return {"literal": _literal_text(value)}
 
 
-def decode(stored: Any, leaf: Callable[[dict[str, Any]], Any] = lambda stored: None) -> Any:
-    """Return the structure that `encode` stored; `leaf` decodes leaves that are none of this module's."""
+def decode(stored: Any, decode_leaf: Callable[[dict[str, Any]], Any] = lambda stored: None) -> Any:
+    """Return the structure that `encode` stored; `decode_leaf` decodes the caller's leaves."""
     try:
-        return _decode(stored, leaf)
+        return _decode(stored, decode_leaf)
     except (KeyError, ValueError, TypeError, IndexError, AttributeError) as error:
         raise DataLossError(f"a stored structure is damaged: {error!r}") from None
 
 
-def _decode(stored: dict[str, Any], leaf: Callable[[dict[str, Any]], Any]) -> Any:
+def _decode(stored: dict[str, Any], decode_leaf: Callable[[dict[str, Any]], Any]) -> Any:
     if "spec" in stored:
         dtype, shape, name = stored["spec"]
         return TensorSpec(shape, as_dtype(dtype), name)
     if "composite" in stored:
         name, shape, dtype, *options = stored["composite"]
         spec = _SPEC_BY_NAME[name](shape, as_dtype(dtype), *options)
-        return from_parts(spec, [_decode(part, leaf) for part in stored["parts"]]) if "parts" in stored else spec
+        return from_parts(spec, [_decode(part, decode_leaf) for part in stored["parts"]]) if "parts" in stored else spec
     if "named" in stored:
         name, fields = stored["named"]
-        return collections.namedtuple(name, fields)(*(_decode(item, leaf) for item in stored["items"]))
+        return collections.namedtuple(name, fields)(*(_decode(item, decode_leaf) for item in stored["items"]))
     if "list" in stored:
-        return [_decode(item, leaf) for item in stored["list"]]
+        return [_decode(item, decode_leaf) for item in stored["list"]]
     if "tuple" in stored:
-        return tuple(_decode(item, leaf) for item in stored["tuple"])
+        return tuple(_decode(item, decode_leaf) for item in stored["tuple"])
     if "dict" in stored:
-        return {_parse_literal(key): _decode(item, leaf) for key, item in stored["dict"]}
-    return _parse_literal(stored["literal"]) if "literal" in stored else leaf(stored)
+        return {_parse_literal(key): _decode(item, decode_leaf) for key, item in stored["dict"]}
+    return _parse_literal(stored["literal"]) if "literal" in stored else decode_leaf(stored)
 
 
 # Composite tensors that a file can hold, by the names of their specs.
@@ -88,7 +88,7 @@ def _composite_spec(spec: TypeSpec) -> dict[str, Any]:
     return {"composite": [type(spec).__name__, sizes, dtype.name, *encoded_options]}
 
 
-def _literal(value: object) -> str:
+def _literal_text(value: object) -> str:
     text = value_text(value)
     try:
         _parse_literal(text)
@@ -107,5 +107,5 @@ def _parse_literal(text: str) -> Any:
 
 def _class_description(value: object) -> str:
     """Return the description of a value in messages; a reference names the class of its object."""
-    kind = value.name if isinstance(value, Reference) else type(value).__name__
-    return f"an object of the class {kind}"
+    class_name = value.name if isinstance(value, Reference) else type(value).__name__
+    return f"an object of the class {class_name}"

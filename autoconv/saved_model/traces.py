@@ -51,11 +51,11 @@ class TraceWriter:
         """
         result = self._records.get(id(concrete))
         if result is None:
-            result = self._records[id(concrete)] = self._write(concrete)
+            result = self._records[id(concrete)] = self._make_record(concrete)
             self._concrete_functions.append(concrete)
         return result
 
-    def _write(self, concrete: ConcreteFunction) -> dict[str, Any]:
+    def _make_record(self, concrete: ConcreteFunction) -> dict[str, Any]:
         name = concrete.recorded.name
         if concrete.contract.python_exceptions:
             raise AutoconvError(
@@ -63,11 +63,11 @@ class TraceWriter:
                 remedy="@autoconv.function, whose arguments and results are tensors",
             )
         _check_storable(concrete.recorded)
-        captures = [self._capture(capture, name) for capture in concrete.captures]
+        captures = [self._capture_record(capture, name) for capture in concrete.captures]
         args, kwargs = concrete.structured_input_signature
         outputs = {id(value): i for i, value in reversed(list(enumerate(concrete.recorded.outputs)))}
 
-        def output(value: Any) -> Any:
+        def encode_output(value: Any) -> Any:
             position = outputs.get(id(value.value_in_graph)) if isinstance(value, SymbolicTensor) else None
             return None if position is None else {"output": position}
 
@@ -75,7 +75,7 @@ class TraceWriter:
             structures = {
                 "args": encode(tuple(args)),
                 "kwargs": encode(dict(kwargs)),
-                "result": encode(concrete.symbolic_outputs, output),
+                "result": encode(concrete.symbolic_outputs, encode_output),
             }
         except NotStorable as error:
             raise AutoconvError(
@@ -85,7 +85,7 @@ class TraceWriter:
         self.graphs.append(to_text(concrete.recorded, True, array_extractor(self.arrays)))
         return {"name": name, "graph": len(self.graphs) - 1, "captures": captures, **structures}
 
-    def _capture(self, capture: Any, name: str) -> dict[str, Any]:
+    def _capture_record(self, capture: Any, name: str) -> dict[str, Any]:
         number = self._number_of(capture)
         if number is not None:
             return {"object": number}
@@ -100,9 +100,9 @@ class TraceWriter:
                 f"which {name} uses, must be an attribute of the saved object, or of an object that it owns."
             )
         if not isinstance(capture, (EagerTensor, np.ndarray)):
-            kind = type(capture).__name__
+            class_name = type(capture).__name__
             raise AutoconvError(
-                f"{name} uses an object from outside that cannot be saved, of the class {kind}",
+                f"{name} uses an object from outside that cannot be saved, of the class {class_name}",
                 remedy="tensors as arguments, and variables as attributes of the saved object",
             )
         key = f"capture/{len(self.arrays)}"
@@ -138,7 +138,7 @@ class LoadedTrace:
         expected = [self.specs[position]._type for position in self._parameter_order]
         parameter_types = types[: len(expected)]
         pairs = zip(parameter_types, expected, strict=False)
-        is_consistent = all(isinstance(a, TensorType) and a.dtype is b.dtype for a, b in pairs)
+        is_consistent = all(isinstance(type_, TensorType) and type_.dtype is spec.dtype for type_, spec in pairs)
         if not is_consistent or len(types) != len(expected) + len(captures):
             raise DataLossError(f"the graph of {self.name} does not fit its saved signature")
         self._concrete: ConcreteFunction | None = None
@@ -146,26 +146,26 @@ class LoadedTrace:
     def run(self, tensors: Sequence[Any]) -> Any:
         """Return the structured result for the tensors, in the order of the specs."""
         if self._concrete is None:
-            named = function(_rename(self._record, self.name), autograph=False)
+            named = function(_rename(self._record_call, self.name), autograph=False)
             specs = [TensorSpec(spec.shape, spec.dtype, f"arg_{i}") for i, spec in enumerate(self.specs)]
             self._concrete = named.get_concrete_function(*specs)
         return self._concrete(*tensors)
 
-    def _record(self, *tensors: Any) -> Any:
+    def _record_call(self, *tensors: Any) -> Any:
         """Record the graph as a call; the arguments are those of a function being traced."""
         region = current_region()
         assert region is not None
         ordered = (tensors[position] for position in self._parameter_order)
         values = [region.lift(graph_value(region, value)) for value in (*ordered, *self._captures)]
         types = [value.type for value in self._graph.outputs]
-        stateful = bool(self._graph.effects)
-        op_name = "StatefulPartitionedCall" if stateful else "PartitionedCall"
+        is_stateful = bool(self._graph.effects)
+        op_name = "StatefulPartitionedCall" if is_stateful else "PartitionedCall"
         node = region.record("call", values, {"name": self.name}, regions=[self._graph], types=types, node_name=op_name)
 
-        def output(stored: Mapping[str, Any]) -> Any:
+        def decode_output(stored: Mapping[str, Any]) -> Any:
             return SymbolicTensor(node.results[stored["output"]])
 
-        return decode(self._result, output)
+        return decode(self._result, decode_output)
 
 
 def _tensor_specs(structure: object) -> list[TensorSpec]:

@@ -58,3 +58,9 @@ def test_texts_and_sparse_values():
 
 def test_names_that_are_others_in_version_2():
     assert v1.lin_space is ac.linspace and v1.zeta is ac.math.zeta and v1.regex_replace is ac.strings.regex_replace
+
+
+def test_text_as_bytes():
+    assert ac.compat.as_bytes("é") == "é".encode() and ac.compat.as_bytes(bytearray(b"a")) == b"a"
+    with pytest.raises(TypeError, match="Expected binary or unicode string"):
+        ac.compat.as_bytes(3)

@@ -142,7 +142,7 @@ def moving_average_variables(scope: str | None = None) -> list[Any]:
 
 
 def variables_initializer(var_list: Sequence[Any], name: str = "init") -> Any:
-    """Return the operation that initialises these variables. None where ops run at once: there they have values.
+    """Return the operation that initialises the variables; None in eager execution, where they have values.
 
     >>> with autoconv.Graph().as_default(), autoconv.compat.v1.Session() as session:
     ...     v = autoconv.Variable(2.0)
@@ -195,13 +195,13 @@ def report_uninitialized_variables(var_list: Sequence[Any] | None = None, name: 
     """
     variables = [*global_variables(), *local_variables()] if var_list is None else list(var_list)
 
-    def names() -> np.ndarray:
+    def missing_names() -> np.ndarray:
         session = running_session()
         return np.array([v.name.removesuffix(":0").encode() for v in variables if not session.has_value(v)], object)
 
     if graph_being_built() is None:
         return constant([], string)
-    return numpy_function(names, [], [TensorSpec((None,), string)], name="report_uninitialized_variables")[0]
+    return numpy_function(missing_names, [], [TensorSpec((None,), string)], name="report_uninitialized_variables")[0]
 
 
 def is_variable_initialized(variable: Any) -> Any:

@@ -37,7 +37,7 @@ class GraphIterator:
         with outside_of_control_flow(graph):
             self._dataset = dataset.__autoconv_graph_value__()
         self._states: WeakKeyDictionary[Any, abc.Iterator[Any]] = WeakKeyDictionary()
-        self._initializable = initializable
+        self._is_initializable = initializable
         self.initializer: Any = None
         if initializable:
             self.initializer = StartOperation(graph.unique_name("MakeIterator"), graph, self._dataset, self._start)
@@ -52,14 +52,14 @@ class GraphIterator:
         elements = as_operation(lambda: numpy_function(self._next, [], specs, name=name or "IteratorGetNext"))
         return nest.pack_sequence_as(self.element_spec, list(elements))
 
-    def _start(self, session: Any, value: Any) -> None:
+    def _start(self, session: Any, dataset_value: Any) -> None:
         with recording(None):
-            self._states[session] = iter(data.DatasetSpec(self.element_spec)(value))
+            self._states[session] = iter(data.DatasetSpec(self.element_spec)(dataset_value))
 
     def _next(self) -> list[Any]:
         session = running_session()
         if session not in self._states:
-            if self._initializable:
+            if self._is_initializable:
                 raise FailedPreconditionError("the iterator has not been initialized: run its initializer first")
             self._start(session, session.run_value(self._dataset))
         try:
@@ -76,7 +76,7 @@ def make_one_shot_iterator(dataset: data.Dataset) -> GraphIterator:
     ...     autoconv.compat.v1.data.make_one_shot_iterator(autoconv.data.Dataset.range(3)).get_next().dtype
     autoconv.int64
     """
-    return GraphIterator(dataset, False)
+    return GraphIterator(dataset, initializable=False)
 
 
 def make_initializable_iterator(dataset: data.Dataset, shared_name: str | None = None) -> GraphIterator:
@@ -89,7 +89,7 @@ def make_initializable_iterator(dataset: data.Dataset, shared_name: str | None =
     ...     session.run(element)
     np.int64(0)
     """
-    return GraphIterator(dataset, True)
+    return GraphIterator(dataset, initializable=True)
 
 
 GRAPH_ITERATOR.set(GraphIterator)

@@ -80,7 +80,8 @@ def scatter_sub(
     return ref.scatter_sub(IndexedSlices(updates, indices))
 
 
-def _make_scatter(name: str, takes_slices: bool, result: str) -> Callable[..., Any]:
+def _make_scatter(name: str, takes_slices: bool, example_result: str) -> Callable[..., Any]:
+    """Return a function that calls the method `name` of a variable, with IndexedSlices if it `takes_slices`."""
     def scatter(
         ref: Any, indices: TensorLike, updates: TensorLike, use_locking: bool = True, name: str | None = None
     ) -> Any:
@@ -92,7 +93,7 @@ def _make_scatter(name: str, takes_slices: bool, result: str) -> Callable[..., A
     scatter.__doc__ = (
         f"Call `ref.{name}` with indices and updates; return a tensor of the new value.\n\n"
         f">>> autoconv.compat.v1.{name}(autoconv.Variable([6.0, 3.0]), {indices}, [2.0]).numpy()\n"
-        f"array({result}, dtype=float32)\n"
+        f"array({example_result}, dtype=float32)\n"
     )
     return scatter
 
@@ -142,6 +143,7 @@ def Print(
 
 
 def _make_assertion(name: str, function: Callable[..., Any], example: str) -> Callable[..., Any]:
+    """Return an assertion of version 1; `example` is the text of its arguments in the docstring."""
     def assert_operation(*args: Any, **kwargs: Any) -> Any:
         kwargs.pop("data", None)  # shown in messages of version 1 besides the operands
         return as_operation(lambda: function(*args, **kwargs))

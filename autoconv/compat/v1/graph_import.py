@@ -43,22 +43,22 @@ def import_graph_def(
     message = _parse_graph_def(graph_def)
     importer = _Importer(message, dict(input_map or {}))
     prefix = "import" if name is None else name
-    with name_scope(f"{prefix}/" if prefix else ""):
+    scope = f"{prefix}/" if prefix else ""
+    with name_scope(scope):
         for node in message.node:
             importer.record_node(node.name)
     imported = get_default_graph().attachments.setdefault("imported", {})
-    scope = f"{prefix}/" if prefix else ""
     for node_name, outputs in importer.outputs.items():
         imported.update({f"{scope}{node_name}:{index}": tensor for index, tensor in enumerate(outputs)})
     return None if return_elements is None else [importer.find_element(element) for element in return_elements]
 
 
 class _Importer:
-    def __init__(self, message: Any, tensors: dict[str, Any]) -> None:
+    def __init__(self, message: Any, replacements: dict[str, Any]) -> None:
         self.nodes = {node.name: node for node in message.node}
-        self.tensors = {_full_tensor_name(name): tensor for name, tensor in tensors.items()}
+        self.replacements = {_full_tensor_name(name): tensor for name, tensor in replacements.items()}
         self.outputs: dict[str, list[Any]] = {}
-        self._active: set[str] = set()
+        self._nodes_in_progress: set[str] = set()
 
     def find_element(self, name: str) -> Any:
         if name.partition(":")[0] not in self.nodes:
@@ -66,10 +66,10 @@ class _Importer:
         return self.find_tensor(name) if ":" in name else self.record_node(name)[0].op
 
     def find_tensor(self, reference: str) -> Any:
-        full = _full_tensor_name(reference)
-        if full in self.tensors:
-            return self.tensors[full]
-        name, _, index = full.partition(":")
+        full_name = _full_tensor_name(reference)
+        if full_name in self.replacements:
+            return self.replacements[full_name]
+        name, _, index = full_name.partition(":")
         return self.record_node(name)[int(index)]
 
     def record_node(self, name: str) -> list[Any]:
@@ -79,33 +79,33 @@ class _Importer:
         node = self.nodes.get(name)
         if node is None:
             raise ValueError(f"graph_def has no node {name!r}, which is an input of another")
-        if name in self._active:
+        if name in self._nodes_in_progress:
             raise ValueError(f"graph_def has a cycle through {name!r}: loops of version 1 cannot be imported")
-        build = _OPS.get(node.op)
-        if build is None:
+        rule = _RULES.get(node.op)
+        if rule is None:
             raise ValueError(f"No op named {node.op} can be imported (node {name!r})")
-        self._active.add(name)
+        self._nodes_in_progress.add(name)
         inputs = [self.find_tensor(reference) for reference in node.input if not reference.startswith("^")]
-        outputs = build(_Attributes(node), *inputs)
-        self._active.discard(name)
+        outputs = rule(_ImportedNode(node), *inputs)
+        self._nodes_in_progress.discard(name)
         self.outputs[name] = list(outputs) if isinstance(outputs, (list, tuple)) else [outputs]
         return self.outputs[name]
 
 
-class _Attributes:
-    """The attributes of a node as Python values."""
+class _ImportedNode:
+    """A node of the GraphDef, with its attributes as Python values."""
 
-    def __init__(self, node: Any) -> None:
-        self.node = node
-        self.name = node.name
+    def __init__(self, message: Any) -> None:
+        self.message = message
+        self.name = message.name
 
     def value(self, name: str, default: Any = None) -> Any:
-        if name not in self.node.attr:
+        if name not in self.message.attr:
             return default
-        attribute = self.node.attr[name]
-        kind = attribute.WhichOneof("value")
-        value = getattr(attribute, kind)
-        match kind:
+        attribute = self.message.attr[name]
+        field = attribute.WhichOneof("value")
+        value = getattr(attribute, field)
+        match field:
             case "type":
                 return as_dtype(value)
             case "s":
@@ -113,7 +113,7 @@ class _Attributes:
             case "list":
                 return list(value.i) or [text.decode() for text in value.s]
             case "shape":
-                return None if value.unknown_rank else [None if d.size < 0 else d.size for d in value.dim]
+                return None if value.unknown_rank else [None if dim.size < 0 else dim.size for dim in value.dim]
             case "tensor":
                 with recording(None):
                     parsed: Any = parse_tensor(value.SerializeToString(), as_dtype(value.dtype))
@@ -121,73 +121,83 @@ class _Attributes:
         return value
 
 
-def _constant(n: _Attributes) -> Any:
-    return constant(n.value("value"), n.value("dtype"), name=n.name)
+def _constant(node: _ImportedNode) -> Any:
+    return constant(node.value("value"), node.value("dtype"), name=node.name)
 
 
 def _constant_input(tensor: Any, description: str) -> Any:
     """Return an input that has to be a constant, such as an axis."""
-    static = static_value(tensor)
-    if static is None:
+    constant_value = static_value(tensor)
+    if constant_value is None:
         raise ValueError(f"{description} has to be a constant to import it")
-    return static.tolist()
+    return constant_value.tolist()
+
+
+def _axis(node: _ImportedNode, tensor: Any) -> Any:
+    return _constant_input(tensor, f"the axis of {node.name!r}")
+
+
+def _transpose(node: _ImportedNode, x: Any, permutation: Any) -> Any:
+    return shaping.transpose(x, _constant_input(permutation, f"the permutation of {node.name!r}"), name=node.name)
 
 
 def _reduction_rule(function: Callable[..., Any]) -> Callable[..., Any]:
-    def build(n: _Attributes, x: Any, axes: Any) -> Any:
-        return function(x, _constant_input(axes, f"the axis of {n.name!r}"), bool(n.value("keep_dims", False)), n.name)
+    def build(node: _ImportedNode, x: Any, axes: Any) -> Any:
+        return function(x, _axis(node, axes), bool(node.value("keep_dims", False)), node.name)
 
     return build
 
 
-def _batch_norm(n: _Attributes, x: Any, scale: Any, offset: Any, mean: Any, variance: Any) -> list[Any]:
-    if n.value("is_training", True):
+def _batch_norm(node: _ImportedNode, x: Any, scale: Any, offset: Any, mean: Any, variance: Any) -> list[Any]:
+    if node.value("is_training", True):
         mean, variance = nn.moments(x, [0, 1, 2])
-    normalised = nn.batch_normalization(x, mean, variance, offset, scale, n.value("epsilon", 1e-4))
+    normalised = nn.batch_normalization(x, mean, variance, offset, scale, node.value("epsilon", 1e-4))
     return [normalised, mean, variance, mean, variance]
 
 
-def _strided_slice(n: _Attributes, x: Any, begin: Any, end: Any, strides: Any) -> Any:
+def _strided_slice(node: _ImportedNode, x: Any, begin: Any, end: Any, strides: Any) -> Any:
     names = ("begin", "end", "ellipsis", "new_axis", "shrink_axis")
-    masks = {f"{name}_mask": n.value(f"{name}_mask", 0) for name in names}
+    masks = {f"{name}_mask": node.value(f"{name}_mask", 0) for name in names}
     return indexing.strided_slice(x, begin, end, strides, **masks)
 
 
-def _conv2d(n: _Attributes, x: Any, kernel: Any) -> Any:
-    form, gaps = n.value("data_format", "NHWC"), n.value("dilations", [1, 1, 1, 1])
-    return nn.conv2d(x, kernel, n.value("strides"), n.value("padding"), form, gaps, n.name)
+def _conv2d(node: _ImportedNode, x: Any, kernel: Any) -> Any:
+    data_format, dilations = node.value("data_format", "NHWC"), node.value("dilations", [1, 1, 1, 1])
+    return nn.conv2d(x, kernel, node.value("strides"), node.value("padding"), data_format, dilations, node.name)
 
 
-def _depthwise_conv2d(n: _Attributes, x: Any, kernel: Any) -> Any:
-    return nn.depthwise_conv2d(x, kernel, n.value("strides"), n.value("padding"), n.value("data_format", "NHWC"))
+def _depthwise_conv2d(node: _ImportedNode, x: Any, kernel: Any) -> Any:
+    data_format = node.value("data_format", "NHWC")
+    return nn.depthwise_conv2d(x, kernel, node.value("strides"), node.value("padding"), data_format)
 
 
 def _pool_rule(function: Callable[..., Any]) -> Callable[..., Any]:
-    def build(n: _Attributes, x: Any) -> Any:
-        return function(
-            x, n.value("ksize"), n.value("strides"), n.value("padding"), n.value("data_format", "NHWC"), n.name
-        )
+    def build(node: _ImportedNode, x: Any) -> Any:
+        data_format = node.value("data_format", "NHWC")
+        return function(x, node.value("ksize"), node.value("strides"), node.value("padding"), data_format, node.name)
 
     return build
 
 
-def _matmul(n: _Attributes, a: Any, b: Any) -> Any:
-    first, second = ("transpose_a", "transpose_b") if "transpose_a" in n.node.attr else ("adj_x", "adj_y")
-    return linalg.matmul(a, b, transpose_a=bool(n.value(first, False)), transpose_b=bool(n.value(second, False)))
+def _matmul(node: _ImportedNode, a: Any, b: Any) -> Any:
+    flags = ("transpose_a", "transpose_b") if "transpose_a" in node.message.attr else ("adj_x", "adj_y")
+    transpose_a, transpose_b = (bool(node.value(flag, False)) for flag in flags)
+    return linalg.matmul(a, b, transpose_a=transpose_a, transpose_b=transpose_b)
 
 
 def _arg_extreme_rule(function: Callable[..., Any]) -> Callable[..., Any]:
-    def build(n: _Attributes, x: Any, axis: Any) -> Any:
-        return function(x, _constant_input(axis, f"the axis of {n.name!r}"), n.value("output_type", int64), n.name)
+    def build(node: _ImportedNode, x: Any, axis: Any) -> Any:
+        return function(x, _axis(node, axis), node.value("output_type", int64), node.name)
 
     return build
 
 
 def _function_rule(function: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda n, *inputs: function(*inputs, name=n.name)
+    return lambda node, *inputs: function(*inputs, name=node.name)
 
 
-_ELEMENTWISE: dict[str, Callable[..., Any]] = {
+# Functions whose arguments are an op's inputs.
+_FUNCTIONS: dict[str, Callable[..., Any]] = {
     "Abs": math.abs, "Add": arithmetic.add, "AddV2": arithmetic.add, "Sub": arithmetic.subtract,
     "Mul": arithmetic.multiply, "RealDiv": arithmetic.divide, "FloorDiv": arithmetic.floordiv,
     "Neg": arithmetic.negative, "Pow": arithmetic.pow, "Exp": math.exp, "Log": math.log, "Log1p": math.log1p,
@@ -204,39 +214,36 @@ _ELEMENTWISE: dict[str, Callable[..., Any]] = {
     "OnesLike": constants.ones_like, "Reciprocal": math.reciprocal, "FloorMod": math.floormod,
 }  # fmt: skip
 
-_OPS: dict[str, Callable[..., Any]] = {
-    **{op: _function_rule(function) for op, function in _ELEMENTWISE.items()},
+_RULES: dict[str, Callable[..., Any]] = {
+    **{op: _function_rule(function) for op, function in _FUNCTIONS.items()},
     "Const": _constant,
-    "Placeholder": lambda n: placeholder(n.value("dtype"), n.value("shape"), n.name),
-    "PlaceholderWithDefault": lambda n, x: placeholder_with_default(x, n.value("shape"), n.name),
-    "NoOp": lambda n: group(name=n.name),
+    "Placeholder": lambda node: placeholder(node.value("dtype"), node.value("shape"), node.name),
+    "PlaceholderWithDefault": lambda node, x: placeholder_with_default(x, node.value("shape"), node.name),
+    "NoOp": lambda node: group(name=node.name),
     "MatMul": _matmul, "BatchMatMul": _matmul, "BatchMatMulV2": _matmul,
-    "BiasAdd": lambda n, x, b: nn.bias_add(x, b, n.value("data_format", "NHWC"), n.name),
+    "BiasAdd": lambda node, x, b: nn.bias_add(x, b, node.value("data_format", "NHWC"), node.name),
     "Conv2D": _conv2d, "DepthwiseConv2dNative": _depthwise_conv2d,
     "MaxPool": _pool_rule(nn.max_pool), "AvgPool": _pool_rule(nn.avg_pool),
     "FusedBatchNorm": _batch_norm, "FusedBatchNormV2": _batch_norm, "FusedBatchNormV3": _batch_norm,
-    "LeakyRelu": lambda n, x: nn.leaky_relu(x, n.value("alpha", 0.2), n.name),
-    "Cast": lambda n, x: casts.cast(x, n.value("DstT"), n.name),
-    "Shape": lambda n, x: shaping.shape(x, n.value("out_type", int32), n.name),
-    "Rank": lambda n, x: shaping.rank(x, n.name),
-    "Size": lambda n, x: shaping.size(x, n.value("out_type", int32), n.name),
-    "Squeeze": lambda n, x: shaping.squeeze(x, n.value("squeeze_dims") or None, n.name),
-    "ExpandDims": lambda n, x, axis: shaping.expand_dims(x, _constant_input(axis, f"the axis of {n.name!r}"), n.name),
-    "ConcatV2": lambda n, *x: shaping.concat(list(x[:-1]), _constant_input(x[-1], f"the axis of {n.name!r}"), n.name),
-    "Pack": lambda n, *x: shaping.stack(list(x), n.value("axis", 0), n.name),
-    "Unpack": lambda n, x: shaping.unstack(x, n.value("num"), n.value("axis", 0), n.name),
-    "Split": lambda n, axis, x: shaping.split(
-        x, n.value("num_split"), _constant_input(axis, f"the axis of {n.name!r}")
-    ),
-    "Transpose": lambda n, x,
-    perm: shaping.transpose(x, _constant_input(perm, f"the permutation of {n.name!r}"), name=n.name),
-    "Pad": lambda n, x, paddings: shaping.pad(x, paddings, name=n.name),
-    "PadV2": lambda n, x, paddings, value: shaping.pad(x, paddings, constant_values=value, name=n.name),
+    "LeakyRelu": lambda node, x: nn.leaky_relu(x, node.value("alpha", 0.2), node.name),
+    "Cast": lambda node, x: casts.cast(x, node.value("DstT"), node.name),
+    "Shape": lambda node, x: shaping.shape(x, node.value("out_type", int32), node.name),
+    "Rank": lambda node, x: shaping.rank(x, node.name),
+    "Size": lambda node, x: shaping.size(x, node.value("out_type", int32), node.name),
+    "Squeeze": lambda node, x: shaping.squeeze(x, node.value("squeeze_dims") or None, node.name),
+    "ExpandDims": lambda node, x, axis: shaping.expand_dims(x, _axis(node, axis), node.name),
+    "ConcatV2": lambda node, *x: shaping.concat(list(x[:-1]), _axis(node, x[-1]), node.name),
+    "Pack": lambda node, *x: shaping.stack(list(x), node.value("axis", 0), node.name),
+    "Unpack": lambda node, x: shaping.unstack(x, node.value("num"), node.value("axis", 0), node.name),
+    "Split": lambda node, axis, x: shaping.split(x, node.value("num_split"), _axis(node, axis)),
+    "Transpose": _transpose,
+    "Pad": lambda node, x, paddings: shaping.pad(x, paddings, name=node.name),
+    "PadV2": lambda node, x, paddings, value: shaping.pad(x, paddings, constant_values=value, name=node.name),
     "StridedSlice": _strided_slice,
-    "Slice": lambda n, x, begin, size: indexing.slice(x, begin, size, n.name),
-    "Gather": lambda n, x, i: gather.gather(x, i, name=n.name),
-    "GatherV2": lambda n, x, i, axis: gather.gather(x, i, axis=_constant_input(axis, f"the axis of {n.name!r}")),
-    "Range": lambda n, start, limit, delta: constants.range(start, limit, delta, name=n.name),
+    "Slice": lambda node, x, begin, size: indexing.slice(x, begin, size, node.name),
+    "Gather": lambda node, x, i: gather.gather(x, i, name=node.name),
+    "GatherV2": lambda node, x, i, axis: gather.gather(x, i, axis=_axis(node, axis)),
+    "Range": lambda node, start, limit, delta: constants.range(start, limit, delta, name=node.name),
     "ArgMax": _arg_extreme_rule(math.argmax), "ArgMin": _arg_extreme_rule(math.argmin),
     "Sum": _reduction_rule(reductions.reduce_sum), "Mean": _reduction_rule(reductions.reduce_mean),
     "Max": _reduction_rule(reductions.reduce_max), "Min": _reduction_rule(reductions.reduce_min),

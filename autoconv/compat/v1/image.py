@@ -34,7 +34,7 @@ def resize_bilinear(
 ) -> Tensor:  # fmt: skip
     """Resize images [batch, height, width, channels] by linear interpolation, as float32.
 
-    With `align_corners`, the pixels at the corners keep their values; else the first pixel does.
+    With `align_corners`, the pixels at the corners keep their values; else only the first pixel does.
 
     >>> autoconv.compat.v1.image.resize_bilinear([[[[0.0], [4.0]]]], [1, 4]).numpy().ravel()
     array([0., 2., 4., 4.], dtype=float32)
@@ -103,23 +103,24 @@ def resize_images(
     >>> autoconv.compat.v1.image.resize_images([[[0.0], [4.0]]], [1, 4]).numpy().ravel()
     array([0., 2., 4., 4.], dtype=float32)
     """
-    x = convert_to_tensor(images)
-    if x.shape.rank not in (3, 4):
+    tensor = convert_to_tensor(images)
+    if tensor.shape.rank not in (3, 4):
         raise ValueError("'images' must have either 3 or 4 dimensions.")
-    batch = x if x.shape.rank == 4 else expand_dims(x, 0)
+    batch = tensor if tensor.shape.rank == 4 else expand_dims(tensor, 0)
     old_sides = [_side(batch, axis) for axis in (1, 2)]
     sides = _two_sides(size)
     if preserve_aspect_ratio:
         scale = min(new / old for new, old in zip(sides, old_sides, strict=True))
         sides = [round(old * scale) for old in old_sides]
-    if all(isinstance(a, int) and isinstance(b, int) and a == b for a, b in zip(sides, old_sides, strict=True)):
-        return x
-    index = _METHOD_NAMES.get(str(getattr(method, "value", method)), method)
-    if index not in range(4):
+    pairs = zip(sides, old_sides, strict=True)
+    if all(isinstance(new, int) and isinstance(old, int) and new == old for new, old in pairs):
+        return tensor
+    method_number = _METHOD_NUMBERS.get(str(getattr(method, "value", method)), method)
+    if method_number not in range(4):
         raise ValueError("Resize method is not implemented.")
-    resize = (resize_bilinear, resize_nearest_neighbor, resize_bicubic, resize_area)[index]
+    resize = (resize_bilinear, resize_nearest_neighbor, resize_bicubic, resize_area)[method_number]
     resized = resize(batch, sides, align_corners)
-    return resized if x.shape.rank == 4 else squeeze(resized, 0)
+    return resized if tensor.shape.rank == 4 else squeeze(resized, 0)
 
 
 def extract_image_patches(
@@ -135,7 +136,7 @@ def extract_image_patches(
     return image.extract_patches(images, resolve_alias("sizes", sizes, "ksizes", ksizes), strides, rates, padding, name)
 
 
-_METHOD_NAMES = {"bilinear": 0, "nearest": 1, "bicubic": 2, "area": 3}
+_METHOD_NUMBERS = {"bilinear": 0, "nearest": 1, "bicubic": 2, "area": 3}
 _RENAMES = {"resize_image_with_crop_or_pad": "resize_with_crop_or_pad", "transpose_image": "transpose"}
 resize = resize_images
 
@@ -150,16 +151,19 @@ def __getattr__(name: str) -> Any:
 
 def _interpolate(images: TensorLike, size: Any, align_corners: bool, weights: Any) -> Tensor:
     batch = cast(convert_to_tensor(images), float32)
-    for axis, (new_size, rule) in enumerate(zip(_two_sides(size), ("oh,bhwc->bowc", "ow,bhwc->bhoc"), strict=True), 1):
+    equations = ("oh,bhwc->bowc", "ow,bhwc->bhoc")
+    for axis, (new_size, equation) in enumerate(zip(_two_sides(size), equations, strict=True), 1):
         old_size = _side(batch, axis)
-        batch = einsum(rule, weights(_sample_positions(old_size, new_size, align_corners), old_size), batch)
+        batch = einsum(equation, weights(_sample_positions(old_size, new_size, align_corners), old_size), batch)
     return batch
 
 
 def _sample_positions(old_size: Any, new_size: Any, align_corners: bool) -> Tensor:
     """Return the positions of new pixels between the old ones."""
-    last, steps = (old_size - 1, apply("maximum", new_size - 1, 1)) if align_corners else (old_size, new_size)
-    return cast(tensor_range(new_size), float32) * (cast(last, float32) / cast(steps, float32))
+    old_extent, new_extent = old_size, new_size
+    if align_corners:
+        old_extent, new_extent = old_size - 1, apply("maximum", new_size - 1, 1)
+    return cast(tensor_range(new_size), float32) * (cast(old_extent, float32) / cast(new_extent, float32))
 
 
 def _linear_weights(positions: Tensor, old_size: Any) -> Tensor:

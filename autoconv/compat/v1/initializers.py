@@ -160,8 +160,8 @@ class variance_scaling_initializer(_RandomInitializer):
 
     def _initial_value(self, shape: list[int], dtype: Any) -> Any:
         inputs, outputs = _fan_in_and_out(shape)
-        count = {"fan_in": inputs, "fan_out": outputs, "fan_avg": (inputs + outputs) / 2}[self.mode]
-        variance = self.scale / max(1.0, count)
+        fan = {"fan_in": inputs, "fan_out": outputs, "fan_avg": (inputs + outputs) / 2}[self.mode]
+        variance = self.scale / max(1.0, fan)
         if self.distribution == "uniform":
             limit = math.sqrt(3.0 * variance)
             return random.uniform(shape, -limit, limit, dtype, self.seed)

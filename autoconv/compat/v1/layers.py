@@ -32,7 +32,7 @@ def dense(
     TensorShape([2, 4])
     """
     tensor = convert_to_tensor(inputs)
-    features = _size(tensor, -1)
+    features = _known_size(tensor, -1)
     with variable_scope(name, default_name="dense", reuse=reuse):
         kernel = get_variable(
             "kernel", [features, units], tensor.dtype, kernel_initializer, kernel_regularizer, trainable,
@@ -166,7 +166,7 @@ def batch_normalization(
     tensor = convert_to_tensor(inputs)
     rank = tensor.shape.rank or 2
     feature_axis = axis % rank
-    features = _size(tensor, feature_axis)
+    features = _known_size(tensor, feature_axis)
     with variable_scope(name, default_name="batch_normalization", reuse=reuse):
         gamma = get_variable("gamma", [features], tensor.dtype, gamma_initializer, None, trainable) if scale else None
         beta = get_variable("beta", [features], tensor.dtype, beta_initializer, None, trainable) if center else None
@@ -176,7 +176,10 @@ def batch_normalization(
         static_training = training if isinstance(training, (bool, int)) else None
         if static_training is None:
             pairs = zip(batch_moments, (mean, variance), strict=True)
-            moments = [cond(training, lambda a=a: a + 0, lambda b=b: b.value()) for a, b in pairs]
+            moments = [
+                cond(training, lambda moment=moment: moment + 0, lambda moving=moving: moving.value())
+                for moment, moving in pairs
+            ]
         else:
             moments = list(batch_moments) if static_training else [mean, variance]
         if static_training is None or static_training:
@@ -195,21 +198,25 @@ def _convolution(
     dilations: list[int], activation: Any, use_bias: bool, initializers: Any, regularizers: Any, constraints: Any,
     trainable: bool, name: str | None, reuse: object,
 ) -> Any:  # fmt: skip
+    """Convolve, add a bias and activate.
+
+    `initializers` and `constraints` are those of kernel and bias, `regularizers` those of kernel, bias and result.
+    """
     tensor = convert_to_tensor(inputs)
     rank = len(kernel_size)
-    form = _data_format(data_format, rank)
-    channels = _size(tensor, -1 if form.endswith("C") else 1)
+    nn_data_format = _data_format(data_format, rank)
+    channels = _known_size(tensor, -1 if nn_data_format.endswith("C") else 1)
     with variable_scope(name, default_name=f"conv{rank}d", reuse=reuse):
         kernel = get_variable(
             "kernel", [*kernel_size, channels, filters], tensor.dtype, initializers[0], regularizers[0], trainable,
             constraint=constraints[0],
         )  # fmt: skip
-        product = nn.convolution(tensor, kernel, strides, padding.upper(), form, dilations)
+        product = nn.convolution(tensor, kernel, strides, padding.upper(), nn_data_format, dilations)
         if use_bias:
             bias = get_variable(
                 "bias", [filters], tensor.dtype, initializers[1], regularizers[1], trainable, constraint=constraints[1]
             )
-            product = nn.bias_add(product, bias, form)
+            product = nn.bias_add(product, bias, nn_data_format)
         return _activate(product, activation, regularizers[2])
 
 
@@ -220,7 +227,7 @@ def _activate(output: Any, activation: Callable[[Any], Any] | None, regularizer:
     return result
 
 
-def _size(tensor: Tensor, axis: int) -> int:
+def _known_size(tensor: Tensor, axis: int) -> int:
     size = tensor.shape.as_list()[axis]
     if size is None:
         raise ValueError(f"The size of axis {axis} of the inputs should be defined. Found {tensor.shape}.")

@@ -38,8 +38,8 @@ def log_first_n(level: int, msg: str, n: int, *args: object) -> None:
 
     >>> autoconv.compat.v1.logging.log_first_n(autoconv.compat.v1.logging.DEBUG, "seen", 1)
     """
-    _COUNT_BY_MESSAGE[msg] = _COUNT_BY_MESSAGE.get(msg, 0) + 1
-    if _COUNT_BY_MESSAGE[msg] <= n:
+    _FIRST_N_COUNTS[msg] = _FIRST_N_COUNTS.get(msg, 0) + 1
+    if _FIRST_N_COUNTS[msg] <= n:
         _LOGGER.log(level, msg, *args)
 
 
@@ -48,8 +48,8 @@ def log_every_n(level: int, msg: str, n: int, *args: object) -> None:
 
     >>> autoconv.compat.v1.logging.log_every_n(autoconv.compat.v1.logging.DEBUG, "step", 100)
     """
-    count = _COUNT_BY_EVERY.get(msg, 0)
-    _COUNT_BY_EVERY[msg] = count + 1
+    count = _EVERY_N_COUNTS.get(msg, 0)
+    _EVERY_N_COUNTS[msg] = count + 1
     log_if(level, msg, count % n == 0, *args)
 
 
@@ -79,5 +79,5 @@ def flush() -> None:
         handler.flush()
 
 
-_COUNT_BY_EVERY: dict[str, int] = {}
-_COUNT_BY_MESSAGE: dict[str, int] = {}
+_EVERY_N_COUNTS: dict[str, int] = {}
+_FIRST_N_COUNTS: dict[str, int] = {}

@@ -34,26 +34,26 @@ def compute_weighted_loss(
     losses: TensorLike, weights: TensorLike = 1.0, scope: str | None = None, loss_collection: object = GraphKeys.LOSSES,
     reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
 ) -> Any:  # fmt: skip
-    """Return the sum of losses by weights over the number of weights that are not zero, and collect it.
+    """Return losses, weighted and reduced, and add the result to the collection unless that is None.
 
     Raises ValueError for another reduction than those of `Reduction`.
 
     >>> autoconv.compat.v1.losses.compute_weighted_loss([1.0, 3.0], [1.0, 0.0], loss_collection=None).numpy()
     np.float32(1.0)
     """
-    elementwise = cast(convert_to_tensor(losses), float32)
-    weighted = elementwise * cast(convert_to_tensor(weights), float32)
-    broadcast_weights = cast(convert_to_tensor(weights), float32) * ones_like(elementwise)
-    total = math.reduce_sum(weighted)
+    element_losses = cast(convert_to_tensor(losses), float32)
+    weighted_losses = element_losses * cast(convert_to_tensor(weights), float32)
+    broadcast_weights = cast(convert_to_tensor(weights), float32) * ones_like(element_losses)
+    total = math.reduce_sum(weighted_losses)
     match reduction:
         case Reduction.NONE:
-            result = weighted
+            result = weighted_losses
         case Reduction.SUM:
             result = total
         case Reduction.MEAN:
             result = math.divide_no_nan(total, math.reduce_sum(broadcast_weights))
         case Reduction.SUM_OVER_BATCH_SIZE:
-            result = math.divide_no_nan(total, math.reduce_sum(ones_like(elementwise)))
+            result = math.divide_no_nan(total, math.reduce_sum(ones_like(element_losses)))
         case Reduction.SUM_BY_NONZERO_WEIGHTS:
             result = math.divide_no_nan(total, cast(math.count_nonzero(broadcast_weights), float32))
         case _:
@@ -85,8 +85,8 @@ def absolute_difference(
     >>> autoconv.compat.v1.losses.absolute_difference([1.0, 2.0], [1.0, 4.0]).numpy()
     np.float32(1.0)
     """
-    elementwise = math.abs(_float(predictions) - _float(labels))
-    return compute_weighted_loss(elementwise, weights, scope, loss_collection, reduction)
+    element_losses = math.abs(_float(predictions) - _float(labels))
+    return compute_weighted_loss(element_losses, weights, scope, loss_collection, reduction)
 
 
 def cosine_distance(
@@ -112,7 +112,7 @@ def mean_pairwise_squared_error(
 ) -> Any:  # fmt: skip
     """The sum over the batch of the mean squared differences between the errors of all pairs of elements.
 
-    `weights` is a number, or a column of one for each element of the batch.
+    `weights` is a number, or a column with a number for each element of the batch.
 
     >>> autoconv.compat.v1.losses.mean_pairwise_squared_error([[0.0, 1.0, 2.0]], [[0.0, 1.0, 5.0]]).numpy()
     np.float32(6.0)
@@ -121,8 +121,8 @@ def mean_pairwise_squared_error(
     count = cast(shape(errors)[1], float32)
     squares = math.divide_no_nan(math.reduce_sum(errors * errors, 1, keepdims=True), count - 1.0)
     sums = math.reduce_sum(errors, 1, keepdims=True)
-    elementwise = 2.0 * (squares - math.divide_no_nan(sums * sums, count * (count - 1.0)))
-    return compute_weighted_loss(elementwise, weights, scope, loss_collection, Reduction.SUM)
+    element_losses = 2.0 * (squares - math.divide_no_nan(sums * sums, count * (count - 1.0)))
+    return compute_weighted_loss(element_losses, weights, scope, loss_collection, Reduction.SUM)
 
 
 def huber_loss(
@@ -153,8 +153,8 @@ def log_loss(
     np.float32(0.6931)
     """
     truth, probabilities = _float(labels), _float(predictions)
-    elementwise = -truth * math.log(probabilities + epsilon) - (1 - truth) * math.log(1 - probabilities + epsilon)
-    return compute_weighted_loss(elementwise, weights, scope, loss_collection, reduction)
+    element_losses = -truth * math.log(probabilities + epsilon) - (1 - truth) * math.log(1 - probabilities + epsilon)
+    return compute_weighted_loss(element_losses, weights, scope, loss_collection, reduction)
 
 
 def hinge_loss(
@@ -167,8 +167,8 @@ def hinge_loss(
     np.float32(0.5)
     """
     margin = 1 - (2 * _float(labels) - 1) * _float(logits)
-    elementwise = where(margin > 0, margin, zeros_like(margin))
-    return compute_weighted_loss(elementwise, weights, scope, loss_collection, reduction)
+    element_losses = where(margin > 0, margin, zeros_like(margin))
+    return compute_weighted_loss(element_losses, weights, scope, loss_collection, reduction)
 
 
 def softmax_cross_entropy(
@@ -184,10 +184,10 @@ def softmax_cross_entropy(
     scores = convert_to_tensor(logits)
     labels = cast(convert_to_tensor(onehot_labels), scores.dtype)
     if label_smoothing > 0:
-        classes = cast(constant(labels.shape.as_list()[1]), scores.dtype)
-        labels = labels * (1 - label_smoothing) + label_smoothing / classes
-    elementwise = nn.softmax_cross_entropy_with_logits(labels=labels, logits=scores)
-    return compute_weighted_loss(elementwise, weights, scope, loss_collection, reduction)
+        class_count = cast(constant(labels.shape.as_list()[1]), scores.dtype)
+        labels = labels * (1 - label_smoothing) + label_smoothing / class_count
+    element_losses = nn.softmax_cross_entropy_with_logits(labels=labels, logits=scores)
+    return compute_weighted_loss(element_losses, weights, scope, loss_collection, reduction)
 
 
 def sparse_softmax_cross_entropy(
@@ -199,8 +199,8 @@ def sparse_softmax_cross_entropy(
     >>> autoconv.compat.v1.losses.sparse_softmax_cross_entropy([0], [[0.0, 0.0]]).numpy().round(4)
     np.float32(0.6931)
     """
-    elementwise = nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)
-    return compute_weighted_loss(elementwise, weights, scope, loss_collection, reduction)
+    element_losses = nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)
+    return compute_weighted_loss(element_losses, weights, scope, loss_collection, reduction)
 
 
 def sigmoid_cross_entropy(
@@ -217,8 +217,8 @@ def sigmoid_cross_entropy(
     labels = cast(convert_to_tensor(multi_class_labels), scores.dtype)
     if label_smoothing > 0:
         labels = labels * (1 - label_smoothing) + 0.5 * label_smoothing
-    elementwise = nn.sigmoid_cross_entropy_with_logits(labels=labels, logits=scores)
-    return compute_weighted_loss(elementwise, weights, scope, loss_collection, reduction)
+    element_losses = nn.sigmoid_cross_entropy_with_logits(labels=labels, logits=scores)
+    return compute_weighted_loss(element_losses, weights, scope, loss_collection, reduction)
 
 
 def add_loss(loss: Any, loss_collection: object = GraphKeys.LOSSES) -> None:
