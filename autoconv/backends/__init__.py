@@ -65,7 +65,7 @@ def compile_graph(
     except Unsupported as error:
         replacement = REFERENCE if chosen is _NATIVE else _NATIVE
         warnings.warn(f"graphs run without the backend {chosen.name}: {error}", RuntimeWarning, stacklevel=2)
-        BACKENDS.update({name: replacement for name, listed in BACKENDS.items() if listed is chosen})
+        BACKENDS.update({name: replacement for name, backend_ in BACKENDS.items() if backend_ is chosen})
         return compile_graph(graph, form, pool, backend)
 
 

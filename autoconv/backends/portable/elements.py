@@ -170,7 +170,7 @@ class Elementwise(Arrays):
     def pair(self, real: Any, imag: Any) -> Term:
         return self.binary("complex", real, imag)
 
-    def checked(self, name: str, x: Any, y: Any) -> tuple[Term, Term]:
+    def with_overflow(self, name: str, x: Any, y: Any) -> tuple[Term, Term]:
         """Return x + y, x - y or x·y in int64, and where it overflows."""
         x, y = self._broadcast_together(x, y)
         if name == "mul":

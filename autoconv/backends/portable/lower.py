@@ -37,7 +37,7 @@ class Lowered:
     """
 
     results: list[Term]
-    written: list[tuple[int, Term]] = field(default_factory=list)
+    written: list[tuple[int, Term]] = field(default_factory=list)  # positions of parameters, and their contents
     shares_memory: bool = False  # whether a result is, or is part of, an argument or another result
     views: list[View | None] = field(default_factory=list)
 
@@ -161,13 +161,12 @@ class Lowering(Memory):
             return self._lower_complex_inverse(node, *operands) if node.op.name in INVERSES else None
         if result.dtype.is_complex and node.op.name not in _COMPLEX:
             return None
-        wide = [self.w.cast(x, float32) if x.dtype is bfloat16 else x for x in operands]
-        operands_broadcast = self.w.broadcast(*wide)
-        element = ELEMENTS[node.op.name](self.w, *operands_broadcast, **node.attributes)
+        numbers = self.w.broadcast(*(self.w.cast(x, float32) if x.dtype is bfloat16 else x for x in operands))
+        element = ELEMENTS[node.op.name](self.w, *numbers, **node.attributes)
         if element is None:
             return None
         element = self.w.cast(element, result.dtype)
-        return self.w.broadcast(element, operands_broadcast[0])[0] if not element.shape else element
+        return self.w.broadcast(element, numbers[0])[0] if not element.shape else element
 
     def _lower_complex_inverse(self, node: Node, x: Term) -> Term:
         """Write an inverse function of complex numbers by ops on their parts."""
@@ -253,13 +252,13 @@ class Lowering(Memory):
         def run_body(terms: list[Term], word: Term) -> list[Term]:
             items = state.begin_iteration(terms, word)
             initial_contents = {i: items[i].cell.term for i in state.exchanged}
-            exchanged = {state.items[i].cell for i in state.exchanged}
-            stale = exchanged | {cell for cell in self.cells if cell.is_moved}
+            exchanged_cells = {state.items[i].cell for i in state.exchanged}
+            may_be_moved = exchanged_cells | {cell for cell in self.cells if cell.is_moved}
             outputs = self.lower_region(body, items)
-            if any(cell.is_moved and cell not in stale for cell in self.cells[: state.outer_cell_count]):
+            if any(cell.is_moved and cell not in may_be_moved for cell in self.cells[: state.outer_cell_count]):
                 raise GraphUnfit("while", "the loop writes an array that has two names", node.span)
             result = state.end_iteration(items, initial_contents, outputs, terms)
-            for cell in exchanged:  # the next turn gives it other memory
+            for cell in exchanged_cells:  # the next iteration begins with the contents of another cell
                 cell.is_moved = False
             return result
 
@@ -269,7 +268,6 @@ class Lowering(Memory):
 
     def refuse(self, node: Node, operands: list[Item]) -> None:
         raise GraphUnfit(node.op.name, "exceptions are not caught there", node.span)
-
 
 
 @dataclass(frozen=True)
@@ -284,6 +282,7 @@ class _Arm:
     new_contents: dict[Cell, Term]
 
 
+# Ops whose element rules hold for complex numbers.
 _COMPLEX = frozenset([
     "add", "subtract", "multiply", "divide", "negative", "square", "identity", "stop_gradient", "equal", "not_equal",
     "select", "cast", "complex", "zeros_like", "ones_like", "squared_difference",

@@ -39,7 +39,7 @@ for _name, _checked in (("add", "add"), ("subtract", "sub"), ("multiply", "mul")
         x, y = _to_common_kind(b, x, y)
         if x.dtype.is_floating:
             return {"add": x.__add__, "subtract": x.__sub__, "multiply": x.__mul__}[name](y)
-        result, overflows = b.checked(checked_name, x, y)
+        result, overflows = b.with_overflow(checked_name, x, y)
         b.fail(overflows)
         return result
 
@@ -252,10 +252,10 @@ def _integer_power(b: Elements, x: Any, y: Any) -> Any:
     square_overflowed = None  # whether the square has overflowed
     for bit in range(6):
         is_set = b.bits("and", y, b.constant(1 << bit, int64)).differs(0)
-        product, overflows = b.checked("mul", result, square)
+        product, overflows = b.with_overflow("mul", result, square)
         b.fail(is_set & (overflows if square_overflowed is None else overflows | square_overflowed))
         result = b.select(is_set, product, result)
         if bit < 5:
-            square, overflows = b.checked("mul", square, square)
+            square, overflows = b.with_overflow("mul", square, square)
             square_overflowed = overflows if square_overflowed is None else overflows | square_overflowed
     return result

@@ -55,7 +55,7 @@ class ElementProbe:
     def like(self, model: Element, operand: Any) -> Element:
         return self.wrap(operand.dtype if isinstance(operand, Element) else model.dtype)
 
-    def checked(self, name: str, x: Element, y: Any) -> tuple[Element, Element]:
+    def with_overflow(self, name: str, x: Element, y: Any) -> tuple[Element, Element]:
         return self.wrap(x.dtype), self.wrap(bool_)
 
     def pair(self, real: Element, imag: Element) -> Element:

@@ -151,7 +151,7 @@ def bounds_checks(node: Node) -> Iterator[BoundsCheck]:
     if form == "vectors":
         vector_size, batch_rank = sizes(index_value.type)[-1], node.attributes.get("batch_dims", 0)
         for column in range(vector_size):
-            yield BoundsCheck(index_value, shape[batch_rank + column], False, column, vector_size)
+            yield BoundsCheck(index_value, shape[batch_rank + column], column=column, vector_size=vector_size)
     else:
         yield BoundsCheck(index_value, shape[_axis(node)])
 
@@ -166,7 +166,7 @@ def single_positions(node: Node) -> list[tuple[Value, int]]:
 
 
 def _is_single(operands: Any) -> bool:
-    """Return whether an entry's operand is a number; array entries of unknown rank may turn out to be numbers."""
+    """Return whether an entry's operand is a number, which an entry for arrays of unknown rank may have as well."""
     return bool(operands) and is_scalar(operands[0].type)
 
 
@@ -217,7 +217,7 @@ def _item_map(node: Node) -> IndexMap:
         rank_before = sum(1 if isinstance(item.entry, NewAxis) else item.width for item in entries[: array_entries[0]])
     array_index = tuple(variable(rank_before + d) for d in range(array_rank))
     other_variables = (variable(d) for d in count() if not rank_before <= d < rank_before + array_rank)
-    picks = (pick(i) for i in count())
+    single_indices = (pick(i) for i in count())
     index: list[Dimension] = []
     for entry, operands, axis, width in entries:
         if isinstance(entry, NewAxis):
@@ -225,9 +225,10 @@ def _item_map(node: Node) -> IndexMap:
         elif isinstance(entry, Rest):
             index += [next(other_variables) for _ in range(width)]
         elif isinstance(entry, At):
-            index.append(next(picks) if entry.index == INPUT else position_from_start(entry.index, shape[axis]))
+            is_dynamic = entry.index == INPUT
+            index.append(next(single_indices) if is_dynamic else position_from_start(entry.index, shape[axis]))
         elif isinstance(entry, Gather) and _is_single(operands):
-            index.append(next(picks))
+            index.append(next(single_indices))
         elif isinstance(entry, Gather):
             array_shape = sizes(operands[0].type)
             index.append(loaded_position(operands[0], broadcast_index(array_index, array_shape), shape[axis]))

@@ -141,7 +141,7 @@ def _warn_by_branch(
         return None
     if _is_sure_to_fit(region, node.op.name, operands, type_.dtype):
         return None
-    element, wraps = b.checked(name, *operands)
+    element, wraps = b.with_overflow(name, *operands)
     with b.out.unlikely(wraps.ir):
         b.warn("over", b.constant(-1, int64))
     return element
@@ -163,7 +163,7 @@ def _write_overflow_warning(
         return
     x, y = operands[0], operands[-1]
     if name == "multiply":
-        b.warn("over", b.checked("mul", x, y)[1])
+        b.warn("over", b.with_overflow("mul", x, y)[1])
     elif name in ("negative", "abs"):
         if not x.dtype.is_unsigned:
             b.warn("over", x.same(x.dtype.min))

@@ -37,8 +37,7 @@ class Element:
     def __add__(self, other: Any) -> Element:
         return self.b.add(self, other)
 
-    def __radd__(self, other: Any) -> Element:
-        return self.b.add(self, other)
+    __radd__ = __add__
 
     def __sub__(self, other: Any) -> Element:
         return self.b.subtract(self, other)
@@ -49,8 +48,7 @@ class Element:
     def __mul__(self, other: Any) -> Element:
         return self.b.multiply(self, other)
 
-    def __rmul__(self, other: Any) -> Element:
-        return self.b.multiply(self, other)
+    __rmul__ = __mul__
 
     def __truediv__(self, other: Any) -> Element:
         return self.b.divide(self, other)
@@ -122,13 +120,14 @@ _FLOAT_TESTS = {"eq": "oeq", "ne": "une", "lt": "olt", "le": "ole", "gt": "ogt",
 class ElementWriter(ElementLoops):
     """Write instructions into `out`. A rule calls `fail(condition)` where its op raises."""
 
-    in_loop = False
+    in_loop = False  # whether rules avoid calls of the C library, which prevent that LLVM vectorises a loop
 
     def __init__(self, out: FunctionText, fail: Callable[[Element], None] | None = None) -> None:
         self.out = out
         self._fail = fail
 
     def in_function(self, out: FunctionText) -> ElementWriter:
+        """Return a writer into another function."""
         return ElementWriter(out)
 
     def wrap(self, dtype: DType, ir: str) -> Element:
@@ -145,13 +144,15 @@ class ElementWriter(ElementLoops):
         return Pair(self, complex64 if real.dtype is float32 else complex128, real, imag)
 
     def like(self, model: Element, operand: Any) -> Element:
+        """Return an operand as an element; a Python number gets the dtype of `model`."""
         return operand if isinstance(operand, Element) else self.constant(operand, model.dtype)
 
     # ---- arithmetic
 
-    def _binary(self, floating: str, integer: str, x: Element, y: Any) -> Element:
-        name = floating if x.dtype.is_floating else integer
-        return self._round_to_dtype(self._new(x.dtype, f"{name} {register(x.dtype)} {x.ir}, {self.like(x, y).ir}"))
+    def _binary(self, float_instruction: str, integer_instruction: str, x: Element, y: Any) -> Element:
+        instruction = float_instruction if x.dtype.is_floating else integer_instruction
+        text = f"{instruction} {register(x.dtype)} {x.ir}, {self.like(x, y).ir}"
+        return self._round_to_dtype(self._new(x.dtype, text))
 
     def add(self, x: Element, y: Any) -> Element:
         return self._binary("fadd", "add", x, y)
@@ -254,8 +255,8 @@ class ElementWriter(ElementLoops):
         bias, width = (127, 23) if dtype is float32 else (1023, 52)
         return self.bitcast(self.bits("shl", n + bias, width), dtype)
 
-    def checked(self, name: str, x: Element, y: Element) -> tuple[Element, Element]:
-        """Integer add, sub or mul; return the result and whether it overflows."""
+    def with_overflow(self, name: str, x: Element, y: Element) -> tuple[Element, Element]:
+        """Apply add, sub or mul to integers; return the wrapped result, and whether it overflowed."""
         ir_type = register(x.dtype)
         pair = f"{{ {ir_type}, i1 }}"
         sign = "u" if x.dtype.is_unsigned else "s"
@@ -305,8 +306,8 @@ class ElementWriter(ElementLoops):
             return x
         bits = self.bitcast(self.wrap(float32, x.ir), uint32)
         increment = self.bits("and", self.bits("lshr", bits, 16), 1) + 0x7FFF
-        quiet = self.bits("or", bits, 0x400000)
-        kept_bits = self.bits("and", self.select(self.is_nan(x), quiet, bits + increment), 0xFFFF0000)
+        quiet_nan = self.bits("or", bits, 0x400000)
+        kept_bits = self.bits("and", self.select(self.is_nan(x), quiet_nan, bits + increment), 0xFFFF0000)
         return Element(self, bfloat16, self.bitcast(kept_bits, float32).ir)
 
     def _round_to_odd(self, x: Element) -> Element:

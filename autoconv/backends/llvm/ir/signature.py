@@ -71,8 +71,8 @@ class Signature:
 
     def declaration(self, name: str) -> str:
         """Return the declaration of the function in another text."""
-        names = [attribute for attribute in self.attributes if attribute != "optnone"]
-        return f"declare {self.result} @{name}({', '.join(map(str, self.parameters))}) {' '.join(names)}"
+        attributes = " ".join(attribute for attribute in self.attributes if attribute != "optnone")
+        return f"declare {self.result} @{name}({', '.join(map(str, self.parameters))}) {attributes}"
 
 
 # LLVM takes 256 bits by default, because the first processors with 512 bits slowed down.
@@ -103,7 +103,10 @@ class Function:
             self.lines = hide_trip_counts(self.lines)
 
     def text(self, lines: Iterable[str], exported: bool = False) -> str:
-        """Return the text of the function with the given lines. Other modules can call it if it is `exported`."""
+        """Return the text of the function with other lines in place of its own.
+
+        Other modules can call the function if it is `exported`.
+        """
         keyword = "define" if exported or self.signature.exported else "define internal"
         header = self.signature.text(keyword, self.name)
         if self.takes_wide_vectors and not self.signature.is_quick:

@@ -44,7 +44,12 @@ class LoadedCode:
         files = [(code, _sections(code)) for code in codes]
         relocations = [list(_relocations(*file)) for file in files]
         through_table = _RELATIVE + _BY_TABLE
-        table_uses = {(i, r.symbol) for i, rows in enumerate(relocations) for r in rows if r.kind in through_table}
+        table_uses = {
+            (i, relocation.symbol)
+            for i, file_relocations in enumerate(relocations)
+            for relocation in file_relocations
+            if relocation.kind in through_table
+        }
         all_sections = [section for _, sections in files for section in sections]
         offsets, read_only_size, size, end = _layout(all_sections, len(table_uses))
         base = self._map_pages(size)
@@ -54,29 +59,30 @@ class LoadedCode:
         self._addresses = {s.name: s.address for table in symbols for s in table if s.is_shared and s.address}
         image = bytearray(size)
         table = _Table(image, base, end)
-        for (code, sections), names, rows, section_starts in zip(files, symbols, relocations, starts, strict=True):
+        parts = zip(files, symbols, relocations, starts, strict=True)
+        for (code, sections), file_symbols, file_relocations, section_starts in parts:
             for section, start in zip(sections, section_starts, strict=True):
                 if start is not None and section.kind == _PROGBITS:
                     data = code[section.offset : section.offset + section.size]
                     image[start - base : start - base + section.size] = data
-            for relocation in rows:
+            for relocation in file_relocations:
                 start = section_starts[relocation.section]
                 if start is not None:
-                    value, is_near = self._resolve(names[relocation.symbol], known_addresses)
+                    value, is_near = self._resolve(file_symbols[relocation.symbol], known_addresses)
                     table.store(relocation, start + relocation.offset, value, is_near)
         ctypes.memmove(base, bytes(image), size)
         if read_only_size and _libc().mprotect(base, read_only_size, mmap.PROT_READ | mmap.PROT_EXEC):
             raise Unlinkable("the system does not let memory become code")
 
-    def _resolve(self, symbol: _Symbol, symbols: Mapping[str, int]) -> tuple[int, bool]:
+    def _resolve(self, symbol: _Symbol, known_addresses: Mapping[str, int]) -> tuple[int, bool]:
         """Return the address of a symbol, and whether these files define it; raise Unlinkable for an unknown one."""
         own_address = symbol.address or self._addresses.get(symbol.name)
-        value = own_address or symbols.get(symbol.name)
-        if not value and symbol.is_shared:
-            value = _find_process_function(symbol.name)
-        if not value:
+        address = own_address or known_addresses.get(symbol.name)
+        if not address and symbol.is_shared:
+            address = _find_process_function(symbol.name)
+        if not address:
             raise Unlinkable(f"the symbol {symbol.name} is not defined")
-        return value, own_address is not None
+        return address, own_address is not None
 
     def address(self, name: str) -> int:
         return self._addresses[name]
@@ -157,8 +163,8 @@ def _sections(code: bytes) -> list[_Section]:
     return [_Section(*struct.unpack_from("<IIQQQQIIQQ", code, start + i * size)) for i in range(count)]
 
 
-def _layout(sections: Sequence[_Section], entries: int) -> tuple[list[int | None], int, int, int]:
-    """Lay out the sections.
+def _layout(sections: Sequence[_Section], entry_count: int) -> tuple[list[int | None], int, int, int]:
+    """Lay out the sections, and a table of addresses.
 
     Return the offset of each section, the size of code and constants, the total size, and the offset of the table.
     Code and constants are whole pages and come first; the table is within them.
@@ -172,12 +178,12 @@ def _layout(sections: Sequence[_Section], entries: int) -> tuple[list[int | None
             if section.kind == _UNWIND:  # exception tables: exceptions never pass through native code
                 continue
             if section.kind not in (_PROGBITS, _NOBITS) or section.flags & _TLS or section.alignment > mmap.PAGESIZE:
-                raise Unlinkable(f"sections of kind {section.kind} with flags {section.flags:#x} are not for this")
+                raise Unlinkable(f"sections of kind {section.kind} with flags {section.flags:#x} are not supported")
             offsets[i] = _align(end, max(section.alignment, 1))
             end = (offsets[i] or 0) + section.size
         if not writable:
             table = _align(end, _ENTRY)
-            end = read_only_size = _align(table + entries * _ENTRY, mmap.PAGESIZE)
+            end = read_only_size = _align(table + entry_count * _ENTRY, mmap.PAGESIZE)
     return offsets, read_only_size, max(_align(end, mmap.PAGESIZE), mmap.PAGESIZE), table
 
 
@@ -224,7 +230,7 @@ def _relocations(code: bytes, sections: Sequence[_Section]) -> Iterator[_Relocat
         for offset, info, addend in struct.iter_unpack("<QQq", rows):
             kind = info & 0xFFFFFFFF
             if kind not in (_R_X86_64_64, *_RELATIVE, *_BY_TABLE):
-                raise Unlinkable(f"relocations of kind {kind} are not for this")
+                raise Unlinkable(f"relocations of kind {kind} are not supported")
             yield _Relocation(kind, table.info, offset, info >> 32, addend)
 
 

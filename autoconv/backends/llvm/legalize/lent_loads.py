@@ -28,8 +28,9 @@ def mark_lent_loads(graph: Graph) -> Graph:
     copy = clone(graph, lambda *_: None)
     overlaps = Overlaps(copy)
     writers = [node for node in copy.walk() if node.effects.must_run]
-    for part in dict.fromkeys((copy, *(region for node in copy.walk() for region in node.regions))):
-        _mark_loads(part, overlaps, writers)
+    regions = dict.fromkeys(region for node in copy.walk() for region in node.regions)
+    for region in (copy, *regions):
+        _mark_loads(region, overlaps, writers)
     return copy
 
 
@@ -52,13 +53,14 @@ def _mark_loads(graph: Graph, overlaps: Overlaps, writers: Sequence[Node]) -> No
         is_dense_array = not is_open(load.results[0].type) and array.type.is_dense  # type: ignore[union-attr]
         if is_dense_array and not any(_may_write(writer, array, overlaps) for writer in writers):
             continue
-        last_reader = _last_reader(load, readers, outputs, positions)
-        between = graph.nodes[positions[load] + 1 : last_reader] if last_reader is not None else []
-        if last_reader is not None and not any(_may_write(node, load.inputs[0], overlaps) for node in between):
+        end = _last_reader_position(load, readers, outputs, positions)
+        if end is None:
+            continue
+        if not any(_may_write(node, array, overlaps) for node in graph.nodes[positions[load] + 1 : end]):
             load.attributes = {**load.attributes, "lent": True}
 
 
-def _last_reader(
+def _last_reader_position(
     load: Node, readers: dict[Value, list[Node]], outputs: set[Value], positions: dict[Node, int]
 ) -> int | None:
     """Return the position of the last node that reads the elements, views included; None for an output."""

@@ -17,10 +17,10 @@ from autoconv.backends.llvm.library.matrices import Matrix, RoutineText
 from autoconv.graph.dtypes import float64
 
 _MAX_SWEEPS = 60  # a row; two are enough
-_UNIT = 2.0**-52
+_EPSILON = 2.0**-52  # distance of 1 and the next double
 _SMALLEST_RADIUS = 1e-140  # the squares of smaller numbers lose digits
 _LANES = 8
-_ROTATED = ("x", "count", "width", "cosines", "sines", "first", "last")  # parameters of the function that rotates
+_PARAMETERS = ("x", "count", "width", "cosines", "sines", "first", "last")  # of the function that rotates columns
 
 
 class Rotations(NamedTuple):
@@ -40,7 +40,10 @@ class Rotations(NamedTuple):
 
 
 class _Diagonals(NamedTuple):
-    """A real matrix of two diagonals, in memory, and the number below which an element counts as zero."""
+    """A real matrix in memory: a diagonal with the elements d, a diagonal next to it with the elements e.
+
+    An element of at most `threshold` counts as zero.
+    """
 
     r: RoutineText
     diagonal: str
@@ -62,9 +65,9 @@ class _Diagonals(NamedTuple):
     def is_negligible(self, k: Operand) -> Element:
         """Return whether the neighbour of two elements of the diagonal changes neither of them."""
         b = self.r.b
-        size = b.intrinsic("fabs", self.e(k))
-        sizes = b.intrinsic("fabs", self.d(k)) + b.intrinsic("fabs", self.d(self.r.out.add(k, 1)))
-        return (size <= sizes * _UNIT) | (size <= self.threshold)
+        magnitude = b.intrinsic("fabs", self.e(k))
+        diagonal_sum = b.intrinsic("fabs", self.d(k)) + b.intrinsic("fabs", self.d(self.r.out.add(k, 1)))
+        return (magnitude <= diagonal_sum * _EPSILON) | (magnitude <= self.threshold)
 
 
 def diagonalise_tridiagonal(r: RoutineText, n: Operand, diagonal: str, neighbours: str, rotations: Rotations,
@@ -92,13 +95,13 @@ def diagonalise_bidiagonal(r: RoutineText, n: Operand, diagonal: str, neighbours
 
 
 def _threshold(r: RoutineText, n: Operand, diagonal: str, neighbours: str) -> Element:
-    """Return the largest magnitude times a sixteenth of a unit."""
+    """Return the largest magnitude times a sixteenth of the epsilon."""
     cell = r.cell(float64)
     for pointer, count in ((diagonal, n), (neighbours, r.out.sub(n, 1))):
         with r.loop(0, count) as k:
             magnitude, largest_so_far = r.b.intrinsic("fabs", load(r.b, float64, pointer, k)), r.get(cell, float64)
             r.put(cell, r.b.select(magnitude > largest_so_far, magnitude, largest_so_far))
-    return r.get(cell, float64) * (_UNIT / 16)
+    return r.get(cell, float64) * (_EPSILON / 16)
 
 
 def _repeat_sweeps(matrix: _Diagonals, n: Operand, sweep: Callable[[Operand, Operand], None]) -> None:
@@ -146,8 +149,8 @@ def _sweep_tridiagonal(matrix: _Diagonals, low: Operand, high: Operand, rotation
     half, corner = (matrix.d(last) - matrix.d(high)) * 0.5, matrix.e(last)
     radius = b.intrinsic("sqrt", half * half + corner * corner)
     divisor = half + b.intrinsic("copysign", radius, half)
-    is_flat = divisor.same(0.0)
-    quotient = corner / b.select(is_flat, r.real(1.0), divisor) * corner
+    is_zero = divisor.same(0.0)
+    quotient = corner / b.select(is_zero, r.real(1.0), divisor) * corner
     bulge, side = r.cell(float64), r.cell(float64)
     r.put(bulge, matrix.d(low) - (matrix.d(high) - quotient))
     r.put(side, matrix.e(low))
@@ -215,7 +218,7 @@ def _bidiagonal_shift(matrix: _Diagonals, low: Operand, high: Operand) -> Elemen
     is_singular = (r.get(smallest, float64) <= matrix.threshold) | total.same(0.0)
     shift = first * second * 2.0 / b.select(is_singular, r.real(1.0), total)
     ratio = shift / b.select(is_singular, r.real(1.0), b.intrinsic("fabs", matrix.d(low)))
-    return b.select(is_singular | (ratio * ratio < _UNIT), r.real(0.0), shift)
+    return b.select(is_singular | (ratio * ratio < _EPSILON), r.real(0.0), shift)
 
 
 def _rotation(r: RoutineText, x: Element, y: Element) -> tuple[Element, Element, Element]:
@@ -229,9 +232,8 @@ def _rotation(r: RoutineText, x: Element, y: Element) -> tuple[Element, Element,
 
 def _rotate_columns(r: RoutineText) -> str:
     """Write the function that applies the rotations of a sweep, some rows at a time, and return its name."""
-    kinds = {name: "ptr" if name in ("x", "cosines", "sines") else "i64" for name in _ROTATED}
-    declared = [Parameter(kind, f"%{name}") for name, kind in kinds.items()]
-    out = FunctionText(r.out.module, Signature("void", declared, "noinline nounwind"))
+    parameters = [Parameter("ptr" if name in ("x", "cosines", "sines") else "i64", f"%{name}") for name in _PARAMETERS]
+    out = FunctionText(r.out.module, Signature("void", parameters, "noinline nounwind"))
     vector = f"<{_LANES} x double>"
     strips = out.op("sdiv", "%count", _LANES)
 
@@ -240,19 +242,21 @@ def _rotate_columns(r: RoutineText) -> str:
         zeros = f"<{_LANES} x i32> zeroinitializer"
         return Operand.of(out.new(f"shufflevector {vector} {first}, {vector} poison, {zeros}"), vector)
 
-    def rotate(kind: str, start: Operand, spread: Callable[[Operand], Operand]) -> None:
-        base, carried = out.gep("double", "%x", start), out.alloca(kind)
+    def rotate(ir_type: str, start: Operand, spread: Callable[[Operand], Operand]) -> None:
+        """Write the rotations of one row, or of a vector of rows, of which `start` is the first."""
+        base, carried = out.gep("double", "%x", start), out.alloca(ir_type)
 
         def address(column: Operand | str) -> Operand:
             return out.gep("double", base, out.mul(column, "%width"))
 
-        out.store(kind, out.load(kind, address("%first"), ", align 8"), carried)
+        out.store(ir_type, out.load(ir_type, address("%first"), ", align 8"), carried)
         with out.loop("%first", "%last", unrolled=False) as k:
             cosine, sine = (spread(out.load("double", out.gep("double", part, k))) for part in ("%cosines", "%sines"))
-            x, y = out.load(kind, carried), out.load(kind, address(out.add(k, 1)), ", align 8")
-            out.store(kind, out.op("fadd", out.op("fmul", cosine, x), out.op("fmul", sine, y)), address(k), ", align 8")
-            out.store(kind, out.op("fsub", out.op("fmul", cosine, y), out.op("fmul", sine, x)), carried)
-        out.store(kind, out.load(kind, carried), address("%last"), ", align 8")
+            x, y = out.load(ir_type, carried), out.load(ir_type, address(out.add(k, 1)), ", align 8")
+            rotated_x = out.op("fadd", out.op("fmul", cosine, x), out.op("fmul", sine, y))
+            out.store(ir_type, rotated_x, address(k), ", align 8")
+            out.store(ir_type, out.op("fsub", out.op("fmul", cosine, y), out.op("fmul", sine, x)), carried)
+        out.store(ir_type, out.load(ir_type, carried), address("%last"), ", align 8")
 
     with out.loop("0", strips) as strip:
         rotate(vector, out.mul(strip, _LANES), splat)

@@ -17,8 +17,7 @@ import numpy as np
 TYPE_OFFSET = 8
 DATA, RANK, DIMENSIONS, STRIDES, BASE, DESCRIPTOR, FLAGS = 16, 24, 32, 40, 48, 56, 64
 ANY_NUMBER = -(2**63)  # wildcard among the expected sizes or strides of an array
-FLOAT_VALUE = CELL_CONTENTS = 16
-SCALAR_VALUE = 16  # offset of the value in a NumPy scalar
+FLOAT_VALUE = CELL_CONTENTS = SCALAR_VALUE = 16  # offsets in a Python float, in a cell and in a NumPy scalar
 REAL_PART, IMAGINARY_PART = 16, 24  # offsets in a Python complex
 # Offsets in PyByteArrayObject: size, allocated size, start of the allocation, start of the bytes.
 BYTE_COUNT, BYTE_ROOM, BYTE_MEMORY, BYTE_START = 16, 24, 32, 40
@@ -133,6 +132,7 @@ def frames_left_offset() -> int | None:
     count = 64
 
     def words(depth: int) -> list[int]:
+        """Return the first words of the thread state, read in a call nested `depth` times."""
         return words(depth - 1) if depth else list((ctypes.c_int32 * count).from_address(state()))
 
     limit, words_by_depth = sys.getrecursionlimit(), [words(depth) for depth in range(4)]
@@ -151,7 +151,7 @@ def frames_left_offset() -> int | None:
 def dict_version_offset() -> int | None:
     """Return the offset of a dict's version, an int of 8 bytes that each change replaces by another (PEP 509).
 
-    None where Python has no such versions; changes of a dict are tried.
+    Return None if Python has no versions: if one of several changes of a dict leaves the number as it was.
     """
     namespace: dict[str, int] = {"a": 0}
     changes: list[Callable[[], object]] = [
@@ -190,8 +190,8 @@ def _blas_addresses() -> dict[str, int]:
     Functions that get and set the number of threads are included. The dict is empty if NumPy uses another library.
     """
     library = ctypes.CDLL(_numpy_core().__file__)
-    available = {ours: theirs for ours, theirs in _LIBRARY_SYMBOLS.items() if hasattr(library, theirs)}
-    return {ours: _address(getattr(library, theirs)) for ours, theirs in available.items()}
+    available = {name: symbol for name, symbol in _LIBRARY_SYMBOLS.items() if hasattr(library, symbol)}
+    return {name: _address(getattr(library, symbol)) for name, symbol in available.items()}
 
 
 def _check_layout() -> None:
@@ -222,12 +222,12 @@ def _check_layout() -> None:
     parts = [ctypes.c_double.from_address(id(number) + at).value for at in (REAL_PART, IMAGINARY_PART)]
     if parts != [number.real, number.imag]:
         raise UnknownLayout("a complex number of this Python does not lie in memory as native code expects")
-    empty = ctypes.PYFUNCTYPE(
+    new_array = ctypes.PYFUNCTYPE(
         ctypes.py_object, ctypes.c_int, ctypes.POINTER(ctypes.c_int64), ctypes.py_object, ctypes.c_int
     )(_numpy_table()[_NUMPY_POSITIONS["PyArray_Empty"]])
     descriptor = np.dtype(np.int16)
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(descriptor))  # the call takes over a reference
-    result = empty(2, (ctypes.c_int64 * 2)(4, 5), descriptor, 0)
+    result = new_array(2, (ctypes.c_int64 * 2)(4, 5), descriptor, 0)
     if type(result) is not np.ndarray or result.shape != (4, 5) or result.dtype != np.int16:
         raise UnknownLayout("NumPy's table of C functions differs from the one that native code expects")
 

@@ -16,18 +16,22 @@ def power(w: Control, node: Node, x: Term, y: Term) -> Term | None:
     x, y = w.broadcast(x, y)
     if not y.dtype.is_unsigned:
         w.fail(y < 0)
-    state = [x, y, w.fill_like(x, 1, x.dtype)]
+    state = [x, y, w.fill_like(x, 1, x.dtype)]  # base, exponent, product
     word = w.error_word_or_zero(w.error_word)
     final_state = w.loop(
-        lambda state, word: _has_bits(w, state, word), lambda state, word: _multiply_by_bit(w, state, word), state, word
+        lambda state, word: _has_bits_left(w, state, word),
+        lambda state, word: _multiply_by_bit(w, state, word),
+        state,
+        word,
     )
     w.error_word = final_state.pop()
     return final_state[2]
 
 
-def _has_bits(w: Control, state: list[Term], word: Term) -> Term:
+def _has_bits_left(w: Control, state: list[Term], word: Term) -> Term:
     w.error_word = word
-    return w.reduce_any(state[1] > 0)
+    _, exponent, _ = state
+    return w.reduce_any(exponent > 0)
 
 
 def _multiply_by_bit(w: Control, state: list[Term], word: Term) -> list[Term]:
