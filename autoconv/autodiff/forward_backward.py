@@ -309,14 +309,14 @@ class ReverseBuilder(GraphBuilder):
             return self.constant(value=np.broadcast_to(zero, x.shape), weak=x.weak)  # type: ignore[arg-type]
         return super().__getattr__("zeros_like")(x, **attributes)
 
-    def _value(self, op: Op, operand: Any, position: int, operands: Sequence[Any]) -> Value:
+    def _operand_value(self, op: Op, operand: Any, position: int, operands: Sequence[Any]) -> Value:
         if isinstance(operand, Value) and operand.graph is not self.graph:
             if position in op.traits.shape_only and not self._level.is_available(operand):
                 if isinstance(operand.type, TensorType) and is_static(operand.type):
                     return self.zeros_like(operand)  # type: ignore[no-any-return]
                 return self._level.resolve_shape(operand)
             return self._level.resolve(operand)
-        return super()._value(op, operand, position, operands)
+        return super()._operand_value(op, operand, position, operands)
 
 
 def empty_stack(b: GraphBuilder, type_: ListType) -> Value:

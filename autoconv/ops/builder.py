@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.graph.dtypes import DType
 from autoconv.graph.graph import Graph, Span, Value
 from autoconv.graph.types import TensorType
 from autoconv.ops.record import OPS, Op
@@ -17,7 +16,7 @@ class GraphBuilder:
     """A builder that records ops into `graph`: `GraphBuilder(graph).add(x, y)` appends a node and returns its result.
 
     An op with several results returns a tuple of Values. Python numbers and arrays among the operands become
-    constants; a number takes the dtype of the value that it meets. Nodes get the span in `span`. Raises
+    constants; a number takes the dtype of the value that it meets. Nodes get the span `span`. Raises
     AttributeError for an unknown op, and the errors of the op's type rule.
     """
 
@@ -32,13 +31,13 @@ class GraphBuilder:
         known_op: Op = op
 
         def apply(*operands: Any, **attributes: Any) -> Any:
-            inputs = [self._value(known_op, x, i, operands) for i, x in enumerate(operands)]
+            inputs = [self._operand_value(known_op, x, i, operands) for i, x in enumerate(operands)]
             results = self.graph.add(known_op, inputs, attributes, span=self.span).results
             return results[0] if len(results) == 1 else results
 
         return apply
 
-    def _value(self, op: Op, operand: Any, position: int, operands: Sequence[Any]) -> Value:
+    def _operand_value(self, op: Op, operand: Any, position: int, operands: Sequence[Any]) -> Value:
         if isinstance(operand, Value):
             return operand
         if isinstance(operand, (np.ndarray, np.generic)):
@@ -46,7 +45,7 @@ class GraphBuilder:
         shared_type = _type_to_share(op, position, operands)
         if shared_type is None:
             return self.constant(value=np.asarray(operand))
-        return self.constant(value=_as_dtype(operand, shared_type.dtype), weak=shared_type.weak)
+        return self.constant(value=np.asarray(operand, shared_type.dtype.numpy), weak=shared_type.weak)
 
 
 def _type_to_share(op: Op, position: int, operands: Sequence[Any]) -> TensorType | None:
@@ -56,7 +55,3 @@ def _type_to_share(op: Op, position: int, operands: Sequence[Any]) -> TensorType
         return None
     types = (operands[int(i)].type for i in positions if isinstance(operands[int(i)], Value))
     return next((type_ for type_ in types if isinstance(type_, TensorType)), None)
-
-
-def _as_dtype(number: Any, dtype: DType) -> Any:
-    return np.asarray(number, dtype.numpy)

@@ -17,15 +17,15 @@ import numpy as np
 from autoconv.graph.attribute_text import attribute_class
 from autoconv.graph.dtypes import as_dtype
 
-INPUT = "input"  # a part of an entry that an operand gives
-_FIRST, _LAST = -(2**63), 2**63 - 1
+INPUT = "input"  # stands in an entry for a number that an operand gives
+_MIN_BOUND, _MAX_BOUND = -(2**63), 2**63 - 1
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
     """One item of an index."""
 
-    covers: ClassVar[int] = 0  # dimensions that the entry indexes; those of `Mask` and `Rest` depend on the context
+    dimension_count: ClassVar[int] = 0  # those that the entry indexes; 0 for `Mask` and `Rest`, which vary
 
     @property
     def parts(self) -> tuple[Any, ...]:
@@ -33,11 +33,11 @@ class Entry:
         return ()
 
     @property
-    def takes(self) -> int:
+    def operand_count(self) -> int:
         """The number of operands."""
         return self.parts.count(INPUT)
 
-    def filled(self, operands: Iterable[Any]) -> tuple[Any, ...]:
+    def with_operands(self, operands: Iterable[Any]) -> tuple[Any, ...]:
         """Return the parts, each INPUT replaced by the next operand."""
         remaining = iter(operands)
         return tuple(next(remaining) if part == INPUT else part for part in self.parts)
@@ -48,7 +48,7 @@ class Entry:
 class At(Entry):
     """A single position; its dimension is dropped."""
 
-    covers: ClassVar[int] = 1
+    dimension_count: ClassVar[int] = 1
     index: Any
 
     @property
@@ -61,7 +61,7 @@ class At(Entry):
 class Slice(Entry):
     """A slice; each bound is an integer, a dimension, None, or INPUT."""
 
-    covers: ClassVar[int] = 1
+    dimension_count: ClassVar[int] = 1
     start: Any = None
     stop: Any = None
     step: Any = None
@@ -81,20 +81,20 @@ class Slice(Entry):
 class Gather(Entry):
     """An array of positions: takes an operand of integers, of any shape."""
 
-    covers: ClassVar[int] = 1
+    dimension_count: ClassVar[int] = 1
 
     @property
-    def takes(self) -> int:
+    def operand_count(self) -> int:
         return 1
 
 
 @attribute_class
 @dataclass(frozen=True, slots=True)
 class Mask(Entry):
-    """A mask: takes an operand of bools, with as many dimensions as it covers."""
+    """A mask: takes an operand of bools, with as many dimensions as it indexes."""
 
     @property
-    def takes(self) -> int:
+    def operand_count(self) -> int:
         return 1
 
 
@@ -113,7 +113,7 @@ class Rest(Entry):
 Spec = tuple[Entry, ...]
 
 
-class Aligned(NamedTuple):
+class AlignedEntry(NamedTuple):
     """An entry with its operands, the first dimension that it indexes, and the number of those dimensions."""
 
     entry: Entry
@@ -124,30 +124,31 @@ class Aligned(NamedTuple):
 
 def align(
     spec: Spec, rank: int, operands: Iterable[Any] = (), rank_of: Callable[[Any], int] = np.ndim
-) -> list[Aligned]:
-    """Pair the entries of an index with the dimensions of an array; a missing `Rest` is added behind them.
+) -> list[AlignedEntry]:
+    """Pair the entries of an index with the dimensions of an array; a missing `Rest` is added after them.
 
     `operands` may be left out where no caller needs them. `rank_of` gives the rank of a mask's operand. The width of
     `Rest` is negative if there are more entries than dimensions.
     """
-    iterator = iter(operands)
+    remaining_operands = iter(operands)
     entries = spec if any(isinstance(entry, Rest) for entry in spec) else (*spec, Rest())
-    pairs = [(entry, tuple(islice(iterator, entry.takes))) for entry in entries]
-    counts = [
-        rank_of(entry_operands[0]) if isinstance(entry, Mask) else entry.covers for entry, entry_operands in pairs
+    pairs = [(entry, tuple(islice(remaining_operands, entry.operand_count))) for entry in entries]
+    widths = [
+        rank_of(entry_operands[0]) if isinstance(entry, Mask) else entry.dimension_count
+        for entry, entry_operands in pairs
     ]
-    remaining, axis = rank - sum(counts), 0
-    result: list[Aligned] = []
-    for (entry, entry_operands), count in zip(pairs, counts, strict=True):
-        count = remaining if isinstance(entry, Rest) else count
-        result.append(Aligned(entry, entry_operands, axis, count))
-        axis += count
+    rest_width, axis = rank - sum(widths), 0
+    result: list[AlignedEntry] = []
+    for (entry, entry_operands), width in zip(pairs, widths, strict=True):
+        width = rest_width if isinstance(entry, Rest) else width
+        result.append(AlignedEntry(entry, entry_operands, axis, width))
+        axis += width
     return result
 
 
-def covered_dimensions(entries: Iterable[Aligned]) -> int:
+def covered_dimensions(entries: Iterable[AlignedEntry]) -> int:
     """Return how many dimensions the entries index, apart from `Rest`."""
-    return sum(part.width for part in entries if not isinstance(part.entry, Rest))
+    return sum(aligned.width for aligned in entries if not isinstance(aligned.entry, Rest))
 
 
 def is_basic(spec: Spec) -> bool:
@@ -155,10 +156,10 @@ def is_basic(spec: Spec) -> bool:
     return not any(isinstance(entry, (Gather, Mask)) for entry in spec)
 
 
-def is_fixed(spec: Spec, *kinds: type[Entry]) -> bool:
-    """Return whether an index consists of entries of the given kinds, and no bound of a slice is an operand."""
+def has_only_entries(spec: Spec, *kinds: type[Entry]) -> bool:
+    """Return whether an index consists of entries of these kinds, and no bound of a slice is an operand."""
     return all(
-        isinstance(entry, kinds) and not (isinstance(entry, Slice) and entry.takes) for entry in spec
+        isinstance(entry, kinds) and not (isinstance(entry, Slice) and entry.operand_count) for entry in spec
     )
 
 
@@ -167,9 +168,9 @@ def parse_index(index: Any, is_tensor: Callable[[Any], bool]) -> tuple[Spec, lis
 
     Raises IndexError for a second Ellipsis and TypeError for invalid items.
     """
-    entries = index if isinstance(index, tuple) else (index,)
+    items = index if isinstance(index, tuple) else (index,)
     operands: list[Any] = []
-    spec = tuple(_parse_item(item, is_tensor, operands) for item in entries)
+    spec = tuple(_parse_item(item, is_tensor, operands) for item in items)
     if sum(isinstance(entry, Rest) for entry in spec) > 1:
         raise IndexError("an index can only have a single ellipsis ('...')")
     return spec, operands
@@ -184,23 +185,23 @@ def _parse_item(item: Any, is_tensor: Callable[[Any], bool], operands: list[Any]
         return Slice(*(_parse_bound(b, is_tensor, operands) for b in (item.start, item.stop, item.step)))
     if is_tensor(item):
         return _parse_tensor(item, operands)
-    if isinstance(item, (list, tuple)) and _contains(item, is_tensor):
+    if isinstance(item, (list, tuple)) and _has_tensor(item, is_tensor):
         operands.append(item)
-        return Mask() if _are_bools(item, is_tensor) else Gather()
+        return Mask() if _is_mask(item, is_tensor) else Gather()
     if isinstance(item, (bool, np.bool_, list, tuple, np.ndarray)):
         return _parse_array(np.asarray(item), operands)
     try:
         return At(operator.index(item))
     except TypeError:
         if isinstance(item, (float, complex, str, bytes)):
-            raise NotAnIndex(_ALLOWED + type(item).__name__, IndexError(NUMPY_INDEX_MESSAGE)) from None
-        raise TypeError(_ALLOWED + type(item).__name__) from None
+            raise NotAnIndex(_INVALID_INDEX + type(item).__name__, IndexError(NUMPY_INDEX_MESSAGE)) from None
+        raise TypeError(_INVALID_INDEX + type(item).__name__) from None
 
 
 def _parse_tensor(item: Any, operands: list[Any]) -> Entry:
     dtype = as_dtype(item.dtype)
     if not (dtype.is_integer or dtype.is_bool):
-        raise NotAnIndex(f"{_ALLOWED}a {dtype.name} tensor")
+        raise NotAnIndex(f"{_INVALID_INDEX}a {dtype.name} tensor")
     operands.append(item)
     if dtype.is_bool:
         return Mask()
@@ -216,7 +217,7 @@ def _parse_array(array: np.ndarray, operands: list[Any]) -> Entry:
     if array.size == 0 and array.dtype.kind == "f":
         array = array.astype(np.int64)
     if array.dtype.kind not in "iub":
-        raise TypeError(f"{_ALLOWED}an array of {array.dtype}")
+        raise TypeError(f"{_INVALID_INDEX}an array of {array.dtype}")
     if array.ndim == 0 and array.dtype.kind != "b":
         return At(int(array))
     operands.append(array)
@@ -232,17 +233,17 @@ def _parse_bound(bound: Any, is_tensor: Callable[[Any], bool], operands: list[An
         operands.append(bound)
         return INPUT
     try:
-        return max(_FIRST, min(operator.index(bound), _LAST))  # clamped like the bounds of Python's slices
+        return max(_MIN_BOUND, min(operator.index(bound), _MAX_BOUND))  # clamped like the bounds of Python's slices
     except TypeError:
         raise TypeError(f"slice bounds have to be integers or None, found {type(bound).__name__}") from None
 
 
-def _are_bools(items: Any, is_tensor: Callable[[Any], bool]) -> bool:
+def _is_mask(items: Any, is_tensor: Callable[[Any], bool]) -> bool:
     """Return whether a list of numbers and tensors is a mask; bools among integers are positions."""
     dtypes = [leaf.dtype if is_tensor(leaf) else np.asarray(leaf).dtype for leaf in _leaves(items)]
     kinds = {as_dtype(dtype).numpy.kind for dtype in dtypes}
     if not kinds <= set("iub"):
-        raise NotAnIndex(f"{_ALLOWED}a list", IndexError(NUMPY_INDEX_MESSAGE))
+        raise NotAnIndex(f"{_INVALID_INDEX}a list", IndexError(NUMPY_INDEX_MESSAGE))
     return kinds == {"b"}
 
 
@@ -254,19 +255,19 @@ def _leaves(items: Any) -> Iterator[Any]:
             yield item
 
 
-def _contains(items: Any, is_tensor: Callable[[Any], bool]) -> bool:
+def _has_tensor(items: Any, is_tensor: Callable[[Any], bool]) -> bool:
     return any(is_tensor(leaf) for leaf in _leaves(items))
 
 
 class NotAnIndex(TypeError):
-    """An invalid index; `plain` is NumPy's error for it, None for a tensor, which has no value in NumPy."""
+    """An invalid index; `numpy_error` is NumPy's error for it, None for a tensor, which has no value in NumPy."""
 
-    def __init__(self, message: str, plain: Exception | None = None) -> None:
+    def __init__(self, message: str, numpy_error: Exception | None = None) -> None:
         super().__init__(message)
-        self.plain = plain
+        self.numpy_error = numpy_error
 
 
-_ALLOWED = (
+_INVALID_INDEX = (
     "only integers, slices (`:`), ellipsis (`...`), newaxis (`None`) and integer or boolean arrays and tensors are "
     "valid indices, found "
 )

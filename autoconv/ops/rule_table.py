@@ -9,7 +9,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class RuleTable(dict[str, F], Generic[F]):
-    """Rules by the names of ops, or of classes of ops; `kind` names them in errors.
+    """Rules by the names of ops, or of classes of ops; errors call such a rule by the text `kind`.
 
     >>> rules = RuleTable("example rule")
     >>> @rules.of("add", "subtract")
@@ -23,7 +23,7 @@ class RuleTable(dict[str, F], Generic[F]):
         self._kind = kind
 
     def of(self, *names: str) -> Callable[[F], F]:
-        """Register a function as the rule of these names; raises ValueError where one has another rule."""
+        """Register a function as the rule of these names; raises ValueError if a name has another rule."""
 
         def register(rule: F) -> F:
             for name in names:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -31,8 +32,8 @@ def broadcast_to_bool(*inputs: TensorType, **_: Any) -> TensorType:
 def broadcast_shapes(*shapes: Shape) -> Shape:
     """NumPy's broadcasting of static, unknown and symbolic dimensions.
 
-    An unknown dimension against a number above 1 is that number (anything else fails at run time); against 1
-    it stays unknown. Raises ValueError for two incompatible static dimensions.
+    A symbol or an unknown dimension (None) against a number other than 1 is that number: any other size fails at run
+    time. Against 1 it stays; two different ones give None. Raises ValueError for two incompatible numbers.
     """
     if any(shape is None for shape in shapes):
         return None
@@ -45,25 +46,25 @@ def broadcast_shapes(*shapes: Shape) -> Shape:
     return tuple(result)
 
 
-def is_sure_to_fit(target: Sequence[Dimension], shape: Any) -> bool:
+def is_known_to_broadcast(target: Sequence[Dimension], shape: Any) -> bool:
     """Return whether a value of the shape is statically known to broadcast into `target`."""
     if shape is None or len(shape) > len(target):
         return False
     pairs = zip(reversed(shape), reversed(target), strict=False)
-    return all(size == 1 or (size == into and size is not None) for size, into in pairs)
+    return all(size == 1 or (size == target_size and size is not None) for size, target_size in pairs)
 
 
 def _broadcast_dimension(dimensions: list[Dimension], shapes: list[tuple[Dimension, ...]]) -> Dimension:
-    numbers = {d for d in dimensions if isinstance(d, int) and d != 1}
-    others = {d for d in dimensions if not isinstance(d, int)}
-    if len(numbers) > 1:
-        texts = " and ".join(str(list(shape)) for shape in shapes)
-        raise ValueError(f"the shapes {texts} do not broadcast: {sorted(numbers)} differ")
-    if numbers:
-        return numbers.pop()
-    if not others:
+    known_sizes = {d for d in dimensions if isinstance(d, int) and d != 1}
+    open_sizes = {d for d in dimensions if not isinstance(d, int)}
+    if len(known_sizes) > 1:
+        shapes_text = " and ".join(str(list(shape)) for shape in shapes)
+        raise ValueError(f"the shapes {shapes_text} do not broadcast: {sorted(known_sizes)} differ")
+    if known_sizes:
+        return known_sizes.pop()
+    if not open_sizes:
         return 1
-    return others.pop() if len(others) == 1 else None
+    return open_sizes.pop() if len(open_sizes) == 1 else None
 
 
 def reduced_shape(shape: Shape, axis: int | tuple[int, ...] | None, keepdims: bool) -> Shape:
@@ -90,11 +91,11 @@ def normalised_axes(axis: int | tuple[int, ...] | None, rank: int) -> tuple[int,
 def normalised_axis(axis: int, rank: int) -> int:
     if not -rank <= axis < rank:
         raise ValueError(f"axis {axis} is out of range for a tensor of {rank} dimensions")
-    return axis % rank if rank else 0
+    return axis % rank
 
 
 def diagonal_length(rows: Dimension, columns: Dimension, offset: int) -> Dimension:
-    """Return the length of a matrix's diagonal that starts `offset` columns right of the first element, or below."""
+    """Return the length of the diagonal `offset` columns right of the main one, or rows below it if negative."""
     if isinstance(rows, int) and isinstance(columns, int):
         return max(min(rows - max(-offset, 0), columns - max(offset, 0)), 0)
     return rows if rows == columns and not offset else None
@@ -102,9 +103,5 @@ def diagonal_length(rows: Dimension, columns: Dimension, offset: int) -> Dimensi
 
 def element_count(shape: Shape) -> int | None:
     """Return the number of elements, or None where a dimension is not static."""
-    total = 1
-    for dimension in shape if shape is not None else (None,):
-        if not isinstance(dimension, int):
-            return None
-        total *= dimension
-    return total
+    sizes = [dimension for dimension in shape or () if isinstance(dimension, int)]
+    return None if shape is None or len(sizes) < len(shape) else math.prod(sizes)

@@ -14,7 +14,7 @@ class Reduction:
 
     kind            its name in native code
     combine         the op that folds two elements, commutative and associative up to rounding
-    start           its neutral element; None for the lowest or highest number of the dtype
+    start           its neutral element; None if that is the lowest or highest number of the dtype
     """
 
     kind: str
@@ -33,9 +33,10 @@ class Reduction:
 
 @dataclass(frozen=True, slots=True)
 class SizeOperand:
-    """The operand that sizes of the result come from; it is absent where the attribute has them.
+    """The operand that sizes of the result come from.
 
-    position        its index, the last one
+    attribute       the attribute that has the sizes if the operand is absent
+    position        the index of the operand, the last one
     form            "vector" of dimensions, a single "number", or "pairs" of amounts before and after each dimension
     """
 
@@ -48,12 +49,12 @@ class SizeOperand:
 class Indexing:
     """The way in which operands with positions select elements of an array.
 
-    by              "rows": numbers along an axis; "vectors": the last axis of the positions is an index; "along": one
-                    position for each element of the part; "items": the entries of a subscript
-    positions       the first operand with positions
+    form            "rows": numbers along an axis; "vectors": the last axis of the positions is an index; "along": one
+                    number along an axis for each element of the result; "items": the entries of a subscript
+    positions       the index of the first operand with positions
     """
 
-    by: str
+    form: str
     positions: int = 1
 
 
@@ -61,9 +62,9 @@ class Indexing:
 class Scatter:
     """The way in which an op writes to indexed elements.
 
-    updates         the operand that is written
-    combine         the op that combines it with what is there; None where updates replace
-    base            the operand with the initial elements; None for zeros
+    updates         the index of the operand that is written
+    combine         the op that combines it with the present elements; None if it replaces them
+    base            the index of the operand with the initial elements; None for zeros
     """
 
     updates: int
@@ -98,12 +99,13 @@ class Traits:
     prints          it prints for Python's `print`: output that is counted, so that a rerun suppresses it
     irreversible    it has an effect outside of the program that nothing records: printing, calls of Python
     costly          an element takes longer to compute than to load: divisions and elementary functions
-    native_eagerly  the kernel takes many times as long as native code: eager calls on large arrays are compiled
+    compiles_eager_calls
+                    the kernel takes many times as long as native code: eager calls on large arrays are compiled
     reduction       how elements along axes are folded
     indexing        how operands with positions select the elements that are read or written
     scatter         how indexed elements are written; None for ops that read them
-    on_values       of an op on arrays in memory: the op with the same attributes on tensors
-    limited         an int beyond 64 bits raises: "only" where nothing else does, "also" where other errors are possible
+    op_on_tensors   of an op on arrays in memory: the op with the same attributes on tensors
+    overflow_error  an int beyond 64 bits raises: "only" if nothing else does, "also" if other errors are possible
     """
 
     elementwise: bool = False
@@ -124,9 +126,9 @@ class Traits:
     prints: bool = False
     irreversible: bool = False
     costly: bool = False
-    native_eagerly: bool = False
+    compiles_eager_calls: bool = False
     reduction: Reduction | None = None
     indexing: Indexing | None = None
     scatter: Scatter | None = None
-    on_values: str = ""
-    limited: str = ""
+    op_on_tensors: str = ""
+    overflow_error: str = ""

@@ -33,7 +33,7 @@ from autoconv.graph.rewriter import Rewriter
 from autoconv.graph.types import ArrayType, TensorType
 from autoconv.ops import OPS
 from autoconv.ops.analysis.extents import Extents
-from autoconv.ops.rules import is_sure_to_fit
+from autoconv.ops.rules import is_known_to_broadcast
 
 
 def forward_array_stores(graph: Graph, contract: str = "function") -> Graph:
@@ -152,7 +152,7 @@ def _is_forwarded(node: Node, array: Value, extents: Extents) -> bool:
         return None not in target_type.shape or extents.are_equal(array, node.inputs[1])
     return all(
         isinstance(size, int) for size in target_type.shape
-    ) and is_sure_to_fit(target_type.shape, value_type.shape)
+    ) and is_known_to_broadcast(target_type.shape, value_type.shape)
 
 
 __all__ = ["forward_array_stores"]

@@ -70,8 +70,8 @@ class ReadOnlyArrays:
         if node.op.name == "array_new":
             return node.attributes["fill"] is not None and not node.inputs
         if node.op.name == "array_view":
-            return not node.effects and not any(entry.takes for entry in node.attributes["spec"])
-        return bool(node.op.traits.on_values) or node.op.traits.selects or node.op.traits.repeats
+            return not node.effects and not any(entry.operand_count for entry in node.attributes["spec"])
+        return bool(node.op.traits.op_on_tensors) or node.op.traits.selects or node.op.traits.repeats
 
     def _reach_fixed_point(self) -> None:
         """Remove values with an unsuitable definition or use, to a fixed point."""
@@ -87,7 +87,7 @@ class ReadOnlyArrays:
         node = value.node
         if node is None:
             return self._is_valid_parameter(value)
-        if node.op.traits.on_values:
+        if node.op.traits.op_on_tensors:
             return node.inputs[0] in self.values
         if node.op.traits.selects:
             return all(region.outputs[value.index] in self.values for region in node.regions)
@@ -136,7 +136,7 @@ class ReadOnlyArrays:
         """Return whether neither the array nor an alias of it is ever written."""
         if self._writes is None:
             self._writes = Writes(self._graph, Overlaps(self._graph))
-        return self._writes.leave(array)
+        return self._writes.is_unwritten(array)
 
     # ---- uses
 
@@ -152,7 +152,7 @@ class ReadOnlyArrays:
         name = node.op.name
         if name == "array_load":
             return True
-        if node.op.traits.on_values:
+        if node.op.traits.op_on_tensors:
             return node.results[0] in self.values
         if name == "cond" and position:
             return all(region.parameters[position - 1] in self.values for region in node.regions)

@@ -11,7 +11,7 @@ from autoconv.errors import OtherKindError
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.types import ObjectType, TensorType
 from autoconv.ops.analysis.integer_ranges import RangeAnalysis
-from autoconv.ops.analysis.value_range import is_inside, result_range
+from autoconv.ops.analysis.value_range import is_within_int64, result_range
 from autoconv.ops.numpy.list_arrays import is_guess
 
 _NUMBER_TYPES = tuple(map(ObjectType, ("bool", "int", "float")))
@@ -102,12 +102,12 @@ class _ReachedNodes:
     def _may_exceed(self, node: Node) -> bool:
         """Return whether the node computes a number from numbers that may be an int beyond 64 bits."""
         values = (*node.inputs, *node.results)
-        if not node.op.traits.limited or not all(map(_is_number, values)) or _is_floating(node):
+        if not node.op.traits.overflow_error or not all(map(_is_number, values)) or _is_floating(node):
             return False
         ranges = [self._ranges.of(value) for value in node.inputs]
         known_ranges = [range_ for range_ in ranges if range_ is not None]
         bounds = result_range(node.op.name, known_ranges) if len(known_ranges) == len(ranges) else None
-        return bounds is None or not is_inside(bounds)
+        return bounds is None or not is_within_int64(bounds)
 
     def _note_rerun(self, reason: str) -> None:
         if self.rerun_after is None and self._irreversible_node is not None:

@@ -85,7 +85,7 @@ class _Promotion(Rewriter[ReadOnlyArrays]):
             attributes = {"value": np.array(fill, dtype.numpy), "weak": False}
             number = copy.add(OPS["constant"], (), attributes, span=node.span).results
             return copy.add_replacement(node, OPS["fill"], number, {"shape": shape}).results[0]
-        op = OPS[node.op.traits.on_values]
+        op = OPS[node.op.traits.op_on_tensors]
         selected = copy.add_replacement(node, op, [self.values[node.inputs[0]]], node.attributes)
         return selected.results[0]
 

@@ -267,13 +267,13 @@ def test_neutral_elements_of_extremes(dtype: str) -> None:
 def test_indexing(op: Op) -> None:
     """Other positions change the results."""
     indexing = op.traits.indexing
-    assert indexing is not None and indexing.by in ("rows", "vectors", "along", "items")
+    assert indexing is not None and indexing.form in ("rows", "vectors", "along", "items")
     changed = False
     for item in STORES if op.traits.stores_into is not None else samples_of(op):
         if len(item.inputs) > indexing.positions:
             inputs = list(item.inputs)
             positions = np.asarray(inputs[indexing.positions])
-            assert positions.dtype.kind in ("i", "b" if indexing.by == "items" else "i")
+            assert positions.dtype.kind in ("i", "b" if indexing.form == "items" else "i")
             inputs[indexing.positions] = np.zeros_like(positions)
             before, after = (_computed_or_stored(op, argument, item.attributes) for argument in (item.inputs, inputs))
             changed |= not is_same(before, after)
@@ -318,22 +318,22 @@ def test_scatter(op: Op) -> None:
         assert np.all(known) and np.any(found != base)
 
 
-@parametrize_ops(ops_with(lambda traits: traits.on_values))
+@parametrize_ops(ops_with(lambda traits: traits.op_on_tensors))
 def test_on_values(op: Op) -> None:
     x, attributes = IN_MEMORY[op.name]
-    assert is_same(run(op, x, **attributes)[0], run(OPS[op.traits.on_values], x, **attributes)[0])
+    assert is_same(run(op, x, **attributes)[0], run(OPS[op.traits.op_on_tensors], x, **attributes)[0])
 
 
-@parametrize_ops(ops_with(lambda traits: traits.limited))
+@parametrize_ops(ops_with(lambda traits: traits.overflow_error))
 def test_limited(op: Op) -> None:
     """Some operands give an int beyond 64 bits; with the trait "only", this is the only error."""
     attributes = {"python_round": {"digits": None}, "python_math": {"function": "floor"}}.get(op.name, {})
     arity = {len(item.inputs) for item in op.samples} if op.name != "python_math" else {1}
     least = np.array(-(2**63))
     candidates = [(np.array(3), np.array(80)), (np.array(-5.5), np.array(0)), (np.array(1e300),)]
-    if op.traits.limited == "only":  # a power or a shift of these would not fit into memory
+    if op.traits.overflow_error == "only":  # a power or a shift of these would not fit into memory
         candidates += [(least, least), (least, np.array(2**62)), (least,)]
-    raised, others = False, (OtherKindError, TypeError, ValueError) if op.traits.limited == "also" else ()
+    raised, others = False, (OtherKindError, TypeError, ValueError) if op.traits.overflow_error == "also" else ()
     for inputs in candidates:
         if len(inputs) in arity:
             try:

@@ -69,7 +69,7 @@ class Memory:
             if node.op.name == "array_strided":
                 term = self._take_strided(node, term)
                 continue
-            name = OPS[node.op.name].traits.on_values
+            name = OPS[node.op.name].traits.op_on_tensors
             rule = RULES.get(name)
             if name == "get_item":
                 selected = subscript(self.w, term, node.attributes["spec"], operands)

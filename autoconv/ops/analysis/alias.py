@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from autoconv.graph.types import ArrayType, TensorType
 from autoconv.ops.index_spec import At, Slice
 from autoconv.ops.numpy.arrays import entries_of
 
-DISJOINT, EQUAL, OVERLAP, UNKNOWN = "apart", "same", "some", "maybe"
+DISJOINT, EQUAL, OVERLAP, UNKNOWN = "disjoint", "equal", "overlap", "unknown"
 _MAX_WORK = 200  # steps of np.shares_memory's exact algorithm
 
 
@@ -21,7 +21,8 @@ class Overlaps:
     """Alias facts of a graph and its regions.
 
     The lattice of an array is a set of base arrays; the sets grow to a least fixed point over region flow. None in the
-    set stands for any array, and so do the arguments of the graph where they may have common elements.
+    set stands for any array. Arguments of `shared` array types count as one base array; if arguments are not disjoint,
+    each of them may be any array.
     """
 
     def __init__(self, graph: Graph, arguments_are_disjoint: bool = True) -> None:
@@ -33,7 +34,7 @@ class Overlaps:
             if isinstance(value.type, ArrayType):
                 base = shared[0] if value in shared else value
                 self._roots[value] = frozenset({base if arguments_are_disjoint else None})
-        self._collect(graph)
+        self._collect_sources(graph)
         self._reach_fixed_point()
 
     def between(self, a: Value, b: Value) -> str:
@@ -53,10 +54,10 @@ class Overlaps:
         layouts = [_layout_in_base(value, base_a) for value in (a, b)]
         if layouts[0] is None or layouts[1] is None:
             return UNKNOWN
-        widths = [value.dtype.size for value in (a, b)]
-        if layouts[0] == layouts[1] and widths[0] == widths[1]:
+        element_sizes = [value.dtype.size for value in (a, b)]
+        if layouts[0] == layouts[1] and element_sizes[0] == element_sizes[1]:
             return EQUAL
-        return _may_overlap(layouts[0], layouts[1], max(widths))
+        return _overlap_relation(layouts[0], layouts[1], max(element_sizes))
 
     def roots(self, value: Value) -> frozenset[Value]:
         """Return the base arrays of a value: arguments, and arrays allocated by nodes."""
@@ -72,14 +73,14 @@ class Overlaps:
         return [value for value, roots in self._roots.items() if roots == {value}]
 
     def may_view(self, value: Value, array: Value) -> bool:
-        """Return whether a value may be a view of this parameter of the graph."""
+        """Return whether a value may be a view of `array`, a parameter of the graph."""
         roots = self._possible_roots(value)
         return None in roots or bool(roots & self._possible_roots(array))
 
     def _possible_roots(self, value: Value) -> frozenset[Value | None]:
         return self._roots.get(base_of(value), frozenset({None}))
 
-    def _collect(self, graph: Graph) -> None:
+    def _collect_sources(self, graph: Graph) -> None:
         if graph in self._visited:
             return
         self._visited.add(graph)
@@ -98,7 +99,7 @@ class Overlaps:
                 for parameter, outer in parameter_sources(node, region):
                     if isinstance(parameter.type, ArrayType):
                         self._sources[parameter].append(outer)
-                self._collect(region)
+                self._collect_sources(region)
 
     def _reach_fixed_point(self) -> None:
         """Propagate base arrays along the flow of values, to a fixed point."""
@@ -109,7 +110,7 @@ class Overlaps:
                 roots = self._roots.get(value, frozenset())
                 for source in sources:
                     roots |= self._roots.get(base_of(source), frozenset())
-                if not sources:
+                if not sources:  # an unknown array
                     roots |= {None}
                 if roots != self._roots.get(value, frozenset()):
                     self._roots[value] = roots
@@ -126,7 +127,7 @@ class Writes:
         self._overlaps = overlaps
         self._targets: list[Value] = []
         self._writes_unknown_memory = False  # True if there are writes to memory that is not an operand
-        self._is_unwritten: dict[Value, bool] = {}
+        self._cached_answers: dict[Value, bool] = {}
         for node in graph.walk():
             self._record(node)
 
@@ -142,13 +143,13 @@ class Writes:
         elif not arrays and node.effects & Effects.WRITE:
             self._writes_unknown_memory = True
 
-    def leave(self, array: Value) -> bool:
-        """Return whether the elements of an array are never written, through aliases included."""
-        if array not in self._is_unwritten:
+    def is_unwritten(self, array: Value) -> bool:
+        """Return whether the elements of an array are never written, not even through aliases."""
+        if array not in self._cached_answers:
             relations = (self._overlaps.between(target, array) for target in self._targets)
             are_disjoint = all(relation == DISJOINT for relation in relations)
-            self._is_unwritten[array] = are_disjoint and not self._writes_unknown_memory
-        return self._is_unwritten[array]
+            self._cached_answers[array] = are_disjoint and not self._writes_unknown_memory
+        return self._cached_answers[array]
 
 
 def _only_reads(node: Node) -> bool:
@@ -183,53 +184,59 @@ def _same_view(a: Value, b: Value) -> bool:
     return True
 
 
-_Layout = tuple[int, tuple[int, ...], tuple[int, ...]]
+class _Layout(NamedTuple):
+    """The place of a view in its base; offset and strides count bytes."""
+
+    offset: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
 
 
 def _layout_in_base(value: Value, base: Value) -> _Layout | None:
-    """Return (offset in bytes, shape, strides) of a view in its base, or None if unknown."""
+    """Return the layout of a view in its base, or None if it is unknown."""
     type_ = value.type
     if not isinstance(type_, ArrayType) or None in type_.strides:
         return None
     if not all(isinstance(size, int) for size in type_.shape):
         return None
     if value is base:
-        return 0, type_.shape, type_.strides  # type: ignore[return-value]
+        return _Layout(0, type_.shape, type_.strides)  # type: ignore[arg-type]
     node = value.node
     assert node is not None
-    outer = _layout_in_base(node.inputs[0], base)
-    if outer is None:
+    viewed = _layout_in_base(node.inputs[0], base)
+    if viewed is None:
         return None
+    offset = viewed.offset
     if node.op.name == "array_strided":
-        return outer[0] + node.attributes["offset"], type_.shape, type_.strides  # type: ignore[return-value]
-    if len(node.inputs) > 1:
+        return _Layout(offset + node.attributes["offset"], type_.shape, type_.strides)  # type: ignore[arg-type]
+    if len(node.inputs) > 1 or 0 in viewed.shape:
         return None
-    if 0 in outer[1]:
-        return None
-    offset = outer[0]
     if node.op.name == "array_view":
-        offset += _offset(node, outer)
+        offset += _view_offset(node, viewed)
     elif node.op.name == "array_part" and node.attributes["which"] == "imag":
         offset += type_.dtype.size
     elif node.op.name == "array_diagonal":
         diagonal = node.attributes["offset"]
-        offset += (max(diagonal, 0) * outer[2][-1] + max(-diagonal, 0) * outer[2][-2]) if type_.shape[-1] else 0
-    return offset, type_.shape, type_.strides  # type: ignore[return-value]
+        offset += (
+            max(diagonal, 0) * viewed.strides[-1] + max(-diagonal, 0) * viewed.strides[-2] if type_.shape[-1] else 0
+        )
+    return _Layout(offset, type_.shape, type_.strides)  # type: ignore[arg-type]
 
 
-def _offset(node: Node, outer: _Layout) -> int:
+def _view_offset(node: Node, viewed: _Layout) -> int:
     total = 0
-    for entry, axis in entries_of(len(outer[1]), node.attributes["spec"]):
+    for entry, axis in entries_of(len(viewed.shape), node.attributes["spec"]):
+        size, stride = viewed.shape[axis], viewed.strides[axis]
         if isinstance(entry, At):
-            total += entry.index % outer[1][axis] * outer[2][axis]
+            total += entry.index % size * stride
         elif isinstance(entry, Slice):
-            first, last, step = slice(*entry.parts).indices(outer[1][axis])
-            total += first * outer[2][axis] if len(range(first, last, step)) else 0
+            start, stop, step = slice(*entry.parts).indices(size)
+            total += start * stride if len(range(start, stop, step)) else 0
     return total
 
 
-def _may_overlap(a: _Layout, b: _Layout, size: int) -> str:
-    byte_ranges = [_byte_range(layout, size) for layout in (a, b)]
+def _overlap_relation(a: _Layout, b: _Layout, element_size: int) -> str:
+    byte_ranges = [_byte_range(layout, element_size) for layout in (a, b)]
     if byte_ranges[0] is None or byte_ranges[1] is None:
         return DISJOINT
     (low_a, high_a), (low_b, high_b) = byte_ranges[0], byte_ranges[1]
@@ -237,7 +244,7 @@ def _may_overlap(a: _Layout, b: _Layout, size: int) -> str:
         return DISJOINT
     low = min(low_a, low_b)
     memory = np.empty(max(high_a, high_b) - low, np.uint8)
-    element_dtype = np.dtype((np.void, size))
+    element_dtype = np.dtype((np.void, element_size))
     first, second = (
         np.ndarray(shape, element_dtype, memory, offset - low, strides) for offset, shape, strides in (a, b)
     )
@@ -248,12 +255,13 @@ def _may_overlap(a: _Layout, b: _Layout, size: int) -> str:
         return UNKNOWN
 
 
-def _byte_range(layout: _Layout, size: int) -> tuple[int, int] | None:
+def _byte_range(layout: _Layout, element_size: int) -> tuple[int, int] | None:
+    """Return the first byte in the base and the one after the last; None for an array without elements."""
     offset, shape, strides = layout
     if 0 in shape:
         return None
-    steps = [(count - 1) * stride for count, stride in zip(shape, strides, strict=True)]
-    return offset + sum(s for s in steps if s < 0), offset + sum(s for s in steps if s > 0) + size
+    extents = [(count - 1) * stride for count, stride in zip(shape, strides, strict=True)]
+    return offset + sum(s for s in extents if s < 0), offset + sum(s for s in extents if s > 0) + element_size
 
 
 __all__ = ["DISJOINT", "EQUAL", "OVERLAP", "UNKNOWN", "Overlaps", "Writes", "base_of", "written_parameters"]

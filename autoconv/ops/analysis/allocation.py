@@ -6,7 +6,7 @@ from autoconv.graph.graph import Graph, Node, Value, is_recursive
 from autoconv.graph.region_flow import flow_edges
 from autoconv.graph.types import ObjectType
 
-_COPIES = frozenset({"list", "dict", "set", "sorted"})
+_COPYING_FUNCTIONS = frozenset({"list", "dict", "set", "sorted"})
 _LIST = ObjectType("list")
 
 
@@ -14,37 +14,38 @@ def fresh_objects(graph: Graph) -> frozenset[Value]:
     """Return the values that can hold only containers and objects allocated by nodes of the graph, in any region.
 
     A greatest fixed point over region flow. Each object is assumed fresh, with three exceptions: parameters of the
-    graph, results of nodes that do not allocate, and objects that may be another value that is not fresh.
+    graph, results of nodes that do not allocate, and values that may hold an object of a value that is not fresh.
     """
     sources_of: dict[Value, list[Value]] = {}
-    foreign: list[Value] = [value for value in graph.parameters if isinstance(value.type, ObjectType)]
+    not_allocated: list[Value] = [value for value in graph.parameters if isinstance(value.type, ObjectType)]
     for node in graph.walk():
-        _collect(node, sources_of, foreign)
+        _collect_sources(node, sources_of, not_allocated)
     readers: dict[Value, list[Value]] = {}
     for value, sources in sources_of.items():
         for source in sources:
             readers.setdefault(source, []).append(value)
-    not_fresh = set(foreign)
-    while foreign:
-        for value in readers.get(foreign.pop(), ()):
+    not_fresh = set(not_allocated)
+    worklist = list(not_allocated)
+    while worklist:
+        for value in readers.get(worklist.pop(), ()):
             if value not in not_fresh:
                 not_fresh.add(value)
-                foreign.append(value)
+                worklist.append(value)
     results = {value for node in graph.walk() for value in node.results if isinstance(value.type, ObjectType)}
     return frozenset((results | set(sources_of)) - not_fresh)
 
 
-def _collect(node: Node, sources_of: dict[Value, list[Value]], foreign: list[Value]) -> None:
+def _collect_sources(node: Node, sources_of: dict[Value, list[Value]], not_allocated: list[Value]) -> None:
     """Collect the sources of the node's results and its regions' parameters."""
     if node.op.traits.control and not is_recursive(node):
         for source, target in flow_edges(node):
             if source is None:  # an exception
-                foreign.append(target)
+                not_allocated.append(target)
             elif isinstance(target.type, ObjectType):
                 sources_of.setdefault(target, []).append(source)
     elif not _allocates(node):
         parameters = [value for region in node.regions for value in region.parameters]
-        foreign += [value for value in (*parameters, *node.results) if isinstance(value.type, ObjectType)]
+        not_allocated += [value for value in (*parameters, *node.results) if isinstance(value.type, ObjectType)]
 
 
 def _allocates(node: Node) -> bool:
@@ -54,7 +55,7 @@ def _allocates(node: Node) -> bool:
     if node.op.name != "object_apply":
         return False
     function = node.attributes["function"]
-    if function == "mul":  # a list times a number, in either order
-        makers = [value.node.op.name if value.node is not None else "" for value in node.inputs]
-        return "object_box" in makers and _LIST in [value.type for value in node.inputs]
-    return function in _COPIES or (function == "add" and all(value.type == _LIST for value in node.inputs))
+    if function == "mul":  # a list times a boxed number, in either order
+        op_names = [value.node.op.name if value.node is not None else "" for value in node.inputs]
+        return "object_box" in op_names and _LIST in [value.type for value in node.inputs]
+    return function in _COPYING_FUNCTIONS or (function == "add" and all(value.type == _LIST for value in node.inputs))

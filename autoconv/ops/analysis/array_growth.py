@@ -6,12 +6,12 @@ removes unused ones, so such arrays are found before that. Calls with arrays bey
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 
 from autoconv.graph.dimensions import monomials, plus, product, quotient, times
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.types import ArrayType, Symbol, TensorType
+from autoconv.ops.rules import element_count
 
 MAX_BYTES = 2**40  # of one array
 MAX_UNREAD_BYTES = 2**30  # of one array that nothing reads
@@ -21,35 +21,36 @@ _BROADCASTS = frozenset({"broadcast_to", "broadcast_to_shape_of"})  # views in N
 def may_outgrow(node: Node) -> bool:
     """Return whether a result is a new array in NumPy that may be larger than the arrays behind the inputs.
 
-    That is where it has more open dimensions than each of them, or numbers decide how often elements are repeated.
+    A result may be larger if it has more open dimensions than each of them. So it may if a number that is not constant
+    decides how many elements it has.
     """
-    if not _is_new(node):
+    if not _is_new_array(node):
         return False
     if any(_is_not_constant(node.inputs[at]) for at in node.op.traits.counted_by if at < len(node.inputs)):
         return True
     open_count = max((_open_dimension_count(value) for value in node.results), default=0)
     return open_count > 0 and open_count > max(
-        (_open_dimension_count(_base(value)) for value in node.inputs), default=0
+        (_open_dimension_count(_array_in_memory(value)) for value in node.inputs), default=0
     )
 
 
 def is_too_large(node: Node, limit: int = MAX_BYTES) -> bool:
     """Return whether a result of known shape is a new array in NumPy of more than `limit` bytes."""
-    return _is_new(node) and any(_bytes(value) > limit for value in node.results)
+    return _is_new_array(node) and any(_byte_count(value) > limit for value in node.results)
 
 
-def _is_new(node: Node) -> bool:
+def _is_new_array(node: Node) -> bool:
     return not node.op.traits.view and not node.regions and node.op.name not in _BROADCASTS
 
 
-def _base(value: Value) -> Value:
-    """Return the array that was broadcast to the value, or to what it is a view of; the value if there is none."""
-    base = value
-    while value.node is not None and not value.node.regions and not _is_new(value.node):
+def _array_in_memory(value: Value) -> Value:
+    """Return the operand of the first broadcast among the views that made the value; the value itself if none did."""
+    array = value
+    while value.node is not None and not value.node.regions and not _is_new_array(value.node):
         is_broadcast = value.node.op.name in _BROADCASTS
         value = value.node.inputs[0]
-        base = value if is_broadcast else base
-    return base
+        array = value if is_broadcast else array
+    return array
 
 
 def size_limits(graph: Graph) -> Iterator[Symbol]:
@@ -63,14 +64,14 @@ def size_limits(graph: Graph) -> Iterator[Symbol]:
         for value in node.results:
             shape = value.type.shape if isinstance(value.type, TensorType) else None
             size = None if shape is None else product(shape)
-            if isinstance(size, Symbol) and _is_of_arguments(size) and not _is_bounded(size, node):
+            if isinstance(size, Symbol) and _is_product_of_argument_sizes(size) and not _is_bounded(size, node):
                 assert isinstance(value.type, TensorType)
-                limit = plus(MAX_BYTES // value.type.dtype.size, times(size, -1))
-                assert isinstance(limit, Symbol)
-                yield limit
+                slack = plus(MAX_BYTES // value.type.dtype.size, times(size, -1))
+                assert isinstance(slack, Symbol)
+                yield slack
 
 
-def _is_of_arguments(size: Symbol) -> bool:
+def _is_product_of_argument_sizes(size: Symbol) -> bool:
     """Return whether a size is a polynomial over sizes of arguments, of degree 2 or more."""
     factors = [factor for factor, _ in monomials(size)]
     has_only_argument_sizes = all(type(symbol) is Symbol for factor in factors for symbol in factor)
@@ -78,7 +79,8 @@ def _is_of_arguments(size: Symbol) -> bool:
 
 
 def _is_bounded(size: Symbol, node: Node) -> bool:
-    types = [_base(value).type for value in node.inputs]
+    """Return whether a size is a constant multiple of the size of an input."""
+    types = [_array_in_memory(value).type for value in node.inputs]
     shapes = [type_.shape for type_ in types if isinstance(type_, (TensorType, ArrayType)) and type_.shape]
     return any(isinstance(quotient(size, product(shape)), int) for shape in shapes)
 
@@ -92,13 +94,12 @@ def _open_dimension_count(value: Value) -> int:
     return sum(not isinstance(size, int) for size in shape or ())
 
 
-def _bytes(value: Value) -> int:
+def _byte_count(value: Value) -> int:
     """Return the size of an array whose dimensions are known, else 0."""
     type_ = value.type
-    if not isinstance(type_, (TensorType, ArrayType)) or type_.shape is None:
+    if not isinstance(type_, (TensorType, ArrayType)):
         return 0
-    sizes = [size for size in type_.shape if isinstance(size, int)]
-    return math.prod(sizes) * type_.dtype.size if len(sizes) == len(type_.shape) else 0
+    return (element_count(type_.shape) or 0) * type_.dtype.size
 
 
 __all__ = ["MAX_BYTES", "MAX_UNREAD_BYTES", "is_too_large", "may_outgrow", "size_limits"]

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from autoconv.graph.graph import Node, Value
 
-# Ops that put sizes together, and those that give sizes of existing arrays.
-_PASSING = frozenset({"stack", "concat", "cast", "python_cast", "identity", "expand_dims"})
-_SIZES = frozenset({"constant", "shape", "array_size", "common_size", "dimension", "rank", "size"})
+_SIZE_FORWARDING_OPS = frozenset({"stack", "concat", "cast", "python_cast", "identity", "expand_dims"})
+_EXISTING_SIZE_OPS = frozenset({"constant", "shape", "array_size", "common_size", "dimension", "rank", "size"})
 
 
 def has_computed_sizes(node: Node) -> bool:
-    """Return whether the program computes sizes of the result: they may be negative, or more than memory holds."""
+    """Return whether the program computes sizes of the result, which may be negative or exceed memory."""
     traits = node.op.traits
     positions = traits.counted_by if traits.sizes is None else (traits.sizes.position, *traits.counted_by)
     return any(_is_computed(node.inputs[at]) for at in positions if at < len(node.inputs))
@@ -20,7 +19,7 @@ def _is_computed(value: Value) -> bool:
     if value.node is None:
         return True
     name = value.node.op.name
-    return any(map(_is_computed, value.node.inputs)) if name in _PASSING else name not in _SIZES
+    return any(map(_is_computed, value.node.inputs)) if name in _SIZE_FORWARDING_OPS else name not in _EXISTING_SIZE_OPS
 
 
 __all__ = ["has_computed_sizes"]

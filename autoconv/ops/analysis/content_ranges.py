@@ -31,22 +31,25 @@ from autoconv.ops.analysis.tally import Tally
 _UPDATE_LIMIT = 1 << 53  # at a thousand million a second, they take 104 days
 _DEPTH_LIMIT = 64  # nodes between a cell and the number that an update writes
 _CELL_TALLY = Tally((0, 0), None)
-_SUMS = {"add": 1, "python_add": 1, "subtract": -1, "python_subtract": -1}
-_CHOICES = frozenset({"maximum", "minimum"})
-_SAME_NUMBERS = frozenset({"broadcast_to", "cast", "identity", "python_cast", "python_int"})
+_SIGN_OF_SUM = {"add": 1, "python_add": 1, "subtract": -1, "python_subtract": -1}
+_SELECTING_OPS = frozenset({"maximum", "minimum"})
+_NUMBER_KEEPING_OPS = frozenset({"broadcast_to", "cast", "identity", "python_cast", "python_int"})
 
 
 def content_ranges(graph: Graph, overlaps: Overlaps, ranges: Mapping[Value, Range]) -> dict[Value, Range]:
     """Return the ranges of integers that come from cells; `ranges` has those of other numbers."""
-    updates = _update_bound(graph, ranges)
+    update_bound = _update_bound(graph, ranges)
     result: dict[Value, Range] = {}
     for dtype in (int32, int64):
-        result |= _Cells(graph, overlaps, ranges, dtype, updates).number_ranges()
+        result |= _Cells(graph, overlaps, ranges, dtype, update_bound).number_ranges()
     return result
 
 
 class _Cells:
-    """The cells of a graph of one dtype. An update is a number, or the tally of one, with the cells that may get it."""
+    """The cells of a graph of one dtype.
+
+    An update pairs the cells that may get a number with that number: a value, its tally, or None if it is unknown.
+    """
 
     def __init__(
         self, graph: Graph, overlaps: Overlaps, ranges: Mapping[Value, Range], dtype: DType, update_bound: int
@@ -56,10 +59,11 @@ class _Cells:
         self._ranges = ranges
         self._dtype = dtype
         self._update_bound = update_bound
+        # An eighth of the dtype's maximum; all steps together add as much at most, so sums of two cells fit.
         self._largest_reset = 1 << 8 * dtype.size - 4
         self._largest_step = self._largest_reset // update_bound - 1
         self._sources: dict[Value, list[Value | None]] = {}  # of parameters and results of control nodes
-        self._states: dict[Value, Value] = {}  # state parameters and results of loops: the result, which is the cell
+        self._states: dict[Value, Value] = {}  # by parameter or result of a loop's state: the result
         self._cells: set[Value] = set()
         self._updates: list[tuple[frozenset[Value], Value | Tally | None]] = []
         self._tallies: dict[Value, Tally | None] = {}
@@ -68,11 +72,11 @@ class _Cells:
             self._record_allocation(node)
         for node in graph.walk():
             self._record_writes(node)
-        self._drop_unbounded()
+        self._drop_unbounded_cells()
 
     def number_ranges(self) -> dict[Value, Range]:
-        updates = [self._tally_of_update(update) for cells, update in self._updates if cells & self._cells]
-        joined_tally = reduce(Tally.union, [tally for tally in updates if tally is not None], _CELL_TALLY)
+        tallies = [self._tally_of_update(update) for cells, update in self._updates if cells & self._cells]
+        joined_tally = reduce(Tally.union, [tally for tally in tallies if tally is not None], _CELL_TALLY)
         if joined_tally.resets is None:
             return {}
         cell_range = joined_tally.range_after(self._update_bound, joined_tally.resets)
@@ -133,7 +137,7 @@ class _Cells:
         roots = self._overlaps.known_roots(array)
         return frozenset(self._cells) if roots is None else roots
 
-    def _drop_unbounded(self) -> None:
+    def _drop_unbounded_cells(self) -> None:
         while True:
             self._tallies = {}
             dropped = set[Value]()
@@ -151,11 +155,11 @@ class _Cells:
 
     def _tally(self, value: Value, depth: int = 0) -> Tally | None:
         if value not in self._tallies:
-            self._tallies[value] = None  # also where the value depends on itself
-            self._tallies[value] = self._new_tally(value, depth)
+            self._tallies[value] = None  # the answer if the value depends on itself
+            self._tallies[value] = self._find_tally(value, depth)
         return self._tallies[value]
 
-    def _new_tally(self, value: Value, depth: int) -> Tally | None:
+    def _find_tally(self, value: Value, depth: int) -> Tally | None:
         node, type_ = value.node, value.type
         if value in self._ranges:
             return Tally(None, self._ranges[value])
@@ -166,7 +170,7 @@ class _Cells:
         if value in self._states:
             return _CELL_TALLY if self._states[value] in self._cells else None
         if value in self._sources:
-            return self._union(self._sources[value], depth)
+            return self._tally_of_any(self._sources[value], depth)
         if node is None:
             return None
         name, inputs = node.op.name, node.inputs
@@ -175,17 +179,17 @@ class _Cells:
         if name == "array_load":
             roots = self._overlaps.known_roots(inputs[0])
             return _CELL_TALLY if roots is not None and roots <= self._cells else None
-        if name in _SUMS:
-            return _sum(self._tally(inputs[0], depth + 1), self._tally(inputs[1], depth + 1), _SUMS[name])
-        if name in _CHOICES or (name == "range" and all(value in self._ranges for value in inputs)):
-            return self._union(inputs, depth)
+        if name in _SIGN_OF_SUM:
+            return _sum(self._tally(inputs[0], depth + 1), self._tally(inputs[1], depth + 1), _SIGN_OF_SUM[name])
+        if name in _SELECTING_OPS or (name == "range" and all(value in self._ranges for value in inputs)):
+            return self._tally_of_any(inputs, depth)
         if name == "select":
-            return self._union(inputs[1:], depth)
-        if name in _SAME_NUMBERS or node.op.traits.view:
+            return self._tally_of_any(inputs[1:], depth)
+        if name in _NUMBER_KEEPING_OPS or node.op.traits.view:
             return self._tally(inputs[0], depth + 1)
         return None
 
-    def _union(self, values: Sequence[Value | None], depth: int) -> Tally | None:
+    def _tally_of_any(self, values: Sequence[Value | None], depth: int) -> Tally | None:
         tallies = [
             None if value is None else self._tally(value, depth + 1) for value in values if not _is_absent(value)
         ]

@@ -7,18 +7,19 @@ from autoconv.graph.types import TensorType
 
 
 def escaping_arrays(graph: Graph) -> set[Value]:
-    """Return the arrays visible to the program: outputs, parts of objects, and operands of views that are."""
+    """Return the arrays that the program may see: outputs, inputs of objects and regions, bases of escaping views."""
     result = {value for value in graph.outputs if _is_array(value)}
     for node in reversed(graph.nodes):
         if node.op.traits.view:
-            shared = node.inputs[:1] if not result.isdisjoint(node.results) else ()
+            escaping = node.inputs[:1] if not result.isdisjoint(node.results) else ()
         else:
-            shared = node.inputs if node.regions or node.op.name.startswith("object_") else ()
-        result.update(filter(_is_array, shared))
+            escaping = node.inputs if node.regions or node.op.name.startswith("object_") else ()
+        result.update(filter(_is_array, escaping))
     return result
 
 
 def _is_array(value: Value) -> bool:
+    """Return whether Python holds the value as an array, not as a number or scalar."""
     return isinstance(value.type, TensorType) and not value.weak and value.shape != ()
 
 

@@ -12,7 +12,7 @@ from autoconv.ops.index_spec import Mask
 class Extents:
     """The extents of a graph's values. An extent is a key: values with equal keys have equal shapes in each run.
 
-    Elementwise results have the extent of their operands, the elements of an array where a mask holds that of the mask.
+    An elementwise result has the extent of its operands. That of elements selected by a mask depends on the mask's.
     Conservative: any other value has an extent of its own.
     """
 
@@ -20,7 +20,7 @@ class Extents:
         self._extents: dict[Value, Any] = {}
         for node in graph.nodes:
             for value in node.results:
-                self._extents[value] = self._of(node, value)
+                self._extents[value] = self._extent_of_result(node, value)
 
     def are_equal(self, first: Value, second: Value) -> bool:
         return bool(self.of(first) == self.of(second))
@@ -28,7 +28,7 @@ class Extents:
     def of(self, value: Value) -> Any:
         return self._extents.get(value, value)
 
-    def _of(self, node: Node, value: Value) -> Any:
+    def _extent_of_result(self, node: Node, value: Value) -> Any:
         if node.op.name in ("array_of", "array_load", "cast"):
             return self.of(node.inputs[0])
         if node.op.name == "get_item" and node.attributes["spec"] == (Mask(),):

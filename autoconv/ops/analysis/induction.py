@@ -21,10 +21,10 @@ from autoconv.graph.region_flow import state_size
 
 @dataclass(frozen=True, slots=True)
 class Counter:
-    """The induction variable of a loop: the state number `position`.
+    """The induction variable of a loop: the state at `position`.
 
-    Its limit is the constant `limit`, or the capture number `capture`. `is_only_exit`: no other condition ends the
-    loop.
+    Its limit is the constant `limit`, or the capture at position `capture`: None and -1 stand for the one that is not
+    used. `is_only_exit`: no other condition ends the loop.
     """
 
     position: int
@@ -36,12 +36,12 @@ class Counter:
 def counter_of(node: Node) -> Counter | None:
     """Return the counter of a loop; None if the loop has another form."""
     test, body = node.regions
-    count = state_size(node)
+    state_count = state_size(node)
     comparison, is_only_exit = _exit_comparison(test)
     if comparison is None or comparison.op.name != "python_less":
         return None
     variable, limit = comparison.inputs
-    if variable.node is not None or variable not in test.parameters[:count]:
+    if variable.node is not None or variable not in test.parameters[:state_count]:
         return None
     position = test.parameters.index(variable)
     increment = _increment(body, position)
@@ -50,8 +50,8 @@ def counter_of(node: Node) -> Counter | None:
     constant_limit = constant_of(limit)
     if constant_limit is not None:
         return Counter(position, constant_limit, -1, is_only_exit)
-    if limit.node is None and limit in test.parameters[count:]:
-        return Counter(position, None, test.parameters.index(limit) - count, is_only_exit)
+    if limit.node is None and limit in test.parameters[state_count:]:
+        return Counter(position, None, test.parameters.index(limit) - state_count, is_only_exit)
     return None
 
 
@@ -76,7 +76,7 @@ def _is_and(node: Node) -> bool:
 
 
 def _increment(body: Graph, position: int) -> Value | None:
-    """Return the value that an iteration adds to the state number `position`; None if it is updated otherwise."""
+    """Return the value that an iteration adds to the state at `position`; None if it is updated otherwise."""
     addition = body.outputs[position].node
     if addition is None or addition.op.name != "python_add":
         return None

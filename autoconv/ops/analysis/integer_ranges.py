@@ -26,7 +26,7 @@ from autoconv.ops.analysis.value_range import (
     comparison_range,
     implied_ranges,
     intersection,
-    is_inside,
+    is_within_int64,
     result_range,
 )
 
@@ -71,30 +71,30 @@ def integer_ranges(graph: Graph) -> dict[Value, Range]:
 class RangeAnalysis:
     """An interval analysis that reports the nodes which a run may reach.
 
-    `reached` is called for these nodes in the order of a run, once for each time that the node's region is entered from
+    `report` is called for these nodes in the order of a run, once for each time that the node's region is entered from
     the source. The ranges of the inputs are then at their fixed point (`of`). With `assumes_slow_growth`, a number that
     grows by a small step in each iteration stays within `_SLOW_GROWTH_RANGE`.
     """
 
     def __init__(
-        self, reached: Callable[[Node], None] | None = None, *, assumes_slow_growth: bool = False
+        self, report: Callable[[Node], None] | None = None, *, assumes_slow_growth: bool = False
     ) -> None:
-        self._reached = reached
+        self._report = report
         self._assumes_slow_growth = assumes_slow_growth
         self._entered: set[Graph] = set()  # bodies of recursive functions
         self._known_ranges: dict[Value, Range] = {}
         self._absent: set[Value] = set()  # placeholders, which nothing reads
-        self._states: dict[Node, tuple[Ranges, Ranges]] = {}  # of loops: operands, and the state for these
+        self._states: dict[Node, tuple[Ranges, Ranges]] = {}  # of loops: ranges of operands, and of the state for them
         self._assumed_ranges: dict[Value, Range] = {}
         self._required_by_loop: dict[Node, list[Value]] = {}
         self._limits = cache(_limits)
         self._owners: dict[Graph, Node] = {}
-        self._shared: set[Graph] = set()
-        self._outer: dict[Value, Value] = {}  # by parameter of an arm of a condition: the operand that it is
+        self._shared_regions: set[Graph] = set()  # of several nodes
+        self._operand_of: dict[Value, Value] = {}  # by parameter of an arm of a condition
 
     def ranges(self) -> dict[Value, Range]:
         """Return the ranges that hold wherever a value is computed."""
-        for graph in self._shared:
+        for graph in self._shared_regions:
             for value in (*graph.parameters, *(value for node in graph.walk() for value in node.results)):
                 self._known_ranges.pop(value, None)
             for node in graph.walk():
@@ -115,7 +115,7 @@ class RangeAnalysis:
     def _visit(self, graph: Graph, parameter_ranges: Sequence[Range | None], owner: Node | None = None) -> Ranges:
         """Return the ranges of the outputs, given those of the parameters."""
         if owner is not None and self._owners.setdefault(graph, owner) is not owner:
-            self._shared.add(graph)
+            self._shared_regions.add(graph)
         for value, range_ in zip(graph.parameters, parameter_ranges, strict=True):
             self._set_range(value, range_)
         for node in graph.nodes:
@@ -135,20 +135,20 @@ class RangeAnalysis:
     @contextmanager
     def _suppress_reports(self) -> Iterator[None]:
         """Suspend reports: for states that are no fixed point, and for regions that are never entered."""
-        reached, self._reached = self._reached, None
+        report, self._report = self._report, None
         try:
             yield
         finally:
-            self._reached = reached
+            self._report = report
 
     def _visit_node(self, node: Node) -> None:
         name = node.op.name
-        if self._reached is not None:
-            self._reached(node)
+        if self._report is not None:
+            self._report(node)
         if name == "constant":
             array = np.asarray(node.attributes["value"])
-            is_integer = array.shape == () and array.dtype.kind in "biu"
-            self._set_range(node.results[0], (int(array), int(array)) if is_integer else None)
+            is_integer_scalar = array.shape == () and array.dtype.kind in "biu"
+            self._set_range(node.results[0], (int(array), int(array)) if is_integer_scalar else None)
         elif name == "absent":
             self._absent.update(node.results)
             self._set_range(node.results[0], None)
@@ -168,11 +168,8 @@ class RangeAnalysis:
             for value in node.results:
                 self._set_range(value, None)
         else:
-            self._visit_number(node)
-
-    def _visit_number(self, node: Node) -> None:
-        for value in node.results:
-            self._set_range(value, self._result_range(node, value))
+            for value in node.results:
+                self._set_range(value, self._result_range(node, value))
 
     def _result_range(self, node: Node, value: Value) -> Range | None:
         limits = self._limits(value)
@@ -190,7 +187,7 @@ class RangeAnalysis:
         result = comparison_range(node.op.name, known_ranges) or result_range(node.op.name, known_ranges)
         if result is None and node.op.name in _CASTS:
             result = cast_range(known_ranges[0], limits)
-        return result if result is not None and is_inside(result) and cast_range(result, limits) else None
+        return result if result is not None and is_within_int64(result) and cast_range(result, limits) else None
 
     def _visit_cond(self, node: Node) -> None:
         index = self.of(node.inputs[0])
@@ -198,7 +195,7 @@ class RangeAnalysis:
         arm_ranges: list[Ranges] = []
         outputs_of_arms: list[list[Value]] = []
         for position, region in enumerate(node.regions):
-            self._outer.update(zip(region.parameters, node.inputs[1:], strict=True))
+            self._operand_of.update(zip(region.parameters, node.inputs[1:], strict=True))
             index_value = 1 - position if is_bool else position  # the first arm is that of True
             operand_ranges = [self.of(value) for value in node.inputs[1:]]
             refined: Ranges | None = operand_ranges
@@ -209,7 +206,7 @@ class RangeAnalysis:
                         node.inputs[1:], operand_ranges, self._implied_facts(node.inputs[0], index_value == 1)
                     ) if is_taken else None
                 )
-            if refined is None:  # it is never taken
+            if refined is None:  # the arm is never taken
                 with self._suppress_reports():
                     self._visit(region, [None] * len(operand_ranges), node)
                 continue
@@ -234,18 +231,18 @@ class RangeAnalysis:
                 state = self._find_state(node, operands, last_visit)
             if not self._assumed_ranges:
                 self._states[node] = operands, state
-        if self._reached is not None:
+        if self._report is not None:
             self._run_iteration(node, state, operands[len(state) :])
         for value, range_ in zip(node.results, state, strict=True):
             self._set_range(value, range_)
 
     def _find_state(self, node: Node, operands: Ranges, earlier_visit: tuple[Ranges, Ranges] | None) -> Ranges:
         """Return the ranges of a loop's state; those of an earlier visit with other operands are the first guess."""
-        count = state_size(node)
+        state_count = state_size(node)
         body = node.regions[1]
-        start, captures = operands[:count], operands[count:]
+        start, captures = operands[:state_count], operands[state_count:]
         state = list(start) if earlier_visit is None else _join(start, earlier_visit[1])
-        limits: Ranges = [_limits(value) for value in body.parameters[:count]]
+        limits: Ranges = [_limits(value) for value in body.parameters[:state_count]]
         for round_number in range(_MAX_ROUNDS + 2):
             after = self._run_iteration(node, state, captures)
             if self._assumes_slow_growth:
@@ -263,7 +260,9 @@ class RangeAnalysis:
             elif round_number == _MAX_ROUNDS - 1 and self._assumes_slow_growth:
                 state = [_widen(a, b, _SLOW_GROWTH_RANGE) for a, b in zip(state, joined, strict=True)]
             else:
-                state = [a if a == b else c for a, b, c in zip(state, joined, limits, strict=True)]
+                state = [  # those that still grow are unknown
+                    old if old == new else limit for old, new, limit in zip(state, joined, limits, strict=True)
+                ]
         self._run_iteration(node, limits, captures)
         return limits
 
@@ -284,7 +283,7 @@ class RangeAnalysis:
             if refined is not None:
                 return self._visit(body, refined, node)
         with self._suppress_reports():
-            self._visit(body, [None] * len(body.parameters), node)  # it never runs with these
+            self._visit(body, [None] * len(body.parameters), node)  # not entered: any ranges hold
         return list(state)
 
     def _required_comparisons(self, node: Node) -> list[Value]:
@@ -328,8 +327,8 @@ class RangeAnalysis:
             )
             facts.update(zip(node.inputs, implied or (), strict=bool(implied)))
         for value, range_ in list(facts.items()):
-            while value in self._outer:
-                value = self._outer[value]
+            while value in self._operand_of:
+                value = self._operand_of[value]
                 facts[value] = range_
         return facts
 
@@ -348,6 +347,7 @@ def _limits_of(dtype: DType) -> Range | None:
 
 
 def _union(ranges: Sequence[Range | None]) -> Range | None:
+    """Return the union of the ranges that are not None; None if there are none."""
     known_ranges = [range_ for range_ in ranges if range_ is not None]
     return (min(low for low, _ in known_ranges), max(high for _, high in known_ranges)) if known_ranges else None
 
@@ -363,10 +363,10 @@ def _widen(before: Range | None, after: Range | None, bounds: Sequence[int]) -> 
     low, high = after
     if low < before[0]:
         position = bisect_right(bounds, low)
-        low = bounds[position - 1] if position else -(1 << 63)
+        low = bounds[position - 1] if position else -(1 << 63)  # of int64
     if high > before[1]:
         position = bisect_left(bounds, high)
-        high = bounds[position] if position < len(bounds) else (1 << 64) - 1
+        high = bounds[position] if position < len(bounds) else (1 << 64) - 1  # of uint64
     return low, high
 
 

@@ -17,7 +17,7 @@ from autoconv.graph.region_flow import parameter_sources
 from autoconv.graph.types import TensorType
 
 _DEPTH_LIMIT = 32  # nodes between a value and its atoms
-_COPIES = frozenset({"identity", "python_cast", "python_int"})  # of integers: they keep the number
+_NUMBER_KEEPING_OPS = frozenset({"identity", "python_cast", "python_int"})
 
 
 class LinearForms:
@@ -33,7 +33,7 @@ class LinearForms:
             if is_recursive(node):
                 continue
             for region in node.regions:
-                if region in seen:  # of several nodes
+                if region in seen:  # several nodes share it, so its parameters have several sources
                     for parameter in region.parameters:
                         self._outer_values.pop(parameter, None)
                     continue
@@ -66,11 +66,14 @@ class LinearForms:
         if depth > _DEPTH_LIMIT or not all(_is_number(value) for value in (*node.inputs, *node.results)):
             return None
         name = node.op.name
-        if name in _COPIES:
+        if name in _NUMBER_KEEPING_OPS:
             return self.of(node.inputs[0], depth + 1)
         if name == "range_item":
-            position, start, step = (self.of(node.inputs[i], depth + 1) for i in (0, 1, 3))
-            return None if step.terms else start.plus(position, step.constant)
+            position, start, _, step = node.inputs
+            step_form = self.of(step, depth + 1)
+            if step_form.terms:
+                return None
+            return self.of(start, depth + 1).plus(self.of(position, depth + 1), step_form.constant)
         if name not in ("python_add", "python_subtract", "python_multiply", "python_negative"):
             return None
         forms = [self.of(value, depth + 1) for value in node.inputs]
@@ -86,7 +89,9 @@ class LinearForms:
 
 def _constant(node: Node) -> int | None:
     """Return the value of a constant integer without dimensions; None for other nodes."""
-    array = np.asarray(node.attributes["value"]) if node.op.name == "constant" else np.zeros(1)
+    if node.op.name != "constant":
+        return None
+    array = np.asarray(node.attributes["value"])
     return int(array) if array.shape == () and array.dtype.kind == "i" else None
 
 

@@ -1,4 +1,4 @@
-"""Tallies: numbers relative to those of the states or arrays that they update."""
+"""Tallies: ranges of the next number of a state or array, relative to its present number."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ class Tally:
         return Tally(_shift_range(self.steps, amount), _shift_range(self.resets, amount))
 
     def union(self, other: Tally) -> Tally:
-        return Tally(_hull(self.steps, other.steps), _hull(self.resets, other.resets))
+        return Tally(_union_of_ranges(self.steps, other.steps), _union_of_ranges(self.resets, other.resets))
 
     def range_after(self, trip_count: int, start: Range) -> Range:
         """Return the range of the state after at most `trip_count` iterations, for an initial value in `start`."""
-        low, high = _hull(start, self.resets) or start
+        low, high = _union_of_ranges(start, self.resets) or start
         lowest_step, highest_step = self.steps or (0, 0)
         return low + min(lowest_step, 0) * trip_count, high + max(highest_step, 0) * trip_count
 
@@ -34,7 +34,7 @@ def _shift_range(range_: Range | None, amount: int) -> Range | None:
     return None if range_ is None else (range_[0] + amount, range_[1] + amount)
 
 
-def _hull(x: Range | None, y: Range | None) -> Range | None:
+def _union_of_ranges(x: Range | None, y: Range | None) -> Range | None:
     if x is None or y is None:
         return x or y
     return min(x[0], y[0]), max(x[1], y[1])

@@ -16,7 +16,7 @@ def result_range(name: str, ranges: Sequence[Range]) -> Range | None:
     return None if rule is None else rule(*ranges)
 
 
-def is_inside(range_: Range) -> bool:
+def is_within_int64(range_: Range) -> bool:
     """Return whether 64 bits hold the interval."""
     return INT64_RANGE[0] <= range_[0] and range_[1] <= INT64_RANGE[1]
 
@@ -29,11 +29,11 @@ def intersection(first: Range, second: Range) -> Range | None:
 
 def comparison_range(name: str, ranges: Sequence[Range]) -> Range | None:
     """Return the range of a comparison's result, a bool; None for other ops."""
-    rule = _COMPARISONS.get(name.removeprefix("python_"))
-    if rule is None or len(ranges) != 2:
+    tests = _COMPARISONS.get(name.removeprefix("python_"))
+    if tests is None or len(ranges) != 2:
         return None
-    is_true, is_false = rule
-    return (1, 1) if is_true(*ranges) else (0, 0) if is_false(*ranges) else (0, 1)
+    is_always_true, is_always_false = tests
+    return (1, 1) if is_always_true(*ranges) else (0, 0) if is_always_false(*ranges) else (0, 1)
 
 
 def implied_ranges(name: str, ranges: Sequence[Range], holds: bool) -> tuple[Range, Range] | None:
@@ -57,7 +57,7 @@ def implied_ranges(name: str, ranges: Sequence[Range], holds: bool) -> tuple[Ran
 
 def cast_range(range_: Range, limits: Range) -> Range | None:
     """Return the interval of an integer in a dtype with these limits; None where it may not fit."""
-    if limits == (0, 1):  # its truth
+    if limits == (0, 1):  # a bool: its truth
         return (1, 1) if range_[0] > 0 or range_[1] < 0 else (0, 0) if range_ == (0, 0) else (0, 1)
     return range_ if intersection(range_, limits) == range_ else None
 
@@ -92,7 +92,7 @@ def _remainder(x: Range, y: Range) -> Range | None:
     return (0, min(x[1], y[1] - 1)) if x[0] >= 0 else (0, y[1] - 1)
 
 
-def _item(position: Range, start: Range, stop: Range, step: Range) -> Range | None:
+def _range_item(position: Range, start: Range, stop: Range, step: Range) -> Range | None:
     if step[0] > 0:
         return start[0], max(stop[1] - 1, start[0])
     if step[1] < 0:
@@ -100,7 +100,7 @@ def _item(position: Range, start: Range, stop: Range, step: Range) -> Range | No
     return None
 
 
-def _length(start: Range, stop: Range, step: Range) -> Range:
+def _range_length(start: Range, stop: Range, step: Range) -> Range:
     distance = max(stop[1] - start[0], 0) if step[0] > 0 else INT64_RANGE[1]
     return 0, min(distance, INT64_RANGE[1])
 
@@ -154,12 +154,12 @@ _RULES: dict[str, Callable[..., Range | None]] = {
     "python_left_shift": _shift_left,
     "python_right_shift": _shift_right,
     "python_int": lambda x: x,
-    "range_item": _item,
-    "range_length": _length,
+    "range_item": _range_item,
+    "range_length": _range_length,
 }  # fmt: skip
 
-# By op on tensors, for those with the meaning of the op on Python numbers. Results beyond the dtype wrap: an interval
-# that exceeds the dtype's bounds none of them.
+# By op on tensors, for those with the meaning of the op on Python numbers. Results beyond the dtype wrap, so an
+# interval that exceeds that of the dtype does not hold.
 _TYPED_RULES: dict[str, Callable[..., Range | None]] = {
     operator.typed: _RULES[operator.number]
     for operator in BINARY if operator.number in _RULES and operator.name not in ("lshift", "rshift")
@@ -190,6 +190,6 @@ __all__ = [
     "comparison_range",
     "implied_ranges",
     "intersection",
-    "is_inside",
+    "is_within_int64",
     "result_range",
 ]

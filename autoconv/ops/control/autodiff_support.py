@@ -28,11 +28,11 @@ def _dtype_in(type_: Type) -> DType:
     return next((leaf.dtype for leaf in leaves(type_)), float32)
 
 
-def _custom_types(*inputs: Type, arguments: int, results: int, **_: Any) -> Sequence[Type]:
+def _forward_types(*inputs: Type, arguments: int, results: int, **_: Any) -> Sequence[Type]:
     return inputs[arguments : arguments + results]
 
 
-def _custom(*inputs: Any, arguments: int, results: int, **_: Any) -> tuple[Any, ...]:
+def _forward_results(*inputs: Any, arguments: int, results: int, **_: Any) -> tuple[Any, ...]:
     return tuple(inputs[arguments : arguments + results])
 
 
@@ -50,7 +50,7 @@ list_empty_of = define(
 """An empty list with elements of any type, lists included."""
 
 custom_gradient = define(
-    name="custom_gradient", graphdef="IdentityN", result=_custom_types, kernel=_custom,
+    name="custom_gradient", graphdef="IdentityN", result=_forward_types, kernel=_forward_results,
     gradient=no_gradient("its region computes the cotangents"),
 )  # fmt: skip
 """`custom_gradient(*arguments, *results, *captures)` returns the results. Its region maps their cotangents and the

@@ -33,10 +33,10 @@ def _cond_types(index: TensorType, *captures: Type, regions: Sequence[Graph], **
     counts = {len(region.outputs) for region in regions}
     if len(counts) != 1:
         raise TypeError(f"the arms of a cond have {sorted(counts)} outputs; they need the same number")
-    joined = [value.type for value in regions[0].outputs]
+    joined_types = [value.type for value in regions[0].outputs]
     for region in regions[1:]:
-        joined = [join(a, value.type) for a, value in zip(joined, region.outputs, strict=True)]
-    return tuple(joined)
+        joined_types = [join(a, value.type) for a, value in zip(joined_types, region.outputs, strict=True)]
+    return tuple(joined_types)
 
 
 def _while_types(*inputs: Type, regions: Sequence[Graph], state: int, **_: Any) -> tuple[Type, ...]:
@@ -111,6 +111,9 @@ def _exception_argument(entry: Any, data: Sequence[Any]) -> Any:
     return "".join(piece if isinstance(piece, str) else format_data(data[piece]) for piece in entry)
 
 
+_MISSING = object()  # the value of an attribute that an instance lacks
+
+
 def copy_exception(exception: BaseException) -> BaseException:
     """Return a fresh copy of the exception, as each raise needs its own, with its cause and context."""
     class_: Any = type(exception)
@@ -122,7 +125,7 @@ def copy_exception(exception: BaseException) -> BaseException:
     for name in _slot_names(class_):  # such as SyntaxError.msg, StopIteration.value
         with suppress(AttributeError, TypeError):
             attribute = getattr(exception, name)
-            if getattr(copy, name, _slot_names) is not attribute:  # the new instance may lack the attribute
+            if getattr(copy, name, _MISSING) is not attribute:
                 setattr(copy, name, attribute)
     vars(copy).update(vars(exception))
     return _copy_links(copy, exception)

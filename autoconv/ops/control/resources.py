@@ -52,10 +52,10 @@ def _check_value(resource: Any, value: Any) -> Any:
     old_value = resource.value
     if value.dtype != old_value.dtype:
         raise InvalidArgumentError(f"a variable of {old_value.dtype} cannot be assigned a value of {value.dtype}")
-    declared = getattr(resource, "shape", None)
-    if not shapes_compatible(declared, value.shape):
+    declared_shape = getattr(resource, "shape", None)
+    if not shapes_compatible(declared_shape, value.shape):
         raise InvalidArgumentError(
-            f"Cannot assign value to variable: the shape of the variable is [{shape_text(declared)}], "
+            f"Cannot assign value to variable: the shape of the variable is [{shape_text(declared_shape)}], "
             f"that of the value {list(value.shape)}"
         )
     return value

@@ -72,14 +72,14 @@ def identity(b: Elements, x: Any) -> Any:
 def nonzero_divisor(b: Elements, x: Any, y: Any) -> tuple[Any, Any]:
     """Return a divisor that is safe for the machine's division, and whether the given one is 0.
 
-    The lowest number divided by -1 wraps.
+    The lowest number is divided by 1, not by -1: its quotient by -1 wraps to the same number.
     """
-    zero = y.same(0)
-    divisor = b.select(zero, 1, y)
+    is_zero = y.same(0)
+    divisor = b.select(is_zero, 1, y)
     if not x.dtype.is_unsigned:
         wraps = divisor.same(-1) & x.same(x.dtype.min)
         divisor = b.select(wraps, 1, divisor)
-    return divisor, zero
+    return divisor, is_zero
 
 
 @element("floor_divide")
@@ -89,15 +89,15 @@ def floor_divide(b: Elements, x: Any, y: Any) -> Any:
         return None
     if x.dtype.is_floating:
         return _float_floor_divide(b, x, y)
-    divisor, zero = nonzero_divisor(b, x, y)
-    b.warn("divide", zero)
+    divisor, is_zero = nonzero_divisor(b, x, y)
+    b.warn("divide", is_zero)
     if not x.dtype.is_unsigned:
         b.warn("over", y.same(-1) & x.same(x.dtype.min))
     quotient = b.divide(x, divisor)
     if not x.dtype.is_unsigned:
         remainder = x - quotient * divisor
         quotient = b.select(remainder.differs(0) & (remainder ^ divisor).__lt__(0), quotient - 1, quotient)
-    return b.select(zero, 0, quotient)
+    return b.select(is_zero, 0, quotient)
 
 
 @element("modulo")
@@ -107,21 +107,21 @@ def modulo(b: Elements, x: Any, y: Any) -> Any:
         return None
     if x.dtype.is_floating:
         return float_modulo(b, x, y)
-    divisor, zero = nonzero_divisor(b, x, y)
-    b.warn("divide", zero)
+    divisor, is_zero = nonzero_divisor(b, x, y)
+    b.warn("divide", is_zero)
     remainder = b.remainder(x, divisor)
     if not x.dtype.is_unsigned:
         remainder = b.select(remainder.differs(0) & (remainder ^ divisor).__lt__(0), remainder + divisor, remainder)
-    return b.select(zero, 0, remainder)
+    return b.select(is_zero, 0, remainder)
 
 
 def float_modulo(b: Elements, x: Any, y: Any) -> Any:
     remainder = b.remainder(x, y)
-    other_sign = b.compare("lt", y, 0.0) ^ b.compare("lt", remainder, 0.0)
-    choice = b.select(
-        remainder.differs(0.0), b.select(other_sign, remainder + y, remainder), b.intrinsic("copysign", remainder, y)
+    signs_differ = b.compare("lt", y, 0.0) ^ b.compare("lt", remainder, 0.0)
+    result = b.select(
+        remainder.differs(0.0), b.select(signs_differ, remainder + y, remainder), b.intrinsic("copysign", remainder, y)
     )
-    return b.select(y.same(0.0), remainder, choice)
+    return b.select(y.same(0.0), remainder, result)
 
 
 def _float_floor_divide(b: Elements, x: Any, y: Any) -> Any:
@@ -132,8 +132,8 @@ def floor_quotient(b: Elements, x: Any, y: Any) -> Any:
     """Divide (x - remainder) by y, which is not 0, and round to the nearest integer, as NumPy and Python do."""
     remainder = b.remainder(x, y)
     quotient = (x - remainder) / y
-    other_sign = b.compare("lt", y, 0.0) ^ b.compare("lt", remainder, 0.0)
-    quotient = b.select(remainder.differs(0.0) & other_sign, quotient - 1.0, quotient)
+    signs_differ = b.compare("lt", y, 0.0) ^ b.compare("lt", remainder, 0.0)
+    quotient = b.select(remainder.differs(0.0) & signs_differ, quotient - 1.0, quotient)
     rounded = b.intrinsic("floor", quotient)
     rounded = b.select(b.compare("gt", quotient - rounded, 0.5), rounded + 1.0, rounded)
     return b.select(quotient.differs(0.0), rounded, b.intrinsic("copysign", b.constant(0.0, x.dtype), x / y))
@@ -168,11 +168,11 @@ def absolute(b: Elements, x: Any) -> Any:
 def sign(b: Elements, x: Any) -> Any:
     if x.dtype.is_bool:
         return None
-    positive = b.select(x > 0, b.constant(1, x.dtype), 0)
+    one_or_zero = b.select(x > 0, b.constant(1, x.dtype), 0)
     if x.dtype.is_unsigned:
-        return positive
-    choice = b.select(x < 0, b.constant(-1, x.dtype), positive)
-    return b.select(b.is_nan(x), x, choice) if x.dtype.is_floating else choice
+        return one_or_zero
+    result = b.select(x < 0, b.constant(-1, x.dtype), one_or_zero)
+    return b.select(b.is_nan(x), x, result) if x.dtype.is_floating else result
 
 
 @element("select")
@@ -220,16 +220,18 @@ def invert(b: Elements, x: Any) -> Any:
 def left_shift(b: Elements, x: Any, y: Any) -> Any:
     """Return 0 where all bits are shifted out."""
     bits = x.dtype.size * 8
-    inside = b.compare("ge", y, 0) & b.compare("lt", y, bits)
-    return b.select(inside, b.bits("shl", x, b.select(inside, y, 0)), 0)
+    is_in_range = b.compare("ge", y, 0) & b.compare("lt", y, bits)
+    return b.select(is_in_range, b.bits("shl", x, b.select(is_in_range, y, 0)), 0)
 
 
 @element("right_shift")
 def right_shift(b: Elements, x: Any, y: Any) -> Any:
     bits = x.dtype.size * 8
-    inside = b.compare("ge", y, 0) & b.compare("lt", y, bits)
-    name = "lshr" if x.dtype.is_unsigned else "ashr"
-    return b.bits(name, b.select(inside, x, x if name == "ashr" else 0), b.select(inside, y, bits - 1))
+    is_in_range = b.compare("ge", y, 0) & b.compare("lt", y, bits)
+    shift_op = "lshr" if x.dtype.is_unsigned else "ashr"
+    # An arithmetic shift by all bits but one leaves the sign, as NumPy does.
+    shifted = b.select(is_in_range, x, x if shift_op == "ashr" else 0)
+    return b.bits(shift_op, shifted, b.select(is_in_range, y, bits - 1))
 
 
 @element("sign_bit")

@@ -24,19 +24,19 @@ def kernel_in_own_precision(rule: Rule) -> Callable[..., Any]:
     return _kernel(rule, lambda dtype: np.promote_types(dtype, np.float32))
 
 
-def _kernel(rule: Rule, wide: Callable[[Any], Any]) -> Callable[..., Any]:
-    def run(*operands: Any, **attributes: Any) -> Any:
+def _kernel(rule: Rule, working_dtype: Callable[[Any], Any]) -> Callable[..., Any]:
+    def kernel(*operands: Any, **attributes: Any) -> Any:
         arrays = np.broadcast_arrays(*map(np.asarray, operands))
-        dtype = wide(arrays[0].dtype)
-        flat = [array.reshape(-1) for array in arrays]
-        result = np.empty(flat[0].shape, arrays[0].dtype)
+        dtype = working_dtype(arrays[0].dtype)
+        flat_arrays = [array.reshape(-1) for array in arrays]
+        result = np.empty(flat_arrays[0].shape, arrays[0].dtype)
         with np.errstate(all="ignore"):
             for start in range(0, result.size, BLOCK):
-                blocks = [_as_element(x[start : start + BLOCK].astype(dtype)) for x in flat]
+                blocks = [_as_element(x[start : start + BLOCK].astype(dtype)) for x in flat_arrays]
                 result[start : start + BLOCK] = rule(_ELEMENTS, *blocks, **attributes).array
         return result.reshape(arrays[0].shape)
 
-    return run
+    return kernel
 
 
 class Element:
@@ -65,8 +65,8 @@ class Element:
 
 def _operator(function: Callable[[Any, Any], Any], reflected: bool = False) -> Any:
     def run(self: Element, other: object) -> Element:
-        pair = (_as_array(other), self.array) if reflected else (self.array, _as_array(other))
-        return _as_element(function(*pair))
+        operands = (_as_array(other), self.array) if reflected else (self.array, _as_array(other))
+        return _as_element(function(*operands))
 
     return run
 
@@ -87,7 +87,7 @@ def _as_element(array: Any) -> Element:
 
 
 class _ArrayElements:
-    """The part of `Elements` that rules of such functions use."""
+    """The operations of `Elements` that the rules of these kernels use."""
 
     in_loop = False
 
@@ -116,15 +116,15 @@ class _ArrayElements:
         """Repeat the step on all elements, and keep the last states of those that are active."""
         shape = active.array.shape
         result = [np.broadcast_to(x.array, shape).copy() for x in state]
-        going = active.array
-        now = list(state)
+        is_active = active.array
+        current_state = list(state)
         for n in range(1, max_count + 1):
-            if not going.any():
+            if not is_active.any():
                 break
-            goes_on, now = step(self.constant(float(n), float64), now)
-            for cell, x in zip(result, now, strict=True):
-                np.copyto(cell, x.array, where=going)
-            going = going & goes_on.array
+            continues, current_state = step(self.constant(float(n), float64), current_state)
+            for last_state, x in zip(result, current_state, strict=True):
+                np.copyto(last_state, x.array, where=is_active)
+            is_active = is_active & continues.array
         return [_as_element(x) for x in result]
 
 

@@ -36,34 +36,35 @@ def _hankel(order: int) -> Iterator[float]:
 
 def _truncate(coefficients: Iterator[float], x: float, precision: float) -> tuple[float, ...]:
     """Return the coefficients of a power series that affect its sum at x, the highest power first."""
-    coefficients_used: list[float] = []
+    significant_coefficients: list[float] = []
     total = 0.0
     for power, coefficient in enumerate(coefficients):
         term = coefficient * x**power
         if power > _TERM_LIMIT or (power and abs(term) < precision * abs(total)):
             break
-        coefficients_used.append(coefficient)
+        significant_coefficients.append(coefficient)
         total += term
-    return tuple(reversed(coefficients_used))
+    return tuple(reversed(significant_coefficients))
 
 
 def _scaled_rule(order: int) -> Rule:
     """Return the rule of e^-|x|·I(x)."""
-    near, far = {}, {}
+    series_coefficients, hankel_coefficients = {}, {}
     for dtype, start in _HANKEL_START.items():
-        near[dtype] = _truncate(_series(order), start**2 / 4, _PRECISION[dtype])
-        far[dtype] = _truncate(_hankel(order), 1.0 / start, _PRECISION[dtype])
+        series_coefficients[dtype] = _truncate(_series(order), start**2 / 4, _PRECISION[dtype])
+        hankel_coefficients[dtype] = _truncate(_hankel(order), 1.0 / start, _PRECISION[dtype])
 
     def rule(b: Elements, x: Any) -> Any:
         if x.dtype not in _HANKEL_START:
             return None
         magnitude = b.intrinsic("fabs", x)
-        small = horner(b, magnitude * magnitude * 0.25, near[x.dtype]) * apply(b, "exp", -magnitude)
+        by_series = horner(b, magnitude * magnitude * 0.25, series_coefficients[x.dtype]) * apply(b, "exp", -magnitude)
         if order:
-            small = small * (magnitude * 0.5)
-        large = horner(b, 1.0 / magnitude, far[x.dtype]) / (b.intrinsic("sqrt", magnitude) * math.sqrt(2.0 * math.pi))
-        choice = b.select(magnitude >= _HANKEL_START[x.dtype], large, small)
-        return b.select(x < 0.0, -choice, choice) if order else choice
+            by_series = by_series * (magnitude * 0.5)
+        by_expansion = horner(b, 1.0 / magnitude, hankel_coefficients[x.dtype])
+        by_expansion = by_expansion / (b.intrinsic("sqrt", magnitude) * math.sqrt(2.0 * math.pi))
+        value = b.select(magnitude >= _HANKEL_START[x.dtype], by_expansion, by_series)
+        return b.select(x < 0.0, -value, value) if order else value
 
     return rule
 

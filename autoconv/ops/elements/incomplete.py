@@ -1,8 +1,8 @@
 """Element rules of the incomplete gamma and beta functions, in float64 whatever the dtype of the operands.
 
 The formulas are from the NIST Digital Library of Mathematical Functions: 8.11.4 is the series of the gamma function,
-8.9.2 its continued fraction, 8.17.22 that of the beta function. An element that a series or a fraction does not serve
-is replaced there by one for which it ends at once.
+8.9.2 its continued fraction, 8.17.22 that of the beta function. Elements for which a series or a
+fraction is not used are replaced there by operands for which it ends soon.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ def in_float64(b: Elements, name: str, rule: Rule, *operands: Any) -> Any:
     """Apply a rule of float64 numbers and a precision, as a function of its own, and round to the operands' dtype."""
     dtype = operands[0].dtype
     precision = 2.0**-52 if dtype is float64 else 2.0**-30
-    wide = [b.cast(x, float64) for x in operands]
-    return b.cast(b.routine(name, lambda b, *numbers: rule(b, *numbers, precision), *wide), dtype)
+    wide_operands = [b.cast(x, float64) for x in operands]
+    return b.cast(b.routine(name, lambda b, *numbers: rule(b, *numbers, precision), *wide_operands), dtype)
 
 
 # ---- gamma
@@ -34,12 +34,12 @@ def in_float64(b: Elements, name: str, rule: Rule, *operands: Any) -> Any:
 
 @element("igamma")
 def igamma(b: Elements, a: Any, x: Any) -> Any:
-    return in_float64(b, "igamma", lambda *given: _gamma_parts(*given)[0], a, x)
+    return in_float64(b, "igamma", lambda *operands: _gamma_parts(*operands)[0], a, x)
 
 
 @element("igammac")
 def igammac(b: Elements, a: Any, x: Any) -> Any:
-    return in_float64(b, "igammac", lambda *given: _gamma_parts(*given)[1], a, x)
+    return in_float64(b, "igammac", lambda *operands: _gamma_parts(*operands)[1], a, x)
 
 
 @element("igamma_slope")
@@ -53,18 +53,18 @@ def _gamma_parts(b: Elements, a: Any, x: Any, precision: float, with_slope: bool
     For x below a + 1 the series gives P, else the continued fraction Q.
     """
     zero, undefined = b.constant(0.0, float64), b.constant(math.nan, float64)
-    valid = (x >= 0.0) & (a >= 0.0) & ~(a.same(0.0) & x.same(0.0))
-    is_limit = valid & (x.same(0.0) | a.same(0.0) | x.same(math.inf))
-    inner = valid & ~is_limit & (a < math.inf)
-    in_series, in_fraction = inner & (x <= a + 1.0), inner & (x > a + 1.0)
+    is_valid = (x >= 0.0) & (a >= 0.0) & ~(a.same(0.0) & x.same(0.0))
+    is_limit = is_valid & (x.same(0.0) | a.same(0.0) | x.same(math.inf))
+    is_inner = is_valid & ~is_limit & (a < math.inf)
+    in_series, in_fraction = is_inner & (x <= a + 1.0), is_inner & (x > a + 1.0)
     lower = b.select(is_limit, b.select(x.differs(0.0), 1.0, zero), undefined)
-    lower = b.select(valid & a.same(math.inf) & (x < math.inf), 0.0, lower)
-    by_series, slope = _gamma_series(b, in_series, a, x, precision, with_slope)
-    by_fraction, other_slope = _gamma_fraction(b, in_fraction, a, x, precision, with_slope)
-    upper = b.select(in_series, 1.0 - by_series, b.select(in_fraction, by_fraction, 1.0 - lower))
-    lower = b.select(in_series, by_series, b.select(in_fraction, 1.0 - by_fraction, lower))
-    outside = b.select(is_limit, zero, undefined)
-    return lower, upper, b.select(in_series, slope, b.select(in_fraction, other_slope, outside))
+    lower = b.select(is_valid & a.same(math.inf) & (x < math.inf), 0.0, lower)
+    lower_by_series, series_slope = _gamma_series(b, in_series, a, x, precision, with_slope)
+    upper_by_fraction, fraction_slope = _gamma_fraction(b, in_fraction, a, x, precision, with_slope)
+    upper = b.select(in_series, 1.0 - lower_by_series, b.select(in_fraction, upper_by_fraction, 1.0 - lower))
+    lower = b.select(in_series, lower_by_series, b.select(in_fraction, 1.0 - upper_by_fraction, lower))
+    other_slope = b.select(is_limit, zero, undefined)
+    return lower, upper, b.select(in_series, series_slope, b.select(in_fraction, fraction_slope, other_slope))
 
 
 def _gamma_series(
@@ -105,27 +105,28 @@ def _gamma_fraction(
         value, slope, *parts = state
         y = 1.0 - a + n
         z, factor = x + y + 1.0 + n, y * n
-        before, last = parts[:2], parts[2:4]
-        new = [q * z - p * factor for p, q in zip(before, last, strict=True)]
-        found = new[0] / new[1]
-        going = b.intrinsic("fabs", found - value) > found * precision
-        following = [*last, *new]
+        before_last, last = parts[:2], parts[2:4]
+        new = [q * z - p * factor for p, q in zip(before_last, last, strict=True)]
+        convergent = new[0] / new[1]
+        continues = b.intrinsic("fabs", convergent - value) > convergent * precision
+        next_parts = [*last, *new]
         if with_slope:
-            before_slope, last_slope = parts[4:6], parts[6:]
+            slope_before_last, last_slope = parts[4:6], parts[6:]
             new_slope = [
-                q * z - last[i] - p * factor + before[i] * n
-                for i, (p, q) in enumerate(zip(before_slope, last_slope, strict=True))
+                q * z - last[i] - p * factor + before_last[i] * n
+                for i, (p, q) in enumerate(zip(slope_before_last, last_slope, strict=True))
             ]
-            found_slope = (new_slope[0] - found * new_slope[1]) / new[1]
-            change, size = b.intrinsic("fabs", found_slope - slope), b.intrinsic("fabs", found_slope)
-            going = going | (change > size * (64 * precision))
-            slope, following = found_slope, [*following, *last_slope, *new_slope]
+            convergent_slope = (new_slope[0] - convergent * new_slope[1]) / new[1]
+            slope_change = b.intrinsic("fabs", convergent_slope - slope)
+            slope_size = b.intrinsic("fabs", convergent_slope)
+            continues = continues | (slope_change > slope_size * (64 * precision))
+            slope, next_parts = convergent_slope, [*next_parts, *last_slope, *new_slope]
         scale = b.select(b.intrinsic("fabs", new[1]) > _LARGE, 1.0 / _LARGE, b.constant(1.0, float64))
-        return going, [found, slope, *(part * scale for part in following)]
+        return continues, [convergent, slope, *(part * scale for part in next_parts)]
 
     zero, one = b.constant(0.0, float64), b.constant(1.0, float64)
-    first = [one, x, x + 1.0, (x + 2.0 - a) * x, *([zero, zero, zero, -x] if with_slope else [])]
-    value, slope, *_ = b.iterate(active, [zero, zero, *first], step, MAX_TERMS)
+    initial_parts = [one, x, x + 1.0, (x + 2.0 - a) * x, *([zero, zero, zero, -x] if with_slope else [])]
+    value, slope, *_ = b.iterate(active, [zero, zero, *initial_parts], step, MAX_TERMS)
     scale = _gamma_density(b, a, x) * a
     if with_slope:
         slope = -(scale * (slope + value * (apply(b, "log", x) - digamma(b, a))))
@@ -135,14 +136,14 @@ def _gamma_fraction(
 def _gamma_density(b: Elements, a: Any, x: Any) -> Any:
     """Return x^a · e^-x / Γ(a + 1); for a large `a` relative to its value at x = a, where the logarithms cancel."""
     is_large = a >= _STIRLING_FROM
-    direct = a * apply(b, "log", x) - x - lgamma(b, b.select(is_large, 1.0, a) + 1.0)
+    log_density = a * apply(b, "log", x) - x - lgamma(b, b.select(is_large, 1.0, a) + 1.0)
     large = b.select(is_large, a, _STIRLING_FROM)
     distance = (x - large) / large
     inverse = 1.0 / large
-    rest = horner(b, inverse * inverse, STIRLING) * inverse
-    around = large * (apply(b, "log1p", distance) - distance) - rest
+    stirling_rest = horner(b, inverse * inverse, STIRLING) * inverse
+    log_ratio = large * (apply(b, "log1p", distance) - distance) - stirling_rest
     factor = 1.0 / b.intrinsic("sqrt", large * (2.0 * math.pi))
-    return b.select(is_large, apply(b, "exp", around) * factor, apply(b, "exp", direct))
+    return b.select(is_large, apply(b, "exp", log_ratio) * factor, apply(b, "exp", log_density))
 
 
 # ---- beta
@@ -155,29 +156,30 @@ def betainc(b: Elements, first: Any, second: Any, x: Any) -> Any:
 
 def _beta(b: Elements, first: Any, second: Any, x: Any, precision: float) -> Any:
     """Return the regularised incomplete beta function, by the continued fraction on the side where it converges."""
-    valid = (first > 0.0) & (second > 0.0) & (x >= 0.0) & (x <= 1.0)
-    inner = valid & (x > 0.0) & (x < 1.0)
-    outer = b.select(valid, b.select(x.same(1.0), 1.0, b.constant(0.0, float64)), b.constant(math.nan, float64))
-    first, second, x = (b.select(inner, one, other) for one, other in ((first, 1.0), (second, 1.0), (x, 0.5)))
+    is_valid = (first > 0.0) & (second > 0.0) & (x >= 0.0) & (x <= 1.0)
+    is_inner = is_valid & (x > 0.0) & (x < 1.0)
+    at_boundary = b.select(x.same(1.0), 1.0, b.constant(0.0, float64))
+    at_boundary = b.select(is_valid, at_boundary, b.constant(math.nan, float64))
+    first, second, x = b.select(is_inner, first, 1.0), b.select(is_inner, second, 1.0), b.select(is_inner, x, 0.5)
     is_reflected = x > (first + 1.0) / (first + second + 2.0)
     p, q = b.select(is_reflected, second, first), b.select(is_reflected, first, second)
-    fraction = _beta_fraction(b, inner, (p, q, b.select(is_reflected, 1.0 - x, x)), precision)
-    part = _beta_density(b, first, second, x) * fraction / p
-    return b.select(inner, b.select(is_reflected, 1.0 - part, part), outer)
+    fraction = _beta_fraction(b, is_inner, (p, q, b.select(is_reflected, 1.0 - x, x)), precision)
+    tail = _beta_density(b, first, second, x) * fraction / p
+    return b.select(is_inner, b.select(is_reflected, 1.0 - tail, tail), at_boundary)
 
 
 def _beta_density(b: Elements, first: Any, second: Any, x: Any) -> Any:
     """Return x^first · (1-x)^second / B(first, second), by densities of the gamma function, whose errors stay small."""
-    both = first + second
-    product = _gamma_density(b, first, both * x) * _gamma_density(b, second, both * (1.0 - x))
-    return product / _gamma_density(b, both, both) * (first * (second / both))
+    total = first + second
+    product = _gamma_density(b, first, total * x) * _gamma_density(b, second, total * (1.0 - x))
+    return product / _gamma_density(b, total, total) * (first * (second / total))
 
 
 def _beta_fraction(b: Elements, active: Any, operands: tuple[Any, Any, Any], precision: float) -> Any:
     """Evaluate the continued fraction by Lentz' method."""
     p, q, x = operands
 
-    def filled(value: Any) -> Any:
+    def nonzero(value: Any) -> Any:
         return b.select(b.intrinsic("fabs", value) < _TINY, _TINY, value)
 
     def step(m: Any, state: list[Any]) -> tuple[Any, list[Any]]:
@@ -187,10 +189,10 @@ def _beta_fraction(b: Elements, active: Any, operands: tuple[Any, Any, Any], pre
             m * (q - m) * x / ((p + twice - 1.0) * (p + twice)),
             -((p + m) * (p + q + m) * x / ((p + twice) * (p + twice + 1.0))),
         ):
-            lower, upper = 1.0 / filled(factor * lower + 1.0), filled(factor / upper + 1.0)
+            lower, upper = 1.0 / nonzero(factor * lower + 1.0), nonzero(factor / upper + 1.0)
             change = lower * upper
             value = value * change
         return b.intrinsic("fabs", change - 1.0) > precision, [value, lower, upper]
 
-    start = 1.0 / filled(1.0 - (p + q) * x / (p + 1.0))
+    start = 1.0 / nonzero(1.0 - (p + q) * x / (p + 1.0))
     return b.iterate(active, [start, start, b.constant(1.0, float64)], step, MAX_TERMS)[0]

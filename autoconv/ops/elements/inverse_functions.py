@@ -34,43 +34,43 @@ _ASIN = {
 # π/2 as the sum of two numbers; twice and half of them are exact.
 _HALF_PI = {float32: (1.57079637050628662109375, -4.37113900018624283e-8), float64: (
     1.5707963267948966, 6.123233995736766e-17)}  # fmt: skip
-_EIGHTH = 0.41421356237309503  # tan(π/8)
+_TAN_EIGHTH_PI = 0.41421356237309503  # tan(π/8)
 _EXP_END = {float32: 88.0, float64: 709.0}  # beyond, e^x may be infinite where the function is not
 _SQUARE_END = {float32: 1e18, float64: 1e150}  # beyond, squares are infinite
 
 
-def _first_octant(b: Elements, ratio: Any) -> Any:
+def _atan_of_ratio(b: Elements, ratio: Any) -> Any:
     """Return atan of a number in [0, 1]: near 1 as π/4 + atan((r - 1) / (r + 1))."""
     high, low = (part / 2 for part in _HALF_PI[ratio.dtype])
-    far = ratio > _EIGHTH
-    x = b.select(far, (ratio - 1.0) / (ratio + 1.0), ratio)
+    is_far = ratio > _TAN_EIGHTH_PI
+    x = b.select(is_far, (ratio - 1.0) / (ratio + 1.0), ratio)
     z = x * x
     angle = b.fma(x * z, horner(b, z, _ATAN[x.dtype]), x)
-    return b.select(far, (angle + low) + high, angle)
+    return b.select(is_far, (angle + low) + high, angle)
 
 
 def _atan(b: Elements, x: Any) -> Any:
     magnitude = b.intrinsic("fabs", x)
-    steep = magnitude > 1.0
-    angle = _first_octant(b, b.select(steep, 1.0 / magnitude, magnitude))
+    is_steep = magnitude > 1.0
+    angle = _atan_of_ratio(b, b.select(is_steep, 1.0 / magnitude, magnitude))
     high, low = _HALF_PI[x.dtype]
-    return b.intrinsic("copysign", b.select(steep, high - (angle - low), angle), x)
+    return b.intrinsic("copysign", b.select(is_steep, high - (angle - low), angle), x)
 
 
 def _atan2(b: Elements, y: Any, x: Any) -> Any:
     abs_x, abs_y = b.intrinsic("fabs", x), b.intrinsic("fabs", y)
-    steep = abs_y > abs_x
-    longer, shorter = b.select(steep, abs_y, abs_x), b.select(steep, abs_x, abs_y)
-    ratio = b.select(longer.same(0.0), shorter, shorter / longer)  # 0, or nan
-    infinite = longer.same(float("inf")) & shorter.same(float("inf"))
-    angle = _first_octant(b, b.select(infinite, 1.0, ratio))
+    is_steep = abs_y > abs_x
+    longer, shorter = b.select(is_steep, abs_y, abs_x), b.select(is_steep, abs_x, abs_y)
+    ratio = b.select(longer.same(0.0), shorter, shorter / longer)  # for two zeros 0, not nan
+    are_infinite = longer.same(float("inf")) & shorter.same(float("inf"))
+    angle = _atan_of_ratio(b, b.select(are_infinite, 1.0, ratio))
     high, low = _HALF_PI[x.dtype]
-    angle = b.select(steep, high - (angle - low), angle)
+    angle = b.select(is_steep, high - (angle - low), angle)
     is_obtuse = b.intrinsic("copysign", b.constant(1.0, x.dtype), x) < 0.0
     return b.intrinsic("copysign", b.select(is_obtuse, 2.0 * high - (angle - 2.0 * low), angle), y)
 
 
-def _small_asin(b: Elements, x: Any, square: Any) -> Any:
+def _asin_correction(b: Elements, x: Any, square: Any) -> Any:
     """Return asin(x) - x, for sizes up to 1/2."""
     return x * square * horner(b, square, _ASIN[x.dtype])
 
@@ -78,25 +78,25 @@ def _small_asin(b: Elements, x: Any, square: Any) -> Any:
 def _asin(b: Elements, x: Any) -> Any:
     """Beyond 1/2, asin(x) is π/2 - 2·asin(√((1 - x) / 2))."""
     magnitude = b.intrinsic("fabs", x)
-    far = magnitude > 0.5
-    square = b.select(far, (1.0 - magnitude) * 0.5, magnitude * magnitude)
-    near = b.select(far, b.intrinsic("sqrt", square), magnitude)
-    correction = _small_asin(b, near, square)
+    is_far = magnitude > 0.5
+    square = b.select(is_far, (1.0 - magnitude) * 0.5, magnitude * magnitude)
+    near = b.select(is_far, b.intrinsic("sqrt", square), magnitude)
+    correction = _asin_correction(b, near, square)
     high, low = _HALF_PI[x.dtype]
-    choice = b.select(far, (high - 2.0 * near) - (2.0 * correction - low), near + correction)
-    return b.intrinsic("copysign", choice, x)
+    result = b.select(is_far, (high - 2.0 * near) - (2.0 * correction - low), near + correction)
+    return b.intrinsic("copysign", result, x)
 
 
 def _acos(b: Elements, x: Any) -> Any:
     magnitude = b.intrinsic("fabs", x)
-    far = magnitude > 0.5
-    square = b.select(far, (1.0 - magnitude) * 0.5, x * x)
-    near = b.select(far, b.intrinsic("sqrt", square), x)
-    correction = _small_asin(b, near, square)
+    is_far = magnitude > 0.5
+    square = b.select(is_far, (1.0 - magnitude) * 0.5, x * x)
+    near = b.select(is_far, b.intrinsic("sqrt", square), x)
+    correction = _asin_correction(b, near, square)
     high, low = _HALF_PI[x.dtype]
     twice = 2.0 * (near + correction)
     far_angle = b.select(x < 0.0, 2.0 * high - (twice - 2.0 * low), twice)
-    return b.select(far, far_angle, high - (near - (low - correction)))
+    return b.select(is_far, far_angle, high - (near - (low - correction)))
 
 
 def _sinh(b: Any, x: Any) -> Any:

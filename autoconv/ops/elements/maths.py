@@ -14,7 +14,7 @@ from typing import Any
 from autoconv.graph.dtypes import float32, float64, int32, int64
 from autoconv.ops.elements.registry import Elements, element
 
-LIBM = {
+LIBM = {  # by op: the C library's function
     "exp": "exp", "expm1": "expm1", "log": "log", "log1p": "log1p", "sin": "sin", "cos": "cos", "tan": "tan",
     "asin": "asin", "acos": "acos", "atan": "atan", "sinh": "sinh", "cosh": "cosh", "tanh": "tanh",
     "asinh": "asinh", "acosh": "acosh", "atanh": "atanh", "cbrt": "cbrt", "erf": "erf", "erfc": "erfc",
@@ -83,14 +83,14 @@ def horner(b: Elements, x: Any, coefficients: Sequence[float]) -> Any:
     return total
 
 
-def _round(b: Elements, x: Any, factor: float) -> tuple[Any, Any]:
+def _round_multiple(b: Elements, x: Any, factor: float) -> tuple[Any, Any]:
     """Return the integer nearest to a multiple of x, as a float and as an integer.
 
     Adding 1.5·2^p leaves it in the sum's low bits.
     """
-    large, integer = (1.5 * 2**23, int32) if x.dtype is float32 else (1.5 * 2**52, int64)
-    shifted = b.fma(x, b.constant(factor, x.dtype), b.constant(large, x.dtype))
-    return shifted - large, b.bitcast(shifted, integer) - b.bitcast(b.constant(large, x.dtype), integer)
+    shift, integer_dtype = (1.5 * 2**23, int32) if x.dtype is float32 else (1.5 * 2**52, int64)
+    shifted = b.fma(x, b.constant(factor, x.dtype), b.constant(shift, x.dtype))
+    return shifted - shift, b.bitcast(shifted, integer_dtype) - b.bitcast(b.constant(shift, x.dtype), integer_dtype)
 
 
 def _power_of_two(b: Elements, n: Any) -> Any:
@@ -119,13 +119,13 @@ def _clamp_exponent(b: Elements, x: Any) -> Any:
 
 def _clamp(b: Elements, x: Any, low: float, high: float) -> Any:
     """Clamp x to [low, high]; nan stays nan."""
-    below = b.select(x > high, high, x)
-    return b.select(below < low, low, below)
+    not_above = b.select(x > high, high, x)
+    return b.select(not_above < low, low, not_above)
 
 
 def _reduce_argument(b: Elements, x: Any) -> tuple[Any, Any, Any]:
     """Return n, r and e^r - 1 with x = n·ln 2 + r."""
-    n, integer = _round(b, x, 1.4426950408889634)
+    n, integer = _round_multiple(b, x, 1.4426950408889634)
     upper, lower = _LN2[x.dtype]
     reduced = b.fma(n, b.constant(-lower, x.dtype), b.fma(n, b.constant(-upper, x.dtype), x))
     return integer, reduced, b.fma(horner(b, reduced, _EXPM1[x.dtype]), reduced * reduced, reduced)
@@ -134,25 +134,25 @@ def _reduce_argument(b: Elements, x: Any) -> tuple[Any, Any, Any]:
 def _exp(b: Elements, x: Any) -> Any:
     """Return e^x; where it rounds to 0, no subnormal number is computed: processors take long for those."""
     low, high = _EXP_RANGE[x.dtype]
-    vanishes = x < low
-    moderate = b.select(vanishes, 0.0, b.select(x > high, high, x))
-    integer, _, minus_one = _reduce_argument(b, moderate)
-    return b.select(vanishes, 0.0, b.scale_by_power_of_two(minus_one + 1.0, integer))
+    is_zero = x < low
+    moderate = b.select(is_zero, 0.0, b.select(x > high, high, x))
+    integer, _, rest_expm1 = _reduce_argument(b, moderate)
+    return b.select(is_zero, 0.0, b.scale_by_power_of_two(rest_expm1 + 1.0, integer))
 
 
 def _exp_of_moderate(b: Elements, x: Any) -> Any:
     """Return e^x for x within ±80."""
-    integer, _, minus_one = _reduce_argument(b, x)
+    integer, _, rest_expm1 = _reduce_argument(b, x)
     scale = _power_of_two(b, integer)
-    return b.fma(scale, minus_one, scale)
+    return b.fma(scale, rest_expm1, scale)
 
 
 def _expm1(b: Elements, x: Any) -> Any:
     """Return 2·(s·(e^r - 1) + (s - 1/2)) with s = 2^(n-1); it rounds to -1 for very negative x."""
     low = -20.0 if x.dtype is float32 else -45.0
-    integer, _, minus_one = _reduce_argument(b, _clamp_exponent(b, b.select(x < low, low, x)))
+    integer, _, rest_expm1 = _reduce_argument(b, _clamp_exponent(b, b.select(x < low, low, x)))
     scale = _power_of_two(b, integer - 1)
-    value = b.fma(scale, minus_one, scale - 0.5) * 2.0
+    value = b.fma(scale, rest_expm1, scale - 0.5) * 2.0
     return b.select(x.same(0.0), x, value)
 
 
@@ -171,20 +171,19 @@ _LN2_LOG = {
 
 
 def _log(b: Elements, x: Any) -> Any:
-    single = x.dtype is float32
-    integer, mantissa = (int32, 23) if single else (int64, 52)
-    tiny, lift = (2.0**-126, 25) if single else (2.0**-1022, 54)
-    subnormal = x < tiny
-    bits = b.bitcast(b.select(subnormal, x * 2.0**lift, x), integer)
+    is_single = x.dtype is float32
+    integer_dtype, mantissa_bits = (int32, 23) if is_single else (int64, 52)
+    smallest_normal, lift_bits = (2.0**-126, 25) if is_single else (2.0**-1022, 54)
+    is_subnormal = x < smallest_normal
+    bits = b.bitcast(b.select(is_subnormal, x * 2.0**lift_bits, x), integer_dtype)
     # Reduce to m in [0.707, 1.414), with x = m·2^exponent.
-    root = b.bitcast(b.constant(0.5**0.5, x.dtype), integer)
-    offset = bits - root
-    exponent = b.bits("ashr", offset, mantissa)
-    m = b.bitcast(bits - b.bits("shl", exponent, mantissa), x.dtype)
-    k = b.cast(exponent, x.dtype) - b.select(subnormal, b.constant(lift, x.dtype), 0.0)
+    offset = bits - b.bitcast(b.constant(0.5**0.5, x.dtype), integer_dtype)
+    exponent = b.bits("ashr", offset, mantissa_bits)
+    m = b.bitcast(bits - b.bits("shl", exponent, mantissa_bits), x.dtype)
+    k = b.cast(exponent, x.dtype) - b.select(is_subnormal, b.constant(lift_bits, x.dtype), 0.0)
     f = m - 1.0
     upper, lower = _LN2_LOG[x.dtype]
-    if single:
+    if is_single:
         square = f * f
         tail = b.fma(horner(b, f, _LOG_32) * f, square, k * lower)
         logarithm = b.fma(k, b.constant(upper, x.dtype), f + b.fma(square, b.constant(-0.5, x.dtype), tail))
@@ -196,8 +195,8 @@ def _log(b: Elements, x: Any) -> Any:
         logarithm = k * upper - ((half_square - b.fma(s, half_square + r, k * lower)) - f)
     logarithm = b.select(x < float("inf"), logarithm, x)
     # Computed infinities, rather than constants, raise the processor's flags of errors.
-    root = b.select(x <= 0.0, x.dtype.max, x)
-    infinite = -(root * root)
+    factor = b.select(x <= 0.0, x.dtype.max, x)
+    infinite = -(factor * factor)
     logarithm = b.select(x.same(0.0), infinite, logarithm)
     return b.select(x < 0.0, infinite - infinite, logarithm)
 
@@ -210,11 +209,11 @@ def _log1p(b: Elements, x: Any) -> Any:
     return b.select(total.same(1.0), x, logarithm)
 
 
-_PI_HALVES = {
+_HALF_PI_SUMMANDS = {
     float32: (1.57079637050628662109375, -4.37113900018624283e-8, 0.0),
     float64: (1.5707963267948966, 6.123233995736766e-17, -1.4973849048591833e-33),
 }
-_PI_LIMIT = {float32: 2.0**13, float64: 2.0**20}
+_REDUCTION_LIMIT = {float32: 2.0**13, float64: 2.0**20}
 _SIN = {
     float32: (2.718311493989822e-6, -1.9839334836096632e-4, 8.333329385889463e-3, -1.6666666641626524e-1),
     float64: (
@@ -231,12 +230,12 @@ _COS = {
 
 def _quadrant(b: Any, x: Any) -> tuple[Any, Any, Any]:
     """Return the quadrant n, and the sine and cosine of x - n·π/2."""
-    b.mark_rare(~(b.intrinsic("fabs", x) < _PI_LIMIT[x.dtype]))
-    n, integer = _round(b, x, 0.6366197723675814)
+    b.mark_rare(~(b.intrinsic("fabs", x) < _REDUCTION_LIMIT[x.dtype]))
+    n, integer = _round_multiple(b, x, 0.6366197723675814)
     reduced = x
-    for part in _PI_HALVES[x.dtype]:
-        if part:
-            reduced = b.fma(n, b.constant(-part, x.dtype), reduced)
+    for summand in _HALF_PI_SUMMANDS[x.dtype]:
+        if summand:
+            reduced = b.fma(n, b.constant(-summand, x.dtype), reduced)
     z = reduced * reduced
     sine = b.fma(horner(b, z, _SIN[x.dtype]) * z, reduced, reduced)
     cosine = b.fma(horner(b, z, _COS[x.dtype]) * z, z, b.fma(z, b.constant(-0.5, x.dtype), b.constant(1.0, x.dtype)))
@@ -261,8 +260,8 @@ def _cos(b: Any, x: Any) -> Any:
 
 def _tan(b: Any, x: Any) -> Any:
     quadrant, sine, cosine = _quadrant(b, x)
-    odd = (quadrant & 1).differs(0)
-    tangent = b.select(odd, -cosine, sine) / b.select(odd, sine, cosine)
+    is_odd = (quadrant & 1).differs(0)
+    tangent = b.select(is_odd, -cosine, sine) / b.select(is_odd, sine, cosine)
     return b.select(x.same(0.0), x, tangent)
 
 
@@ -340,18 +339,18 @@ def _erf(b: Elements, x: Any) -> Any:
 
 
 # (bound, factor): sizes above, or below, the bound are scaled by the factor, so that their squares are normal numbers.
-_FAR = {float32: (2.0**60, 2.0**-80), float64: (2.0**500, 2.0**-600)}
-_NEAR = {float32: (2.0**-40, 2.0**80), float64: (2.0**-400, 2.0**600)}
+_SHRINKING = {float32: (2.0**60, 2.0**-80), float64: (2.0**500, 2.0**-600)}
+_GROWING = {float32: (2.0**-40, 2.0**80), float64: (2.0**-400, 2.0**600)}
 
 
 def scale_of(b: Elements, magnitude: Any) -> tuple[Any, Any]:
     """Return a power of two and its inverse; scaled by it, squares of the size neither overflow nor lose bits."""
-    (high, shrink), (low, grow) = _FAR[magnitude.dtype], _NEAR[magnitude.dtype]
-    far, near = magnitude > high, magnitude < low
+    (high, shrink), (low, grow) = _SHRINKING[magnitude.dtype], _GROWING[magnitude.dtype]
+    is_large, is_small = magnitude > high, magnitude < low
     one = b.constant(1.0, magnitude.dtype)
     return (
-        b.select(far, shrink, b.select(near, grow, one)),
-        b.select(far, 1.0 / shrink, b.select(near, 1.0 / grow, one)),
+        b.select(is_large, shrink, b.select(is_small, grow, one)),
+        b.select(is_large, 1.0 / shrink, b.select(is_small, 1.0 / grow, one)),
     )
 
 
@@ -361,8 +360,8 @@ def _hypot(b: Elements, x: Any, y: Any) -> Any:
     scale, inverse_scale = scale_of(b, b.select(x > y, x, y))
     scaled_x, scaled_y = x * scale, y * scale
     modulus = b.intrinsic("sqrt", b.fma(scaled_x, scaled_x, scaled_y * scaled_y)) * inverse_scale
-    infinite = x.same(float("inf")) | y.same(float("inf"))
-    return b.select(infinite, float("inf"), modulus)
+    is_infinite = x.same(float("inf")) | y.same(float("inf"))
+    return b.select(is_infinite, float("inf"), modulus)
 
 
 VECTORISED: dict[str, Callable[..., Any]] = {

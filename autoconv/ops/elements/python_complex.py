@@ -17,13 +17,13 @@ from autoconv.ops.elements.registry import Elements, element
 Pair = tuple[Any, Any]
 _INFINITY = float("inf")
 _LARGE = math.log(sys.float_info.max / 4)  # above, exponentials are computed in two steps
-_LARGEST = sys.float_info.max / 4  # above, magnitudes are scaled
+_MAX_UNSCALED = sys.float_info.max / 4  # above, magnitudes are scaled
 
 
 def _computes_by_steps() -> bool:
     """Return whether Python's products and quotients follow the textbook formulas, with each step rounded.
 
-    That fails where its compiler contracted multiply and add, and since Python 3.14, which handles infinities.
+    They do not if its compiler contracted multiply and add, or from Python 3.14 on, which handles infinities.
     """
     x = 1.0 + 2.0**-30
     exact = complex(x, x) * complex(x, -x)
@@ -36,7 +36,7 @@ BY_STEPS = _computes_by_steps()
 
 
 @element("python_complex_part")
-def part_of(b: Elements, *parts: Any, function: str, part: str) -> Any:
+def complex_part(b: Elements, *parts: Any, function: str, part: str) -> Any:
     rule = RULES.get(function)
     if rule is None or not BY_STEPS:
         return None
@@ -48,7 +48,7 @@ def _is_finite(b: Elements, x: Any) -> Any:
     return b.compare("lt", b.intrinsic("fabs", x), _INFINITY)
 
 
-def all_finite(b: Elements, *numbers: Any) -> None:
+def fail_unless_finite(b: Elements, *numbers: Any) -> None:
     """Send non-finite operands to the kernel."""
     for x in numbers:
         b.fail(~_is_finite(b, x))
@@ -66,16 +66,16 @@ def divide(b: Elements, xr: Any, xi: Any, yr: Any, yi: Any) -> Pair:
 
 def _quotient(b: Elements, xr: Any, xi: Any, yr: Any, yi: Any) -> Pair:
     width, height = b.intrinsic("fabs", yr), b.intrinsic("fabs", yi)
-    upright, flat = b.compare("ge", width, height), b.compare("ge", height, width)
-    ratio = b.select(upright, yi, yr) / b.select(upright, yr, yi)
-    scale = b.select(upright, yr + yi * ratio, yr * ratio + yi)
-    first, second = b.select(upright, xr, xi), b.select(upright, xi, xr)
+    is_wide, is_high = b.compare("ge", width, height), b.compare("ge", height, width)
+    ratio = b.select(is_wide, yi, yr) / b.select(is_wide, yr, yi)
+    scale = b.select(is_wide, yr + yi * ratio, yr * ratio + yi)
+    first, second = b.select(is_wide, xr, xi), b.select(is_wide, xi, xr)
     rotated = first * ratio
     # Addition commutes, so one form serves for the real part; subtraction needs both orders.
     real = (first + second * ratio) / scale
-    imag = b.select(upright, second - rotated, rotated - second) / scale
-    is_exact = upright | flat
-    return b.select(is_exact, real, float("nan")), b.select(is_exact, imag, float("nan"))
+    imag = b.select(is_wide, second - rotated, rotated - second) / scale
+    is_ordered = is_wide | is_high
+    return b.select(is_ordered, real, float("nan")), b.select(is_ordered, imag, float("nan"))
 
 
 def magnitude(b: Elements, x: Any, y: Any) -> Any:
@@ -85,7 +85,7 @@ def magnitude(b: Elements, x: Any, y: Any) -> Any:
     return result
 
 
-def power_by_int(b: Elements, xr: Any, xi: Any, n: Any, _: Any) -> Pair:
+def power_by_int(b: Elements, xr: Any, xi: Any, n: Any, imaginary_part: Any) -> Pair:
     """Exponentiate by squaring, for |n| of at most 100; a negative power is an inverse. An infinite result raises."""
     size = b.intrinsic("fabs", n)
     b.fail(b.compare("gt", size, 100.0))
@@ -98,10 +98,10 @@ def power_by_int(b: Elements, xr: Any, xi: Any, n: Any, _: Any) -> Pair:
         product = multiply(b, *result, *square)
         result = select_pair(b, is_set, product, result)
         square = multiply(b, *square, *square)
-    positive = b.compare("gt", n, 0.0)
+    is_positive = b.compare("gt", n, 0.0)
     is_zero = result[0].same(0.0) & result[1].same(0.0)
-    b.fail(is_zero & ~positive)
-    result = select_pair(b, positive, result, _quotient(b, one, zero, *result))
+    b.fail(is_zero & ~is_positive)
+    result = select_pair(b, is_positive, result, _quotient(b, one, zero, *result))
     for part in result:
         b.fail(b.intrinsic("fabs", part).same(_INFINITY))
     return result
@@ -113,15 +113,16 @@ def select_pair(b: Elements, condition: Any, x: Pair, y: Pair) -> Pair:
 
 def power(b: Elements, xr: Any, xi: Any, yr: Any, yi: Any) -> Pair:
     """Exponentiate in polar form. Small whole exponents, and zeros, go to the kernel."""
-    small = b.compare("le", b.intrinsic("fabs", yr), 100.0) & yr.same(b.intrinsic("floor", yr)) & yi.same(0.0)
-    b.fail(small | (xr.same(0.0) & xi.same(0.0)))
+    is_small = b.compare("le", b.intrinsic("fabs", yr), 100.0)
+    is_small_integer = is_small & yr.same(b.intrinsic("floor", yr)) & yi.same(0.0)
+    b.fail(is_small_integer | (xr.same(0.0) & xi.same(0.0)))
     magnitude, angle_of_base = b.libm("hypot", xr, xi), b.libm("atan2", xi, xr)
-    length, angle = b.libm("pow", magnitude, yr), angle_of_base * yr
+    modulus, angle = b.libm("pow", magnitude, yr), angle_of_base * yr
     has_imaginary_exponent = yi.differs(0.0)
-    length = b.select(has_imaginary_exponent, length / b.libm("exp", angle_of_base * yi), length)
+    modulus = b.select(has_imaginary_exponent, modulus / b.libm("exp", angle_of_base * yi), modulus)
     angle = b.select(has_imaginary_exponent, angle + yi * b.libm("log", magnitude), angle)
-    real, imag = length * b.libm("cos", angle), length * b.libm("sin", angle)
-    all_finite(b, real, imag)
+    real, imag = modulus * b.libm("cos", angle), modulus * b.libm("sin", angle)
+    fail_unless_finite(b, real, imag)
     return real, imag
 
 
@@ -129,7 +130,7 @@ def power(b: Elements, xr: Any, xi: Any, yr: Any, yi: Any) -> Pair:
 
 
 def exp(b: Elements, x: Any, y: Any) -> Pair:
-    all_finite(b, x, y)
+    fail_unless_finite(b, x, y)
     b.fail(b.compare("gt", x, _LARGE))
     length = b.libm("exp", x)
     return length * b.libm("cos", y), length * b.libm("sin", y)
@@ -138,22 +139,22 @@ def exp(b: Elements, x: Any, y: Any) -> Pair:
 def log(b: Elements, x: Any, y: Any) -> Pair:
     """Near the unit circle, compute from the excess of the squared magnitude over 1."""
     width, height = b.intrinsic("fabs", x), b.intrinsic("fabs", y)
-    b.fail(~(b.compare("le", width, _LARGEST) & b.compare("le", height, _LARGEST)))
+    b.fail(~(b.compare("le", width, _MAX_UNSCALED) & b.compare("le", height, _MAX_UNSCALED)))
     b.fail(b.compare("lt", width, sys.float_info.min) & b.compare("lt", height, sys.float_info.min))
     magnitude = b.libm("hypot", width, height)
     is_wide = b.compare("gt", width, height)
     large, small = b.select(is_wide, width, height), b.select(is_wide, height, width)
     excess = (large - 1.0) * (large + 1.0) + small * small
-    near = b.select(excess.same(0.0), excess, b.libm("log1p", excess)) / 2.0
-    close = b.compare("ge", magnitude, 0.71) & b.compare("le", magnitude, 1.73)
-    return b.select(close, near, b.libm("log", magnitude)), b.libm("atan2", y, x)
+    log_near_one = b.select(excess.same(0.0), excess, b.libm("log1p", excess)) / 2.0
+    is_near_one = b.compare("ge", magnitude, 0.71) & b.compare("le", magnitude, 1.73)
+    return b.select(is_near_one, log_near_one, b.libm("log", magnitude)), b.libm("atan2", y, x)
 
 
 def sqrt(b: Elements, x: Any, y: Any) -> Pair:
-    all_finite(b, x, y)
+    fail_unless_finite(b, x, y)
     width, height = b.intrinsic("fabs", x), b.intrinsic("fabs", y)
-    tiny = b.compare("lt", width, sys.float_info.min) & b.compare("lt", height, sys.float_info.min)
-    b.fail(tiny & (width.differs(0.0) | height.differs(0.0)))
+    is_tiny = b.compare("lt", width, sys.float_info.min) & b.compare("lt", height, sys.float_info.min)
+    b.fail(is_tiny & (width.differs(0.0) | height.differs(0.0)))
     eighth = width / 8.0
     root = b.intrinsic("sqrt", eighth + b.libm("hypot", eighth, height / 8.0)) * 2.0
     quotient = height / (root * 2.0)
@@ -184,7 +185,7 @@ def tanh(b: Elements, x: Any, y: Any) -> Pair:
 
 
 def _fail_if_large(b: Elements, x: Any, y: Any) -> None:
-    all_finite(b, x, y)
+    fail_unless_finite(b, x, y)
     b.fail(b.compare("gt", b.intrinsic("fabs", x), _LARGE))
 
 
@@ -206,15 +207,15 @@ def phase(b: Elements, x: Any, y: Any) -> Any:
 
 
 def angle(b: Elements, x: Any, y: Any) -> Any:
-    all_finite(b, x, y)
+    fail_unless_finite(b, x, y)
     return b.libm("atan2", y, x)
 
 
-def rect(b: Elements, length: Any, angle_of_base: Any) -> Pair:
-    all_finite(b, length, angle_of_base)
-    flat = angle_of_base.same(0.0)
-    real = b.select(flat, length, length * b.libm("cos", angle_of_base))
-    return real, b.select(flat, length * angle_of_base, length * b.libm("sin", angle_of_base))
+def rect(b: Elements, length: Any, polar_angle: Any) -> Pair:
+    fail_unless_finite(b, length, polar_angle)
+    is_real = polar_angle.same(0.0)
+    real = b.select(is_real, length, length * b.libm("cos", polar_angle))
+    return real, b.select(is_real, length * polar_angle, length * b.libm("sin", polar_angle))
 
 
 RULES: dict[str, Callable[..., Any]] = {

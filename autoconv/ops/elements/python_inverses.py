@@ -10,7 +10,7 @@ import sys
 from typing import Any
 
 from autoconv.graph.dtypes import float64
-from autoconv.ops.elements.python_complex import RULES, Pair, all_finite, by_rotation, log, select_pair, sqrt
+from autoconv.ops.elements.python_complex import RULES, Pair, by_rotation, fail_unless_finite, log, select_pair, sqrt
 from autoconv.ops.elements.registry import Elements
 
 _LARGE = sys.float_info.max / 4
@@ -21,42 +21,42 @@ def _is_beyond(b: Elements, x: Any, y: Any, bound: float) -> Any:
     return b.compare("gt", b.intrinsic("fabs", x), bound) | b.compare("gt", b.intrinsic("fabs", y), bound)
 
 
-def _logarithm(b: Elements, x: Any, y: Any) -> Any:
+def _log_of_double(b: Elements, x: Any, y: Any) -> Any:
     """Return the logarithm of twice the magnitude of a large number."""
     return b.libm("log", b.libm("hypot", x / 2.0, y / 2.0)) + math.log(2) * 2.0
 
 
 def acos(b: Elements, x: Any, y: Any) -> Pair:
-    all_finite(b, x, y)
+    fail_unless_finite(b, x, y)
     one = b.constant(1.0, float64)
     (pr, pi), (qr, qi) = sqrt(b, one - x, -y), sqrt(b, x + 1.0, y)
     near = b.libm("atan2", pr, qr) * 2.0, b.libm("asinh", qr * pi - qi * pr)
-    far = b.libm("atan2", b.intrinsic("fabs", y), x), b.intrinsic("copysign", _logarithm(b, x, y), -y)
+    far = b.libm("atan2", b.intrinsic("fabs", y), x), b.intrinsic("copysign", _log_of_double(b, x, y), -y)
     return select_pair(b, _is_beyond(b, x, y, _LARGE), far, near)
 
 
 def acosh(b: Elements, x: Any, y: Any) -> Pair:
-    all_finite(b, x, y)
+    fail_unless_finite(b, x, y)
     (pr, pi), (qr, qi) = sqrt(b, x - 1.0, y), sqrt(b, x + 1.0, y)
     near = b.libm("asinh", pr * qr + pi * qi), b.libm("atan2", pi, qr) * 2.0
-    return select_pair(b, _is_beyond(b, x, y, _LARGE), (_logarithm(b, x, y), b.libm("atan2", y, x)), near)
+    return select_pair(b, _is_beyond(b, x, y, _LARGE), (_log_of_double(b, x, y), b.libm("atan2", y, x)), near)
 
 
 def asinh(b: Elements, x: Any, y: Any) -> Pair:
-    all_finite(b, x, y)
+    fail_unless_finite(b, x, y)
     one = b.constant(1.0, float64)
     (pr, pi), (qr, qi) = sqrt(b, y + 1.0, -x), sqrt(b, one - y, x)
     near = b.libm("asinh", pr * qi - qr * pi), b.libm("atan2", y, pr * qr - pi * qi)
-    far = b.intrinsic("copysign", _logarithm(b, x, y), x), b.libm("atan2", y, b.intrinsic("fabs", x))
+    far = b.intrinsic("copysign", _log_of_double(b, x, y), x), b.libm("atan2", y, b.intrinsic("fabs", x))
     return select_pair(b, _is_beyond(b, x, y, _LARGE), far, near)
 
 
 def atanh(b: Elements, x: Any, y: Any) -> Pair:
     """Compute -atanh(-z) where the sign bit of the real part is set."""
-    all_finite(b, x, y)
+    fail_unless_finite(b, x, y)
     one = b.constant(1.0, float64)
-    negative = b.compare("lt", b.intrinsic("copysign", one, x), 0.0)
-    x, y = select_pair(b, negative, (-x, -y), (x, y))
+    is_negative = b.compare("lt", b.intrinsic("copysign", one, x), 0.0)
+    x, y = select_pair(b, is_negative, (-x, -y), (x, y))
     height = b.intrinsic("fabs", y)
     b.fail(x.same(1.0) & b.compare("lt", height, _SMALL_SQUARE))
     distance, square = one - x, height * height
@@ -64,10 +64,10 @@ def atanh(b: Elements, x: Any, y: Any) -> Pair:
         b.libm("log1p", (x * 4.0) / (distance * distance + square)) / 4.0,
         -b.libm("atan2", y * -2.0, distance * (x + 1.0) - square) / 2.0,
     )
-    size = b.libm("hypot", x / 2.0, y / 2.0)
-    far = x / 4.0 / size / size, -b.intrinsic("copysign", b.constant(math.pi / 2, float64), -y)
+    half_magnitude = b.libm("hypot", x / 2.0, y / 2.0)
+    far = x / 4.0 / half_magnitude / half_magnitude, -b.intrinsic("copysign", b.constant(math.pi / 2, float64), -y)
     real, imag = select_pair(b, _is_beyond(b, x, y, _LARGE_SQUARE), far, near)
-    return select_pair(b, negative, (-real, -imag), (real, imag))
+    return select_pair(b, is_negative, (-real, -imag), (real, imag))
 
 
 def log10(b: Elements, x: Any, y: Any) -> Pair:

@@ -1,6 +1,6 @@
 """Element rules of Python's module math: the C library's functions.
 
-Infinities and nan are operands as any others. What makes Python raise goes to the kernel.
+Infinities and nan are operands as any others. Operands for which Python raises go to the kernel.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ def math(b: Elements, *operands: Any, function: str) -> Any:
     rule = _RULES.get((function, len(operands)))
     if rule is None or not all(x.dtype in (bool_, int64, float64) for x in operands):
         return None
-    if function in _ROUNDED and operands[0].dtype is not float64:
+    if function in _ROUNDING_FUNCTIONS and operands[0].dtype is not float64:
         return b.cast(operands[0], int64)
     return rule(b, *(b.cast(x, float64) for x in operands))
 
@@ -64,9 +64,9 @@ C_FUNCTIONS = frozenset({*_FAILURES, "atan2", "pow"})  # that the rules call by 
 def _c_function(name: str) -> Callable[..., Any]:
     def rule(b: Elements, x: Any) -> Any:
         result = b.intrinsic("sqrt", x) if name == "sqrt" else b.libm(name, x)
-        fails = _FAILURES[name]
-        if fails is not None:
-            b.fail(fails(b, x, result))
+        failure_test = _FAILURES[name]
+        if failure_test is not None:
+            b.fail(failure_test(b, x, result))
         return result
 
     return rule
@@ -98,10 +98,10 @@ def _logarithm(b: Elements, x: Any, base: Any) -> Any:
     return b.libm("log", x) / b.libm("log", base)
 
 
-_ROUNDED = ("floor", "ceil", "trunc")
+_ROUNDING_FUNCTIONS = ("floor", "ceil", "trunc")
 _RULES: dict[tuple[str, int], Callable[..., Any]] = {
     **{(name, 1): _c_function(name) for name in _FAILURES},
-    **{(name, 1): _rounding_rule(name) for name in _ROUNDED},
+    **{(name, 1): _rounding_rule(name) for name in _ROUNDING_FUNCTIONS},
     ("fabs", 1): _magnitude,
     ("degrees", 1): lambda b, x: x * (180.0 / pi),
     ("radians", 1): lambda b, x: x * (pi / 180.0),

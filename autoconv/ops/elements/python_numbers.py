@@ -8,7 +8,7 @@ from autoconv.graph.dtypes import DType, bool_, float64, int64, uint64
 from autoconv.ops.elements.arithmetic import floor_quotient, nonzero_divisor
 from autoconv.ops.elements.registry import Elements, element
 
-_EXACT = 2**53  # up to here float64 represents every integer
+_MAX_EXACT = 2**53  # up to here float64 represents every integer
 
 
 def _to_common_kind(b: Elements, *operands: Any) -> tuple[Any, ...]:
@@ -18,12 +18,12 @@ def _to_common_kind(b: Elements, *operands: Any) -> tuple[Any, ...]:
     """
     if not any(x.dtype.is_floating for x in operands):
         return tuple(b.cast(x, int64) for x in operands)
-    return tuple(_float(b, x) for x in operands)
+    return tuple(_exact_float(b, x) for x in operands)
 
 
-def _float(b: Elements, x: Any) -> Any:
+def _exact_float(b: Elements, x: Any) -> Any:
     if x.dtype.is_integer:
-        b.fail(b.compare("gt", x, _EXACT) | b.compare("lt", x, -_EXACT))
+        b.fail(b.compare("gt", x, _MAX_EXACT) | b.compare("lt", x, -_MAX_EXACT))
     return b.cast(x, float64)
 
 
@@ -71,7 +71,7 @@ def absolute(b: Elements, x: Any) -> Any:
 def divide(b: Elements, x: Any, y: Any) -> Any:
     if not _are_python_kinds(x, y):
         return None
-    x, y = _float(b, x), _float(b, y)
+    x, y = _exact_float(b, x), _exact_float(b, y)
     b.fail(y.same(0.0))
     return x / y
 
@@ -99,10 +99,10 @@ def modulo(b: Elements, x: Any, y: Any) -> Any:
     if x.dtype.is_floating:
         b.fail(y.same(0.0))
         remainder = b.remainder(x, y)
-        other_sign = b.compare("lt", y, 0.0) ^ b.compare("lt", remainder, 0.0)
+        signs_differ = b.compare("lt", y, 0.0) ^ b.compare("lt", remainder, 0.0)
         return b.select(
             remainder.differs(0.0), b.select(
-                other_sign, remainder + y, remainder
+                signs_differ, remainder + y, remainder
             ), b.intrinsic("copysign", remainder, y)
         )
     b.fail(y.same(0))
@@ -182,9 +182,9 @@ def range_length(b: Elements, start: Any, stop: Any, step: Any) -> Any:
     """Count the items in unsigned 64-bit arithmetic, which holds the distance; saturate at the int64 maximum."""
     if not all(x.dtype is int64 for x in (start, stop, step)):
         return None
-    up = step > 0
-    low, high = b.select(up, start, stop), b.select(up, stop, start)
-    step_size = b.cast(b.select(up, step, -step), uint64)
+    is_ascending = step > 0
+    low, high = b.select(is_ascending, start, stop), b.select(is_ascending, stop, start)
+    step_size = b.cast(b.select(is_ascending, step, -step), uint64)
     step_size = b.select(step_size.same(0), 1, step_size)
     count = b.cast((b.cast(high, uint64) - b.cast(low, uint64) - 1) / step_size, int64) + 1
     return b.select(high > low, b.select(count > 0, count, int64.max), 0)
@@ -231,12 +231,12 @@ def truth(b: Elements, x: Any) -> Any:
 
 @element("python_power")
 def power(b: Elements, x: Any, y: Any) -> Any:
-    """Call the C library for floats; ints see below. What raises, or has a complex result, goes to the kernel."""
+    """Call the C library for floats. Operands for which Python raises or gives a complex go to the kernel."""
     if not _are_python_kinds(x, y):
         return None
     if not (x.dtype.is_floating or y.dtype.is_floating):
         return _integer_power(b, *_to_common_kind(b, x, y))
-    x, y = _float(b, x), _float(b, y)
+    x, y = _exact_float(b, x), _exact_float(b, y)
     result = b.libm("pow", x, y)
     infinite_of_finite = b.intrinsic("fabs", result).same(float("inf"))  # a quotient by 0, or an overflow
     for operand in (x, y):
@@ -249,7 +249,7 @@ def _integer_power(b: Elements, x: Any, y: Any) -> Any:
     """Exponentiate by squaring, for exponents up to 63: larger ones exceed 64 bits except for -1, 0 and 1."""
     b.fail(b.compare("lt", y, 0) | b.compare("gt", y, 63))
     result, square = b.constant(1, int64), x
-    square_overflowed = None  # whether the square has overflowed
+    square_overflowed = None  # None before the first one is computed
     for bit in range(6):
         is_set = b.bits("and", y, b.constant(1 << bit, int64)).differs(0)
         product, overflows = b.with_overflow("mul", result, square)

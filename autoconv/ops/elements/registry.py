@@ -28,6 +28,8 @@ class Elements(Protocol):
     and returns their last state. `step(n, state)` gets the number of the turn from 1 on, a float64, and returns which
     elements go on, and their state. `routine(name, rule, *operands)` applies a long rule, in native code by a function
     of its own.
+
+    Rules that use more than this protocol (`pair`, `mark_rare`, `in_loop`) take `b: Any`.
     """
 
     def constant(self, number: Any, dtype: DType) -> Any: ...

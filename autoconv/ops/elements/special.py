@@ -53,8 +53,8 @@ def erfinv(b: Elements, x: Any) -> Any:
 
 def _quantile(b: Elements, centred: Any, tail: Any) -> Any:
     """Return the quantile of the probability 1/2 + `centred`; `tail` is the smaller of it and its complement."""
-    inner = b.constant(0.180625, centred.dtype) - centred * centred
-    middle = centred * (horner(b, inner, _MIDDLE[0]) / horner(b, inner, _MIDDLE[1]))
+    middle_argument = b.constant(0.180625, centred.dtype) - centred * centred
+    middle = centred * (horner(b, middle_argument, _MIDDLE[0]) / horner(b, middle_argument, _MIDDLE[1]))
     r = b.intrinsic("sqrt", -apply(b, "log", tail))
     near, far = r - 1.6, r - 5.0
     outer = b.select(
@@ -63,8 +63,8 @@ def _quantile(b: Elements, centred: Any, tail: Any) -> Any:
         horner(b, near, _TAIL[0]) / horner(b, near, _TAIL[1]),
     )
     outer = b.select(tail.same(0.0), float("inf"), outer)
-    choice = b.select(b.intrinsic("fabs", centred) > 0.425, b.intrinsic("copysign", outer, centred), middle)
-    return b.select(tail < 0.0, float("nan"), choice)
+    quantile = b.select(b.intrinsic("fabs", centred) > 0.425, b.intrinsic("copysign", outer, centred), middle)
+    return b.select(tail < 0.0, float("nan"), quantile)
 
 
 _EULER = 0.57721566490153286061
@@ -100,29 +100,29 @@ def lgamma(b: Elements, x: Any) -> Any:
     if x.dtype not in (float32, float64):
         return None
     one = b.constant(1.0, x.dtype)
-    negative = x < 0.0
-    y = b.select(negative, 1.0 - x, x)
+    is_negative = x < 0.0
+    y = b.select(is_negative, 1.0 - x, x)
     # y > 0; in [1.5, 2.5) after steps down, or one or two steps up from below.
     product, reduced = one, y
     for _ in range(_STEPS):
-        above = reduced >= 2.5
-        reduced = b.select(above, reduced - 1.0, reduced)
-        product = b.select(above, product * reduced, product)
-    tiny, small = y < 0.5, y < 1.5
-    z = b.select(tiny, y, b.select(small, y - 1.0, reduced - 2.0))  # y = 0 + z, 1 + z or 2 + z
+        is_above = reduced >= 2.5
+        reduced = b.select(is_above, reduced - 1.0, reduced)
+        product = b.select(is_above, product * reduced, product)
+    is_tiny, is_small = y < 0.5, y < 1.5
+    z = b.select(is_tiny, y, b.select(is_small, y - 1.0, reduced - 2.0))  # y = 0 + z, 1 + z or 2 + z
     series = horner(b, z, _AROUND_TWO[x.dtype]) * z
     moderate = series + apply(b, "log", product)
-    moderate = b.select(small, series - apply(b, "log1p", z), moderate)
-    moderate = b.select(tiny, moderate - apply(b, "log", y), moderate)
+    moderate = b.select(is_small, series - apply(b, "log1p", z), moderate)
+    moderate = b.select(is_tiny, moderate - apply(b, "log", y), moderate)
     inverse = 1.0 / y
     large = (y - 0.5) * apply(b, "log", y) - y + b.constant(0.5 * math.log(2 * math.pi), x.dtype)
     large = large + horner(b, inverse * inverse, STIRLING) * inverse
-    choice = b.select(y >= _ASYMPTOTIC_FROM, large, moderate)
+    result = b.select(y >= _ASYMPTOTIC_FROM, large, moderate)
     fraction = x - b.intrinsic("floor", x + 0.5)
     sine = b.intrinsic("fabs", apply(b, "sin", fraction * math.pi))
-    choice = b.select(negative, b.constant(math.log(math.pi), x.dtype) - apply(b, "log", sine) - choice, choice)
-    is_pole = (negative & fraction.same(0.0)) | b.intrinsic("fabs", x).same(float("inf"))
-    return b.select(is_pole, float("inf"), choice)
+    result = b.select(is_negative, b.constant(math.log(math.pi), x.dtype) - apply(b, "log", sine) - result, result)
+    is_pole = (is_negative & fraction.same(0.0)) | b.intrinsic("fabs", x).same(float("inf"))
+    return b.select(is_pole, float("inf"), result)
 
 
 # B(2j) / 2j, the highest j first; the length of the series and the argument from which it is exact, by dtype
@@ -141,13 +141,13 @@ def digamma(b: Elements, x: Any) -> Any:
     if x.dtype not in _DIGAMMA_FROM:
         return None
     terms, start = _DIGAMMA_FROM[x.dtype]
-    negative = x < 0.0
-    z = b.select(negative, 1.0 - x, x)
+    is_negative = x < 0.0
+    z = b.select(is_negative, 1.0 - x, x)
     shift = b.constant(0.0, x.dtype)
     for _ in range(start):
-        below = z < float(start)
-        shift = b.select(below, shift - 1.0 / z, shift)
-        z = b.select(below, z + 1.0, z)
+        is_below = z < float(start)
+        shift = b.select(is_below, shift - 1.0 / z, shift)
+        z = b.select(is_below, z + 1.0, z)
     inverse = 1.0 / z
     square = inverse * inverse
     result = shift + apply(b, "log", z) - inverse * 0.5 - horner(b, square, _DIGAMMA[-terms:]) * square
@@ -155,8 +155,8 @@ def digamma(b: Elements, x: Any) -> Any:
     fraction = x - b.intrinsic("floor", x + 0.5)
     angle = fraction * math.pi
     reflected = result - math.pi * (apply(b, "cos", angle) / apply(b, "sin", angle))
-    result = b.select(negative, reflected, result)
-    return b.select(negative & (fraction.same(0.0) | x.same(float("-inf"))), float("nan"), result)
+    result = b.select(is_negative, reflected, result)
+    return b.select(is_negative & (fraction.same(0.0) | x.same(float("-inf"))), float("nan"), result)
 
 
 _ERFC_FAR = (

@@ -18,7 +18,7 @@ _EULER_MACLAURIN = (  # (2j)! / B(2j) for j = 1 …
     12.0, -720.0, 30240.0, -1209600.0, 47900160.0, -1307674368000 / 691, 74724249600.0, -10670622842880000 / 3617,
     5109094217170944000 / 43867,
 )  # fmt: skip
-_LIMIT = -10_000.0  # both functions are nan for positions below it, from which a sum would be too long
+_MIN_POSITION = -10_000.0  # both functions are nan for positions below it, from which a sum would be too long
 _START, _START_BY_POWER = 12.0, 1.5  # the formula is exact from _START + _START_BY_POWER · power on
 
 
@@ -28,7 +28,7 @@ def polygamma(b: Elements, x: Any, *, order: int) -> Any:
     factor = (1.0 if order % 2 else -1.0) * math.factorial(order)
 
     def rule(b: Elements, position: Any, precision: float) -> Any:
-        position = b.select(position < _LIMIT, math.nan, position)
+        position = b.select(position < _MIN_POSITION, math.nan, position)
         power = b.constant(float(order + 1), float64)
         return _sum(b, position, power, precision, lambda at: 1.0 / _integer_power(at, order + 1)) * factor
 
@@ -45,7 +45,7 @@ def _zeta(b: Elements, power: Any, position: Any, precision: float) -> Any:
     is_integer = position.same(b.intrinsic("floor", position))
     is_outside = (position <= 0.0) & ~is_integer & power.differs(b.intrinsic("floor", power))
     is_undefined = power.differs(power) | position.differs(position) | (power < 1.0) | is_outside
-    is_undefined = is_undefined | (position < _LIMIT) & ~is_integer
+    is_undefined = is_undefined | (position < _MIN_POSITION) & ~is_integer
     is_infinite = power.same(1.0) | ((position <= 0.0) & is_integer)
     is_special = is_undefined | is_infinite
     position, power = b.select(is_special, 1.0, position), b.select(is_special, 2.0, power)
@@ -61,18 +61,18 @@ def _sum(b: Elements, position: Any, power: Any, precision: float, term: Callabl
         at, total = state
         addend = term(at)
         total, at = total + addend, at + 1.0
-        counts = b.intrinsic("fabs", addend) > b.intrinsic("fabs", total) * (0.125 * precision)
-        return (at < start) & (counts | (at < 1.0)), [at, total]
+        is_significant = b.intrinsic("fabs", addend) > b.intrinsic("fabs", total) * (0.125 * precision)
+        return (at < start) & (is_significant | (at < 1.0)), [at, total]
 
     is_infinite = position.same(math.inf)
     position, total = b.iterate(position < start, [position, b.constant(0.0, float64)], step, MAX_TERMS)
-    first = term(position)
-    total = total + first * position / (power - 1.0) + first * 0.5
-    factor, scaled, inverse_square = power, first / position, 1.0 / (position * position)
+    next_term = term(position)
+    total = total + next_term * position / (power - 1.0) + next_term * 0.5
+    factor, scaled_term, inverse_square = power, next_term / position, 1.0 / (position * position)
     for j, divisor in enumerate(_EULER_MACLAURIN):
-        total = total + factor * scaled / divisor
+        total = total + factor * scaled_term / divisor
         factor = factor * (power + float(2 * j + 1)) * (power + float(2 * j + 2))
-        scaled = scaled * inverse_square
+        scaled_term = scaled_term * inverse_square
     return b.select(is_infinite, 0.0, total)
 
 

@@ -113,7 +113,7 @@ sigmoid = unary(
 )
 softplus = unary(
     "softplus", "Softplus", _softplus, lambda b, x, y: b.sigmoid(x), SMALL,
-    rule=floating_rule("softplus", complex_too=False), native_eagerly=True,
+    rule=floating_rule("softplus", complex_too=False), compiles_eager_calls=True,
 )  # fmt: skip
 relu = define(
     name="relu", graphdef="Relu", result=numeric_rule("relu", complex_too=False), kernel=quiet(_relu),

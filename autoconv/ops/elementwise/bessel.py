@@ -18,7 +18,7 @@ _SAMPLES = np.array([0.25, -1.5, 4.0, 25.0])
 def _define(name: str, graphdef: str, rule: Rule, derivative: Derivative, *samples: Any) -> Op:
     return unary(
         name, graphdef, kernel_of(rule), derivative, *samples,
-        rule=floating_rule(name, complex_too=False), native_eagerly=True,
+        rule=floating_rule(name, complex_too=False), compiles_eager_calls=True,
     )  # fmt: skip
 
 

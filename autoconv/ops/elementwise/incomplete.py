@@ -53,7 +53,7 @@ def _define(name: str, graphdef: str, rule: Rule, gradient: Any, *samples: Any) 
 
     define(
         name=name, graphdef=graphdef, result=result, kernel=kernel_in_own_precision(rule), gradient=gradient,
-        unify="all", elementwise=True, costly=True, native_eagerly=True, samples=samples,
+        unify="all", elementwise=True, costly=True, compiles_eager_calls=True, samples=samples,
     )  # fmt: skip
 
 

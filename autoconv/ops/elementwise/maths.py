@@ -48,7 +48,7 @@ def numeric_rule(name: str, complex_too: bool = True) -> Callable[..., TensorTyp
 
 def unary(
     name: str, graphdef: str, kernel: Callable[..., Any], derivative: Derivative, *inputs: Any,
-    rule: Callable[..., TensorType] | None = None, costly: bool = True, native_eagerly: bool = False,
+    rule: Callable[..., TensorType] | None = None, costly: bool = True, compiles_eager_calls: bool = False,
 ) -> Op:  # fmt: skip
     """Define an elementwise op of one operand; `derivative(b, x, y)` is dy/dx, and `inputs` are the samples."""
 
@@ -58,7 +58,7 @@ def unary(
 
     return define(
         name=name, graphdef=graphdef, result=rule or floating_rule(name), kernel=quiet(kernel),
-        gradient=gradient, elementwise=True, costly=costly, native_eagerly=native_eagerly,
+        gradient=gradient, elementwise=True, costly=costly, compiles_eager_calls=compiles_eager_calls,
         samples=tuple(map(sample, inputs)),
     )  # fmt: skip
 

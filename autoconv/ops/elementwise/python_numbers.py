@@ -179,7 +179,7 @@ for _name, _graphdef, _function, _typed, _facts in (
     define(
         name=f"python_{_name}", graphdef=_graphdef, result=_abs_type if _name == "abs" else _arithmetic_type,
         kernel=python_kernel(_function), gradient=gradient_of(_typed),
-        effects=_abs_raises if _name == "abs" else _may_raise, elementwise=True, limited="only",
+        effects=_abs_raises if _name == "abs" else _may_raise, elementwise=True, overflow_error="only",
         samples=tuple(sample(*pair[:_arity]) for pair in ((_X, _Y), (_I, _J), (_Z, _Y))), **_facts,
     )  # fmt: skip
 
@@ -191,7 +191,7 @@ define(
 )  # fmt: skip
 define(
     name="python_power", graphdef="Pow", result=_arithmetic_type, kernel=python_kernel(_power),
-    gradient=gradient_of("power"), effects=Effects.RAISE, limited="also", elementwise=True,
+    gradient=gradient_of("power"), effects=Effects.RAISE, overflow_error="also", elementwise=True,
     samples=(sample(np.array(2.5), np.array(1.5)), sample(_I, _J), sample(_Z, _Y)),
 )  # fmt: skip
 
@@ -231,7 +231,8 @@ for _name, _graphdef, _function in (
         name=f"python_{_name}", graphdef=_graphdef,
         result=_int_type if _name in ("invert", "left_shift", "right_shift") else _bitwise_type,
         kernel=python_kernel(_function), gradient=no_gradient("an integer"), elementwise=True,
-        effects=Effects.RAISE if "shift" in _name else Effects.PURE, limited="also" if _name == "left_shift" else "",
+        effects=Effects.RAISE if "shift" in _name else Effects.PURE,
+        overflow_error="also" if _name == "left_shift" else "",
         samples=(sample(*(_I, _J)[: 1 if _name == "invert" else 2]),),
     )  # fmt: skip
 
@@ -266,7 +267,8 @@ define(
 )  # fmt: skip
 define(
     name="python_int", graphdef="Cast", result=_int_type, kernel=python_kernel(int),
-    gradient=no_gradient("piecewise constant"), effects=Effects.RAISE, limited="also", samples=(sample(_X), sample(_I)),
+    gradient=no_gradient("piecewise constant"), effects=Effects.RAISE, overflow_error="also",
+    samples=(sample(_X), sample(_I)),
 )  # fmt: skip
 define(
     name="python_float", graphdef="Cast", result=_float_type, kernel=python_kernel(float),
@@ -285,7 +287,7 @@ def _round_type(x: TensorType, *, digits: int | None) -> TensorType:
 define(
     name="python_round", graphdef="Round", result=_round_type,
     kernel=python_kernel(lambda x, digits: round(x) if digits is None else round(x, digits)),
-    gradient=no_gradient("piecewise constant"), effects=Effects.RAISE, limited="also",
+    gradient=no_gradient("piecewise constant"), effects=Effects.RAISE, overflow_error="also",
     samples=(sample(_X, digits=None), sample(_X, digits=1)),
 )  # fmt: skip
 
@@ -339,6 +341,6 @@ def _math_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attri
 define(
     name="python_math", graphdef="PythonMath", result=_math_type,
     kernel=python_kernel(lambda *inputs, function: getattr(math, function)(*inputs)),
-    gradient=_math_gradient, effects=Effects.RAISE, limited="also",
+    gradient=_math_gradient, effects=Effects.RAISE, overflow_error="also",
     samples=(sample(_X, function="sqrt"), sample(_X, function="floor"), sample(_X, _Y, function="atan2")),
 )  # fmt: skip

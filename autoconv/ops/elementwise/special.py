@@ -36,31 +36,31 @@ _SLOPE = 2.0 / math.sqrt(math.pi)
 
 erf = unary(
     "erf", "Erf", kernel_of(special.erf), lambda b, x, y: _gaussian(b, x, _SLOPE), SMALL,
-    rule=floating_rule("erf", complex_too=False), native_eagerly=True,
+    rule=floating_rule("erf", complex_too=False), compiles_eager_calls=True,
 )  # fmt: skip
 erfc = unary(
     "erfc", "Erfc", kernel_of(special.erfc), lambda b, x, y: _gaussian(b, x, -_SLOPE), SMALL,
-    rule=floating_rule("erfc", complex_too=False), native_eagerly=True,
+    rule=floating_rule("erfc", complex_too=False), compiles_eager_calls=True,
 )  # fmt: skip
 lgamma = unary(
     "lgamma", "Lgamma", kernel_of(special.lgamma), lambda b, x, y: b.digamma(x), _GAMMA_SAMPLES,
-    rule=floating_rule("lgamma", complex_too=False), native_eagerly=True,
+    rule=floating_rule("lgamma", complex_too=False), compiles_eager_calls=True,
 )  # fmt: skip
 digamma = unary(
     "digamma", "Digamma", kernel_of(special.digamma), lambda b, x, y: b.polygamma(x, order=1), _GAMMA_SAMPLES,
-    rule=floating_rule("digamma", complex_too=False), native_eagerly=True,
+    rule=floating_rule("digamma", complex_too=False), compiles_eager_calls=True,
 )  # fmt: skip
 erfinv = unary(
     "erfinv", "Erfinv", kernel_of(special.erfinv), lambda b, x, y: b.reciprocal(_gaussian(b, y, _SLOPE)), SMALL,
-    rule=floating_rule("erfinv", complex_too=False), native_eagerly=True,
+    rule=floating_rule("erfinv", complex_too=False), compiles_eager_calls=True,
 )  # fmt: skip
 ndtri = unary(
     "ndtri", "Ndtri", kernel_of(special.ndtri), lambda b, x, y: _inverse_density(b, y), _PROBABILITIES,
-    rule=floating_rule("ndtri", complex_too=False), native_eagerly=True,
+    rule=floating_rule("ndtri", complex_too=False), compiles_eager_calls=True,
 )  # fmt: skip
 polygamma = define(
     name="polygamma", graphdef="Polygamma", result=floating_rule("polygamma", complex_too=False),
     kernel=kernel_in_own_precision(zeta.polygamma),
-    gradient=_polygamma_gradient, elementwise=True, costly=True, native_eagerly=True,
+    gradient=_polygamma_gradient, elementwise=True, costly=True, compiles_eager_calls=True,
     samples=(sample(_GAMMA_SAMPLES, order=1), sample(_GAMMA_SAMPLES, order=2)),
 )  # fmt: skip

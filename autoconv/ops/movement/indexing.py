@@ -14,7 +14,7 @@ from autoconv.graph.types import Dimension, Shape, TensorType, Type, shape_text,
 from autoconv.ops.gradients import dtype_of
 from autoconv.ops.index_spec import (
     INPUT,
-    Aligned,
+    AlignedEntry,
     At,
     Entry,
     Gather,
@@ -70,7 +70,7 @@ def indexed_shape(
 _Part = tuple[str, Shape]
 
 
-def _result_parts(shape: tuple[Dimension, ...], entries: list[Aligned], sliced: Any) -> list[_Part]:
+def _result_parts(shape: tuple[Dimension, ...], entries: list[AlignedEntry], sliced: Any) -> list[_Part]:
     advanced = not is_basic(tuple(part.entry for part in entries))
     parts: list[_Part] = []
     for entry, operands_of_entry, axis, count in entries:
@@ -190,7 +190,7 @@ def _broadcast_to_item(value: Any, x: np.ndarray, index: tuple[Any, ...]) -> Any
 def _effects(types: Sequence[Type], attributes: Mapping[str, Any]) -> Effects:
     """Return RAISE unless every index is statically in range."""
     x, spec = types[0], attributes["spec"]
-    operands = types[len(types) - sum(entry.takes for entry in spec) :]
+    operands = types[len(types) - sum(entry.operand_count for entry in spec) :]
     if not isinstance(x, TensorType) or x.shape is None or _may_fail(x.shape, operands, spec):
         return Effects.RAISE
     return Effects.PURE

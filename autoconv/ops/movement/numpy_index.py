@@ -9,7 +9,7 @@ import numpy as np
 
 from autoconv.errors import IndexOutOfRangeError, InvalidArgumentError, OpError
 from autoconv.graph.types import Dimension
-from autoconv.ops.index_spec import Aligned, At, Entry, Gather, Mask, Rest, Slice, Spec, align, covered_dimensions
+from autoconv.ops.index_spec import AlignedEntry, At, Entry, Gather, Mask, Rest, Slice, Spec, align, covered_dimensions
 
 
 def numpy_index(shape: tuple[int, ...], operands: tuple[Any, ...], spec: Spec) -> tuple[Any, ...]:
@@ -32,7 +32,7 @@ def numpy_index(shape: tuple[int, ...], operands: tuple[Any, ...], spec: Spec) -
 def as_numpy(spec: Spec, operands: Iterable[Any]) -> tuple[Any, ...]:
     """Return NumPy's form of an index, unchecked."""
     iterator = iter(operands)
-    return tuple(_numpy_entry(entry, [next(iterator) for _ in range(entry.takes)]) for entry in spec)
+    return tuple(_numpy_entry(entry, [next(iterator) for _ in range(entry.operand_count)]) for entry in spec)
 
 
 def check_in_range(index: int, size: Dimension, axis: int) -> None:
@@ -44,15 +44,15 @@ def check_in_range(index: int, size: Dimension, axis: int) -> None:
 def _numpy_entry(entry: Entry, operands: Iterable[Any]) -> Any:
     match entry:
         case Slice():
-            return slice(*entry.filled(map(int, operands)))
+            return slice(*entry.with_operands(map(int, operands)))
         case At():
-            return entry.filled(map(int, operands))[0]
+            return entry.with_operands(map(int, operands))[0]
         case Gather() | Mask():
             return np.asarray(next(iter(operands)))
     return Ellipsis if isinstance(entry, Rest) else None
 
 
-def _check_index(shape: tuple[int, ...], entries: list[Aligned], index: tuple[Any, ...]) -> None:
+def _check_index(shape: tuple[int, ...], entries: list[AlignedEntry], index: tuple[Any, ...]) -> None:
     covered = covered_dimensions(entries)
     if covered > len(shape):
         raise IndexOutOfRangeError(

@@ -13,7 +13,7 @@ from autoconv.graph.effects import Effects
 from autoconv.graph.types import Dimension, Shape, TensorType, Type, shape_text, shapes_compatible
 from autoconv.ops.movement.constants import check_shape, static_shape
 from autoconv.ops.record import Builder, define, sample
-from autoconv.ops.rules import is_sure_to_fit, normalised_axis
+from autoconv.ops.rules import is_known_to_broadcast, normalised_axis
 from autoconv.ops.traits import SizeOperand
 
 _X = np.array([[0.5, -1.25, 2.0], [3.5, -0.75, 1.5]])
@@ -59,7 +59,7 @@ def _broadcast_to(x: Any, vector: Any = None, *, shape: Any) -> Any:
 def _broadcast_effects(types: Sequence[Type], attributes: Mapping[str, Any]) -> Effects:
     """Return RAISE unless the shape is known to broadcast."""
     shape, target = getattr(types[0], "shape", None), attributes["shape"]
-    return Effects.PURE if target is not None and is_sure_to_fit(target, shape) else Effects.RAISE
+    return Effects.PURE if target is not None and is_known_to_broadcast(target, shape) else Effects.RAISE
 
 
 def _sum_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:

@@ -20,7 +20,7 @@ from autoconv.ops.index_spec import INPUT, At, Entry, NewAxis, Rest, Slice, Spec
 from autoconv.ops.movement.indexing import indexed_shape
 from autoconv.ops.movement.numpy_index import as_numpy
 from autoconv.ops.record import define, no_gradient, sample
-from autoconv.ops.rules import diagonal_length, is_sure_to_fit
+from autoconv.ops.rules import diagonal_length, is_known_to_broadcast
 from autoconv.ops.traits import Indexing
 
 _NO_GRADIENT = no_gradient("an array was changed in place")
@@ -79,7 +79,7 @@ def _view_effects(types: Sequence[Type], attributes: Mapping[str, Any]) -> Effec
 define(
     name="array_view", graphdef="ArrayView", result=_view_type, effects=_view_effects, gradient=_NO_GRADIENT,
     kernel=lambda x, *operands, spec: x[basic_index(operands, spec)],
-    view=True, on_values="get_item",
+    view=True, op_on_tensors="get_item",
 )  # fmt: skip
 
 
@@ -109,7 +109,7 @@ define(
         x, shape=tuple(x.shape[a] for a in perm), strides=tuple(x.strides[a] for a in perm)
     ),
     kernel=lambda x, *, perm: x.transpose(perm),
-    view=True, on_values="transpose",
+    view=True, op_on_tensors="transpose",
 )  # fmt: skip
 
 
@@ -132,12 +132,12 @@ def _windows_type(x: ArrayType, *, axes: tuple[int, ...], lengths: tuple[int, ..
 define(
     name="array_windows", graphdef="ArrayWindows", result=_windows_type, gradient=_NO_GRADIENT,
     kernel=lambda x, *, axes, lengths: np.lib.stride_tricks.sliding_window_view(x, lengths, axes),
-    view=True, on_values="sliding_windows",
+    view=True, op_on_tensors="sliding_windows",
 )  # fmt: skip
 define(
     name="array_diagonal", graphdef="ArrayDiagonal", result=_diagonal_type, gradient=_NO_GRADIENT,
     kernel=lambda x, *, offset: x.diagonal(offset, -2, -1),
-    view=True, on_values="diag_part",
+    view=True, op_on_tensors="diag_part",
 )  # fmt: skip
 define(
     name="array_size", graphdef="ArraySize", gradient=_NO_GRADIENT, shape_only=(0,),
@@ -182,7 +182,7 @@ define(
 def _store_effects(types: Sequence[Type], attributes: Mapping[str, Any]) -> Effects:
     x, value = types[:2]
     assert isinstance(x, ArrayType) and isinstance(value, TensorType)
-    return Effects.WRITE if is_sure_to_fit(x.shape, value.shape) else Effects.WRITE | Effects.RAISE
+    return Effects.WRITE if is_known_to_broadcast(x.shape, value.shape) else Effects.WRITE | Effects.RAISE
 
 
 def _store(x: np.ndarray, value: Any) -> tuple[()]:

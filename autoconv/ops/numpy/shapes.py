@@ -10,7 +10,7 @@ import numpy as np
 from autoconv.graph.effects import Effects
 from autoconv.graph.types import Type
 from autoconv.ops.record import define, no_gradient, sample
-from autoconv.ops.rules import is_sure_to_fit
+from autoconv.ops.rules import is_known_to_broadcast
 
 UPDATE, MATMUL, DOT, SOLVE, SQUARE = "update", "matmul", "dot", "solve", "square"
 _NUMPY_FUNCTIONS: dict[str, Callable[[Any, Any], Any]] = {
@@ -28,7 +28,7 @@ def _effects(types: Sequence[Type], attributes: Mapping[str, Any]) -> Effects:
     if x is None or y is None:
         return Effects.RAISE
     if attributes["how"] == UPDATE:
-        return Effects.PURE if is_sure_to_fit(x, y) else Effects.RAISE
+        return Effects.PURE if is_known_to_broadcast(x, y) else Effects.RAISE
     first, second = core_dimensions(x, y)
     return Effects.PURE if first is not None and first == second else Effects.RAISE
 

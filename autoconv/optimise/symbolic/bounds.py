@@ -76,13 +76,13 @@ def _spec_with_bounds(node: Node, sizes: Sizes) -> Spec | None:
     entries: list[Entry] = []
     for entry, operands, axis, _ in align(spec, len(shape), node.inputs[leading_count:]):
         if isinstance(entry, Slice):
-            bounds = entry.filled(map(sizes.numbers.get, operands))
+            bounds = entry.with_operands(map(sizes.numbers.get, operands))
             has_unknown = any(bound is None and part == INPUT for bound, part in zip(bounds, entry.parts, strict=True))
             are_symbols = [isinstance(bound, Symbol) for bound in bounds]
             if has_unknown or are_symbols[2] or (any(are_symbols) and not isinstance(shape[axis], Symbol)):
                 return None
             entry = Slice(*bounds)
-        elif entry.takes:
+        elif entry.operand_count:
             return None
         entries.append(entry)
     return tuple(entries[: len(spec)])

@@ -30,7 +30,7 @@ def _get_item(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, An
             bounds_of_operands = list(map(sizes.numbers.get, operands))
             dimensions.append(
                 None if None in bounds_of_operands else _sliced_dimension(
-                    sizes, shape[axis], entry.filled(bounds_of_operands)
+                    sizes, shape[axis], entry.with_operands(bounds_of_operands)
                 )
             )
         elif isinstance(entry, At) and isinstance(entry.index, int) and isinstance(size := shape[axis], Symbol):

@@ -16,10 +16,10 @@ from autoconv.errors import StagingError
 from autoconv.graph.graph import Value
 from autoconv.graph.python_operators import BINARY
 from autoconv.graph.types import ArrayType
-from autoconv.ops.index_spec import INPUT, At, Mask, Slice, Spec, align, covered_dimensions, is_basic, is_fixed
+from autoconv.ops.index_spec import INPUT, At, Mask, Slice, Spec, align, covered_dimensions, has_only_entries, is_basic
 from autoconv.ops.numpy.arrays import entries_of
 from autoconv.ops.numpy.shapes import UPDATE
-from autoconv.ops.rules import is_sure_to_fit
+from autoconv.ops.rules import is_known_to_broadcast
 from autoconv.runtime.arrays.assigned_values import (
     as_program_error,
     as_sequence_tensor,
@@ -216,7 +216,7 @@ class SymbolicArray(TensorMethods):
         if not is_basic(spec):
             return wrap_new_arrays(binary_dispatch.item_at(self.load(), _indices(index), spec, operands))
         view = self._view(spec, operands)
-        is_element = len(spec) == self.ndim and is_fixed(spec, At)
+        is_element = len(spec) == self.ndim and has_only_entries(spec, At)
         return view.load() if is_element else wrap_new_arrays(view.load()) if selects_copy(index) else view
 
     def __setitem__(self, index: object, value: object) -> None:
@@ -226,7 +226,7 @@ class SymbolicArray(TensorMethods):
             return  # x[i] += y has updated the view already
         if is_basic(spec):
             view = self._view(spec, operands)
-            if (self.ndim or index == ()) and len(spec) == self.ndim and is_fixed(spec, At):
+            if (self.ndim or index == ()) and len(spec) == self.ndim and has_only_entries(spec, At):
                 check_element(value, self.dtype)
             view.store(value)
             return
@@ -279,7 +279,7 @@ class SymbolicArray(TensorMethods):
         self._check_writeable("output array")
         check_broadcast(op, (self.load(), other), self.known_shape, self.dtype)
         operand = as_tensor(other)
-        if op != "matmul" and operand is not None and not is_sure_to_fit(self.known_shape, operand.type.shape):
+        if op != "matmul" and operand is not None and not is_known_to_broadcast(self.known_shape, operand.type.shape):
             check_types(op, (self.load(), other), self.dtype)
             record_array_op("numpy_shapes", [self._value, elements_value(operand)], how=UPDATE)
         result = binary_dispatch.binary(op, self.load(), other)

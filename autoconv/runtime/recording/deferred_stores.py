@@ -49,7 +49,7 @@ class DeferredStores:
         """Store changed values before a node that may raise; called before each node is recorded."""
         if self.is_suspended or (self._outermost is not None and not region.is_inside(self._outermost)):
             return
-        if may_raise(op, inputs, attributes) and (self._includes_limits or OPS[op].traits.limited != "only"):
+        if may_raise(op, inputs, attributes) and (self._includes_limits or OPS[op].traits.overflow_error != "only"):
             self.store(region)
 
     def locations(self, region: Region) -> Iterable[Location]:
@@ -130,4 +130,4 @@ def is_catchable(node: Node) -> bool:
         return True  # Python's recursion limit, if nothing else
     if node.regions:
         return any(is_catchable(inner) for region in node.regions for inner in region.nodes)
-    return bool(node.effects & Effects.RAISE) and node.op.traits.limited != "only"
+    return bool(node.effects & Effects.RAISE) and node.op.traits.overflow_error != "only"

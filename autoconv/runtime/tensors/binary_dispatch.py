@@ -153,9 +153,9 @@ def parse_program_index(index: object) -> tuple[Spec, list[Any]]:
     except NotAnIndex as error:
         if not _traces_arrays():
             raise
-        if error.plain is None:
+        if error.numpy_error is None:
             raise StagingError("a float known only at run time is used as an index", current_place()) from None
-        numpy_error = error.plain
+        numpy_error = error.numpy_error
     numpy_error._autoconv_run_time = True  # type: ignore[attr-defined]
     raise numpy_error
 

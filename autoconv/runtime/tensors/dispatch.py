@@ -357,7 +357,9 @@ def _run(op: Op, values: Sequence[Any], attributes: dict[str, Any]) -> Any:
     check_dtypes(op, values, arrays, attributes)
     try:
         results = (
-            native_eager.run(op, arrays, attributes) if op.traits.native_eagerly else op.kernel(*arrays, **attributes)
+            native_eager.run(op, arrays, attributes)
+            if op.traits.compiles_eager_calls
+            else op.kernel(*arrays, **attributes)
         )
     except ValueError as error:
         raise _locate(error, op) from error.__cause__

@@ -64,8 +64,8 @@ def _python_parameters(type_: FunctionType) -> list[inspect.Parameter]:
 def _python_parameter(parameter: Parameter) -> inspect.Parameter:
     """Return Python's parameter. Fixed values are defaults; `_fit` raises for other parameters that are missing."""
     kind = inspect.Parameter.KEYWORD_ONLY if parameter.by_keyword else inspect.Parameter.POSITIONAL_OR_KEYWORD
-    is_fixed = all(isinstance(leaf, (Literal, Reference)) for leaf in parameter.leaves)
-    return inspect.Parameter(parameter.name, kind, default=_fixed_value(parameter) if is_fixed else _REQUIRED)
+    has_only_entries = all(isinstance(leaf, (Literal, Reference)) for leaf in parameter.leaves)
+    return inspect.Parameter(parameter.name, kind, default=_fixed_value(parameter) if has_only_entries else _REQUIRED)
 
 
 class _RequiredParameter:

@@ -38,7 +38,7 @@ def is_block(value: Value) -> bool:
     while entries and isinstance(entries[0], At):
         entries = entries[1:]
     first = entries[0] if entries else None
-    if isinstance(first, Slice) and not first.takes and first.step in (None, 1):
+    if isinstance(first, Slice) and not first.operand_count and first.step in (None, 1):
         entries = entries[1:]
     return all(map(_is_whole, entries))
 

@@ -17,7 +17,7 @@ from autoconv.backends.llvm.ir.index_arith import Position, broadcast_index, is_
 from autoconv.graph.dimensions import plus, slice_length, times
 from autoconv.graph.graph import Node, Value
 from autoconv.graph.types import Dimension, Shape, Symbol
-from autoconv.ops.index_spec import INPUT, Aligned, At, Gather, NewAxis, Rest, Slice, align
+from autoconv.ops.index_spec import INPUT, AlignedEntry, At, Gather, NewAxis, Rest, Slice, align
 from autoconv.ops.movement.indexing import indexed_shape
 
 
@@ -49,16 +49,16 @@ def is_indexed(node: Node) -> bool:
 
 
 def form_of_positions(node: Node) -> str:
-    """Return the form of the positions, as in `Indexing.by`; empty for other nodes."""
+    """Return the form of the positions, as in `Indexing.form`; empty for other nodes."""
     indexing = node.op.traits.indexing
-    return indexing.by if indexing is not None else ""
+    return indexing.form if indexing is not None else ""
 
 
 def positions(node: Node) -> list[Value]:
     """Return the operands that hold positions, single numbers included."""
     indexing = node.op.traits.indexing
     assert indexing is not None
-    end = None if indexing.by == "items" else indexing.positions + 1
+    end = None if indexing.form == "items" else indexing.positions + 1
     return list(node.inputs[indexing.positions : end])
 
 
@@ -197,7 +197,7 @@ def gather_map(node: Node) -> IndexMap:
     return IndexMap((*index[:axis], position, *index[next_axis:]))
 
 
-def _item_entries(node: Node) -> list[Aligned]:
+def _item_entries(node: Node) -> list[AlignedEntry]:
     return align(node.attributes["spec"], len(whole_shape(node)), positions(node))
 
 

@@ -132,7 +132,7 @@ class LoopDependence:
         assert node is not None
         operands = iter(node.inputs[1:])
         entries = entries_of(len(_shape(source)), node.attributes["spec"])
-        return [(entry, entry.filled(operands), axis) for entry, axis in entries]
+        return [(entry, entry.with_operands(operands), axis) for entry, axis in entries]
 
     def _entry_forms(self, entry: Entry, parts: Sequence[object], size: object) -> list[LinearForm]:
         """Return linear forms of the positions that an entry of an index selects in a dimension."""

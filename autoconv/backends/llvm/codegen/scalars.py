@@ -22,7 +22,7 @@ from autoconv.graph.graph import Node
 from autoconv.graph.linear_form import Range
 from autoconv.graph.python_operators import BINARY
 from autoconv.graph.types import Dimension, Symbol, TensorType
-from autoconv.ops.analysis.value_range import cast_range, is_inside, result_range
+from autoconv.ops.analysis.value_range import cast_range, is_within_int64, result_range
 
 # By op, the operation of LLVM's arithmetic with an overflow bit.
 _OPERATION_WITH_OVERFLOW = {
@@ -72,7 +72,7 @@ def write_scalar(region: LoweringContext, node: Node) -> None:
     out.branch(done)
     out.begin(exceptional)
     kernel_result = region.call_kernel(node, is_rare=True)[0]
-    if node.op.traits.limited == "only" and node.results[0].dtype.is_integer:  # the kernel always raises here
+    if node.op.traits.overflow_error == "only" and node.results[0].dtype.is_integer:  # the kernel always raises here
         out.branch(region.body.failure_label)
         out.begin(done)
         _set_and_record_facts(region, node, operands, element, range_)
@@ -102,7 +102,7 @@ def _dimension_of(region: LoweringContext, node: Node, operands: Sequence[Elemen
 def compute_number(b: RegisterWriter, node: Node, operands: Sequence[Element], ranges: Sequence[Range]) -> Element:
     """Return an integer of an op that cannot raise for operands of these ranges."""
     range_ = result_range(node.op.name, ranges)
-    is_known = range_ is not None and is_inside(range_)
+    is_known = range_ is not None and is_within_int64(range_)
     unchecked = compute_unchecked(b, node, operands, ranges) if is_known else None
     return unchecked or _write_signed_division(b, node, operands) or apply_rule(b, node, operands)
 
@@ -244,7 +244,7 @@ def _range_of(region: LoweringContext, node: Node, operands: Sequence[Element]) 
     if node.op.name == "python_subtract" and range_ is not None:
         least = least_difference(region.body, *operands)
         range_ = max(range_[0], range_[0] if least is None else least), range_[1]
-    return range_ if range_ is not None and is_inside(range_) else None
+    return range_ if range_ is not None and is_within_int64(range_) else None
 
 
 @class_lowering("pair")

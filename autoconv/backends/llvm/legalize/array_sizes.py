@@ -56,7 +56,8 @@ def _size_key(x: Value, axis: int) -> tuple[Any, ...]:
                     size = source.shape[sliced_axis]
                     whole_key = ("size", size) if size is not None else _size_key(node.inputs[0], sliced_axis)
                     is_whole = isinstance(entry, Rest) or entry.is_whole
-                    return whole_key if is_whole else ("array slice", whole_key, _cut_length(entry.filled(operands)))
+                    bounds = entry.with_operands(operands)
+                    return whole_key if is_whole else ("array slice", whole_key, _cut_length(bounds))
                 break
             result += width if isinstance(entry, Rest) else 1
     return "array", x, axis

@@ -94,7 +94,7 @@ def size_slice(
     sizes: NamedSizes, size: Dimension, entry: Slice, bounds: Sequence[Value]
 ) -> tuple[Dimension, Dimension, int] | None:
     """Return the start, length and step of a slice; None for a step that is computed at run time."""
-    start, stop, step = entry.filled(bounds)
+    start, stop, step = entry.with_operands(bounds)
     step = 1 if step is None else step
     if not isinstance(step, int) or not step or abs(step) >= 1 << 31:
         return None
@@ -118,7 +118,7 @@ def name_slice_sizes(sizes: NamedSizes, size: Dimension, entry: Slice, bounds: S
     def define(symbols: Any) -> None:
         sizes.add(SLICE_SIZES, bounds, {"size": size, "parts": entry.parts, "defines": symbols, "needs": (size,)})
 
-    length, start = sizes.symbols_of(("slice", size, entry.filled(bounds)), define, 2)
+    length, start = sizes.symbols_of(("slice", size, entry.with_operands(bounds)), define, 2)
     return start, length
 
 

@@ -28,7 +28,7 @@ from autoconv.graph.graph import Graph, Node, Value, clone, has_recursion, node_
 from autoconv.graph.region_flow import state_size
 from autoconv.graph.types import ObjectType, TensorType, Type
 from autoconv.ops import OPS
-from autoconv.ops.analysis.value_range import is_inside
+from autoconv.ops.analysis.value_range import is_within_int64
 from autoconv.ops.record import Op, no_gradient
 
 _NO_GRADIENT = no_gradient("made by the native backend")
@@ -215,7 +215,7 @@ def _is_number(value: Value, type_: Type) -> bool:
     number, kind = _constant_object(value), _DTYPES.get(type(_constant_object(value)))
     if kind is None or TensorType(kind, (), True) != type_:
         return False
-    return kind is not int64 or is_inside((number, number))
+    return kind is not int64 or is_within_int64((number, number))
 
 
 def _number(graph: Graph, node: Node, type_: Type) -> Value:

@@ -106,9 +106,9 @@ def _class_and_text(node: Node) -> tuple[ErrorClass, str]:
     traits = node.op.traits
     if traits.indexing is not None or (traits.view and "spec" in attributes):
         return IndexError, "IndexError: index out of bounds"
-    if traits.limited == "only":
+    if traits.overflow_error == "only":
         return None, f"OverflowError: {name} exceeds 64 bits"
-    return None, f"{name} fails for these values" + (", or exceeds 64 bits" if traits.limited else "")
+    return None, f"{name} fails for these values" + (", or exceeds 64 bits" if traits.overflow_error else "")
 
 
 def _fill_template(template: Sequence[object]) -> str:

@@ -86,7 +86,7 @@ def check_positions(w: Rules, x: Term, spec: Spec, operands: Sequence[Term]) -> 
         if isinstance(entry, At):
             check_index(w, indices[0] if indices else w.constant(entry.index, int64), sizes[axis], wrap=True)
         elif isinstance(entry, Slice):
-            step = entry.filled(indices)[2]
+            step = entry.with_operands(indices)[2]
             if isinstance(step, Term):
                 w.fail(step.same(0))
 
@@ -141,7 +141,7 @@ def _take_window(w: Rules, x: Term, axis: int, bounds: tuple[Any, ...], dropped_
 
 def _slice_parts(entry: Slice, operands: Sequence[Term]) -> tuple[Any, ...]:
     """Return start, stop and step, with numbers for terms whose values are known."""
-    bounds = entry.filled(operands)
+    bounds = entry.with_operands(operands)
     return tuple(b.constant_value if isinstance(b, Term) and b.constant_value is not None else b for b in bounds)
 
 
@@ -158,8 +158,8 @@ def _box_starts(spec: Spec, x: Term, operands: Sequence[Term]) -> list[Any] | No
                 starts.append(indices[0] if indices else entry.index)
             case Slice() if entry.is_whole:
                 starts.append(0)
-            case Slice() if not entry.takes and entry.step in (None, 1) and isinstance(x.shape[axis], int):
-                starts.append(slice(*entry.filled(())).indices(x.shape[axis])[0])
+            case Slice() if not entry.operand_count and entry.step in (None, 1) and isinstance(x.shape[axis], int):
+                starts.append(slice(*entry.with_operands(())).indices(x.shape[axis])[0])
             case _:
                 return None
     return starts

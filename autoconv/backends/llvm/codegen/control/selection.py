@@ -24,7 +24,7 @@ from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.linear_form import INT64_RANGE, Range
 from autoconv.graph.types import TensorType
 from autoconv.ops.analysis.induction import constant_of
-from autoconv.ops.analysis.value_range import intersection, is_inside, result_range
+from autoconv.ops.analysis.value_range import intersection, is_within_int64, result_range
 
 _BOUND_BITS = (61, 58, 53, 47, 39, 31)  # the bounds of operands that are tried, as exponents of two
 _MOST_NODES = 4  # most nodes of an arm, without constants
@@ -103,9 +103,9 @@ def _ranges_of(region: LoweringContext, node: Node, arm: Graph, bound: int) -> d
             ranges[result] = number, number
             continue
         range_ = result_range(inner.op.name, [ranges[value] for value in inner.inputs])
-        if range_ is not None and is_inside(range_):
+        if range_ is not None and is_within_int64(range_):
             ranges[result] = range_
-        elif inner.op.traits.limited == "only":
+        elif inner.op.traits.overflow_error == "only":
             return None
         else:
             ranges[result] = INT64_RANGE
@@ -128,7 +128,8 @@ def _takes_few_instructions(node: Node) -> bool:
     if node.op.name in ("python_floor_divide", "python_modulo"):
         return (constant_of(node.inputs[1]) or 0) > 0
     traits = node.op.traits
-    return traits.elementwise and not traits.costly and (traits.limited == "only" or node.effects is Effects.PURE)
+    may_run_early = traits.overflow_error == "only" or node.effects is Effects.PURE
+    return traits.elementwise and not traits.costly and may_run_early
 
 
 def _is_quick(condition: Value) -> bool:

@@ -27,7 +27,7 @@ from autoconv.graph.graph import Graph, Node, Value, is_recursive
 from autoconv.graph.region_flow import state_size
 from autoconv.graph.types import Type
 from autoconv.ops.analysis.induction import Counter, counter_of, iteration_weight, nested_trip_count_bound
-from autoconv.ops.analysis.value_range import is_inside
+from autoconv.ops.analysis.value_range import is_within_int64
 
 # Lowering classes of nodes that take a few nanoseconds.
 _FAST_CLASSES = frozenset({"scalar", "pick", "view", "control", "memory"})
@@ -288,7 +288,7 @@ def _record_tally_ranges(
         if tally.resets is None and tally.steps is not None and tally.steps[1] <= 0:
             region.body.record_upper_bound(value, initial_value, 0)
         range_ = tally.range_after(trip_count, region.body.range_of(initial_value))
-        if (counter is None or position != counter.position) and is_inside(range_):
+        if (counter is None or position != counter.position) and is_within_int64(range_):
             region.body.record_range(value, range_)
 
 

@@ -38,7 +38,7 @@ from autoconv.ops.analysis.value_range import SIZES
 from autoconv.ops.index_spec import INPUT, At, NewAxis
 from autoconv.ops.numpy.arrays import entries_of
 from autoconv.ops.numpy.shapes import UPDATE, core_dimensions
-from autoconv.ops.rules import is_sure_to_fit
+from autoconv.ops.rules import is_known_to_broadcast
 
 _SIZE_LIMIT = 1 << 40  # larger sizes, and negative ones as unsigned numbers, are left to the kernel, which raises
 
@@ -61,7 +61,7 @@ def _write_view(region: LoweringContext, node: Node) -> None:
             continue
         size, stride = x.sizes[axis], x.strides[axis]
         if isinstance(entry, At):
-            (index,) = entry.filled(operands)
+            (index,) = entry.with_operands(operands)
             offset = plus(out, offset, product(out, normalise_index(region, node, index, size), stride))
         else:
             parts = [_write_bound(region, next(operands)) if part == INPUT else part for part in entry.parts]
@@ -191,7 +191,7 @@ def _is_unwritten_argument(region: LoweringContext, node: Node) -> bool:
     value = node.inputs[0]
     assert isinstance(value.type, ArrayType)
     is_plain_argument = value.node is None and memory_of(region, value).is_whole == "true" and value.type.is_dense
-    return is_plain_argument and region.body.recursion is None and region.body.writes.leave(value)
+    return is_plain_argument and region.body.recursion is None and region.body.writes.is_unwritten(value)
 
 
 def write_copy(region: LoweringContext, x: Memory, target: str, dtype: Any) -> None:
@@ -230,7 +230,7 @@ def _has_native_store(node: Node) -> bool:
 def _write_store(region: LoweringContext, node: Node) -> None:
     """Store the elements; if their sizes differ from those of the array, the kernel broadcasts or raises."""
     array, value = (representation.elements_of(value.type) for value in node.inputs)
-    if not representation.has_computed_sizes(value) and is_sure_to_fit(array.shape or (), value.shape):
+    if not representation.has_computed_sizes(value) and is_known_to_broadcast(array.shape or (), value.shape):
         _write_fitting_store(region, node)
         return
     out, differs = region.out, "false"
