@@ -78,8 +78,8 @@ def extract_patches(
 ) -> Tensor:  # fmt: skip
     """Patches of images [batch, height, width, channels], as vectors along the last axis.
 
-    `sizes`, `strides` and `rates` have an entry for each axis, 1 for the first and the last; a patch takes every
-    `rate`-th pixel. `padding` is "VALID" or "SAME".
+    `sizes`, `strides` and `rates` have an entry for each axis, 1 for the first and the last. A patch takes pixels
+    that are as far apart as `rates`. `padding` is "VALID" or "SAME".
 
     >>> x = autoconv.reshape(autoconv.range(9.0), [1, 3, 3, 1])
     >>> autoconv.image.extract_patches(x, [1, 2, 2, 1], [1, 1, 1, 1], [1, 1, 1, 1], "VALID")[0, 0].numpy()

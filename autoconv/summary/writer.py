@@ -125,6 +125,12 @@ class EventFile:
                 self._open_records().close()
                 self.is_closed = True
 
+    def reopen(self) -> None:
+        """Write further events to a new file."""
+        with self._lock:
+            if self.is_closed:
+                self.is_closed, self._records = False, None
+
     def _open_records(self) -> TFRecordWriter:
         if self._records is None:
             os.makedirs(self._folder, exist_ok=True)

@@ -67,7 +67,7 @@ def _with_tensorflow_names(keras: ModuleType) -> ModuleType:
 
 
 def _add_names(name: str, module: ModuleType, source: ModuleType) -> None:
-    """Let a module find, as attributes and as modules to import, what `source` has and the module has not.
+    """Add what `source` has and a module lacks to the module, as attributes and as modules to import.
 
     The module's own names stay as they are: a function for missing attributes (PEP 562) finds the others.
     """

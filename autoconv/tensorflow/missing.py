@@ -8,7 +8,7 @@ from autoconv.errors import UnimplementedError
 
 
 class Missing:
-    """A function or class of TensorFlow that autoconv does not have; a call raises UnimplementedError by its name.
+    """A function or class of TensorFlow that autoconv does not have; a call raises UnimplementedError with its name.
 
     No object is an instance of it.
     """

@@ -24,11 +24,11 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         if not fullname.startswith(_PREFIX):
             return None
         name = fullname.removeprefix(_PREFIX)
-        first = name.partition(".")[0]
-        if (_HERE / first).exists() or (_HERE / f"{first}.py").exists():
+        namespace = name.partition(".")[0]
+        if (_HERE / namespace).exists() or (_HERE / f"{namespace}.py").exists():
             return None
         public = importlib.import_module("autoconv")
-        if first not in public.__all__ or importlib.util.find_spec(f"autoconv.{name}") is None:
+        if namespace not in public.__all__ or importlib.util.find_spec(f"autoconv.{name}") is None:
             return None
         return importlib.util.spec_from_loader(fullname, self)
 

@@ -162,14 +162,10 @@ class PaddingFIFOQueue(FIFOQueue):
 
     def _join_column(self, column: list[Any]) -> Any:
         padded_sizes = [max(sizes) for sizes in zip(*(part.shape.as_list() for part in column), strict=True)]
-        padded = [
-            autoconv.pad(
-                part, [
-                    [0, size - part_size] for size, part_size in zip(padded_sizes, part.shape.as_list(), strict=True)
-                ]
-            )
-            for part in column
-        ]
+        padded = []
+        for part in column:
+            sizes = zip(padded_sizes, part.shape.as_list(), strict=True)
+            padded.append(autoconv.pad(part, [[0, padded_size - size] for padded_size, size in sizes]))
         return autoconv.stack(padded)
 
 
@@ -183,11 +179,11 @@ class PriorityQueue(QueueBase):
         dtype_list = [autoconv.int64, *(types if isinstance(types, (list, tuple)) else [types])]
         all_shapes = [[], *shapes] if isinstance(shapes, (list, tuple)) and len(shapes) == len(dtype_list) - 1 else None
         super().__init__(capacity, dtype_list, all_shapes, names, shared_name, name)
-        self._number = 0
+        self._insertion_count = 0
 
     def _add(self, element: Any) -> None:
-        self._number += 1
-        heapq.heappush(self._elements, (int(element[0]), self._number, element))
+        self._insertion_count += 1
+        heapq.heappush(self._elements, (int(element[0]), self._insertion_count, element))
 
     def _take(self) -> Any:
         return heapq.heappop(self._elements)[2]

@@ -16,22 +16,24 @@ def _unique(x: TensorLike, axis: TensorLike, out_idx: DTypeLike = tf.int32) -> t
     """Return the distinct slices in the order of their first occurrence, and the index of each slice among them."""
     values: Any = tf.convert_to_tensor(x)
     axes = np.asarray(axis).reshape(-1)
-    place = int(axes[0]) if len(axes) else 0
-    if values.shape.rank == 1:
-        found = tf.unique(values, out_idx)
-        return found[0], found[1]
-    count = tf.shape(values, tf.int64)[place]
-    order = [place % values.shape.rank] + [n for n in range(values.shape.rank) if n != place % values.shape.rank]
+    rank = values.shape.rank
+    slice_axis = int(axes[0]) % rank if len(axes) else 0
+    if rank == 1:
+        distinct, positions = tf.unique(values, out_idx)
+        return distinct, positions
+    count = tf.shape(values, tf.int64)[slice_axis]
+    order = [slice_axis] + [other for other in range(rank) if other != slice_axis]
     columns = tf.transpose(tf.reshape(tf.transpose(values, order), [count, -1]))
-    codes = tf.foldl(_refine, columns, tf.zeros([count], tf.int64))
-    first = tf.math.unsorted_segment_min(tf.range(count), codes, tf.reduce_max(codes) + 1)
-    return tf.gather(values, first, axis=place), tf.cast(codes, out_idx)
+    # The class of each slice: equal slices, numbered by their first occurrence.
+    classes = tf.foldl(_refine_classes, columns, tf.zeros([count], tf.int64))
+    first_positions = tf.math.unsorted_segment_min(tf.range(count), classes, tf.reduce_max(classes) + 1)
+    return tf.gather(values, first_positions, axis=slice_axis), tf.cast(classes, out_idx)
 
 
-def _refine(codes: Tensor, column: Tensor) -> Any:
-    """Return the codes of the classes of equal prefixes, after one column more."""
-    of_column = tf.unique(column, tf.int64)[1]
-    return tf.unique(codes * tf.size(column, tf.int64) + of_column, tf.int64)[1]
+def _refine_classes(classes: Tensor, column: Tensor) -> Any:
+    """Return the classes of slices that are equal up to and including the column, given those up to the one before."""
+    column_classes = tf.unique(column, tf.int64)[1]
+    return tf.unique(classes * tf.size(column, tf.int64) + column_classes, tf.int64)[1]
 
 
 def _unique_with_counts(x: TensorLike, axis: TensorLike, out_idx: DTypeLike = tf.int32) -> tuple[Any, Any, Any]:

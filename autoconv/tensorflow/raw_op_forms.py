@@ -75,7 +75,7 @@ def _padding(padding: str, explicit_paddings: Sequence[int]) -> Any:
 _RESIZE_METHODS = {"Bilinear": "bilinear", "NearestNeighbor": "nearest"}
 
 
-def _resize(name: str) -> Callable[..., object]:
+def _make_resize(name: str) -> Callable[..., object]:
     def resize(
         images: TensorLike, size: TensorLike, align_corners: bool = False, half_pixel_centers: bool = False
     ) -> object:
@@ -295,7 +295,7 @@ FORMS: dict[str, Callable[..., object]] = {
         tf.convert_to_tensor(outputs) < 0, tf.convert_to_tensor(gradients) * (outputs + 1), gradients
     ),
     "BiasAddGrad": lambda out_backprop, data_format="NHWC": tf.reduce_sum(
-        out_backprop, [axis for axis in range(_rank(out_backprop)) if axis != _channels(out_backprop, data_format)]
+        out_backprop, [axis for axis in range(_rank(out_backprop)) if axis != _channel_axis(out_backprop, data_format)]
     ),
     "SoftmaxCrossEntropyWithLogits": lambda features, labels: (
         tf.nn.softmax_cross_entropy_with_logits(labels, features),
@@ -318,7 +318,7 @@ FORMS: dict[str, Callable[..., object]] = {
     "ExtractImagePatches": lambda images, ksizes, strides, rates, padding: tf.image.extract_patches(
         images, ksizes, strides, rates, padding
     ),
-    **{f"Resize{name}": _resize(name) for name in _RESIZE_METHODS},
+    **{f"Resize{name}": _make_resize(name) for name in _RESIZE_METHODS},
     # Fourier transforms
     "FFT2D": lambda input: tf.signal.fft2d(input),
     "FFT3D": lambda input: tf.signal.fft3d(input),
@@ -372,7 +372,7 @@ def _bincount(arr: TensorLike, size: IntLike, weights: TensorLike, axis: int | N
     return tf.math.bincount(arr, weights_or_none, size, size, weights_tensor.dtype, axis=axis, binary_output=binary)
 
 
-def _channels(value: object, data_format: str) -> int:
+def _channel_axis(value: object, data_format: str) -> int:
     return 1 if data_format.startswith("NC") else _rank(value) - 1
 
 

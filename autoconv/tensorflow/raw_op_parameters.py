@@ -92,13 +92,13 @@ GRADIENTS: dict[str, tuple[str, str, str, str]] = {
     "StridedSliceGrad": ("StridedSlice", "input", "shape", "dy"),
 }
 _RESULTS_OF_FORWARD_OP = ("orig_output", "output_image")
-_SHAPES = ("orig_input_shape", "filter_sizes", "input_sizes", "shape")
+_SHAPE_PARAMETERS = ("orig_input_shape", "filter_sizes", "input_sizes", "shape")
 
 
 def form_of_parameters(name: str) -> Callable[..., object]:
     """Return the form of a raw op by its row."""
-    path, _, text = PARAMETERS[name].partition(": ")
-    parameters = [_Parameter(part) for part in text.split()]
+    function_path, _, parameter_texts = PARAMETERS[name].partition(": ")
+    parameters = [_Parameter(part) for part in parameter_texts.split()]
     allowed = {part for parameter in parameters for part in parameter.names}
 
     def call(**arguments: Any) -> object:
@@ -113,7 +113,7 @@ def form_of_parameters(name: str) -> Callable[..., object]:
             elif parameter.mark != "-":
                 positional.append(value)
         function: Any = tf
-        for part in path.split("."):
+        for part in function_path.split("."):
             function = getattr(function, part)
         return _without_sparse_tensors(function(*positional, **keywords))
 
@@ -152,18 +152,21 @@ def _without_sparse_tensors(result: object) -> object:
 
 def form_of_gradient(name: str) -> Callable[..., object]:
     """Return the form of a raw op that is the gradient of another one."""
-    op, parameter, point, cotangent = GRADIENTS[name]
+    op, parameter, point_parameter, cotangent_parameter = GRADIENTS[name]
 
     def gradient(**arguments: Any) -> object:
-        of_output = tf.convert_to_tensor(arguments.pop(cotangent))
-        place = arguments.pop(point)
-        at = tf.zeros(place, of_output.dtype) if point in _SHAPES else tf.convert_to_tensor(place)
+        cotangent = tf.convert_to_tensor(arguments.pop(cotangent_parameter))
+        point_or_shape = arguments.pop(point_parameter)
+        if point_parameter in _SHAPE_PARAMETERS:
+            point = tf.zeros(point_or_shape, cotangent.dtype)
+        else:
+            point = tf.convert_to_tensor(point_or_shape)
         options = {key: value for key, value in arguments.items() if key not in _RESULTS_OF_FORWARD_OP}
         raw_ops: Any = import_module("autoconv.tensorflow.raw_ops")  # which imports this table
         with tf.GradientTape() as tape:
-            tape.watch(at)
-            result = getattr(raw_ops, op)(**options, **{parameter: at})
-        return tape.gradient(result, at, of_output, tf.UnconnectedGradients.ZERO)
+            tape.watch(point)
+            result = getattr(raw_ops, op)(**options, **{parameter: point})
+        return tape.gradient(result, point, cotangent, tf.UnconnectedGradients.ZERO)
 
     return gradient
 

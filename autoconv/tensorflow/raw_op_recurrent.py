@@ -81,7 +81,7 @@ def _cudnn_gru(
     return (1 - u) * tf.tanh(x[2] + r * h[2]) + u * hidden, cell
 
 
-_MODES: dict[str, tuple[int, Callable[..., tuple[Any, Any]]]] = {
+_MODES: dict[str, tuple[int, Callable[..., tuple[Any, Any]]]] = {  # the number of gates, and the step
     "lstm": (4, _cudnn_lstm),
     "gru": (3, _cudnn_gru),
     "rnn_relu": (1, lambda x, h, hidden, cell: (tf.nn.relu(x[0] + h[0]), cell)),
@@ -102,48 +102,53 @@ def _cudnn_rnn(
     """
     if dropout or input_mode not in ("linear_input", "auto_select"):
         raise tf.errors.UnimplementedError(None, None, "CudnnRNN is here without dropout, for linear inputs")
-    gates, step = _MODES[rnn_mode]
+    gate_count, step = _MODES[rnn_mode]
     values: Any = tf.convert_to_tensor(input)
     states: Any = tf.convert_to_tensor(input_h)
     cells: Any = tf.convert_to_tensor(input_c) if rnn_mode == "lstm" else tf.zeros_like(states)
-    passes, units = states.shape[0], states.shape[2]
-    directions = 2 if direction == "bidirectional" else 1
-    sizes = [values.shape[2] if n < directions else units * directions for n in range(passes)]
-    parts = [gates * units * size for count in sizes for size in (count, units)] + [gates * units] * (2 * passes)
-    flat = tf.split(params, parts)
-    ends = []
-    for layer in range(passes // directions):
+    pass_count, units = states.shape[0], states.shape[2]
+    direction_count = 2 if direction == "bidirectional" else 1
+    later_count = pass_count - direction_count
+    input_sizes = [values.shape[2]] * direction_count + [units * direction_count] * later_count
+    weight_sizes = [gate_count * units * size for input_size in input_sizes for size in (input_size, units)]
+    split_sizes = weight_sizes + [gate_count * units] * (2 * pass_count)
+    parameters = tf.split(params, split_sizes)
+    last_states = []
+    for layer in range(pass_count // direction_count):
         outputs = []
-        for number in range(layer * directions, (layer + 1) * directions):
-            weights = [tf.transpose(tf.reshape(flat[2 * number + n], [gates * units, -1])) for n in (0, 1)]
-            biases = flat[2 * (passes + number) : 2 * (passes + number) + 2]
-            is_reversed = number % directions == 1
-            run = _layer(values, states[number], cells[number], weights, biases, step, gates, lengths, is_reversed)
-            outputs.append(run[0])
-            ends.append(run[1:])
+        for pass_index in range(layer * direction_count, (layer + 1) * direction_count):
+            matrices = parameters[2 * pass_index : 2 * pass_index + 2]
+            weights = [tf.transpose(tf.reshape(matrix, [gate_count * units, -1])) for matrix in matrices]
+            biases = parameters[2 * (pass_count + pass_index) : 2 * (pass_count + pass_index) + 2]
+            is_reversed = pass_index % direction_count == 1
+            layer_results = _run_layer(
+                values, states[pass_index], cells[pass_index], weights, biases, step, gate_count, lengths, is_reversed
+            )
+            outputs.append(layer_results[0])
+            last_states.append(layer_results[1:])
         values = tf.concat(outputs, 2)
-    hidden, cell = (tf.stack(parts) for parts in zip(*ends, strict=True))
+    hidden, cell = (tf.stack(split_sizes) for split_sizes in zip(*last_states, strict=True))
     return values, hidden, cell, tf.zeros([0])
 
 
-def _layer(
+def _run_layer(
     values: Tensor, hidden: Tensor, cell: Tensor, weights: Sequence[Tensor], biases: Sequence[Tensor],
-    step: Callable[..., tuple[Tensor, Tensor]], gates: int, lengths: Tensor | None, is_reversed: bool,
+    step: Callable[..., tuple[Tensor, Tensor]], gate_count: int, lengths: Tensor | None, is_reversed: bool,
 ) -> tuple[Any, Any, Any]:  # fmt: skip
     """Return a layer's outputs in one direction, and its states after the last step."""
 
     def reverse(steps: Tensor) -> Any:
         return tf.reverse(steps, [0]) if lengths is None else tf.reverse_sequence(steps, lengths, 0, 1)
 
-    def advance(state: Sequence[Tensor], part: Sequence[Tensor]) -> tuple[Any, Any, Any]:
-        products, number = part
-        of_state = tf.split(state[0] @ weights[1] + biases[1], gates, axis=1)
-        new_hidden, new_cell = step(tf.split(products, gates, axis=1), of_state, state[0], state[1])
+    def advance(state: Sequence[Tensor], step_input: Sequence[Tensor]) -> tuple[Any, Any, Any]:
+        products, step_number = step_input
+        state_products = tf.split(state[0] @ weights[1] + biases[1], gate_count, axis=1)
+        new_hidden, new_cell = step(tf.split(products, gate_count, axis=1), state_products, state[0], state[1])
         if lengths is None:
             return new_hidden, new_cell, new_hidden
-        counts = (number < lengths)[:, None]
-        output = tf.where(counts, new_hidden, tf.zeros_like(new_hidden))
-        return tf.where(counts, new_hidden, state[0]), tf.where(counts, new_cell, state[1]), output
+        is_running = (step_number < lengths)[:, None]
+        output = tf.where(is_running, new_hidden, tf.zeros_like(new_hidden))
+        return tf.where(is_running, new_hidden, state[0]), tf.where(is_running, new_cell, state[1]), output
 
     products: Any = tf.tensordot(reverse(values) if is_reversed else values, weights[0], 1) + biases[0]
     hiddens, cells, outputs = tf.scan(advance, (products, tf.range(tf.shape(values)[0])), (hidden, cell, hidden))
@@ -158,10 +163,10 @@ def _cudnn_rnn_with_lengths(
         tensor = tf.convert_to_tensor(value)
         return tensor if time_major or not tensor.shape.rank else tf.transpose(tensor, [1, 0, 2])
 
-    found = _cudnn_rnn(
+    results = _cudnn_rnn(
         transpose(input), transpose(input_h), transpose(input_c), lengths=tf.cast(sequence_lengths, tf.int32), **options
     )
-    return (*map(transpose, found[:3]), tf.zeros([0]), tf.zeros([0], tf.int8))
+    return (*map(transpose, results[:3]), tf.zeros([0]), tf.zeros([0], tf.int8))
 
 
 FORMS: dict[str, Callable[..., object]] = {

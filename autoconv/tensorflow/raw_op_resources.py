@@ -20,7 +20,7 @@ def _sparse_parts(sparse: tf.sparse.SparseTensor) -> tuple[object, object, objec
     return sparse.indices, sparse.values, sparse.dense_shape
 
 
-def _flat_and_splits(ragged: tf.RaggedTensor) -> tuple[object, ...]:
+def _splits_and_values(ragged: tf.RaggedTensor) -> tuple[object, ...]:
     return ragged.row_splits, ragged.values
 
 
@@ -38,7 +38,7 @@ def _reduce_sparse(
 _SCATTERS = ("Add", "Sub", "Mul", "Div", "Min", "Max", "Update")
 
 
-def _scatter(method: str) -> Callable[..., object]:
+def _make_scatter(method: str) -> Callable[..., object]:
     return lambda resource, indices, updates: _assign(
         getattr(variable_of(resource), method), tf.IndexedSlices(updates, indices)
     )
@@ -80,9 +80,9 @@ FORMS: dict[str, Callable[..., object]] = {
     # sparse tensors
     "SparseToDense": lambda sparse_indices, output_shape, sparse_values, default_value, validate_indices=True: (
         tf.sparse.to_dense(
-            _sparse_tensor(
-                tf.cast(sparse_indices, tf.int64), sparse_values, output_shape
-            ), default_value, validate_indices
+            _sparse_tensor(tf.cast(sparse_indices, tf.int64), sparse_values, output_shape),
+            default_value,
+            validate_indices,
         )
     ),
     "SparseTensorDenseMatMul": lambda a_indices, a_values, a_shape, b, adjoint_a=False, adjoint_b=False: (
@@ -125,7 +125,7 @@ FORMS: dict[str, Callable[..., object]] = {
         _reduce_sparse(input_indices, input_values, input_shape, reduction_axes, keep_dims, "reduce_max")
     ),
     # ragged tensors
-    "RaggedRange": lambda starts, limits, deltas, Tsplits=tf.int64: _flat_and_splits(
+    "RaggedRange": lambda starts, limits, deltas, Tsplits=tf.int64: _splits_and_values(
         tf.ragged.range(starts, limits, deltas, row_splits_dtype=Tsplits)
     ),
     "RaggedTensorToSparse": lambda rt_nested_splits, rt_dense_values: _sparse_parts(
@@ -142,7 +142,7 @@ FORMS: dict[str, Callable[..., object]] = {
         variable_of(resource), indices, batch_dims=batch_dims
     ),
     "ResourceGatherNd": lambda resource, indices, dtype: tf.gather_nd(variable_of(resource), indices),
-    **{f"ResourceScatter{name}": _scatter(f"scatter_{name.lower()}") for name in _SCATTERS},
+    **{f"ResourceScatter{name}": _make_scatter(f"scatter_{name.lower()}") for name in _SCATTERS},
     "ResourceApplyGradientDescent": lambda var, alpha, delta, use_locking=False: _assign(
         variable_of(var).assign_sub, tf.convert_to_tensor(delta) * alpha
     ),

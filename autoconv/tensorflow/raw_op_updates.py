@@ -16,15 +16,15 @@ def variable_of(resource: object) -> Any:
     return tf.Variable.of_storage(resource) if isinstance(resource, Storage) else resource
 
 
-def _updates(form: Callable[..., None], *variables: str) -> Callable[..., None]:
+def _make_update(form: Callable[..., None], *variables: str) -> Callable[..., None]:
     """Return the op: the form gets the handles in `variables` as variables, numbers as tensors of their dtype."""
 
     def update(use_locking: bool = False, **arguments: object) -> None:
-        found: dict[str, object] = {name: variable_of(arguments.pop(name)) for name in variables}
-        dtype = cast(Variable, found["var"]).dtype
+        converted: dict[str, object] = {name: variable_of(arguments.pop(name)) for name in variables}
+        dtype = cast(Variable, converted["var"]).dtype
         for name, value in arguments.items():
-            found[name] = value if isinstance(value, bool) else tf.convert_to_tensor(value, dtype)
-        form(**found)
+            converted[name] = value if isinstance(value, bool) else tf.convert_to_tensor(value, dtype)
+        form(**converted)
 
     return update
 
@@ -91,7 +91,7 @@ def _rms_prop(
     var.assign_sub(mom.assign(momentum * mom + grad * lr / tf.sqrt(variance)))
 
 
-def _scatter_nd(method: str) -> Callable[..., None]:
+def _make_scatter_nd(method: str) -> Callable[..., None]:
     def scatter(
         ref: object, indices: TensorLike, updates: TensorLike, use_locking: bool = True, bad_indices_policy: str = ""
     ) -> None:
@@ -100,30 +100,30 @@ def _scatter_nd(method: str) -> Callable[..., None]:
     return scatter
 
 
-_NEW_VALUES = {"Max": tf.tensor_scatter_nd_max, "Min": tf.tensor_scatter_nd_min}
+_EXTREME_FUNCTIONS = {"Max": tf.tensor_scatter_nd_max, "Min": tf.tensor_scatter_nd_min}
 
 
-def _scatter_nd_extreme(name: str) -> Callable[..., None]:
+def _make_scatter_nd_extreme(name: str) -> Callable[..., None]:
     def scatter(
         ref: object, indices: TensorLike, updates: TensorLike, use_locking: bool = True, bad_indices_policy: str = ""
     ) -> None:
         variable = variable_of(ref)
-        variable.assign(_NEW_VALUES[name](variable, indices, updates))
+        variable.assign(_EXTREME_FUNCTIONS[name](variable, indices, updates))
 
     return scatter
 
 
 FORMS: dict[str, Callable[..., object]] = {
-    "ResourceApplyAdam": _updates(_adam, "var", "m", "v"),
-    "ResourceApplyAdamWithAmsgrad": _updates(_adam, "var", "m", "v", "vhat"),
-    "ResourceApplyAdaMax": _updates(_ada_max, "var", "m", "v"),
-    "ResourceApplyMomentum": _updates(_momentum, "var", "accum"),
-    "ResourceApplyKerasMomentum": _updates(_keras_momentum, "var", "accum"),
-    "ResourceApplyAdagrad": _updates(_adagrad, "var", "accum"),
-    "ResourceApplyAdagradV2": _updates(_adagrad, "var", "accum"),
-    "ResourceApplyAdadelta": _updates(_adadelta, "var", "accum", "accum_update"),
-    "ResourceApplyRMSProp": _updates(_rms_prop, "var", "ms", "mom"),
-    "ResourceApplyCenteredRMSProp": _updates(_rms_prop, "var", "ms", "mom", "mg"),
-    **{f"ResourceScatterNd{name}": _scatter_nd(f"scatter_nd_{name.lower()}") for name in ("Add", "Sub", "Update")},
-    **{f"ResourceScatterNd{name}": _scatter_nd_extreme(name) for name in _NEW_VALUES},
+    "ResourceApplyAdam": _make_update(_adam, "var", "m", "v"),
+    "ResourceApplyAdamWithAmsgrad": _make_update(_adam, "var", "m", "v", "vhat"),
+    "ResourceApplyAdaMax": _make_update(_ada_max, "var", "m", "v"),
+    "ResourceApplyMomentum": _make_update(_momentum, "var", "accum"),
+    "ResourceApplyKerasMomentum": _make_update(_keras_momentum, "var", "accum"),
+    "ResourceApplyAdagrad": _make_update(_adagrad, "var", "accum"),
+    "ResourceApplyAdagradV2": _make_update(_adagrad, "var", "accum"),
+    "ResourceApplyAdadelta": _make_update(_adadelta, "var", "accum", "accum_update"),
+    "ResourceApplyRMSProp": _make_update(_rms_prop, "var", "ms", "mom"),
+    "ResourceApplyCenteredRMSProp": _make_update(_rms_prop, "var", "ms", "mom", "mg"),
+    **{f"ResourceScatterNd{name}": _make_scatter_nd(f"scatter_nd_{name.lower()}") for name in ("Add", "Sub", "Update")},
+    **{f"ResourceScatterNd{name}": _make_scatter_nd_extreme(name) for name in _EXTREME_FUNCTIONS},
 }

@@ -50,32 +50,32 @@ def FusedBatchNormV3(
     epsilon: float = 0.0001, exponential_avg_factor: float = 1.0, data_format: str = "NHWC", is_training: bool = True,
     name: str | None = None,
 ) -> _FusedBatchNorm:  # fmt: skip
-    """Normalise by the moments of the batch, which are returned too, or by the given ones where nothing is trained.
+    """Normalise by the moments of the batch, which are returned too; unless `is_training`, by the given ones.
 
-    The variance that is returned is that of a sample (divided by one element less); a factor below 1 mixes it, and the
-    mean, with the given ones.
+    The variance that is returned is that of a sample (divided by one element less). With an `exponential_avg_factor`
+    below 1, it and the mean are mixed with the given ones.
     """
     tensor = convert_to_tensor(x)
     rank = tensor.shape.rank
     axis = 1 if data_format.startswith("NC") else (rank or 4) - 1
     broadcast_shape = [1 if dimension != axis else -1 for dimension in range(rank or 4)]
-    floats = cast(tensor, "float32")
+    float_tensor = cast(tensor, "float32")
     if not is_training:
         moments_used = returned = convert_to_tensor(mean), convert_to_tensor(variance)
     else:
-        moments_used = moments(floats, [dimension for dimension in range(rank or 4) if dimension != axis])
-        count = cast(size(floats) // shape(floats)[axis], floats.dtype)
+        moments_used = moments(float_tensor, [dimension for dimension in range(rank or 4) if dimension != axis])
+        count = cast(size(float_tensor) // shape(float_tensor)[axis], float_tensor.dtype)
         returned = moments_used[0], moments_used[1] * (count / maximum(count - 1.0, 1.0))
         if exponential_avg_factor != 1.0:
             new_weight = exponential_avg_factor
             old_moments = convert_to_tensor(mean), convert_to_tensor(variance)
-            old_mean, old_variance = (x * (1.0 - new_weight) for x in old_moments)
+            old_mean, old_variance = (moment * (1.0 - new_weight) for moment in old_moments)
             returned = returned[0] * new_weight + old_mean, returned[1] * new_weight + old_variance
-    centre, spread, shift, factor = (
+    used_mean, used_variance, used_offset, used_scale = (
         reshape(convert_to_tensor(part), broadcast_shape) for part in (*moments_used, offset, scale)
     )
-    y = cast(batch_normalization(floats, centre, spread, shift, factor, epsilon), tensor.dtype)
-    return _FusedBatchNorm(y, *returned, *moments_used, zeros([0]))
+    y = batch_normalization(float_tensor, used_mean, used_variance, used_offset, used_scale, epsilon)
+    return _FusedBatchNorm(cast(y, tensor.dtype), *returned, *moments_used, zeros([0]))
 
 
 def FusedBatchNormV2(
@@ -116,14 +116,14 @@ def _load_tables() -> tuple[dict[str, str], dict[str, Callable[..., object]]]:
 
 
 def _find_form(name: str) -> Callable[..., object] | None:
-    spaces, forms = _load_tables()
-    if name not in spaces:
+    namespace_by_op, forms = _load_tables()
+    if name not in namespace_by_op:
         return forms.get(name)
     namespace: object = importlib.import_module("autoconv")
-    for part in filter(None, spaces[name].split(".")):
+    for part in filter(None, namespace_by_op[name].split(".")):
         namespace = getattr(namespace, part)
-    words = re.sub(r"(?<=[a-z0-9])([A-Z])|(?<=[A-Z])([A-Z])(?=[a-z])", r"_\g<0>", re.sub(r"V\d$", "", name))
-    form: Callable[..., object] = getattr(namespace, words.lower())
+    snake_case_name = re.sub(r"(?<=[a-z0-9])([A-Z])|(?<=[A-Z])([A-Z])(?=[a-z])", r"_\g<0>", re.sub(r"V\d$", "", name))
+    form: Callable[..., object] = getattr(namespace, snake_case_name.lower())
     return form
 
 

@@ -80,7 +80,7 @@ class TestCase(_TestCaseBase):
         self, a: object, b: object, rtol: float = 1e-6, atol: float = 1e-6, msg: str | None = None
     ) -> None:
         """Assert that two structures have the same form and close elements; nan equals nan."""
-        self._assert_close(_as_plain(a), _as_plain(b), rtol, atol, msg)
+        self._assert_close(_as_dict_if_named(a), _as_dict_if_named(b), rtol, atol, msg)
 
     def _assert_close(self, a: Any, b: Any, rtol: float, atol: float, msg: str | None) -> None:
         if isinstance(a, Mapping) or isinstance(b, Mapping):
@@ -91,12 +91,10 @@ class TestCase(_TestCaseBase):
             return
         try:
             first, second = self._to_array(a), self._to_array(b)
+            is_nested = first.dtype == object or second.dtype == object
         except ValueError:
-            self.assertEqual(len(a), len(b), msg)
-            for x, y in zip(a, b, strict=True):
-                self.assertAllClose(x, y, rtol, atol, msg)
-            return
-        if first.dtype == object or second.dtype == object:
+            is_nested = True
+        if is_nested:
             self.assertEqual(len(a), len(b), msg)
             for x, y in zip(a, b, strict=True):
                 self.assertAllClose(x, y, rtol, atol, msg)
@@ -115,12 +113,12 @@ class TestCase(_TestCaseBase):
         bfloat16_atol: float = 1e-2, msg: str | None = None,
     ) -> None:  # fmt: skip
         """`assertAllClose` with tolerances by the narrower of both dtypes."""
-        kinds = {str(self._to_array(part).dtype) for value in (a, b) for part in flatten(value)}
-        if kinds & {"float32", "complex64"}:
+        dtype_names = {str(self._to_array(part).dtype) for value in (a, b) for part in flatten(value)}
+        if dtype_names & {"float32", "complex64"}:
             rtol, atol = max(rtol, float_rtol), max(atol, float_atol)
-        if "float16" in kinds:
+        if "float16" in dtype_names:
             rtol, atol = max(rtol, half_rtol), max(atol, half_atol)
-        if "bfloat16" in kinds:
+        if "bfloat16" in dtype_names:
             rtol, atol = max(rtol, bfloat16_rtol), max(atol, bfloat16_atol)
         self.assertAllClose(a, b, rtol, atol, msg)
 
@@ -213,9 +211,9 @@ class TestCase(_TestCaseBase):
         try:
             yield
         except exception_type as error:
-            test = expected_err_re_or_predicate
-            matches = test(error) if callable(test) else re.search(test, str(error))
-            self.assertTrue(matches, f"Exception of type {type(error)}: {error} does not match {test!r}")
+            expected = expected_err_re_or_predicate
+            matches = expected(error) if callable(expected) else re.search(expected, str(error))
+            self.assertTrue(matches, f"Exception of type {type(error)}: {error} does not match {expected!r}")
             return
         self.fail(f"{exception_type} not raised")
 
@@ -228,7 +226,7 @@ class TestCase(_TestCaseBase):
         return self.assertRaisesRegex(exception_type, "Incompatible shapes")
 
 
-def _as_plain(value: object) -> Any:
+def _as_dict_if_named(value: object) -> Any:
     return value._asdict() if hasattr(value, "_asdict") else value
 
 

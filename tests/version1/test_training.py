@@ -228,3 +228,13 @@ def test_tags_of_summaries_are_names_of_ops() -> None:
                          tf.summary.scalar("c", x), tf.summary.histogram("h", [1.0], family="g")]  # fmt: skip
         tags = [tf.Summary.FromString(text).value[0].tag for text in session.run(summaries)]
     assert tags == ["f/o/f/a_b", "o/c_1", "o/c_2", "g/o/g/h"]
+
+
+def test_a_reopened_writer_writes_a_new_file(tmp_path):
+    writer = tf.summary.FileWriter(str(tmp_path))
+    for step in range(2):
+        writer.reopen()
+        writer.add_summary(tf.Summary(value=[{"tag": "loss", "simple_value": 0.5}]), step)
+        writer.close()
+    events = [event for path in tmp_path.iterdir() for event in tf.train.summary_iterator(str(path))]
+    assert sorted(event.step for event in events if event.summary.value) == [0, 1]

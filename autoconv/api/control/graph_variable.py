@@ -102,7 +102,7 @@ class GraphVariable(Variable):
 
     def load(self, value: Any, session: Any = None) -> None:
         """Set the value in a session, by default the default one."""
-        EVALUATE(self.initial_value, session=session, load=(self, value))
+        EVALUATE(self.initial_value, session=session, assignment=(self, value))
 
     def numpy(self) -> NoReturn:
         raise NotImplementedError(f"numpy() needs eager execution: {self.name} has values in sessions.")

@@ -24,6 +24,7 @@ def resolve_alias(name: str, value: object, old_name: str, old_value: object) ->
 
 
 def _with_old_arguments(function: Callable[..., Any], example: str = "1.0, 2.0") -> Callable[..., Any]:
+    """Return a reduction that also has the arguments' earlier names; `example` is an input for its docstring."""
     def reduction(
         input_tensor: Any, axis: AxisLike | None = None, keepdims: bool | None = None, name: str | None = None,
         reduction_indices: AxisLike | None = None, keep_dims: bool | None = None,
@@ -115,10 +116,10 @@ def where(
     """
     if x is None and y is None:
         return gather.where(condition, name=name)
-    mask, first = convert_to_tensor(condition), convert_to_tensor(x)
-    if mask.shape.rank == 1 and first.shape.rank is not None and first.shape.rank > 1:
-        mask = shaping.reshape(mask, [-1] + [1] * (first.shape.rank - 1))
-    return gather.where(mask, first, y, name)
+    mask, values = convert_to_tensor(condition), convert_to_tensor(x)
+    if mask.shape.rank == 1 and values.shape.rank is not None and values.shape.rank > 1:
+        mask = shaping.reshape(mask, [-1] + [1] * (values.shape.rank - 1))
+    return gather.where(mask, values, y, name)
 
 
 def cond(
@@ -130,11 +131,11 @@ def cond(
     >>> autoconv.compat.v1.cond(autoconv.constant(1) > 2, lambda: "yes", lambda: "no")
     'no'
     """
-    first, second = resolve_alias("true_fn", true_fn, "fn1", fn1), resolve_alias("false_fn", false_fn, "fn2", fn2)
-    for argument, function in (("true_fn", first), ("false_fn", second)):
+    on_true, on_false = resolve_alias("true_fn", true_fn, "fn1", fn1), resolve_alias("false_fn", false_fn, "fn2", fn2)
+    for argument, function in (("true_fn", on_true), ("false_fn", on_false)):
         if not callable(function):
             raise TypeError(f"'{argument}' must be callable")
-    return flow.cond(pred, first, second, name=name)
+    return flow.cond(pred, on_true, on_false, name=name)
 
 
 def while_loop(
@@ -271,8 +272,8 @@ def count_nonzero(
     array([1, 2])
     """
     axes = resolve_alias("axis", axis, "reduction_indices", reduction_indices)
-    keeps = bool(resolve_alias("keepdims", keepdims, "keep_dims", keep_dims))
-    return math.count_nonzero(input_tensor if input is None else input, axes, keeps, dtype, name)
+    keeps_dimensions = bool(resolve_alias("keepdims", keepdims, "keep_dims", keep_dims))
+    return math.count_nonzero(input_tensor if input is None else input, axes, keeps_dimensions, dtype, name)
 
 
 def eager_py_func(func: Any, inp: Any, Tout: Any, name: str | None = None) -> Any:

@@ -15,7 +15,7 @@ from autoconv.runtime.tensors.operation import EVALUATE
 
 
 class Operation:
-    """Several nodes of a graph under one name: a session runs all of them and returns None.
+    """Several nodes of a graph, `control_names`, under one name: a session runs all of them and returns None.
 
     >>> with autoconv.Graph().as_default():
     ...     v = autoconv.Variable(1.0, name="v")
@@ -98,8 +98,8 @@ def tuple_(tensors: Sequence[Any], name: str | None = None, control_inputs: Sequ
     ...     len(autoconv.compat.v1.tuple([autoconv.constant(1), None]))
     2
     """
-    present = [tensor for tensor in tensors if tensor is not None]
-    with control_dependencies([*present, *(control_inputs or ())]):
+    present_tensors = [tensor for tensor in tensors if tensor is not None]
+    with control_dependencies([*present_tensors, *(control_inputs or ())]):
         return [None if tensor is None else identity(tensor, name=name) for tensor in tensors]
 
 
@@ -110,10 +110,10 @@ def as_operation(call: Callable[[], Any]) -> Any:
         return call()
     mark = region.graph.mark()
     result = call()
-    recorded: list[Node] = region.graph.since(mark)
-    if result is not None or not recorded:
+    recorded_nodes: list[Node] = region.graph.since(mark)
+    if result is not None or not recorded_nodes:
         return result
-    return Operation(graph.unique_name(f"{recorded[-1].name}/op"), graph, [recorded[-1].name])
+    return Operation(graph.unique_name(f"{recorded_nodes[-1].name}/op"), graph, [recorded_nodes[-1].name])
 
 
 def _control_names(item: Any) -> Sequence[str]:

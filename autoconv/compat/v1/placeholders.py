@@ -56,14 +56,14 @@ def sparse_placeholder(dtype: DTypeLike, shape: Any = None, name: str | None = N
     """
     static_shape = as_shape(shape)
     rank = None if static_shape is None else len(static_shape)
-    full_name = name or "SparsePlaceholder"
-    indices = placeholder("int64", [None, rank], f"{full_name}/indices")
-    values = placeholder(dtype, [None], f"{full_name}/values")
+    prefix = name or "SparsePlaceholder"
+    indices = placeholder("int64", [None, rank], f"{prefix}/indices")
+    values = placeholder(dtype, [None], f"{prefix}/values")
     if static_shape is not None and None not in static_shape:
-        sizes: Any = convert_to_tensor(list(static_shape), as_dtype("int64"))
+        dense_shape: Any = convert_to_tensor(list(static_shape), as_dtype("int64"))
     else:
-        sizes = placeholder("int64", [rank], f"{full_name}/shape")
-    result = SparseTensor(indices, values, sizes)
+        dense_shape = placeholder("int64", [rank], f"{prefix}/shape")
+    result = SparseTensor(indices, values, dense_shape)
     if static_shape is not None:
         result.set_shape(static_shape)
     return result

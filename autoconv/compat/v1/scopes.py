@@ -99,14 +99,14 @@ def executing_eagerly_outside_functions() -> bool:
 
 
 def enable_resource_variables() -> None:
-    """Without an effect: variables read their value where the program reads it.
+    """Do nothing: variables read their value where the program reads it.
 
     >>> autoconv.compat.v1.enable_resource_variables()
     """
 
 
 def disable_resource_variables() -> None:
-    """Without an effect: variables read their value where the program reads it.
+    """Do nothing: variables read their value where the program reads it.
 
     >>> autoconv.compat.v1.disable_resource_variables()
     """

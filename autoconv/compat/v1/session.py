@@ -45,7 +45,7 @@ class Session:
     def __init__(self, target: str = "", graph: Graph | None = None, config: object = None) -> None:
         self.graph: Graph = get_default_graph() if graph is None else graph
         self._storages: dict[Storage, Storage] = {}
-        self._closed = False
+        self._is_closed = False
         self._contexts: list[ExitStack] = []
 
     def run(self, fetches: Any, feed_dict: Any = None, options: object = None, run_metadata: object = None) -> Any:
@@ -73,7 +73,7 @@ class Session:
 
     def close(self) -> None:
         """End the session and discard the values of its variables."""
-        self._closed = True
+        self._is_closed = True
         self._storages.clear()
 
     @contextmanager
@@ -122,34 +122,38 @@ class Session:
         self._storages[storage] = Storage(array, storage.shape, storage.name)
 
     def _run_with_feeds(self, fetches: Any, feed_targets: tuple[Value, ...], fed_arrays: list[Any]) -> Any:
-        if self._closed:
+        if self._is_closed:
             raise RuntimeError("Attempted to use a closed Session.")
-        flat = nest.flatten(fetches)
-        for item in flat:
+        flat_fetches = nest.flatten(fetches)
+        for item in flat_fetches:
             if isinstance(item, StartOperation):
                 item.start(self, self._run_values([item.value], (), feed_targets, fed_arrays)[0])
-        parts = [self._resolve(item, fetched=True) for item in flat]
-        values = tuple(part for part in parts if isinstance(part, Value))
-        names = tuple(name for part in parts if isinstance(part, tuple) for name in part)
-        iterator = iter(self._run_values(values, names, feed_targets, fed_arrays))
-        return nest.pack_sequence_as(fetches, [next(iterator) if isinstance(part, Value) else None for part in parts])
+        resolved = [self._resolve(item, is_fetched=True) for item in flat_fetches]
+        values = tuple(fetch for fetch in resolved if isinstance(fetch, Value))
+        node_names = tuple(name for fetch in resolved if isinstance(fetch, tuple) for name in fetch)
+        results = iter(self._run_values(values, node_names, feed_targets, fed_arrays))
+        fetched = [next(results) if isinstance(fetch, Value) else None for fetch in resolved]
+        return nest.pack_sequence_as(fetches, fetched)
 
     def run_value(self, value: Value) -> Any:
         """Return a value of the graph that needs no feeds, such as a dataset."""
         return self._run_values([value], (), (), [])[0]
 
     def _run_values(
-        self, values: Sequence[Value], names: tuple[str, ...], feed_targets: tuple[Value, ...], fed: list[Any]
-    ) -> list[Any]:
+        self, values: Sequence[Value], node_names: tuple[str, ...], feed_targets: tuple[Value, ...],
+        fed_arrays: list[Any],
+    ) -> list[Any]:  # fmt: skip
         with recording(None), _mark_running(self):
-            return self._slice_for(tuple(values), names, feed_targets)(fed, self._storages)
+            return self._slice_for(tuple(values), node_names, feed_targets)(fed_arrays, self._storages)
 
-    def _slice_for(self, values: tuple[Value, ...], names: tuple[str, ...], feed_targets: tuple[Value, ...]) -> Slice:
-        programs: dict[Any, Slice] = self.graph.attachments.setdefault("programs", {})
-        key = values, names, feed_targets
-        if key not in programs:
-            programs[key] = slice_of(self.graph, values, names, feed_targets)
-        return programs[key]
+    def _slice_for(
+        self, values: tuple[Value, ...], node_names: tuple[str, ...], feed_targets: tuple[Value, ...]
+    ) -> Slice:
+        slices: dict[Any, Slice] = self.graph.attachments.setdefault("slices", {})
+        key = values, node_names, feed_targets
+        if key not in slices:
+            slices[key] = slice_of(self.graph, values, node_names, feed_targets)
+        return slices[key]
 
     def _collect_feeds(self, feed_dict: Any) -> dict[Value, Any]:
         feeds: dict[Value, Any] = {}
@@ -166,7 +170,7 @@ class Session:
             raise TypeError(f"Cannot interpret feed_dict key as Tensor: {item!r} is an operation")
         return result
 
-    def _resolve(self, item: Any, fetched: bool = False) -> Value | tuple[str, ...]:
+    def _resolve(self, item: Any, is_fetched: bool = False) -> Value | tuple[str, ...]:
         """Return the value of a tensor or variable, or the names of the nodes of an operation.
 
         A fetched variable is returned as its storage, which is read at the end of the run.
@@ -174,7 +178,7 @@ class Session:
         if isinstance(item, (str, bytes)):
             item = self._find_by_name(item if isinstance(item, str) else item.decode())
         if isinstance(item, GraphVariable):
-            if fetched and item.graph is self.graph:
+            if is_fetched and item.graph is self.graph:
                 return self.graph.root.trace.capture(item.storage, item.storage.type, item.storage.name)
             item = item.snapshot
         if isinstance(item, (SymbolicTensor, TensorOperation, Operation, func_graph.Operation)):
@@ -189,16 +193,16 @@ class Session:
         )
 
     def _find_by_name(self, name: str) -> Any:
-        operation, _, index = name.partition(":")
+        operation_name, _, index = name.partition(":")
         for variable in self.graph.attachments.get("variables", ()):
-            if index in ("", "0") and variable.name == f"{operation}:0":
+            if index in ("", "0") and variable.name == f"{operation_name}:0":
                 return variable if index else variable.op
         imported = self.graph.attachments.get("imported", {}).get(name)
         if imported is not None:
             return imported
-        group = self.graph.attachments.get("operations", {}).get(name)
-        if group is not None:
-            return group
+        operation = self.graph.attachments.get("operations", {}).get(name)
+        if operation is not None:
+            return operation
         try:
             return self.graph.as_graph_element(name)
         except KeyError as error:
@@ -258,17 +262,18 @@ def _mark_running(session: Session) -> Iterator[None]:
 
 
 def _evaluate(
-    fetch: Any, feed_dict: Any = None, session: Session | None = None, load: tuple[GraphVariable, Any] | None = None
-) -> Any:
-    """Run a tensor or operation in a session; with `load`, set the value of a variable in it."""
+    fetch: Any, feed_dict: Any = None, session: Session | None = None,
+    assignment: tuple[GraphVariable, Any] | None = None,
+) -> Any:  # fmt: skip
+    """Run a tensor or operation in a session, or set the value of a variable in it: `assignment` (variable, value)."""
     current_session = get_default_session() if session is None else session
     if current_session is None:
         action = "evaluate tensor using `eval()`" if isinstance(fetch, Tensor) else "execute operation using `run()`"
         raise ValueError(
             f"Cannot {action}: No default session is registered. Use `with session.as_default()`, or pass session=…"
         )
-    if load is not None:
-        current_session.set_value(*load)
+    if assignment is not None:
+        current_session.set_value(*assignment)
         return None
     return current_session.run(fetch, feed_dict)
 

@@ -35,7 +35,7 @@ class Slice:
     assigned_storages: tuple[Storage, ...]
     outputs: tuple[Value, ...]
 
-    def __call__(self, fed: Sequence[Any], storages: dict[Storage, Storage]) -> list[Any]:
+    def __call__(self, fed_arrays: Sequence[Any], storages: dict[Storage, Storage]) -> list[Any]:
         """Return the fetched values as arrays; `storages` maps storages of the graph to those of the session.
 
         Raises FailedPreconditionError for a variable without a value.
@@ -47,13 +47,16 @@ class Slice:
                     "first, or autoconv.compat.v1.global_variables_initializer()."
                 )
         new_storages = {
-            s: Storage(s.value.copy(), s.shape, s.name) for s in self.assigned_storages if s not in storages
+            storage: Storage(storage.value.copy(), storage.shape, storage.name)
+            for storage in self.assigned_storages
+            if storage not in storages
         }
         arguments = [
-            (new_storages.get(item) or storages[item]) if isinstance(item, Storage) else to_graph_input(item)
-            for item in self.captured_objects
-        ]
-        result = self.run([*fed, *arguments])
+            to_graph_input(object_)
+            if not isinstance(object_, Storage) else new_storages.get(object_) or storages[object_]
+            for object_ in self.captured_objects
+        ]  # fmt: skip
+        result = self.run([*fed_arrays, *arguments])
         storages.update(new_storages)
         return [
             EagerTensor(array).numpy() if isinstance(value.type, (TensorType, ResourceType)) else array
@@ -61,28 +64,28 @@ class Slice:
         ]
 
 
-def slice_of(graph: Graph, outputs: Sequence[Value], names: Iterable[str], fed: Sequence[Value]) -> Slice:
-    """Return the slice that computes the outputs and runs the nodes of these names, with the `fed` values given.
+def slice_of(graph: Graph, outputs: Sequence[Value], node_names: Iterable[str], fed_values: Sequence[Value]) -> Slice:
+    """Return the slice that computes the outputs and runs the nodes of these names, given the fed values.
 
     The nodes keep the order of the program. Raises InvalidArgumentError for a placeholder that is not fed.
     """
-    nodes = _needed_nodes(graph.recorded, outputs, names, set(fed))
+    nodes = _needed_nodes(graph.recorded, outputs, node_names, set(fed_values))
     slice_graph = graphs.Graph("session")
-    values: dict[Value, Value] = {value: slice_graph.add_parameter(value.type, value.name) for value in fed}
+    values: dict[Value, Value] = {value: slice_graph.add_parameter(value.type, value.name) for value in fed_values}
     captured = graph.captured
-    objects: list[Any] = []
+    captured_objects: list[Any] = []
 
     def value_in_slice(value: Value) -> Value:
         if value not in values:
             if value not in captured:
                 raise InvalidArgumentError(_missing_feed_message(value))
             values[value] = slice_graph.add_parameter(value.type, value.name)
-            objects.append(captured[value])
+            captured_objects.append(captured[value])
         return values[value]
 
     for node in nodes:
-        copy = graphs.copy_node(slice_graph, node, [value_in_slice(value) for value in node.inputs])
-        for old, new in zip(node.results, copy.results, strict=True):
+        node_copy = graphs.copy_node(slice_graph, node, [value_in_slice(value) for value in node.inputs])
+        for old, new in zip(node.results, node_copy.results, strict=True):
             values.setdefault(old, new)
     for value in outputs:  # a variable is read after all assignments to it
         slice_value = value_in_slice(value)
@@ -91,23 +94,23 @@ def slice_of(graph: Graph, outputs: Sequence[Value], names: Iterable[str], fed: 
             slice_graph.add(OPS["read_variable"], [slice_value]).results[0] if is_variable else slice_value
         )
     # Parameters of captured objects follow the fed ones, in the order in which nodes use them.
-    required, assigned = _required_and_assigned_storages(nodes, captured, outputs)
+    required_storages, assigned_storages = _required_and_assigned_storages(nodes, captured, outputs)
     run = DifferentiableGraph(optimise(slice_graph), "session", "function").run
-    return Slice(run, tuple(fed), tuple(objects), required, assigned, tuple(outputs))
+    return Slice(run, tuple(fed_values), tuple(captured_objects), required_storages, assigned_storages, tuple(outputs))
 
 
 def _needed_nodes(
-    graph: graphs.Graph, outputs: Sequence[Value], names: Iterable[str], fed: set[Value]
+    graph: graphs.Graph, outputs: Sequence[Value], node_names: Iterable[str], fed_values: set[Value]
 ) -> list[Node]:
     node_by_name = {node.name: node for node in graph.nodes}
-    worklist = [value.node for value in outputs if value not in fed and value.node is not None]
-    worklist += [node_by_name[name] for name in names if name in node_by_name]
+    worklist = [value.node for value in outputs if value not in fed_values and value.node is not None]
+    worklist += [node_by_name[name] for name in node_names if name in node_by_name]
     nodes: set[Node] = set()
     while worklist:
         node = worklist.pop()
         if node not in nodes:
             nodes.add(node)
-            worklist += [v.node for v in node.inputs if v not in fed and v.node is not None]
+            worklist += [value.node for value in node.inputs if value not in fed_values and value.node is not None]
             worklist += [node_by_name[name] for name in graph.controls.get(node.name, ()) if name in node_by_name]
     return [node for node in graph.nodes if node in nodes]
 
@@ -125,8 +128,9 @@ def _required_and_assigned_storages(
                     assigned[captured[value]] = None
                 else:
                     required[captured[value]] = None
-    required.update((captured[v], None) for v in outputs if v in captured and captured[v] not in assigned)
-    return tuple(required), tuple(s for s in assigned if s not in required)
+    captured_outputs = [captured[value] for value in outputs if value in captured]
+    required.update((storage, None) for storage in captured_outputs if storage not in assigned)
+    return tuple(required), tuple(storage for storage in assigned if storage not in required)
 
 
 def _missing_feed_message(value: Value) -> str:

@@ -85,14 +85,15 @@ def image(
     >>> autoconv.compat.v1.Summary.FromString(found).value[0].image.height
     8
     """
-    """Return the messages of a tensor's values as a string tensor; the tag is the name of its op."""
+
+    encode_png = EncodeImage("PNG", level=-1, progressive=False, halves_chroma=False)
 
     def encode(array: np.ndarray) -> np.ndarray:
         summary = messages("summary").Summary()
         for number, pixels in enumerate(array[:max_outputs]):
             value = summary.value.add(tag=f"{tag}/image" + (f"/{number}" if max_outputs > 1 else ""))
             value.image.height, value.image.width, value.image.colorspace = pixels.shape
-            value.image.encoded_image_string = EncodeImage("PNG", -1, False, False)(_scale_to_bytes(pixels))
+            value.image.encoded_image_string = encode_png(_scale_to_bytes(pixels))
         return np.array(summary.SerializeToString(), object)
 
     name, tag = _name_and_tag(name, family)
@@ -112,8 +113,8 @@ def merge(inputs: Sequence[Any], collections: Any = None, name: str | None = Non
 
     def encode(*texts: Any) -> np.ndarray:
         merged = messages("summary").Summary()
-        for item in texts:
-            merged.MergeFromString(item if isinstance(item, bytes) else item.item())
+        for text in texts:
+            merged.MergeFromString(text if isinstance(text, bytes) else text.item())
         return np.array(merged.SerializeToString(), object)
 
     return _add_to_collections(
@@ -182,7 +183,7 @@ class FileWriter:
         self._file.close()
 
     def reopen(self) -> None:
-        self._file.is_closed = False
+        self._file.reopen()
 
     def __enter__(self) -> FileWriter:
         return self

@@ -55,7 +55,7 @@ class Variable(metaclass=_VariableType):
             if _CURRENT_STORE.attachments is None:
                 return EagerVariable(initial_value, trainable, validate_shape, **options)
             make = functools.partial(EagerVariable, initial_value, trainable, validate_shape, **options)
-            return _get_or_make(_CURRENT_STORE.attachments, make, name)
+            return _numbered_variable(_CURRENT_STORE.attachments, make, name)
         return GraphVariable(
             initial_value, trainable, validate_shape, name=name, dtype=dtype, constraint=constraint,
             synchronization=synchronization, aggregation=aggregation, shape=shape, graph=graph, collections=collections,
@@ -236,9 +236,9 @@ def get_variable(
 ) -> Any:  # fmt: skip
     """Return the variable of this name in the enclosing variable scope: where the scope shares, the existing one.
 
-    `initializer` is a tensor or array with the first value, or a function of a shape and dtype; without, it is that of
-    the scope, glorot_uniform for floats and zeros for others. Raises ValueError for an existing variable if the scope
-    does not share, for a missing one if the scope only shares, and for another shape or dtype.
+    `initializer` is a tensor or array with the first value, or a function of a shape and dtype; by default that of
+    the scope, or else glorot_uniform for floats and zeros for others. Raises ValueError for an existing variable if the
+    scope does not share, for a missing one if the scope only shares, and for another shape or dtype.
 
     >>> with autoconv.Graph().as_default():
     ...     autoconv.compat.v1.get_variable("w", [2, 3])
@@ -251,9 +251,9 @@ def get_variable(
         "collections": collections, "validate_shape": validate_shape, "constraint": constraint,
     }  # fmt: skip
     full_name = f"{scope.name}/{name}" if scope.name else name
-    return _get_or_create_variable(full_name, **options) if getter is None else getter(
-        _get_or_create_variable, name=full_name, **options
-    )
+    if getter is None:
+        return _get_or_create_variable(full_name, **options)
+    return getter(_get_or_create_variable, name=full_name, **options)
 
 
 def _get_or_create_variable(
@@ -262,13 +262,13 @@ def _get_or_create_variable(
     **ignored: Any,
 ) -> Any:  # fmt: skip
     scope = get_variable_scope()
-    out_dtype = scope.dtype if dtype is None else as_dtype(dtype)
+    variable_dtype = scope.dtype if dtype is None else as_dtype(dtype)
     variables: dict[str, Any] = _current_attachments().setdefault("by_name", {})
-    is_stored = "store" in _current_attachments()
-    is_eager = graph_being_built() is None and not is_stored
+    has_store = "store" in _current_attachments()
+    is_eager = graph_being_built() is None and not has_store
     result = None if is_eager else variables.get(name)
     if result is not None:
-        if not scope.reuse and not is_stored:
+        if not scope.reuse and not has_store:
             raise ValueError(
                 f"Variable {name} already exists, disallowed. Did you mean to set reuse=True or reuse=tf.AUTO_REUSE in "
                 "VarScope?"
@@ -278,22 +278,22 @@ def _get_or_create_variable(
                 f"Trying to share variable {name}, but specified shape {TensorShape(as_shape(shape))} and found shape "
                 f"{result.shape}."
             )
-        if dtype is not None and result.dtype is not out_dtype:
+        if dtype is not None and result.dtype is not variable_dtype:
             raise ValueError(
-                f"Trying to share variable {name}, but specified dtype {out_dtype.name} and found dtype "
+                f"Trying to share variable {name}, but specified dtype {variable_dtype.name} and found dtype "
                 f"{result.dtype.name}."
             )
         return result
-    if scope.reuse is True and not is_eager and not is_stored:
+    if scope.reuse is True and not is_eager and not has_store:
         raise ValueError(
             f"Variable {name} does not exist, or was not created with tf.get_variable(). Did you mean to set "
             "reuse=tf.AUTO_REUSE in VarScope?"
         )
-    initial = _first_value(name, shape, out_dtype, initializer if initializer is not None else scope.initializer)
+    initial = _initial_value(name, shape, variable_dtype, initializer if initializer is not None else scope.initializer)
     with name_scope(""), _outside_of_store():
         variable = Variable(
             initial, trainable, collections, validate_shape, name=name, constraint=constraint or scope.constraint,
-            dtype=out_dtype if dtype is not None or callable(initial) else None,
+            dtype=variable_dtype if dtype is not None or callable(initial) else None,
         )  # fmt: skip
     variables[name] = variable
     regularize = regularizer or scope.regularizer
@@ -305,7 +305,7 @@ def _get_or_create_variable(
     return variable
 
 
-def _first_value(name: str, shape: Any, dtype: Any, initializer: Any) -> Any:
+def _initial_value(name: str, shape: Any, dtype: Any, initializer: Any) -> Any:
     if isinstance(initializer, type):
         initializer = initializer()
     if initializer is None:
@@ -343,8 +343,8 @@ def _outside_of_store() -> Iterator[None]:
         _CURRENT_STORE.attachments = previous
 
 
-def _get_or_make(attachments: dict[Any, Any], make: Callable[[], Any], name: str | None) -> Any:
-    """Return the variable of this name, made unique in the order of the block, or make it."""
+def _numbered_variable(attachments: dict[Any, Any], make: Callable[[], Any], name: str | None) -> Any:
+    """Return the variable of this name, numbered by its requests in the block, or make it."""
     counts: dict[str, int] = attachments.setdefault("counts", {})
     full_name = current_scope() + (name or "Variable")
     number = counts[full_name] = counts.get(full_name, -1) + 1

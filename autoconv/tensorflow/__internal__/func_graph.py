@@ -10,7 +10,7 @@ from autoconv.runtime.recording.regions import current_region, recording, subreg
 
 
 class FuncGraph(Graph):
-    """A graph of the ops in the block `with graph.as_default():`; in a traced function it may use its tensors."""
+    """A graph of the ops in `with graph.as_default():`, which may use the tensors of the function that is traced."""
 
     def __init__(self, name: str) -> None:
         super().__init__()

@@ -29,7 +29,8 @@ bool_, object_, string_, unicode_ = np.bool_, np.object_, np.bytes_, np.str_
 int_, float_, complex_ = np.int64, np.float64, np.complex128
 _SYNONYMS = {"absolute": "abs", "amax": "max", "amin": "min", "fix": "trunc", "cumproduct": "cumprod"}
 _SYNONYMS |= {"product": "prod", "alltrue": "all", "sometrue": "any", "round_": "round"}
-_NOT_OVER_TENSORS = ("iinfo", "issubdtype", "promote_types", "result_type", "isscalar", "inexact")  # of dtypes, numbers
+# Functions of dtypes and of Python's numbers.
+_NOT_OVER_TENSORS = ("iinfo", "issubdtype", "promote_types", "result_type", "isscalar", "inexact")
 
 
 def __getattr__(name: str) -> Any:
@@ -106,12 +107,12 @@ def _numpy_dtype(dtype: object) -> Any:
     return dtype if dtype is None or isinstance(dtype, (type, np.dtype)) else as_dtype(dtype).numpy
 
 
-def _contains_tensor(value: object, kind: type = Tensor) -> bool:
+def _contains_tensor(value: object, tensor_class: type = Tensor) -> bool:
     if isinstance(value, dict):
         value = tuple(value.values())
     if isinstance(value, (list, tuple)):
-        return any(_contains_tensor(part, kind) for part in value)
-    return isinstance(value, kind) or (kind is Tensor and is_tensor(value))
+        return any(_contains_tensor(part, tensor_class) for part in value)
+    return isinstance(value, tensor_class) or (tensor_class is Tensor and is_tensor(value))
 
 
 def _to_array(value: object) -> Any:

@@ -33,8 +33,8 @@ def randn(*args: int) -> Any:
 
 
 def randint(low: int, high: int | None = None, size: object = None, dtype: object = None) -> Any:
-    first, last = (0, low) if high is None else (low, high)
-    return _autoconv.random.uniform(_shape(size), first, last, dtype=_autoconv.as_dtype(dtype or "int64"))
+    lowest, limit = (0, low) if high is None else (low, high)
+    return _autoconv.random.uniform(_shape(size), lowest, limit, dtype=_autoconv.as_dtype(dtype or "int64"))
 
 
 def poisson(lam: Any = 1.0, size: Any = None) -> Any:

@@ -56,7 +56,7 @@ def dropout(
 ) -> Any:  # fmt: skip
     """Set elements to zero with the probability 1 - keep_prob, and scale the others by 1 / keep_prob.
 
-    `rate` is the probability itself. Raises ValueError for none of the two, and for both.
+    `rate` is the former probability. Raises ValueError unless exactly one of `keep_prob` and `rate` is given.
 
     >>> autoconv.compat.v1.nn.dropout([1.0, 2.0], keep_prob=1.0).numpy()
     array([1., 2.], dtype=float32)
@@ -87,6 +87,7 @@ def embedding_lookup(
     >>> autoconv.compat.v1.nn.embedding_lookup([[1.0], [2.0]], [1]).numpy()
     array([[2.]], dtype=float32)
     """
+    # Version 1 also takes a list of the parts of a matrix.
     if isinstance(params, Sequence) and len(params) == 1 and hasattr(params[0], "shape"):
         return nn.embedding_lookup(params[0], ids, max_norm, name)  # type: ignore[arg-type]
     return nn.embedding_lookup(params, ids, max_norm, name)

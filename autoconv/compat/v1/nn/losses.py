@@ -95,11 +95,11 @@ def weighted_cross_entropy_with_logits(
     >>> autoconv.compat.v1.nn.weighted_cross_entropy_with_logits([1.0], [0.0], 2.0).numpy().round(4)
     array([1.3863], dtype=float32)
     """
-    tensor = convert_to_tensor(resolve_alias("labels", labels, "targets", targets))
+    true_labels = convert_to_tensor(resolve_alias("labels", labels, "targets", targets))
     scores = convert_to_tensor(logits)
-    weight = 1 + (pos_weight - 1) * tensor
+    weight = 1 + (pos_weight - 1) * true_labels
     return math.add(
-        (1 - tensor) * scores, weight * (math.log1p(math.exp(-math.abs(scores))) + nn.relu(-scores)), name=name
+        (1 - true_labels) * scores, weight * (math.log1p(math.exp(-math.abs(scores))) + nn.relu(-scores)), name=name
     )
 
 

@@ -36,12 +36,12 @@ def static_rnn(
     if not inputs:
         raise ValueError("inputs must not be empty")
     with variables.variable_scope(scope or "rnn"):
-        state = _first_state(cell, inputs[0], 0, initial_state, dtype)
+        state = _initial_state_of(cell, inputs[0], 0, initial_state, dtype)
         outputs = []
         for step, step_inputs in enumerate(inputs):
             output, next_state = cell(step_inputs, state)
             if sequence_length is not None:
-                output, next_state = _mask(constant(step), sequence_length, output, next_state, state)
+                output, next_state = _keep_ended_sequences(constant(step), sequence_length, output, next_state, state)
             outputs.append(output)
             state = next_state
     return outputs, state
@@ -68,19 +68,19 @@ def dynamic_rnn(
         steps = convert_to_tensor(inputs)
         if not time_major:
             steps = transpose(steps, [1, 0, *range(2, steps.shape.rank or 3)])
-        state = _first_state(cell, steps, 1, initial_state, dtype)
-        count = shape_of(steps)[0]
-        output_array = TensorArray(steps.dtype, size=count, element_shape=[steps.shape[1], cell.output_size])
+        state = _initial_state_of(cell, steps, 1, initial_state, dtype)
+        step_count = shape_of(steps)[0]
+        output_array = TensorArray(steps.dtype, size=step_count, element_shape=[steps.shape[1], cell.output_size])
 
-        def body(step: Any, outputs_so_far: Any, *state_parts: Any) -> Any:
-            old_state = nest.pack_sequence_as(state, list(state_parts))
+        def body(step: Any, outputs_so_far: Any, *state_leaves_so_far: Any) -> Any:
+            old_state = nest.pack_sequence_as(state, list(state_leaves_so_far))
             output, next_state = cell(steps[step], old_state)
             if sequence_length is not None:
-                output, next_state = _mask(step, sequence_length, output, next_state, old_state)
+                output, next_state = _keep_ended_sequences(step, sequence_length, output, next_state, old_state)
             return [step + 1, outputs_so_far.write(step, output), *nest.flatten(next_state)]
 
-        parts = nest.flatten(state)
-        loop_results = while_loop(lambda step, *_: step < count, body, [constant(0, int32), output_array, *parts])
+        leaves = nest.flatten(state)
+        loop_results = while_loop(lambda step, *_: step < step_count, body, [constant(0, int32), output_array, *leaves])
         outputs = loop_results[1].stack()
         if isinstance(steps.shape[0], int):
             outputs.set_shape([steps.shape[0], *outputs.shape[1:]])
@@ -89,7 +89,7 @@ def dynamic_rnn(
     return outputs, nest.pack_sequence_as(state, list(loop_results[2:]))
 
 
-def _first_state(cell: Any, inputs: Any, axis: int, initial_state: Any, dtype: Any) -> Any:
+def _initial_state_of(cell: Any, inputs: Any, axis: int, initial_state: Any, dtype: Any) -> Any:
     if initial_state is not None:
         return initial_state
     if dtype is None:
@@ -98,10 +98,9 @@ def _first_state(cell: Any, inputs: Any, axis: int, initial_state: Any, dtype: A
     return cell.zero_state(int(size) if isinstance(size, int) else shape_of(inputs)[axis], dtype)
 
 
-def _mask(step: Any, lengths: Any, output: Any, next_state: Any, old_state: Any) -> tuple[Any, Any]:
+def _keep_ended_sequences(step: Any, lengths: Any, output: Any, next_state: Any, old_state: Any) -> tuple[Any, Any]:
     """Replace the output by zero and the next state by the old one for the sequences that have ended."""
     is_running = expand_dims(convert_to_tensor(lengths) > step, 1)
-    parts = [
-        where(is_running, new, old) for new, old in zip(nest.flatten(next_state), nest.flatten(old_state), strict=True)
-    ]
-    return where(is_running, output, output * 0), nest.pack_sequence_as(next_state, parts)
+    pairs = zip(nest.flatten(next_state), nest.flatten(old_state), strict=True)
+    state_leaves = [where(is_running, new, old) for new, old in pairs]
+    return where(is_running, output, output * 0), nest.pack_sequence_as(next_state, state_leaves)

@@ -70,12 +70,12 @@ class RNNCell:
 
     trainable_variables = weights = trainable_weights = variables
 
-    def _linear(self, inputs: Any, units: int, bias: Any = zeros_initializer, part: str = "") -> Any:
+    def _linear(self, inputs: Any, units: int, bias_initializer: Any = zeros_initializer, part: str = "") -> Any:
         """inputs @ kernel + bias, with the variables of this part of the cell."""
         prefix = f"{part}/" if part else ""
         kernel = variables.get_variable(f"{prefix}kernel", [int(inputs.shape[-1]), units], inputs.dtype)
-        offset = variables.get_variable(f"{prefix}bias", [units], inputs.dtype, bias())
-        return nn.bias_add(matmul(inputs, kernel), offset)
+        bias_variable = variables.get_variable(f"{prefix}bias", [units], inputs.dtype, bias_initializer())
+        return nn.bias_add(matmul(inputs, kernel), bias_variable)
 
 
 class BasicRNNCell(RNNCell):
@@ -131,17 +131,19 @@ class LSTMCell(RNNCell):
         reuse: Any = None, name: str | None = None, dtype: Any = None,
     ) -> None:  # fmt: skip
         super().__init__(name, reuse, dtype)
-        self._units, self._forget, self._as_tuple = num_units, forget_bias, state_is_tuple
+        self._unit_count, self._forget_bias, self._state_is_tuple = num_units, forget_bias, state_is_tuple
         self.state_size = LSTMStateTuple(num_units, num_units) if state_is_tuple else 2 * num_units
         self.output_size = num_units
         self._activation = activation or math.tanh
 
     def call(self, inputs: Any, state: Any) -> tuple[Any, Any]:
-        c, h = state if self._as_tuple else split(state, 2, 1)
-        gate, candidate, forget, output_gate = split(self._linear(concat([inputs, h], 1), 4 * self._units), 4, 1)
-        memory = c * math.sigmoid(forget + self._forget) + math.sigmoid(gate) * self._activation(candidate)
-        output = self._activation(memory) * math.sigmoid(output_gate)
-        return output, LSTMStateTuple(memory, output) if self._as_tuple else concat([memory, output], 1)
+        c, h = state if self._state_is_tuple else split(state, 2, 1)
+        gates = self._linear(concat([inputs, h], 1), 4 * self._unit_count)
+        input_gate, candidate, forget_gate, output_gate = split(gates, 4, 1)
+        kept = c * math.sigmoid(forget_gate + self._forget_bias)
+        next_c = kept + math.sigmoid(input_gate) * self._activation(candidate)
+        next_h = self._activation(next_c) * math.sigmoid(output_gate)
+        return next_h, LSTMStateTuple(next_c, next_h) if self._state_is_tuple else concat([next_c, next_h], 1)
 
 
 class BasicLSTMCell(LSTMCell):
@@ -201,9 +203,8 @@ class DropoutWrapper(RNNCell):
 
 
 def _drop_out(value: Any, keep_probability: Any) -> Any:
-    return (
-        value if isinstance(keep_probability, float) and keep_probability == 1.0 else dropout(value, keep_probability)
-    )
+    keeps_all = isinstance(keep_probability, float) and keep_probability == 1.0
+    return value if keeps_all else dropout(value, keep_probability)
 
 
 def _map_state(function: Any, state: Any) -> Any:

@@ -21,7 +21,7 @@ from autoconv.runtime.tensors.conversion import convert_to_tensor
 
 
 class Candidates(NamedTuple):
-    """Sampled classes, and the expected counts of true and sampled classes among them.
+    """Sampled classes, and the expected counts of the true and of the sampled classes in such a sample.
 
     >>> autoconv.compat.v1.nn.sampling.Candidates(1, 2, 3).sampled_candidates
     1
@@ -49,21 +49,22 @@ def log_uniform_candidate_sampler(
     generator = np.random.default_rng(seed)
 
     def sample(true: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        drawn: list[int] = []
-        draw_count = 0
+        class_ids: list[int] = []
         drawn_ids: set[int] = set()
-        while len(drawn) < num_sampled:
+        draw_count = 0
+        while len(class_ids) < num_sampled:
             draw_count += 1
             class_id = int(np.exp(generator.random() * np.log(range_max + 1))) - 1
             class_id = min(max(class_id, 0), range_max - 1)
             if not (unique and class_id in drawn_ids):
-                drawn.append(class_id)
+                class_ids.append(class_id)
                 drawn_ids.add(class_id)
-        sampled = np.array(drawn, np.int64)
+        sampled = np.array(class_ids, np.int64)
 
         def expected_counts(classes: np.ndarray) -> np.ndarray:
-            p = (np.log(classes + 2.0) - np.log(classes + 1.0)) / python_math.log(range_max + 1)
-            return (-np.expm1(draw_count * np.log1p(-p)) if unique else p * num_sampled).astype(np.float32)
+            probabilities = (np.log(classes + 2.0) - np.log(classes + 1.0)) / python_math.log(range_max + 1)
+            counts = -np.expm1(draw_count * np.log1p(-probabilities)) if unique else probabilities * num_sampled
+            return counts.astype(np.float32)
 
         return sampled, expected_counts(np.asarray(true)), expected_counts(sampled)
 
@@ -112,19 +113,17 @@ def _sampled_logits(
     sampled_values: Any, remove_accidental_hits: bool,
 ) -> tuple[Any, Any]:  # fmt: skip
     """Return the logits of true and sampled classes, less the logarithms of the expected counts, and the labels."""
-    true = reshape(cast(convert_to_tensor(labels), int64), [-1, num_true])
-    candidates = sampled_values or log_uniform_candidate_sampler(true, num_true, num_sampled, True, num_classes)
-    sampled, true_counts, sampled_counts = candidates
-    table, offsets, rows = convert_to_tensor(weights), convert_to_tensor(biases), convert_to_tensor(inputs)
-    true_weights = gather(table, true)
-    true_logits = math.reduce_sum(
-        rows[:, None, :] * true_weights, axis=2
-    ) + gather(offsets, true) - math.log(true_counts)
-    sampled_logits = matmul(
-        rows, transpose(gather(table, sampled))
-    ) + gather(offsets, sampled) - math.log(sampled_counts)
+    true_classes = reshape(cast(convert_to_tensor(labels), int64), [-1, num_true])
+    candidates = sampled_values or log_uniform_candidate_sampler(true_classes, num_true, num_sampled, True, num_classes)
+    sampled_classes, true_counts, sampled_counts = candidates
+    weight_rows, bias_vector, rows = convert_to_tensor(weights), convert_to_tensor(biases), convert_to_tensor(inputs)
+    true_weights = gather(weight_rows, true_classes)
+    true_products = math.reduce_sum(rows[:, None, :] * true_weights, axis=2)
+    true_logits = true_products + gather(bias_vector, true_classes) - math.log(true_counts)
+    sampled_products = matmul(rows, transpose(gather(weight_rows, sampled_classes)))
+    sampled_logits = sampled_products + gather(bias_vector, sampled_classes) - math.log(sampled_counts)
     if remove_accidental_hits:
-        hit = math.reduce_any(math.equal(true[:, :, None], sampled[None, None, :]), axis=1)
-        sampled_logits = where(hit, sampled_logits + cast(-1e37, sampled_logits.dtype), sampled_logits)
+        is_true_class = math.reduce_any(math.equal(true_classes[:, :, None], sampled_classes[None, None, :]), axis=1)
+        sampled_logits = where(is_true_class, sampled_logits + cast(-1e37, sampled_logits.dtype), sampled_logits)
     truth = concat([ones_like(true_logits) / num_true, zeros_like(sampled_logits)], 1)
     return concat([true_logits, sampled_logits], 1), truth

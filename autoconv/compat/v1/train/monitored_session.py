@@ -28,7 +28,7 @@ from autoconv.errors import OutOfRangeError
 from autoconv.train.coordinator import Coordinator
 from autoconv.train.state import latest_checkpoint
 
-_DEFAULT: Any = object()
+_NOT_GIVEN: Any = object()
 
 
 class Scaffold:
@@ -105,12 +105,12 @@ class ChiefSessionCreator(SessionCreator):
     ) -> None:  # fmt: skip
         self._scaffold = scaffold or Scaffold()
         self._master, self._config = master, config
-        self._folder, self._file = checkpoint_dir, checkpoint_filename_with_path
+        self._folder, self._checkpoint_prefix = checkpoint_dir, checkpoint_filename_with_path
 
     def create_session(self) -> Session:
         scaffold = self._scaffold.finalize()
         session = Session(self._master, get_default_graph(), self._config)
-        prefix = self._file or (latest_checkpoint(self._folder) if self._folder else None)
+        prefix = self._checkpoint_prefix or (latest_checkpoint(self._folder) if self._folder else None)
         if prefix is not None:
             scaffold.saver.restore(session, prefix)
         else:
@@ -246,9 +246,10 @@ class SingularMonitoredSession(MonitoredSession):
 def MonitoredTrainingSession(
     master: str = "", is_chief: bool = True, checkpoint_dir: str | None = None, scaffold: Scaffold | None = None,
     hooks: Sequence[SessionRunHook] | None = None, chief_only_hooks: Sequence[SessionRunHook] | None = None,
-    save_checkpoint_secs: Any = _DEFAULT, save_summaries_steps: Any = _DEFAULT, save_summaries_secs: Any = _DEFAULT,
-    config: Any = None, stop_grace_period_secs: float = 120, log_step_count_steps: int | None = 100,
-    max_wait_secs: float = 7200, save_checkpoint_steps: Any = _DEFAULT, summary_dir: str | None = None,
+    save_checkpoint_secs: Any = _NOT_GIVEN, save_summaries_steps: Any = _NOT_GIVEN,
+    save_summaries_secs: Any = _NOT_GIVEN, config: Any = None, stop_grace_period_secs: float = 120,
+    log_step_count_steps: int | None = 100,
+    max_wait_secs: float = 7200, save_checkpoint_steps: Any = _NOT_GIVEN, summary_dir: str | None = None,
     save_graph_def: bool = True,
 ) -> MonitoredSession:  # fmt: skip
     """Return a MonitoredSession that saves checkpoints and summaries in a folder, and restores the latest from there.
@@ -287,9 +288,9 @@ def MonitoredTrainingSession(
 
 def _resolve_intervals(arguments: tuple[Any, Any], defaults: tuple[Any, Any]) -> tuple[Any, Any]:
     """Return seconds and steps: the defaults if neither is given, else None for the one that is not."""
-    if all(value is _DEFAULT for value in arguments):
+    if all(value is _NOT_GIVEN for value in arguments):
         return defaults
-    seconds, steps = (None if value is _DEFAULT else value for value in arguments)
+    seconds, steps = (None if value is _NOT_GIVEN else value for value in arguments)
     return seconds, steps
 
 

@@ -90,7 +90,7 @@ class Optimizer:
 
         Raises ValueError if all gradients are None.
         """
-        pairs = [(convert_to_tensor(g), v) for g, v in grads_and_vars if g is not None]
+        pairs = [(convert_to_tensor(gradient), v) for gradient, v in grads_and_vars if gradient is not None]
         if not pairs:
             names = [variable.name for _, variable in grads_and_vars]
             raise ValueError(f"No gradients provided for any variable: {names}.")
@@ -108,7 +108,7 @@ class Optimizer:
 
     def get_slot(self, var: Any, name: str) -> Any:
         """Return the optimizer's variable `name` for `var`, None if there is none."""
-        return self._slots.get(name, {}).get(_slot_key(var))
+        return self._slots.get(name, {}).get(var.ref())
 
     def get_slot_names(self) -> list[str]:
         return sorted(self._slots)
@@ -128,32 +128,34 @@ class Optimizer:
         return []
 
     def _slot(self, variable: Any, name: str, initial: float = 0.0, label: str | None = None) -> Any:
-        """Return the optimizer's variable of this name for `variable`, created at the first request."""
+        """Return the optimizer's variable `name` for `variable`, created at the first request.
+
+        Its name in the graph and in checkpoints ends with `label`, by default the optimizer's name.
+        """
         slots = self._slots.setdefault(name, {})
-        if _slot_key(variable) not in slots:
+        if variable.ref() not in slots:
             owner = variable.name.removesuffix(":0")
 
             def initial_slot() -> Any:
-                return zeros_like(_initial_tensor(variable)) if not initial else ones_like(
-                    _initial_tensor(variable)
-                ) * initial
+                tensor = _initial_tensor(variable)
+                return ones_like(tensor) * initial if initial else zeros_like(tensor)
 
             with name_scope(""):
-                slots[_slot_key(variable)] = Variable(
+                slots[variable.ref()] = Variable(
                     initial_slot, trainable=False, name=f"{owner}/{label or self._name}"
                 )
-        return slots[_slot_key(variable)]
+        return slots[variable.ref()]
 
-    def _shared_variable(self, name: str, initial: float, like: Any) -> Any:
+    def _shared_variable(self, name: str, initial: float, variable: Any) -> Any:
         if name not in self._shared_variables:
             with name_scope(""):
-                self._shared_variables[name] = Variable(initial, trainable=False, name=name, dtype=like.dtype)
+                self._shared_variables[name] = Variable(initial, trainable=False, name=name, dtype=variable.dtype)
         return self._shared_variables[name]
 
     @staticmethod
-    def _hyperparameter(value: Any, like: Any) -> Any:
+    def _hyperparameter(value: Any, variable: Any) -> Any:
         """Return a hyperparameter, a number, tensor or function of no arguments, in the dtype of a variable."""
-        return cast(convert_to_tensor(value() if callable(value) else value), like.dtype)
+        return cast(convert_to_tensor(value() if callable(value) else value), variable.dtype)
 
     def _eager_gradients(self, loss: Any, var_list: Any, grad_loss: Any) -> list[tuple[Any, Any]]:
         if not callable(loss):
@@ -204,9 +206,8 @@ class MomentumOptimizer(Optimizer):
         self._learning_rate, self._momentum, self._nesterov = learning_rate, momentum, use_nesterov
 
     def _update(self, gradient: Any, variable: Any) -> list[Any]:
-        rate, momentum = self._hyperparameter(self._learning_rate, variable), self._hyperparameter(
-            self._momentum, variable
-        )
+        rate = self._hyperparameter(self._learning_rate, variable)
+        momentum = self._hyperparameter(self._momentum, variable)
         slot = self._slot(variable, "momentum")
         accumulated = slot.assign(momentum * slot + gradient)
         step = gradient + momentum * accumulated if self._nesterov else accumulated
@@ -229,14 +230,13 @@ class AdagradOptimizer(Optimizer):
         super().__init__(use_locking, name)
         if initial_accumulator_value <= 0.0:
             raise ValueError(f"initial_accumulator_value must be positive: {initial_accumulator_value}")
-        self._learning_rate, self._initial = learning_rate, initial_accumulator_value
+        self._learning_rate, self._initial_accumulator = learning_rate, initial_accumulator_value
 
     def _update(self, gradient: Any, variable: Any) -> list[Any]:
-        slot = self._slot(variable, "accumulator", self._initial)
+        slot = self._slot(variable, "accumulator", self._initial_accumulator)
         total = slot.assign_add(gradient * gradient)
-        return [
-            total, variable.assign_sub(self._hyperparameter(self._learning_rate, variable) * gradient / sqrt(total))
-        ]
+        rate = self._hyperparameter(self._learning_rate, variable)
+        return [total, variable.assign_sub(rate * gradient / sqrt(total))]
 
 
 class AdadeltaOptimizer(Optimizer):
@@ -257,7 +257,7 @@ class AdadeltaOptimizer(Optimizer):
 
     def _update(self, gradient: Any, variable: Any) -> list[Any]:
         rate, rho, epsilon = (
-            self._hyperparameter(n, variable) for n in (self._learning_rate, self._rho, self._epsilon)
+            self._hyperparameter(value, variable) for value in (self._learning_rate, self._rho, self._epsilon)
         )
         squares, updates = self._slot(variable, "accum"), self._slot(variable, "accum_update", label=f"{self._name}_1")
         mean = squares.assign(rho * squares + (1 - rho) * gradient * gradient)
@@ -281,11 +281,11 @@ class RMSPropOptimizer(Optimizer):
         use_locking: bool = False, centered: bool = False, name: str = "RMSProp",
     ) -> None:  # fmt: skip
         super().__init__(use_locking, name)
-        self._hyper = learning_rate, decay, momentum, epsilon
+        self._hyperparameters = learning_rate, decay, momentum, epsilon
         self._centered = centered
 
     def _update(self, gradient: Any, variable: Any) -> list[Any]:
-        rate, decay, momentum, epsilon = (self._hyperparameter(number, variable) for number in self._hyper)
+        rate, decay, momentum, epsilon = (self._hyperparameter(value, variable) for value in self._hyperparameters)
         squares, moving = self._slot(variable, "rms", 1.0), self._slot(variable, "momentum", label=f"{self._name}_1")
         mean = squares.assign(decay * squares + (1 - decay) * gradient * gradient)
         assignments, variance = [mean], mean
@@ -314,14 +314,14 @@ class AdamOptimizer(Optimizer):
         self._learning_rate, self._beta1, self._beta2, self._epsilon = learning_rate, beta1, beta2, epsilon
 
     def _prepare(self, variables: Sequence[Any]) -> None:
-        self._power1 = self._shared_variable("beta1_power", self._beta1, variables[0])
-        self._power2 = self._shared_variable("beta2_power", self._beta2, variables[0])
-        first, second = self._power1.value(), self._power2.value()
+        self._beta1_power = self._shared_variable("beta1_power", self._beta1, variables[0])
+        self._beta2_power = self._shared_variable("beta2_power", self._beta2, variables[0])
+        first, second = self._beta1_power.value(), self._beta2_power.value()
         self._correction = sqrt(1 - second) / (1 - first)
 
     def _update(self, gradient: Any, variable: Any) -> list[Any]:
-        hyper = self._learning_rate, self._beta1, self._beta2, self._epsilon
-        rate, beta1, beta2, epsilon = (self._hyperparameter(number, variable) for number in hyper)
+        hyperparameters = self._learning_rate, self._beta1, self._beta2, self._epsilon
+        rate, beta1, beta2, epsilon = (self._hyperparameter(value, variable) for value in hyperparameters)
         m, v = self._slot(variable, "m"), self._slot(variable, "v", label=f"{self._name}_1")
         mean = m.assign(beta1 * m + (1 - beta1) * gradient)
         square = v.assign(beta2 * v + (1 - beta2) * gradient * gradient)
@@ -329,7 +329,7 @@ class AdamOptimizer(Optimizer):
         return [mean, square, variable.assign_sub(step)]
 
     def _finish(self) -> list[Any]:
-        powers = (self._power1, self._beta1), (self._power2, self._beta2)
+        powers = (self._beta1_power, self._beta1), (self._beta2_power, self._beta2)
         return [power.assign(power * self._hyperparameter(beta, power)) for power, beta in powers]
 
 
@@ -348,18 +348,19 @@ class FtrlOptimizer(Optimizer):
         name: str = "Ftrl",
     ) -> None:  # fmt: skip
         super().__init__(use_locking, name)
-        self._learning_rate, self._power, self._initial = learning_rate, learning_rate_power, initial_accumulator_value
+        self._learning_rate, self._rate_power = learning_rate, learning_rate_power
+        self._initial_accumulator = initial_accumulator_value
         self._l1, self._l2 = l1_regularization_strength, l2_regularization_strength
 
     def _update(self, gradient: Any, variable: Any) -> list[Any]:
-        rate, l1, l2 = (self._hyperparameter(number, variable) for number in (self._learning_rate, self._l1, self._l2))
-        squares = self._slot(variable, "accum", self._initial)
+        rate, l1, l2 = (self._hyperparameter(value, variable) for value in (self._learning_rate, self._l1, self._l2))
+        squares = self._slot(variable, "accum", self._initial_accumulator)
         linear = self._slot(variable, "linear", label=f"{self._name}_1")
         old_sum = squares.value()
         new_sum = old_sum + gradient * gradient
-        change = (new_sum**-self._power - old_sum**-self._power) / rate
+        change = (new_sum**-self._rate_power - old_sum**-self._rate_power) / rate
         new_linear = linear.assign_add(gradient - change * variable)
-        step = (l1 * sign(new_linear) - new_linear) / (new_sum**-self._power / rate + 2 * l2)
+        step = (l1 * sign(new_linear) - new_linear) / (new_sum**-self._rate_power / rate + 2 * l2)
         new_value = where(abs(new_linear) > l1, step, zeros_like(step))
         return [new_linear, squares.assign(new_sum), variable.assign(new_value)]
 
@@ -374,10 +375,3 @@ def _variables_used_in(trace: Any) -> list[Any]:
 def _initial_tensor(variable: Any) -> Any:
     """Return a tensor of the variable's shape that can be read before the variable is initialised."""
     return variable.initialized_value() if variable.initializer is not None else variable.value()
-
-
-def _slot_key(variable: Any) -> Any:
-    return variable.ref()
-
-
-

@@ -24,7 +24,8 @@ class Saver:
     """A saver writes the variables of a session to files and restores them, also from files of TensorFlow's savers.
 
     `var_list` is a list of variables, or a dict of them by the names in the file; by default all that the graph has
-    when the saver is made. The last `max_to_keep` checkpoints are kept, and one in `keep_checkpoint_every_n_hours`.
+    when the saver is made. The last `max_to_keep` checkpoints are kept, and one in each period of
+    `keep_checkpoint_every_n_hours`.
 
     >>> import tempfile
     >>> with autoconv.Graph().as_default(), autoconv.compat.v1.Session() as session:
@@ -50,7 +51,7 @@ class Saver:
         self._reshape, self._max_to_keep, self._pads_step = reshape, max_to_keep, pad_step_number
         self._keep_period = 3600 * keep_checkpoint_every_n_hours
         self._next_keep_time = time.time() + self._keep_period
-        self._checkpoints: list[tuple[str, float]] = []
+        self._checkpoints: list[tuple[str, float]] = []  # path, and time of the save
         self._allows_empty = allow_empty
         self._variables: dict[str, GraphVariable] | None = None
         if not defer_build:
@@ -137,9 +138,8 @@ class Saver:
         return self._variables or {}
 
     def _record_checkpoint(self, path: str, latest_filename: str | None) -> None:
-        self._checkpoints = [
-            (kept_path, save_time) for kept_path, save_time in self._checkpoints if kept_path != path
-        ] + [(path, time.time())]
+        others = [checkpoint for checkpoint in self._checkpoints if checkpoint[0] != path]
+        self._checkpoints = [*others, (path, time.time())]
         while self._max_to_keep and len(self._checkpoints) > self._max_to_keep:
             oldest, save_time = self._checkpoints.pop(0)
             if save_time > self._next_keep_time:

@@ -27,11 +27,11 @@ def exponential_decay(
     np.float32(0.025)
     """
 
-    def rate(initial: Any, step: Any) -> Any:
-        exponent = step / cast(decay_steps, initial.dtype)
-        return initial * cast(decay_rate, initial.dtype) ** (floor(exponent) if staircase else exponent)
+    def rate_at_step(initial_rate: Any, step: Any) -> Any:
+        exponent = step / cast(decay_steps, initial_rate.dtype)
+        return initial_rate * cast(decay_rate, initial_rate.dtype) ** (floor(exponent) if staircase else exponent)
 
-    return _schedule(rate, learning_rate, global_step, name or "ExponentialDecay")
+    return _schedule(rate_at_step, learning_rate, global_step, name or "ExponentialDecay")
 
 
 def natural_exp_decay(
@@ -44,11 +44,11 @@ def natural_exp_decay(
     np.float32(0.3679)
     """
 
-    def rate(initial: Any, step: Any) -> Any:
-        quotient = step / cast(decay_steps, initial.dtype)
-        return initial * exp(-cast(decay_rate, initial.dtype) * (floor(quotient) if staircase else quotient))
+    def rate_at_step(initial_rate: Any, step: Any) -> Any:
+        quotient = step / cast(decay_steps, initial_rate.dtype)
+        return initial_rate * exp(-cast(decay_rate, initial_rate.dtype) * (floor(quotient) if staircase else quotient))
 
-    return _schedule(rate, learning_rate, global_step, name or "NaturalExpDecay")
+    return _schedule(rate_at_step, learning_rate, global_step, name or "NaturalExpDecay")
 
 
 def inverse_time_decay(
@@ -61,11 +61,11 @@ def inverse_time_decay(
     np.float32(0.5)
     """
 
-    def rate(initial: Any, step: Any) -> Any:
-        quotient = step / cast(decay_steps, initial.dtype)
-        return initial / (1 + cast(decay_rate, initial.dtype) * (floor(quotient) if staircase else quotient))
+    def rate_at_step(initial_rate: Any, step: Any) -> Any:
+        quotient = step / cast(decay_steps, initial_rate.dtype)
+        return initial_rate / (1 + cast(decay_rate, initial_rate.dtype) * (floor(quotient) if staircase else quotient))
 
-    return _schedule(rate, learning_rate, global_step, name or "InverseTimeDecay")
+    return _schedule(rate_at_step, learning_rate, global_step, name or "InverseTimeDecay")
 
 
 def polynomial_decay(
@@ -80,15 +80,15 @@ def polynomial_decay(
     np.float32(0.5)
     """
 
-    def rate(initial: Any, step: Any) -> Any:
-        steps, end = cast(decay_steps, initial.dtype), cast(end_learning_rate, initial.dtype)
+    def rate_at_step(initial_rate: Any, step: Any) -> Any:
+        steps, end = cast(decay_steps, initial_rate.dtype), cast(end_learning_rate, initial_rate.dtype)
         if cycle:
-            steps = steps * maximum(cast(1.0, initial.dtype), ceil(step / steps))
+            steps = steps * maximum(cast(1.0, initial_rate.dtype), ceil(step / steps))
         else:
             step = minimum(step, steps)
-        return (initial - end) * (1 - step / steps) ** cast(power, initial.dtype) + end
+        return (initial_rate - end) * (1 - step / steps) ** cast(power, initial_rate.dtype) + end
 
-    return _schedule(rate, learning_rate, global_step, name or "PolynomialDecay")
+    return _schedule(rate_at_step, learning_rate, global_step, name or "PolynomialDecay")
 
 
 def cosine_decay(
@@ -100,12 +100,12 @@ def cosine_decay(
     np.float32(0.5)
     """
 
-    def rate(initial: Any, step: Any) -> Any:
-        steps = cast(decay_steps, initial.dtype)
+    def rate_at_step(initial_rate: Any, step: Any) -> Any:
+        steps = cast(decay_steps, initial_rate.dtype)
         fraction = 0.5 * (1 + cos(math.pi * minimum(step, steps) / steps))
-        return initial * ((1 - alpha) * fraction + alpha)
+        return initial_rate * ((1 - alpha) * fraction + alpha)
 
-    return _schedule(rate, learning_rate, global_step, name or "CosineDecay")
+    return _schedule(rate_at_step, learning_rate, global_step, name or "CosineDecay")
 
 
 def cosine_decay_restarts(
@@ -118,8 +118,8 @@ def cosine_decay_restarts(
     np.float32(1.0)
     """
 
-    def rate(initial: Any, step: Any) -> Any:
-        cycles = step / cast(first_decay_steps, initial.dtype)
+    def rate_at_step(initial_rate: Any, step: Any) -> Any:
+        cycles = step / cast(first_decay_steps, initial_rate.dtype)
         if t_mul == 1.0:
             restarts = floor(cycles)
             fraction = cycles - restarts
@@ -128,9 +128,9 @@ def cosine_decay_restarts(
             cycle_start = (1.0 - t_mul**restarts) / (1.0 - t_mul)
             fraction = (cycles - cycle_start) / t_mul**restarts
         factor = 0.5 * m_mul**restarts * (1.0 + cos(math.pi * fraction))
-        return initial * ((1 - alpha) * factor + alpha)
+        return initial_rate * ((1 - alpha) * factor + alpha)
 
-    return _schedule(rate, learning_rate, global_step, name or "SGDRDecay")
+    return _schedule(rate_at_step, learning_rate, global_step, name or "SGDRDecay")
 
 
 def linear_cosine_decay(
@@ -143,13 +143,13 @@ def linear_cosine_decay(
     np.float32(0.251)
     """
 
-    def rate(initial: Any, step: Any) -> Any:
-        steps = cast(decay_steps, initial.dtype)
+    def rate_at_step(initial_rate: Any, step: Any) -> Any:
+        steps = cast(decay_steps, initial_rate.dtype)
         fraction = minimum(step, steps) / steps
         cosine = 0.5 * (1.0 + cos(2.0 * math.pi * num_periods * fraction))
-        return initial * ((alpha + (1.0 - fraction)) * cosine + beta)
+        return initial_rate * ((alpha + (1.0 - fraction)) * cosine + beta)
 
-    return _schedule(rate, learning_rate, global_step, name or "LinearCosineDecay")
+    return _schedule(rate_at_step, learning_rate, global_step, name or "LinearCosineDecay")
 
 
 def piecewise_constant(x: TensorLike, boundaries: Sequence[Any], values: Sequence[Any], name: str | None = None) -> Any:
@@ -163,28 +163,31 @@ def piecewise_constant(x: TensorLike, boundaries: Sequence[Any], values: Sequenc
     if len(boundaries) != len(values) - 1:
         raise ValueError("The length of boundaries should be 1 less than the length of values")
 
-    def rate(initial: Any, step: Any) -> Any:
-        result = cast(values[-1], initial.dtype)
+    def rate_at_step(initial_rate: Any, step: Any) -> Any:
+        result = cast(values[-1], initial_rate.dtype)
         for boundary, value in reversed(list(zip(boundaries, values, strict=False))):
-            result = where(step <= cast(boundary, step.dtype), cast(value, initial.dtype), result)
+            result = where(step <= cast(boundary, step.dtype), cast(value, initial_rate.dtype), result)
         return result
 
-    return _schedule(rate, values[0], x, name or "PiecewiseConstant", keeps_dtype=True)
+    return _schedule(rate_at_step, values[0], x, name or "PiecewiseConstant", keeps_step_dtype=True)
 
 
 piecewise_constant_decay = piecewise_constant
 
 
 def _schedule(
-    rate: Callable[[Any, Any], Any], learning_rate: Any, step: Any, name: str, keeps_dtype: bool = False
+    rate_at_step: Callable[[Any, Any], Any], learning_rate: Any, step: Any, name: str, keeps_step_dtype: bool = False
 ) -> Any:
+    """Return the rate at the current step: a tensor of the graph, or in eager execution a function."""
     if step is None:
         raise ValueError("global_step is required for a learning rate that depends on it.")
 
     def current_rate() -> Any:
         with name_scope(name):
             initial_rate = convert_to_tensor(learning_rate)
-            number = convert_to_tensor(step() if callable(step) else step)
-            return rate(initial_rate, number if keeps_dtype else cast(number, initial_rate.dtype))
+            current_step = convert_to_tensor(step() if callable(step) else step)
+            if not keeps_step_dtype:
+                current_step = cast(current_step, initial_rate.dtype)
+            return rate_at_step(initial_rate, current_step)
 
     return current_rate if graph_being_built() is None else current_rate()

@@ -97,7 +97,7 @@ class NanLossDuringTrainingError(RuntimeError):
 
 
 class SecondOrStepTimer:
-    """A timer that triggers every so many seconds or steps, and at the first step; raises ValueError for both.
+    """A timer that triggers every so many seconds or steps, and at the first step; raises ValueError if both are given.
 
     >>> timer = autoconv.compat.v1.train.SecondOrStepTimer(every_steps=2)
     >>> due = []
@@ -169,11 +169,11 @@ class StopAtStepHook(_StepHook):
             raise ValueError("One of num_steps or last_step must be specified.")
         if num_steps is not None and last_step is not None:
             raise ValueError("Only one of num_steps or last_step can be specified.")
-        self._count, self._last_step = num_steps, last_step
+        self._step_count, self._last_step = num_steps, last_step
 
     def after_create_session(self, session: Any, coord: Any) -> None:
         if self._last_step is None:
-            self._last_step = int(session.run(self._global_step)) + int(self._count or 0)
+            self._last_step = int(session.run(self._global_step)) + int(self._step_count or 0)
 
     def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues) -> None:
         if self._last_step is None or int(run_values.results) + 1 < self._last_step:
@@ -200,34 +200,34 @@ class LoggingTensorHook(SessionRunHook):
             raise ValueError("Either at_end and/or exactly one of every_n_iter and every_n_secs must be provided.")
         if every_n_iter is not None and every_n_iter <= 0:
             raise ValueError(f"invalid every_n_iter={every_n_iter}.")
-        named = tensors if isinstance(tensors, Mapping) else {_name_of(tensor): tensor for tensor in tensors}
-        self._tensors, self._formatter, self._at_end = dict(named), formatter, at_end
+        tensors_by_tag = tensors if isinstance(tensors, Mapping) else {_name_of(tensor): tensor for tensor in tensors}
+        self._tensors, self._formatter, self._at_end = dict(tensors_by_tag), formatter, at_end
         is_only_at_end = every_n_iter is None and every_n_secs is None
         self._timer = None if is_only_at_end else SecondOrStepTimer(every_n_secs, every_n_iter)
-        self._calls = 0
+        self._call_count = 0
 
     def begin(self) -> None:
-        self._calls = 0
+        self._call_count = 0
         if self._timer is not None:
             self._timer.reset()
         graph = get_default_graph()
-        self._current = {tag: graph.as_graph_element(value) for tag, value in self._tensors.items()}
+        self._graph_tensors = {tag: graph.as_graph_element(value) for tag, value in self._tensors.items()}
 
     def before_run(self, run_context: SessionRunContext) -> SessionRunArgs | None:
-        self._is_due = self._timer is not None and self._timer.should_trigger_for_step(self._calls)
-        return SessionRunArgs(self._current) if self._is_due else None
+        self._is_due = self._timer is not None and self._timer.should_trigger_for_step(self._call_count)
+        return SessionRunArgs(self._graph_tensors) if self._is_due else None
 
     def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues) -> None:
         if self._is_due:
             self._log(run_values.results)
-        self._calls += 1
+        self._call_count += 1
 
     def end(self, session: Any) -> None:
         if self._at_end:
-            self._log(session.run(self._current))
+            self._log(session.run(self._graph_tensors))
 
     def _log(self, values: dict[str, Any]) -> None:
-        seconds = None if self._timer is None else self._timer.update_last_triggered_step(self._calls)[0]
+        seconds = None if self._timer is None else self._timer.update_last_triggered_step(self._call_count)[0]
         if self._formatter is not None:
             _LOGGER.info(self._formatter(values))
             return
@@ -247,14 +247,14 @@ class NanTensorHook(SessionRunHook):
     """
 
     def __init__(self, loss_tensor: Any, fail_on_nan_loss: bool = True) -> None:
-        self._loss, self._fails = loss_tensor, fail_on_nan_loss
+        self._loss, self._raises_error = loss_tensor, fail_on_nan_loss
 
     def before_run(self, run_context: SessionRunContext) -> SessionRunArgs:
         return SessionRunArgs(self._loss)
 
     def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues) -> None:
         if np.isnan(run_values.results).any():
-            if self._fails:
+            if self._raises_error:
                 raise NanLossDuringTrainingError
             _LOGGER.warning("Model diverged with loss = NaN.")
             run_context.request_stop()

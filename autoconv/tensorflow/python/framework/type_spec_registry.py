@@ -21,7 +21,7 @@ def register(name: str) -> Any:
 
 
 def get_name(cls: type) -> str:
-    """Return the registered name of a class; raises ValueError for another one."""
+    """Return the registered name of a class; raises ValueError if it has none."""
     if cls not in _NAME_BY_CLASS:
         _register_own_specs()
     if cls not in _NAME_BY_CLASS:
@@ -30,7 +30,7 @@ def get_name(cls: type) -> str:
 
 
 def lookup(name: str) -> type:
-    """Return the class that has a name; raises ValueError for another name."""
+    """Return the class that is registered under a name; raises ValueError if there is none."""
     if name not in _CLASS_BY_NAME:
         _register_own_specs()
     if name not in _CLASS_BY_NAME:
