@@ -243,7 +243,7 @@ def _rotate_columns(r: RoutineText) -> str:
         return Operand.of(out.new(f"shufflevector {vector} {first}, {vector} poison, {zeros}"), vector)
 
     def rotate(ir_type: str, start: Operand, spread: Callable[[Operand], Operand]) -> None:
-        """Write the rotations of one row, or of a vector of rows, of which `start` is the first."""
+        """Write the rotations of one row, or of a vector of rows that begins with the row `start`."""
         base, carried = out.gep("double", "%x", start), out.alloca(ir_type)
 
         def address(column: Operand | str) -> Operand:
