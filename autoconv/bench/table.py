@@ -29,8 +29,10 @@ def as_tables(rows: Rows) -> list[Any]:
     first = _table("first call, ms", rows, "autoconv, code cached")
     memory = _table("peak memory of the process, MB", rows)
     for name, row in rows.items():
-        cached = next((measurement.cached for measurement in row if measurement.peer == "autoconv"), None)
-        first.add_row(name, *_cells(rows, row, lambda measurement: measurement.first, 1e3), _figure_text(cached, 1e3))
+        cached_time = next((measurement.cached for measurement in row if measurement.peer == "autoconv"), None)
+        first.add_row(
+            name, *_cells(rows, row, lambda measurement: measurement.first, 1e3), _figure_text(cached_time, 1e3)
+        )
         memory.add_row(name, *_cells(rows, row, lambda measurement: measurement.memory, 1e-6))
     return [warm, first, memory]
 
@@ -70,20 +72,20 @@ def geometric_mean(rows: Rows) -> float | None:
     return math.exp(math.fsum(map(math.log, ratios)) / len(ratios)) if ratios else None
 
 
-def _table(title: str, rows: Rows, *more: str) -> Any:
+def _table(title: str, rows: Rows, *further_columns: str) -> Any:
     from rich.table import Table  # slow to import, needed only here
 
     table = Table(title=title, title_justify="left", title_style="bold")
     table.add_column("workload")
-    for name in (*(_PEERS_BY_NAME[name].title for name in _measured_peers(rows)), *more):
+    for name in (*(_PEERS_BY_NAME[name].title for name in _measured_peers(rows)), *further_columns):
         table.add_column(name, justify="right")
     return table
 
 
 def _measured_peers(rows: Rows) -> list[str]:
     """Return the peers that have any figures, in the order of PEERS."""
-    present = {measurement.peer for row in rows.values() for measurement in row if measurement.first is not None}
-    return [peer.name for peer in PEERS if peer.name in present]
+    measured_names = {measurement.peer for row in rows.values() for measurement in row if measurement.first is not None}
+    return [peer.name for peer in PEERS if peer.name in measured_names]
 
 
 def _cells(
@@ -107,5 +109,8 @@ def _figure_text(value: float | None, scale: float) -> str:
 
 
 def _ratio_text(row: Sequence[Measurement]) -> str:
-    ratio = best_peer_ratio(row, _PEERS_BY_NAME)
-    return "-" if ratio is None else f"{ratio[0]:.2f} x {_PEERS_BY_NAME[ratio[1]].title}"
+    found = best_peer_ratio(row, _PEERS_BY_NAME)
+    if found is None:
+        return "-"
+    ratio, peer = found
+    return f"{ratio:.2f} x {_PEERS_BY_NAME[peer].title}"

@@ -83,7 +83,7 @@ class FixedLengthRecordDataset(Dataset):
         num_parallel_reads: int | None = None, name: str | None = None,
     ) -> None:  # fmt: skip
         record_size, header_size, footer_size = (
-            int(x or 0) for x in (record_bytes, header_bytes, footer_bytes)  # type: ignore[arg-type]
+            int(size or 0) for size in (record_bytes, header_bytes, footer_bytes)  # type: ignore[arg-type]
         )
         super().__init__(FixedLengthRecords(filenames, record_size, header_size, footer_size, compression_type))
 
@@ -163,17 +163,17 @@ def make_csv_dataset(
     [{'n': [1, 2], 'x': [0.5, 1.5]}]
     """
     paths = match_patterns(file_pattern)
-    names = list(column_names) if column_names is not None else read_column_names(paths[0], field_delim)
-    columns = range(len(names)) if select_columns is None else select_columns
-    positions = sorted(_column_index(column, names) for column in columns)
-    kept_names = [names[position] for position in positions]
+    all_names = list(column_names) if column_names is not None else read_column_names(paths[0], field_delim)
+    columns = range(len(all_names)) if select_columns is None else select_columns
+    positions = sorted(_column_index(column, all_names) for column in columns)
+    kept_names = [all_names[position] for position in positions]
     if label_name is not None and label_name not in kept_names:
         raise ValueError(f"`label_name` provided must be one of the columns: {label_name!r} is not in {kept_names}")
     if column_defaults is None:
         dtypes = guess_dtypes(paths[0], field_delim, positions, header, num_rows_for_inference)
-        defaults = [np.array([b""], object) if d.is_string else np.zeros(1, d.numpy) for d in dtypes]
+        defaults = [np.array([b""], object) if dtype.is_string else np.zeros(1, dtype.numpy) for dtype in dtypes]
     else:
-        defaults = _select_defaults(column_defaults, positions, len(names))
+        defaults = _select_defaults(column_defaults, positions, len(all_names))
     dataset = Dataset(
         Csv(
             _encode_paths(paths), defaults, compression_type, header, field_delim, use_quote_delim, na_value, positions,
@@ -186,7 +186,7 @@ def make_csv_dataset(
         dataset = dataset.repeat(num_epochs)
     dataset = dataset.batch(batch_size, drop_remainder=num_epochs is None)
     if label_name is not None:
-        dataset = dataset.map(_split_label(label_name))
+        dataset = dataset.map(_label_splitter(label_name))
     return dataset.prefetch(1 if prefetch_buffer_size is None else prefetch_buffer_size)
 
 
@@ -218,7 +218,7 @@ def _encode_paths(paths: Sequence[str]) -> np.ndarray:
     return np.array([os.fsencode(path) for path in paths], object)
 
 
-def _split_label(label_name: str) -> Any:
+def _label_splitter(label_name: str) -> Any:
     def split(columns: Any) -> Any:
         label = columns.pop(label_name)
         return columns, label

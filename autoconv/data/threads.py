@@ -25,7 +25,7 @@ def prefetch(source: Iterator[Element], size: int) -> Iterator[Element]:
 def map_in_threads(source: Iterator[Element], run: Run, thread_count: int, in_order: bool = True) -> Iterator[Element]:
     """Yield run(element) for the elements of `source`, computed by `thread_count` threads.
 
-    The order is that of the elements, or that of completion.
+    With `in_order` the results have the order of the elements, else that of their completion.
     """
     pool = _Pool(run, thread_count)
     is_exhausted, failure = False, None

@@ -54,13 +54,13 @@ class SimpleClusterResolver(ClusterResolver):
             raise TypeError("cluster_spec must be a `autoconv.train.ClusterSpec`.")
         if not isinstance(master, str):
             raise TypeError("master must be a string.")
-        self._spec = cluster_spec
+        self._cluster_spec = cluster_spec
         self._master = master
         self.task_type, self.task_id = task_type, task_id
         self.environment, self.rpc_layer = environment, rpc_layer
 
     def cluster_spec(self) -> ClusterSpec:
-        return self._spec
+        return self._cluster_spec
 
     def master(self, task_type: str | None = None, task_id: int | None = None, rpc_layer: str | None = None) -> str:
         return super().master(task_type, task_id, rpc_layer) or self._master
@@ -77,13 +77,13 @@ class TFConfigClusterResolver(ClusterResolver):
         self, task_type: str | None = None, task_id: int | None = None, rpc_layer: str | None = None,
         environment: str | None = None,
     ) -> None:  # fmt: skip
-        text = os.environ.get("TF_CONFIG", "")
+        config_text = os.environ.get("TF_CONFIG", "")
         try:
-            config = json.loads(text) if text else {}
+            config = json.loads(config_text) if config_text else {}
             task: dict[str, Any] = dict(config.get("task", {}))
-            self._spec = ClusterSpec(config.get("cluster", {}))
-            number = task.get("index") if task_id is None else task_id
-            self.task_id = None if number is None else int(number)
+            self._cluster_spec = ClusterSpec(config.get("cluster", {}))
+            task_index = task.get("index") if task_id is None else task_id
+            self.task_id = None if task_index is None else int(task_index)
         except (ValueError, AttributeError, TypeError) as error:
             raise ValueError(f"TF_CONFIG is not the JSON of a cluster and a task: {error}") from None
         self.task_type = task.get("type") if task_type is None else task_type
@@ -91,7 +91,7 @@ class TFConfigClusterResolver(ClusterResolver):
         self.environment = environment or config.get("environment", "")
 
     def cluster_spec(self) -> ClusterSpec:
-        return self._spec
+        return self._cluster_spec
 
 
 __all__ = ["ClusterResolver", "SimpleClusterResolver", "TFConfigClusterResolver"]

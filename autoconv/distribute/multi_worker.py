@@ -26,9 +26,9 @@ from autoconv.runtime.tensors.tensor import EagerTensor
 class MultiWorkerMirroredStrategy(Replicated):
     """A strategy with a replica in each of several processes, whose variables are equal.
 
-    Each process runs the same program, with its number in the variable `TF_CONFIG`, as TensorFlow has it: a text of
-    JSON with the addresses of the workers; the first worker listens at its address. Without it the processes
-    of mpiexec are the workers (the extra `mpi`), else there is one worker. Sums are made by shared memory where all
+    Each process runs the same program. The variable `TF_CONFIG` has the addresses of the workers and the number of the
+    process, as JSON in TensorFlow's form; the first worker listens at its address. Without the variable, the processes
+    of mpiexec are the workers (the extra `mpi`), else there is one worker. Values are sent by shared memory if all
     workers are on this machine, else by connections, or by MPI; they are added in the order of the workers.
     Raises UnavailableError where a worker does not start, or is lost, DataLossError where a message is damaged, and
     InvalidArgumentError where the workers make different calls.
@@ -91,25 +91,27 @@ class MultiWorkerMirroredStrategy(Replicated):
 
     def _gather_value(self, value: Any, axis: int) -> Any:
         tensor = convert_to_tensor(value)
-        (result,) = self._call_on_arrays(lambda array: self._group.all_gather(array, axis), [tensor], keeps_shape=False)
+        (gathered,) = self._call_on_arrays(
+            lambda array: self._group.all_gather(array, axis), [tensor], keeps_shape=False
+        )
         sizes = tensor.shape.as_list()
         sizes[axis] = None
-        result.set_shape(sizes)
-        return result
+        gathered.set_shape(sizes)
+        return gathered
 
     def _call_on_arrays(
         self, function: Callable[..., Any], values: Sequence[Any], keeps_shape: bool = True
     ) -> list[Any]:
-        """Call a function of arrays: now, or whenever the graph that is recorded runs."""
+        """Call a function of arrays: at once, or each time that the graph being recorded runs."""
         tensors = [convert_to_tensor(value) for value in values]
         if current_region() is None:
             arrays = function(*(tensor.numpy() for tensor in tensors))  # type: ignore[attr-defined]
             return [EagerTensor(array) for array in (arrays if isinstance(arrays, list) else [arrays])]
-        result = numpy_function(function, tensors, [tensor.dtype for tensor in tensors])
-        for tensor_result, tensor in zip(result, tensors, strict=True):
+        results = numpy_function(function, tensors, [tensor.dtype for tensor in tensors])
+        for tensor_result, tensor in zip(results, tensors, strict=True):
             if keeps_shape:
                 tensor_result.set_shape(tensor.shape)
-        return list(result)
+        return list(results)
 
     def experimental_distribute_dataset(self, dataset: Any, options: Any = None) -> Any:
         return split_batches(dataset, self.local_replicas, self.first_replica, self.num_replicas_in_sync)
@@ -124,24 +126,24 @@ class MultiWorkerMirroredStrategy(Replicated):
 
 
 def _worker_addresses(resolver: Any) -> tuple[list[str], int]:
-    """Return the workers' addresses and the number of this process's, of a resolver or of TF_CONFIG."""
+    """Return the workers' addresses, and the position of this process among them, by a resolver or TF_CONFIG."""
     if resolver is not None:
         spec = resolver.cluster_spec()
-        jobs, task_type, number = spec.as_dict(), resolver.task_type, resolver.task_id
+        jobs, task_type, task_index = spec.as_dict(), resolver.task_type, resolver.task_id
     else:
-        text = os.environ.get("TF_CONFIG", "")
+        config_text = os.environ.get("TF_CONFIG", "")
         try:
-            config = json.loads(text) if text else {}
+            config = json.loads(config_text) if config_text else {}
             task = config.get("task", {})
-            jobs, task_type, number = config.get("cluster", {}), task.get("type", "worker"), task.get("index", 0)
+            jobs, task_type, task_index = config.get("cluster", {}), task.get("type", "worker"), task.get("index", 0)
         except (ValueError, AttributeError) as error:
             raise ValueError(f"TF_CONFIG is not the JSON of a cluster and a task: {error}") from None
     workers = list(jobs.get("chief", [])) + list(jobs.get("worker", [])) if isinstance(jobs, Mapping) else []
     if not workers:
         return ["localhost:0"], 0
-    rank = int(number or 0) + (len(jobs.get("chief", [])) if task_type == "worker" else 0)
+    rank = int(task_index or 0) + (len(jobs.get("chief", [])) if task_type == "worker" else 0)
     if task_type not in ("chief", "worker") or not 0 <= rank < len(workers):
-        raise ValueError(f"the cluster has no task {task_type}:{number}; it has {len(workers)} workers")
+        raise ValueError(f"the cluster has no task {task_type}:{task_index}; it has {len(workers)} workers")
     return workers, rank
 
 

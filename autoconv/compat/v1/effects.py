@@ -80,19 +80,20 @@ def scatter_sub(
     return ref.scatter_sub(IndexedSlices(updates, indices))
 
 
-def _make_scatter(name: str, takes_slices: bool, example_result: str) -> Callable[..., Any]:
-    """Return a function that calls the method `name` of a variable, with IndexedSlices if it `takes_slices`."""
+def _make_scatter(method_name: str, takes_slices: bool, example_result: str) -> Callable[..., Any]:
+    """Return a function that calls this method of a variable, with IndexedSlices if it `takes_slices`."""
+
     def scatter(
         ref: Any, indices: TensorLike, updates: TensorLike, use_locking: bool = True, name: str | None = None
     ) -> Any:
-        method = getattr(ref, scatter.__name__)
+        method = getattr(ref, method_name)
         return method(IndexedSlices(updates, indices)) if takes_slices else method(indices, updates)
 
-    scatter.__name__ = scatter.__qualname__ = name
-    indices = "[1]" if takes_slices else "[[1]]"
+    scatter.__name__ = scatter.__qualname__ = method_name
+    example_indices = "[1]" if takes_slices else "[[1]]"
     scatter.__doc__ = (
-        f"Call `ref.{name}` with indices and updates; return a tensor of the new value.\n\n"
-        f">>> autoconv.compat.v1.{name}(autoconv.Variable([6.0, 3.0]), {indices}, [2.0]).numpy()\n"
+        f"Call `ref.{method_name}` with indices and updates; return a tensor of the new value.\n\n"
+        f">>> autoconv.compat.v1.{method_name}(autoconv.Variable([6.0, 3.0]), {example_indices}, [2.0]).numpy()\n"
         f"array({example_result}, dtype=float32)\n"
     )
     return scatter
@@ -151,7 +152,7 @@ def _make_assertion(name: str, function: Callable[..., Any], example: str) -> Ca
     assert_operation.__name__ = assert_operation.__qualname__ = name
     summary = (function.__doc__ or "").strip().splitlines()[0]
     assert_operation.__doc__ = (
-        f"{summary}\n\nReturn the operation that asserts it, for control dependencies.\n\n"
+        f"{summary}\n\nReturn the operation of the assertion, for control dependencies.\n\n"
         ">>> with autoconv.Graph().as_default():\n"
         f"...     autoconv.compat.v1.{name}({example}).type\n'NoOp'\n"
     )

@@ -82,6 +82,8 @@ def placeholder_with_default(input: Any, shape: Any, name: str | None = None) ->
         return convert_to_tensor(input)
     tensor = convert_to_tensor(input)
     declared_type = TensorType(tensor.dtype, as_shape(shape))
-    value = region.lift(tensor.value_in_graph)  # type: ignore[attr-defined]
+    input_value = region.lift(tensor.value_in_graph)  # type: ignore[attr-defined]
     full_name = region.trace.scope + (name or "PlaceholderWithDefault")
-    return SymbolicTensor(region.graph.add(OPS["identity"], [value], types=[declared_type], name=full_name).results[0])
+    return SymbolicTensor(
+        region.graph.add(OPS["identity"], [input_value], types=[declared_type], name=full_name).results[0]
+    )

@@ -39,5 +39,5 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Return the names that have the same meaning in version 2."""
+    """Return a name of `autoconv.nn` whose meaning is the same in both versions."""
     return getattr(nn, name)
