@@ -37,20 +37,21 @@ class Csv(FileNode):
         compression_type: str | None = None,
         header: bool = False,
         delimiter: str = ",",
-        quotes: bool = True,
-        missing: str = "",
+        has_quotes: bool = True,
+        missing_value: str = "",
         columns: Sequence[int] | None = None,
         names: Sequence[str] | None = None,
     ) -> None:
-        self.columns = None if columns is None else [int(c) for c in columns]
+        self.columns = None if columns is None else [int(column) for column in columns]
         if not len(defaults):
             raise ValueError("record_defaults has one dtype or default value for each column, found none")
         if self.columns is not None and len(self.columns) != len(defaults):
             raise ValueError(f"select_cols has {len(self.columns)} columns and record_defaults {len(defaults)}")
         if len(delimiter) != 1:
             raise ValueError(f"field_delim is a single character, found {delimiter!r}")
-        self.dtypes, self.defaults = (list(x) for x in zip(*map(column_default, defaults), strict=True))
-        self.has_header, self.delimiter, self.quotes, self.missing = header, delimiter, quotes, missing
+        self.dtypes, self.defaults = (list(column) for column in zip(*map(column_default, defaults), strict=True))
+        self.has_header, self.delimiter = header, delimiter
+        self.has_quotes, self.missing_value = has_quotes, missing_value
         specs: Any = tuple(TensorSpec((), dtype) for dtype in self.dtypes)
         if names is not None:
             specs = dict(zip(names, specs, strict=True))
@@ -61,9 +62,9 @@ class Csv(FileNode):
         super().__init__(filenames, map_specs(lambda spec: spec, specs), compression_type)
 
     def read(self, file: IO[bytes], path: str) -> Iterator[Element]:
-        # latin-1 maps every byte to itself: the fields are encoded back below
+        # latin-1 maps every byte to itself; `_parse_field` encodes texts back
         lines = io.TextIOWrapper(file, "latin-1", newline="")
-        for location, record in read_records(lines, self.delimiter, self.quotes, path, self.has_header):
+        for location, record in read_records(lines, self.delimiter, self.has_quotes, path, self.has_header):
             fields = record
             if self.columns is not None:
                 if max(self.columns) >= len(record):
@@ -80,7 +81,7 @@ class Csv(FileNode):
 
     def _parse_field(self, position: int, field: str, location: str) -> Any:
         dtype, default = self.dtypes[position], self.defaults[position]
-        if field in ("", self.missing):
+        if field in ("", self.missing_value):
             if default is None:
                 raise InvalidArgumentError(f"{location}: Field {position} is required but missing in record!")
             return default
@@ -95,10 +96,10 @@ class Csv(FileNode):
 
 
 def read_records(
-    lines: Any, delimiter: str, quotes: bool, path: str, skips_header: bool
+    lines: Any, delimiter: str, has_quotes: bool, path: str, skips_header: bool
 ) -> Iterator[tuple[str, list[str]]]:
     """Yield ("file:line", fields) for each record that is not empty."""
-    quoting: Any = csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE
+    quoting: Any = csv.QUOTE_MINIMAL if has_quotes else csv.QUOTE_NONE
     reader = csv.reader(lines, delimiter=delimiter, quoting=quoting, strict=True)
     while True:
         try:
@@ -146,7 +147,7 @@ def _is_valid_as(field: str, dtype: DType) -> bool:
 
 
 def parse_number(field: str, dtype: DType) -> Any:
-    """Return the number or bool of a field; raises ValueError or OverflowError if it has none of the dtype."""
+    """Return the number or bool of a field; raises ValueError or OverflowError for any other text."""
     if "_" in field:
         raise ValueError("an underscore in a number is Python's syntax only")
     if dtype.is_bool:

@@ -196,10 +196,11 @@ def as_numpy(spec: Any, leaves: Any) -> Any:
 
 
 def _rebuild_composite(spec: TypeSpec, leaves: Sequence[Any]) -> Any:
-    """Return a composite; an array where its spec is one of tensors."""
+    """Return a composite value, or an array if the component of the spec is a tensor."""
     value = rebuild(spec, leaves)
     return value.numpy() if isinstance(value, EagerTensor) else value
 
 
 def _leaf_as_numpy(spec: Any, leaf: Any) -> Any:
+    """Return an array, or an iterator over the dataset of a nested spec."""
     return spec(leaf).as_numpy_iterator() if hasattr(spec, "element_spec") else EagerTensor(leaf).numpy()

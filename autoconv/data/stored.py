@@ -50,7 +50,7 @@ class FileCache(Node):
 
 
 class SavedElements(Node):
-    """The elements of a folder that `save` wrote. With a spec given, the folder has to have elements of that spec."""
+    """The elements of a folder that `save` wrote. A given spec has to be compatible with them."""
 
     name = "load"
 
@@ -96,20 +96,20 @@ def save_while_iterating(node: Node, bindings: Bindings, path: Any) -> Iterator[
     """Write the elements of a node into a folder while they are iterated over; the index comes last."""
     folder, spec_content = os.fspath(path), _spec_to_json(node.spec)
     os.makedirs(folder, exist_ok=True)
-    count, file_name, old_file = 0, f"{_ELEMENTS}.{secrets.token_hex(4)}", _named_file(folder)
+    count, file_name, old_file = 0, f"{_ELEMENTS}.{secrets.token_hex(4)}", _file_in_index(folder)
     try:
         with replacing(os.path.join(folder, file_name)) as temporary:
             for element in write_through(node.iterate(bindings), node.spec, temporary):
                 count += 1
                 yield element
         write_json(os.path.join(folder, _INDEX), {"spec": spec_content, "count": count, "file": file_name})
-    finally:  # after an interruption too, the index decides which file has the elements
-        for unused in {old_file, file_name} - {None, _named_file(folder)}:
+    finally:  # also after an interruption, the index tells which file has the elements
+        for unused in {old_file, file_name} - {None, _file_in_index(folder)}:
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(os.path.join(folder, str(unused)))
 
 
-def _named_file(folder: str) -> str | None:
+def _file_in_index(folder: str) -> str | None:
     """Return the name of the file that a folder's index names, or None without an undamaged index."""
     try:
         name = read_json(os.path.join(folder, _INDEX), "saved dataset").get("file")
@@ -145,12 +145,12 @@ def _sizes(spec: Any) -> Any:
 
 
 def _spec_from_json(content: Any) -> Any:
-    ((kind, parts),) = content.items()
-    if kind == "dict":
-        return {key: _spec_from_json(part) for key, part in parts}
-    if kind == "tuple":
-        return tuple(map(_spec_from_json, parts))
-    dtype, shape, *others = parts
-    if kind == "ragged":
-        return RaggedTensorSpec(shape, as_dtype(dtype), others[0], as_dtype(others[1]))
-    return {"tensor": TensorSpec, "sparse": SparseTensorSpec}[kind](shape, as_dtype(dtype))
+    ((spec_class, fields),) = content.items()
+    if spec_class == "dict":
+        return {key: _spec_from_json(field_spec) for key, field_spec in fields}
+    if spec_class == "tuple":
+        return tuple(map(_spec_from_json, fields))
+    dtype, shape, *ragged_attributes = fields
+    if spec_class == "ragged":
+        return RaggedTensorSpec(shape, as_dtype(dtype), ragged_attributes[0], as_dtype(ragged_attributes[1]))
+    return {"tensor": TensorSpec, "sparse": SparseTensorSpec}[spec_class](shape, as_dtype(dtype))

@@ -39,6 +39,7 @@ class LinearOperatorBlockDiag(CombinedOperator):
         return sum(sizes)
 
     def _operand(self, x: Any) -> Any:
+        """Convert to tensors: a list of as many arrays as blocks has the rows of each, any other value is a matrix."""
         if isinstance(x, (list, tuple)) and len(x) == len(self._operators) and not _is_number(x[0]):
             return [super(LinearOperatorBlockDiag, self)._operand(block_rows) for block_rows in x]
         return super()._operand(x)

@@ -20,22 +20,22 @@ def messages(name: str) -> Any:
 
 def graph_messages() -> Any:
     """Return the module of messages of graphs; raises ImportError without tensorboard."""
-    result = protobuf_classes()
-    if result is None:
+    module = protobuf_classes()
+    if module is None:
         raise ImportError("GraphDefs need the package tensorboard: pip install 'autoconv[summary]'")
-    return result
+    return module
 
 
 def metadata_of(plugin: str, description: str | None, content: bytes = b"") -> Any:
     """Return the metadata by which a plugin of TensorBoard finds its summaries."""
     message_class = messages("summary").SummaryMetadata
-    data = message_class.PluginData(plugin_name=plugin, content=content)
-    return message_class(plugin_data=data, summary_description=description or "")
+    plugin_data = message_class.PluginData(plugin_name=plugin, content=content)
+    return message_class(plugin_data=plugin_data, summary_description=description or "")
 
 
 def tensor_message(array: Any) -> Any:
     """Return an array as a TensorProto."""
     dtype = string if array.dtype == object else as_dtype(array.dtype)
-    result = messages("summary").Summary.Value().tensor
-    result.ParseFromString(SerializeTensor(dtype)(array))
-    return result
+    tensor = messages("summary").Summary.Value().tensor
+    tensor.ParseFromString(SerializeTensor(dtype)(array))
+    return tensor

@@ -114,9 +114,9 @@ class Checkpoint:
         return prefix
 
     def save(self, file_prefix: str | os.PathLike[str], options: CheckpointOptions | None = None) -> str:
-        """Write a checkpoint whose name is the prefix, a hyphen and a new number; return its prefix.
+        """Write a checkpoint whose name is the prefix, a hyphen and a new number; return the name.
 
-        The file `checkpoint` in the same folder names it as the latest.
+        The file `checkpoint` in the same folder names the checkpoint as the latest.
         """
         self.save_counter.assign_add(1)
         path = f"{os.fspath(file_prefix)}-{int(self.save_counter.numpy())}"
@@ -158,7 +158,7 @@ class Checkpoint:
         return CheckpointLoadStatus(Restoration(reader, self._root, self._own_parts()))
 
     def _own_parts(self) -> Mapping[str, Any]:
-        """Return the checkpoint's own parts where another object is the root."""
+        """Return the attributes of the checkpoint itself if another object is the root."""
         return {} if self._root is self else self._trackable_children()
 
 
@@ -190,7 +190,7 @@ def delete_checkpoint(prefix: str) -> None:
 
 
 def delete_unlisted(prefix: str) -> None:
-    """Remove a checkpoint whose save failed, unless its folder's list has it already."""
+    """Remove a checkpoint whose save failed, unless the file `checkpoint` names it as the latest already."""
     with contextlib.suppress(DataLossError):
         state = get_checkpoint_state(os.path.dirname(prefix))
         if state is None or prefix != state.model_checkpoint_path:

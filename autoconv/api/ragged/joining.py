@@ -37,31 +37,35 @@ def _join_ragged(operands: Sequence[Any], axis: int) -> Any:
     if not any(isinstance(operand, RaggedTensor) for operand in operands):
         return concat(operands, axis)
     depth = max(operand.ragged_rank for operand in operands if isinstance(operand, RaggedTensor))
-    rows = unify_splits_dtypes(*(as_ragged(operand, depth) for operand in operands))
-    depths = {operand.ragged_rank for operand in rows}
+    ragged_operands = unify_splits_dtypes(*(as_ragged(operand, depth) for operand in operands))
+    depths = {operand.ragged_rank for operand in ragged_operands}
     if len(depths) > 1:
         raise ValueError("ragged tensors with different numbers of ragged dimensions cannot be joined")
     if axis > 1:
-        for other in rows[1:]:
-            partitions.require(partitions.has_same_splits(rows[0], other), "Inputs must have identical ragged splits")
-        return RaggedTensor(_join_ragged([operand.values for operand in rows], axis - 1), rows[0].row_splits)
+        for other in ragged_operands[1:]:
+            partitions.require(
+                partitions.has_same_splits(ragged_operands[0], other), "Inputs must have identical ragged splits"
+            )
+        return RaggedTensor(
+            _join_ragged([operand.values for operand in ragged_operands], axis - 1), ragged_operands[0].row_splits
+        )
     if axis == 0:
-        return _concat_rows(rows)
+        return _concat_rows(ragged_operands)
     # Along axis 1: interleave the rows of the operands, and take each row of all operands as one.
-    count = len(rows)
-    row_numbers = reshape(tensor_range(partitions.row_count(rows[0]) * count), [count, -1])
-    interleaved = gather_rows(_concat_rows(rows), reshape(transpose(row_numbers), [-1]))
+    count = len(ragged_operands)
+    row_numbers = reshape(tensor_range(partitions.row_count(ragged_operands[0]) * count), [count, -1])
+    interleaved = gather_rows(_concat_rows(ragged_operands), reshape(transpose(row_numbers), [-1]))
     return RaggedTensor(interleaved.values, get_item(interleaved.row_splits, slice(None, None, count)))
 
 
-def _concat_rows(rows: Sequence[RaggedTensor]) -> RaggedTensor:
-    values = _join_ragged([part.values for part in rows], 0)
-    splits: list[Any] = [get_item(rows[0].row_splits, slice(0, 1))]
-    offset: Any = None  # the number of values before `part`
-    for part in rows:
-        row_limits = partitions.limits(part) if offset is None else partitions.limits(part) + offset
+def _concat_rows(ragged_operands: Sequence[RaggedTensor]) -> RaggedTensor:
+    values = _join_ragged([operand.values for operand in ragged_operands], 0)
+    splits: list[Any] = [get_item(ragged_operands[0].row_splits, slice(0, 1))]
+    offset: Any = None  # the number of values before `operand`
+    for operand in ragged_operands:
+        row_limits = partitions.limits(operand) if offset is None else partitions.limits(operand) + offset
         splits.append(row_limits)
-        value_count = get_item(part.row_splits, -1)
+        value_count = get_item(operand.row_splits, -1)
         offset = value_count if offset is None else offset + value_count
     return RaggedTensor(values, concat(splits, 0))  # no uniform length, as in TensorFlow
 
@@ -112,10 +116,9 @@ def ragged_expand_dims(value: RaggedLike, axis: AxisLike, name: str | None = Non
 
 def ragged_squeeze(value: RaggedLike, axes: Sequence[int]) -> Any:
     """Remove dimensions of size 1."""
-    result = value
     for axis in sorted(axes, reverse=True):
-        result = _squeeze(result, axis)
-    return result
+        value = _squeeze(value, axis)
+    return value
 
 
 def _squeeze(value: RaggedLike, axis: int) -> Any:
@@ -139,9 +142,8 @@ def ragged_tile(value: RaggedTensor, multiples: TensorLike) -> Any:
 def _tile(value: RaggedLike, counts: Sequence[int]) -> Any:
     if not isinstance(value, RaggedTensor):
         return tile(value, list(counts))
-    inner = value.values
     if any(count != 1 for count in counts[2:]):
-        value = value.with_values(_tile(inner, [1, *counts[2:]]))
+        value = value.with_values(_tile(value.values, [1, *counts[2:]]))
     if counts[1] != 1:
         value = _join_ragged([value] * counts[1], 1) if counts[1] else value[:, :0]
     if counts[0] == 0:
@@ -150,11 +152,9 @@ def _tile(value: RaggedLike, counts: Sequence[int]) -> Any:
 
 
 def ragged_reverse(value: Any, axes: Sequence[int]) -> Any:
-    from_end = slice(None, None, -1)
-    result = value
     for axis in axes:
-        result = result[(*[slice(None)] * axis, from_end)]
-    return result
+        value = value[(*[slice(None)] * axis, slice(None, None, -1))]
+    return value
 
 
 def ragged_split(value: RaggedTensor, count_or_sizes: Any, axis: AxisLike) -> list[Any]:
@@ -162,15 +162,15 @@ def ragged_split(value: RaggedTensor, count_or_sizes: Any, axis: AxisLike) -> li
     positive_axis = static_int(axis, "axis")
     positive_axis = positive_axis + (value.shape.rank or 0) if positive_axis < 0 else positive_axis
     length = value.shape[positive_axis]
-    static_sizes = static_value(count_or_sizes)
-    if static_sizes is None or (length is None and np.ndim(static_sizes) == 0):
+    known = static_value(count_or_sizes)
+    if known is None or (length is None and np.ndim(known) == 0):
         raise ValueError("ragged tensors are split along a dimension of known size")
-    if np.ndim(static_sizes) == 0:
-        if length % int(static_sizes):  # type: ignore[operator]
-            raise ValueError(f"{length} rows cannot be split into {int(static_sizes)} equal parts")
-        static_sizes = [length // int(static_sizes)] * int(static_sizes)  # type: ignore[operator]
-    result, start = [], 0
-    for size in np.ravel(static_sizes).tolist():
-        result.append(value[(*[slice(None)] * positive_axis, slice(start, start + size))])
+    if np.ndim(known) == 0:
+        if length % int(known):  # type: ignore[operator]
+            raise ValueError(f"{length} rows cannot be split into {int(known)} equal parts")
+        known = [length // int(known)] * int(known)  # type: ignore[operator]
+    parts, start = [], 0
+    for size in np.ravel(known).tolist():
+        parts.append(value[(*[slice(None)] * positive_axis, slice(start, start + size))])
         start += size
-    return result
+    return parts

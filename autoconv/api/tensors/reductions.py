@@ -129,15 +129,15 @@ def reduce_euclidean_norm(
     x = convert_to_tensor(input_tensor)
     if not x.dtype.is_integer:
         return _reduce("reduce_euclidean_norm", x, axis, keepdims, name)
-    floats = _reduce("reduce_euclidean_norm", apply("cast", x, dtype=float64), axis, keepdims, name)
-    return apply("cast", floats, dtype=x.dtype)
+    exact_norm = _reduce("reduce_euclidean_norm", apply("cast", x, dtype=float64), axis, keepdims, name)
+    return apply("cast", exact_norm, dtype=x.dtype)
 
 
 @any_axis()
 def reduce_variance(
     input_tensor: TensorLike, axis: Any = None, keepdims: bool = False, name: str | None = None
 ) -> Tensor:
-    """The mean squared distance from the mean over `axis`, of floating or complex tensors; real.
+    """The mean squared distance from the mean over `axis`, of floating or complex tensors; the result is real.
 
     >>> autoconv.math.reduce_variance([1.0, 2.0, 3.0]).numpy().round(3)
     np.float32(0.667)

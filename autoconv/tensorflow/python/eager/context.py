@@ -8,9 +8,9 @@ from autoconv.config.devices import forget_logical_devices
 
 
 class Context:
-    """The state of eager execution, which has nothing to reset."""
+    """The state of eager execution, which is always the same."""
 
-    device_spec = DeviceSpec()  # of the innermost block of `device`: none requests a device
+    device_spec = DeviceSpec()  # without any part, as if no block of `device` were open
 
     def executing_eagerly(self) -> bool:
         """Return whether ops run at once."""
