@@ -34,14 +34,8 @@ def reduce_join(
     >>> autoconv.strings.reduce_join(["a", "b"], separator=" ").numpy()
     b'a b'
     """
-    return apply(
-        "string_reduce_join",
-        inputs,
-        axis=static_axes(axis),
-        keepdims=bool(keepdims),
-        separator=separator,
-        name=name,
-    )
+    options = {"axis": static_axes(axis), "keepdims": bool(keepdims), "separator": separator}
+    return apply("string_reduce_join", inputs, **options, name=name)
 
 
 def length(input: TensorLike, unit: str = "BYTE", name: str | None = None) -> Tensor:
@@ -228,7 +222,7 @@ def to_hash_bucket_strong(
 
 
 def encoding_attributes(function: str, encoding: str, errors: str, replacement: int) -> dict[str, Any]:
-    """Return an op's attributes for an encoding and the treatment of invalid bytes; raises for unknown ones."""
+    """Return an op's attributes for an encoding and for invalid bytes; raises for unknown names."""
     name = encoding.upper().replace("UTF8", "UTF-8").replace("UTF16", "UTF-16").replace("UTF32", "UTF-32")
     if name not in ENCODINGS:
         raise InvalidArgumentError(f"{function} supports the encodings {', '.join(ENCODINGS)}; found {encoding!r}")

@@ -76,33 +76,33 @@ class GradientTape:
         self._persistent = persistent
         self._recompute_every = _check_recompute_every(recompute_every)
         self._watches_variables = watch_accessed_variables
-        self._used = False
-        self._recording = False
-        self._begin()
+        self._is_used = False
+        self._is_recording = False
+        self._discard_records()
 
-    def _begin(self) -> None:
+    def _discard_records(self) -> None:
         gradient_orders = 2 if self._persistent else 1
         self._recorder = tape_recorders.Recorder(gradient_orders, self._watches_variables, self._recompute_every)
         self._interval = RecordedInterval()
         self._watched: list[Any] = []
 
     def __enter__(self) -> GradientTape:
-        if self._recording:
+        if self._is_recording:
             raise ValueError("Tape is still recording, This can happen if you try to re-enter an already-active tape.")
         self._start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._recording:
+        if self._is_recording:
             self._stop()
 
     def _start(self) -> None:
-        self._recording = True
+        self._is_recording = True
         self._interval.open(current_region())
         tape_recorders.start(self._recorder)
 
     def _stop(self) -> None:
-        self._recording = False
+        self._is_recording = False
         self._interval.close(current_region())
         tape_recorders.stop(self._recorder)
 
@@ -130,7 +130,7 @@ class GradientTape:
         return tensor
 
     @property
-    def lost(self) -> bool:
+    def has_lost_values(self) -> bool:
         """True if a watched value was converted to a Python number or array, through which no gradient flows."""
         return self._recorder.lost
 
@@ -141,7 +141,7 @@ class GradientTape:
     @contextmanager
     def stop_recording(self) -> Iterator[None]:
         """Suspend recording inside the block. Raises ValueError when the tape is not recording."""
-        if not self._recording:
+        if not self._is_recording:
             raise ValueError("Tape is not recording: stop_recording() has to be called inside its `with` block")
         self._stop()
         try:
@@ -151,12 +151,12 @@ class GradientTape:
 
     def reset(self) -> None:
         """Discard everything recorded and watched."""
-        recording = self._recording
-        if recording:
+        was_recording = self._is_recording
+        if was_recording:
             self._stop()
-        self._begin()
-        self._used = False
-        if recording:
+        self._discard_records()
+        self._is_used = False
+        if was_recording:
             self._start()
 
     def gradient(
@@ -165,15 +165,15 @@ class GradientTape:
     ) -> Any:  # fmt: skip
         """Return the gradients of `target` with respect to `sources`, in the structure of the sources.
 
-        For a target that is not a scalar, or a structure of them, it is the gradient of the sum of all elements,
-        weighted by `output_gradients`. It is None for an unconnected source, or zeros with
-        `unconnected_gradients="zero"`. The gradient of rows selected by `gather` along the first dimension only is an
-        IndexedSlices. Raises RuntimeError when the tape is used up, ValueError for anything that is not a tensor.
+        The gradient is that of the sum of all elements of the target, or of a structure of targets, weighted by
+        `output_gradients`. An unconnected source has the gradient None, or zeros with `unconnected_gradients="zero"`.
+        The gradient of rows selected by `gather` along the first dimension only is an IndexedSlices. Raises
+        RuntimeError when the tape is used up, ValueError for anything that is not a tensor.
         """
         fills_zeros = UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO
         self._mark_used()
         targets = _tensor_leaves(target, "target")
-        differentiable = DifferentiableTensors(sources)
+        source_tensors = DifferentiableTensors(sources)
         cotangents: list[Any] = [None] * len(targets)
         if output_gradients is not None:
             is_single = flatten(target)[1] is None
@@ -184,9 +184,9 @@ class GradientTape:
         self._release()
         if fills_zeros:
             gradients = [
-                zeros_of_source(s) if g is None else g for s, g in zip(differentiable.tensors, gradients, strict=True)
+                zeros_of_source(s) if g is None else g for s, g in zip(source_tensors.tensors, gradients, strict=True)
             ]
-        return differentiable.pack_gradients(gradients)
+        return source_tensors.pack_gradients(gradients)
 
     def jacobian(
         self, target: TensorLike, sources: Any, unconnected_gradients: Any = UnconnectedGradients.NONE,
@@ -194,25 +194,27 @@ class GradientTape:
     ) -> Any:  # fmt: skip
         """Return the derivatives of each element of `target` with respect to each of `sources`.
 
-        Each is a tensor of the target's shape followed by the source's shape, None (or zeros) for an unconnected
-        source. Raises the errors of `gradient`.
+        The derivatives are tensors of the target's shape followed by the source's shape, None (or zeros) for an
+        unconnected source. Raises the errors of `gradient`.
         """
         fills_zeros = UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO
         self._mark_used()
-        (value,) = _tensor_leaves(target, "target")
+        (target_leaf,) = _tensor_leaves(target, "target")
         _, template = flatten(sources)
         source_leaves = _tensor_leaves(sources, "source")
-        tensor = convert_to_tensor(value) if isinstance(value, Variable) else value
-        rows = rows_of(tensor, lambda seed: self._gradients([value], [seed], source_leaves))
+        target_tensor = convert_to_tensor(target_leaf) if isinstance(target_leaf, Variable) else target_leaf
+        rows = rows_of(target_tensor, lambda seed: self._gradients([target_leaf], [seed], source_leaves))
         self._release()
         stacks = []
-        for leaf, stacked in zip(source_leaves, rows, strict=True):
-            shape = apply("concat", apply("shape", tensor), apply("shape", convert_to_tensor(leaf)), axis=0)
+        for source_leaf, stacked in zip(source_leaves, rows, strict=True):
+            shape = apply(
+                "concat", apply("shape", target_tensor), apply("shape", convert_to_tensor(source_leaf)), axis=0
+            )
             if stacked is None and fills_zeros:
-                zero = convert_to_tensor(0, leaf.dtype)
-                stacked = apply("fill", zero, shape, shape=(*shape_of(tensor), *shape_of(leaf)))
+                zero = convert_to_tensor(0, source_leaf.dtype)
+                stacked = apply("fill", zero, shape, shape=(*shape_of(target_tensor), *shape_of(source_leaf)))
             elif stacked is not None:
-                stacked = _reshape(stacked, (*shape_of(tensor), *shape_of(leaf)), shape)
+                stacked = _reshape(stacked, (*shape_of(target_tensor), *shape_of(source_leaf)), shape)
             stacks.append(stacked)
         return pack(template, stacks)
 
@@ -260,10 +262,10 @@ class GradientTape:
         )
 
     def _mark_used(self) -> None:
-        if self._used and not self._persistent:
+        if self._is_used and not self._persistent:
             raise RuntimeError(_USED_UP_MESSAGE)
-        self._used = True
-        if self._recording and not self._persistent:
+        self._is_used = True
+        if self._is_recording and not self._persistent:
             self._stop()
 
     def _release(self) -> None:

@@ -288,7 +288,7 @@ def _check_scalar(f: Function, value: Any) -> Any:
 
 def _check_not_lost(f: Function, tape: GradientTape, gradients: object) -> None:
     """Raise TypeError if a gradient is missing because the argument was converted to a Python number or array."""
-    if tape.lost and any(g is None for g in flatten(gradients)[0]):
+    if tape.has_lost_values and any(g is None for g in flatten(gradients)[0]):
         raise TypeError(
             f"{_name(f)} converts the argument to a Python number or a NumPy array, through which no gradient flows: "
             "use the functions of autoconv for those of math and numpy, or decorate it with @autoconv.compile"

@@ -1,8 +1,8 @@
 """Tridiagonal matrices: solutions and products.
 
-The forms of diagonals are TensorFlow's: "compact" [..., 3, n] and "sequence" of three [..., n] are the upper, the main
-and the lower diagonal. The last element of the upper one and the first of the lower one have no effect. "matrix" is a
-matrix [..., n, n] whose three diagonals are read.
+The format of diagonals is "compact", one tensor [..., 3, n], or "sequence", three tensors [..., n]: the upper, the main
+and the lower diagonal. The last element of the upper one and the first of the lower one have no effect. The third
+format is "matrix", a tensor [..., n, n] whose three diagonals are read.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def tridiagonal_matmul(
     array([[3.],
            [4.]], dtype=float32)
     """
-    upper, main, lower = (expand_dims(part, -1) for part in split_diagonals(diagonals, diagonals_format))
+    upper, main, lower = (expand_dims(diagonal, -1) for diagonal in split_diagonals(diagonals, diagonals_format))
     x: Any = convert_to_tensor(rhs)
     batch_padding, column_padding = [[0, 0]] * (len(x.shape) - 2), [0, 0]
     above = pad(get_item(upper, (..., slice(None, -1), slice(None))) * get_item(x, (..., slice(1, None), slice(None))),
@@ -72,31 +72,31 @@ def tridiagonal_matmul(
 
 
 def dense(lower: Tensor, main: Tensor, upper: Tensor) -> Any:
-    """Return matrices with three diagonals, each with as many elements as rows."""
+    """Return matrices [..., n, n] with three diagonals of n elements each."""
     above = apply("diag", get_item(upper, (..., slice(None, -1))), offset=1)
     below = apply("diag", get_item(lower, (..., slice(1, None))), offset=-1)
     diagonal: Any = apply("diag", main, offset=0)
     return diagonal + above + below
 
 
-def split_diagonals(diagonals: Any, form: str) -> Diagonals:
-    """Return the upper, main and lower diagonals, of n elements each; raises ValueError for another form."""
-    if form == "compact":
+def split_diagonals(diagonals: Any, diagonals_format: str) -> Diagonals:
+    """Return the upper, main and lower diagonals, of n elements each; raises ValueError for another format."""
+    if diagonals_format == "compact":
         tensor = convert_to_tensor(diagonals)
         if tensor.shape.rank is not None and (tensor.shape.rank < 2 or tensor.shape[-2] not in (3, None)):
             raise ValueError(f"Expected 3 diagonals got {tensor.shape}")
         upper, main, lower = (get_item(tensor, (..., i, slice(None))) for i in range(3))
         return upper, main, lower
-    if form == "sequence":
+    if diagonals_format == "sequence":
         if not isinstance(diagonals, (tuple, list)) or len(diagonals) != 3:
             raise ValueError("Expected diagonals to be a sequence of length 3.")
         upper, main, lower = map(convert_to_tensor, diagonals)
         return _pad_diagonal(upper, main, at_end=True), main, _pad_diagonal(lower, main, at_end=False)
-    if form == "matrix":
+    if diagonals_format == "matrix":
         matrix = convert_to_tensor(diagonals)
         upper, main, lower = (diag_part(matrix, k=k) for k in (1, 0, -1))
         return _pad_diagonal(upper, main, at_end=True), main, _pad_diagonal(lower, main, at_end=False)
-    raise ValueError(f"Unrecognized diagonals_format: {form}")
+    raise ValueError(f"Unrecognized diagonals_format: {diagonals_format}")
 
 
 def _pad_diagonal(diagonal: Tensor, main: Tensor, at_end: bool) -> Tensor:

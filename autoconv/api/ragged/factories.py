@@ -18,7 +18,7 @@ CONVERSIONS = Hook("autoconv.api.ragged.conversion")  # function(name, *argument
 
 
 class RaggedFactories:
-    """The class methods of RaggedTensor that make one."""
+    """The class methods of RaggedTensor that make ragged tensors."""
 
     def __init__(self, values: Any, row_splits: TensorLike, uniform_row_length: int | None = None) -> None:
         raise NotImplementedError
@@ -92,7 +92,7 @@ class RaggedFactories:
         cls, values: Values, uniform_row_length: IntLike, nrows: IntLike | None = None, validate: bool = True,
         name: str | None = None,
     ) -> Any:  # fmt: skip
-        """Return rows of one length; an int is a static length.
+        """Return rows of one length, which is static if it is given as an int.
 
         >>> autoconv.RaggedTensor.from_uniform_row_length([1, 2, 3, 4], 2).shape
         TensorShape([2, 2])
@@ -110,16 +110,16 @@ class RaggedFactories:
         >>> autoconv.RaggedTensor.from_nested_row_splits([1, 2, 3], [[0, 2, 2], [0, 1, 3]]).to_list()
         [[[1], [2, 3]], []]
         """
-        make_level = lambda data, level: cls.from_row_splits(data, level, None, validate)
-        return _make_nested(flat_values, nested_row_splits, make_level)
+        make_rows = lambda data, level: cls.from_row_splits(data, level, None, validate)
+        return _make_nested(flat_values, nested_row_splits, make_rows)
 
     @classmethod
     def from_nested_row_lengths(
         cls, flat_values: Values, nested_row_lengths: Sequence[Any], name: str | None = None, validate: bool = True
     ) -> Any:
         """Return rows of rows of these lengths, from the outermost dimension on."""
-        make_level = lambda data, level: cls.from_row_lengths(data, level, None, validate)
-        return _make_nested(flat_values, nested_row_lengths, make_level)
+        make_rows = lambda data, level: cls.from_row_lengths(data, level, None, validate)
+        return _make_nested(flat_values, nested_row_lengths, make_rows)
 
     @classmethod
     def from_nested_value_rowids(
@@ -128,8 +128,8 @@ class RaggedFactories:
     ) -> Any:  # fmt: skip
         """Return rows of rows by the row number of each value, from the outermost dimension on."""
         counts = [None] * len(nested_value_rowids) if nested_nrows is None else nested_nrows
-        make_level = lambda data, level: cls.from_value_rowids(data, level[0], level[1], None, validate)
-        return _make_nested(flat_values, list(zip(nested_value_rowids, counts, strict=True)), make_level)
+        make_rows = lambda data, level: cls.from_value_rowids(data, level[0], level[1], None, validate)
+        return _make_nested(flat_values, list(zip(nested_value_rowids, counts, strict=True)), make_rows)
 
     @classmethod
     def from_tensor(
@@ -151,8 +151,8 @@ class RaggedFactories:
         return CONVERSIONS("from_sparse", st_input, row_splits_dtype)
 
 
-def _make_nested(flat_values: Values, levels: Sequence[Any], make_level: Callable[[Any, Any], Any]) -> Any:
+def _make_nested(flat_values: Values, levels: Sequence[Any], make_rows: Callable[[Any, Any], Any]) -> Any:
     rows = partitions.values_of(flat_values)
     for level in reversed(levels):
-        rows = make_level(rows, level)
+        rows = make_rows(rows, level)
     return rows

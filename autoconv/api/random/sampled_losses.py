@@ -46,9 +46,9 @@ def log_uniform_candidate_sampler(
     true_classes: TensorLike, num_true: IntLike, num_sampled: IntLike, unique: bool, range_max: IntLike,
     seed: int | None = None, name: str | None = None,
 ) -> CandidateSample:  # fmt: skip
-    """Sample classes below `range_max`, c with the probability log((c + 2) / (c + 1)) / log(range_max + 1).
+    """Sample classes c below `range_max` with the probabilities log((c + 2) / (c + 1)) / log(range_max + 1).
 
-    `true_classes` is int64 [batch, num_true]. `unique` samples differ from each other.
+    `true_classes` is int64 [batch, num_true]. With `unique`, no class is sampled twice.
 
     >>> found = autoconv.random.log_uniform_candidate_sampler([[1]], 1, num_sampled=3, unique=True, range_max=10)
     >>> found.sampled_candidates.shape
@@ -81,7 +81,8 @@ def fixed_unigram_candidate_sampler(
 ) -> CandidateSample:  # fmt: skip
     """Sample classes by given weights: `unigrams`, or the last field of each line of `vocab_file`.
 
-    Weights are raised to the power of `distortion`. The first `num_reserved_ids` classes are never sampled.
+    Weights are raised to the power of `distortion`. The first `num_reserved_ids` classes are never
+    sampled, and only classes c with c % num_shards == shard are.
 
     >>> found = autoconv.random.fixed_unigram_candidate_sampler([[1]], 1, 2, False, 2, unigrams=[1.0, 3.0])
     >>> found.true_expected_count.numpy()
@@ -105,7 +106,7 @@ def learned_unigram_candidate_sampler(
     true_classes: TensorLike, num_true: IntLike, num_sampled: IntLike, unique: bool, range_max: IntLike,
     seed: int | None = None, name: str | None = None,
 ) -> CandidateSample:  # fmt: skip
-    """Sample classes below `range_max` with equal probabilities; none are learned.
+    """Sample classes below `range_max` with equal probabilities, which are not learned as in TensorFlow.
 
     >>> found = autoconv.random.learned_unigram_candidate_sampler([[1]], 1, 2, unique=True, range_max=4)
     >>> found.sampled_candidates.shape
@@ -139,8 +140,8 @@ def compute_accidental_hits(
     (array([0, 1], dtype=int32), array([2, 1]))
     """
     true_ids, sampled_ids = convert_to_tensor(true_classes, int64), convert_to_tensor(sampled_candidates, int64)
-    positions = where(apply("equal", expand_dims(true_ids, -1), sampled_ids))
-    rows, sample_positions = get_item(positions, (slice(None), 0)), get_item(positions, (slice(None), 2))
+    hit_coordinates = where(apply("equal", expand_dims(true_ids, -1), sampled_ids))
+    rows, sample_positions = get_item(hit_coordinates, (slice(None), 0)), get_item(hit_coordinates, (slice(None), 2))
     weights = fill(shape(sample_positions), np.float32(np.finfo(np.float32).min))
     return cast(rows, int32), sample_positions, weights
 
@@ -196,7 +197,9 @@ def _sampled_logits(
     true_ids = reshape(cast(convert_to_tensor(labels), int64), [-1, num_true])
     if sampled_values is None:
         sampled_values = log_uniform_candidate_sampler(true_ids, num_true, num_sampled, True, num_classes, seed)
-    sampled_ids, true_expected, sampled_expected = (stop_gradient(convert_to_tensor(part)) for part in sampled_values)
+    sampled_ids, true_expected, sampled_expected = (
+        stop_gradient(convert_to_tensor(tensor)) for tensor in sampled_values
+    )
     sampled_ids = cast(sampled_ids, int64)
     true_rows: Any = embedding_lookup(weight_rows, true_ids)
     true_logits: Any = reduce_sum(expand_dims(x, 1) * true_rows, -1) + embedding_lookup(biases, true_ids)
@@ -251,8 +254,8 @@ class SampleClasses:
                 classes.append(class_id)
                 seen_classes.add(class_id)
 
-        def expected_count(chance: Any) -> Any:
-            counts = -np.expm1(draw_count * np.log1p(-chance)) if self.unique else chance * self.count
+        def expected_count(probability: Any) -> Any:
+            counts = -np.expm1(draw_count * np.log1p(-probability)) if self.unique else probability * self.count
             return np.asarray(counts, np.float32)
 
         sampled = np.array(classes, np.int64)

@@ -80,7 +80,7 @@ def scatter_nd(indices: TensorLike, updates: TensorLike, shape: ShapeLike, name:
 def tensor_scatter_nd_update(
     tensor: TensorLike, indices: TensorLike, updates: TensorLike, name: str | None = None
 ) -> Tensor:
-    """A copy of `tensor` with `updates` at the coordinates in `indices`; of several for one element the last counts.
+    """A copy of `tensor` with `updates` at the coordinates in `indices`; the last of several for one element.
 
     >>> autoconv.tensor_scatter_nd_update([1, 2, 3], [[1]], [9]).numpy()
     array([1, 9, 3], dtype=int32)
@@ -176,14 +176,14 @@ def one_hot(
     out_dtype = as_dtype(dtype) if dtype is not None else convert_to_tensor(given[0]).dtype if given else float32
     if out_dtype.is_string and len(given) < 2:
         raise TypeError("one_hot of strings needs both on_value and off_value")
-    on_, off_ = (
+    on_tensor, off_tensor = (
         convert_to_tensor(v, out_dtype) if v is not None else np.array(n, out_dtype.numpy)
         for v, n in ((on_value, 1), (off_value, 0))
     )
     static_depth = static_value(depth)
     operands = () if static_depth is not None else (convert_to_tensor(depth),)
     return apply(
-        "one_hot", indices, on_, off_, *operands, depth=None if static_depth is None else int(static_depth),
+        "one_hot", indices, on_tensor, off_tensor, *operands, depth=None if static_depth is None else int(static_depth),
         axis=-1 if axis is None else static_int(axis, "axis"), dtype=out_dtype, name=name,
     )  # fmt: skip
 
@@ -229,14 +229,8 @@ def unsorted_segment_sum(
         if static_ids is None or (np.asarray(static_ids) < 0).any():
             return _sum_without_negative(convert_to_tensor(data), ids, int(static_count))
     operands = () if static_count is not None else (convert_to_tensor(num_segments),)
-    return apply(
-        "segment_sum",
-        data,
-        segment_ids,
-        *operands,
-        num_segments=None if static_count is None else int(static_count),
-        name=name,
-    )
+    count = None if static_count is None else int(static_count)
+    return apply("segment_sum", data, segment_ids, *operands, num_segments=count, name=name)
 
 
 def _sum_without_negative(data: Tensor, ids: Tensor, segment_count: int) -> Tensor:
