@@ -16,6 +16,10 @@ def made_of_a_number(x):
     return np.array(5.0), np.asarray(x), np.zeros(()), np.ones((), int), np.full((), x), np.float64(x)
 
 
+def of_a_constant(x):
+    return np.median(3.0), np.median(3.0, keepdims=True), np.median(x, keepdims=True)
+
+
 def like_others(x):
     return np.ones_like(x), np.zeros_like(x), np.full_like(x, 2), np.empty_like(x).shape, np.copy(x)
 
@@ -194,7 +198,7 @@ ARRAY, SCALAR, NUMBER = lambda v: np.array(v), lambda v: np.float64(v), lambda v
 VECTOR = lambda v: np.array([v, 2.0, 5.0])
 KINDS = {"array": ARRAY, "scalar": SCALAR, "number": NUMBER, "vector": VECTOR}
 CASES = [
-    (made_of_a_number, "scalar number"), (like_others, "array scalar number vector"),
+    (made_of_a_number, "scalar number"), (of_a_constant, "array scalar"), (like_others, "array scalar number vector"),
     (the_argument, "array scalar number"), (as_array, "array scalar number"), (computed, "array scalar"),
     (methods, "array"), (attributes, "array scalar"), (written, "array"), (counted, "array scalar number"),
     (two_names, "array number"), (an_element, "vector"), (a_view_of_an_element, "vector"), (view_in_a_loop, "vector"),

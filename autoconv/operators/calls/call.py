@@ -176,7 +176,7 @@ def _distribute_over_arms(function: Callable[..., Any], override: Callable[..., 
         args = tuple(require_defined(x) if type(x) is Variant else x for x in args)
         if not any(type(x) is Variant and sum(not is_absent(v) for v in x.values) > 1 for x in args):
             return bind_iterator(override(*args, **kwargs))
-        return distribute(lambda *each: override(*each, **kwargs), *args)
+        return distribute(lambda *alternatives: override(*alternatives, **kwargs), *args)
 
     return apply
 

@@ -13,7 +13,7 @@ from autoconv.runtime.support.spans import current_place
 
 
 def class_of(x: object) -> Any:
-    """`x.__class__`; for a placeholder of the trace, the class of the value in plain Python."""
+    """Return `x.__class__`; for a placeholder of the trace, the class of the value in plain Python."""
     if current_region() is not None and type(x).__module__.partition(".")[0] == "autoconv":
         return call(type)(x)
     return x.__class__

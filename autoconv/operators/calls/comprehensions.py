@@ -43,7 +43,7 @@ def generator(iterable: Any, element: Function, *conditions: Function, into: str
 
 
 def nested(iterable: Iterable[Any], element: Function, *conditions: Function, into: str = "") -> Source:
-    """A further `for into in iterable if conditions` clause of a comprehension."""
+    """Return a further clause `for into in iterable if conditions` of a comprehension."""
     return Source(iterable, element, conditions, into)
 
 

@@ -128,8 +128,8 @@ def new_set(*parts: Any) -> Any:
         if any(type(part) is _SpreadElements for part in parts):
             return _build_set(parts)
         if any(type(part) is Spread for part in parts):
-            is_compiled = region.contract.objects_in_graph
-            return apply_object("set", _join_parts(parts)) if is_compiled else set(_concatenate(parts))
+            in_graph = region.contract.objects_in_graph
+            return apply_object("set", _join_parts(parts)) if in_graph else set(_concatenate(parts))
         if holds_symbols(parts):
             return build_object("set", parts)
     return items.new(set(parts))
@@ -213,12 +213,12 @@ def _parse_target(target: str) -> tuple[int, int]:
 
 def _unpack_symbolic_list(value: Any, target: str) -> tuple[Any, ...]:
     """Return the items of a list whose length is symbolic, for an assignment to `target`."""
-    name_count, star = _parse_target(target)
+    name_count, star_position = _parse_target(target)
     single_count, size = name_count - 1, items_of(value).length()
     raise_if(size < single_count, ValueError(f"not enough values to unpack (expected at least {single_count})"))
-    after = single_count - star
-    starred_items = value[star : size - after]
-    return (*(value[n] for n in range(star)), starred_items, *(value[n - after] for n in range(after)))
+    after = single_count - star_position
+    starred_items = value[star_position : size - after]
+    return (*(value[n] for n in range(star_position)), starred_items, *(value[n - after] for n in range(after)))
 
 
 @functools.cache

@@ -46,7 +46,7 @@ class EnumerateLoop:
         return replace(body, run=step, names=("position of the loop", *body.names)), (self.start,)
 
     def iterate_from(self, position: int) -> Iterator[Any]:
-        """Iterator for Python from that position on."""
+        """Return an iterator for Python from that position on."""
         if type(position) is SymbolicTensor and position.weak and position.dtype.is_integer:
             return builtins.map(lambda item, number: (position + number, item), self.generator, itertools.count())
         return builtins.enumerate(self.generator, position)
@@ -91,7 +91,7 @@ class ZipLoop:
         return _has_ended(self.before, 0)
 
     def iterate_from(self, position: int) -> Iterator[Any]:
-        """Iterator for Python from that position on."""
+        """Return an iterator for Python from that position on."""
         if any(map(_is_in_graph, (*self.before, *self.after))):
             return _refuse_python_iteration()
         iterators_before = [itertools.islice(part, position, None) for part in self.before]
@@ -121,8 +121,8 @@ def zip_lazy(*iterables: Any) -> HeldIterator | None:
 
 def _has_positions(part: object) -> bool:
     if type(part) is SymbolicObject:
-        kind = getattr(part.value_in_graph.type, "kind", "")
-        return kind in [known_class.__name__ for known_class in _INDEXED_CLASSES]
+        class_name = getattr(part.value_in_graph.type, "kind", "")
+        return class_name in [known_class.__name__ for known_class in _INDEXED_CLASSES]
     return type(part) in (*_INDEXED_CLASSES, TracedList) and items_of(part) is None
 
 

@@ -48,7 +48,7 @@ def is_deferred(iterable: object) -> bool:
         return False
     if type(iterable) is GeneratorExpression or is_stream(iterable) or items_of(iterable) is not None:
         return True
-    if type(iterable) is HeldIterator and iterable.is_counted:
+    if type(iterable) is HeldIterator and iterable.has_loop:
         return True
     return isinstance(iterable, Staged) and is_symbolic_iterable(iterable)
 
@@ -169,8 +169,8 @@ def _apply_to_staged_list(function: Callable[..., Any], items: Any, kwargs: dict
     )  # fmt: skip
 
 
-# The builtins' previous overrides, and those builtins that keep the classes of numbers if their count is known.
 _PREVIOUS_OVERRIDES = {f: OVERRIDES.get(f, f) for f in (tuple, frozenset, dict, sorted, min, max)}
+# Of these, the builtins that keep the classes of numbers if their count is known.
 _CLASS_PRESERVING = frozenset({tuple, min, max})
 
 for _function in _PREVIOUS_OVERRIDES:
@@ -203,22 +203,22 @@ _TENSOR_DECIDES = object()  # result of `_next_in_python` if a tensor decides co
 def _next_in_python(iterator: GeneratorExpression, default: tuple[Any, ...]) -> Any:
     """Advance a generator function in Python; give up if a tensor decides control flow before its next value."""
     is_first_step = iterator.is_unstarted
-    attempt = Attempt()
-    refusal_before = attempt.region.trace.refusal
+    trial = Attempt()
+    refusal_before = trial.region.trace.refusal
     try:
         result = builtins.next(iterator, *default)
     except StagingError:
         if not is_first_step:
-            attempt.keep()
+            trial.keep()
             raise
-        attempt.undo()
-        attempt.region.trace.refusal = refusal_before
+        trial.undo()
+        trial.region.trace.refusal = refusal_before
         iterator.reset()
         return _TENSOR_DECIDES
     except BaseException:
-        attempt.keep()
+        trial.keep()
         raise
-    attempt.keep()
+    trial.keep()
     return result
 
 

@@ -66,15 +66,15 @@ def _describe(contents: Contents, depth: int = 0, is_outermost: bool = False) ->
         item_description = _describe(root(contents.items), depth + 1)
         length = next(iter(contents.lengths)) if len(contents.lengths) == 1 else None
         descriptions.append(None if item_description is None else (item_description[0], (length, *item_description[1])))
-    known_descriptions = [each for each in descriptions if each is not None]
+    known_descriptions = [description for description in descriptions if description is not None]
     if len(known_descriptions) < len(descriptions) or len({len(shape) for _, shape in known_descriptions}) != 1:
         return None
     try:
         dtype = np.result_type(*(dtype for dtype, _ in known_descriptions))
     except TypeError:
         return None
-    sizes = zip(*(shape for _, shape in known_descriptions), strict=True)
-    return dtype, tuple(each[0] if len(set(each)) == 1 else None for each in sizes)
+    sizes_by_axis = zip(*(shape for _, shape in known_descriptions), strict=True)
+    return dtype, tuple(sizes[0] if len(set(sizes)) == 1 else None for sizes in sizes_by_axis)
 
 
 def _as_type(description: _Description | None) -> TensorType | None:

@@ -32,7 +32,8 @@ class Contents:
 
     `numbers`: an example of each class of number that it may be; `arrays`: dtypes and shapes; `items`: the contents of
     its items; `parts`: of each item of a tuple; `lengths`: lengths of tuples, None for lists; `may_be_other`: whether
-    it may be anything else; `may_be_stored_list`: whether that may be a list that is stored in some other object.
+    it may be anything else; `may_be_stored_list`: whether that may be a list that is stored in some other object;
+    `parent`: the contents with which these were unified, which stand for both (see `root`).
     """
 
     __slots__ = ("arrays", "items", "lengths", "may_be_other", "may_be_stored_list", "numbers", "parent", "parts")
@@ -52,6 +53,7 @@ class Contents:
 
 
 def root(contents: Contents) -> Contents:
+    """Return the record that stands for these contents and all those unified with them."""
     while contents.parent is not None:
         contents = contents.parent
     return contents
@@ -62,7 +64,7 @@ class Flow:
 
     def __init__(self, trace: Trace, regions: Iterable[Region], nodes: Iterable[Node]) -> None:
         self._contents: dict[Value, Contents] = {}
-        self._edges: list[tuple[Value, Value]] = [pair for each in regions for pair in each.captures.items()]
+        self._edges: list[tuple[Value, Value]] = [pair for region in regions for pair in region.captures.items()]
         self._nodes: list[Node] = []
         self.lists_with_stores: list[Value] = []  # lists that items are stored in
         self._has_changed = True

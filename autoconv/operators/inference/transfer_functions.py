@@ -95,7 +95,7 @@ def _apply(flow: Flow, node: Node) -> None:
         flow.alias_items(result, first_operand)
         flow.add_list_of(first_operand, operands[1])
     elif function in ("zip", "enumerate") and all(operand.items is not None for operand in operands):
-        _add_tuples(flow, result, operands, is_counted=function == "enumerate")
+        _add_tuples(flow, result, operands, is_enumerate=function == "enumerate")
     elif function in _LIST_FUNCTIONS and any(operand.items is not None for operand in operands):
         for operand in operands:
             flow.add_list_of(result, operand)
@@ -103,20 +103,21 @@ def _apply(flow: Flow, node: Node) -> None:
         _apply_to_examples(flow, result, FUNCTIONS[function], operands)
 
 
-def _add_tuples(flow: Flow, result: Contents, contents: Sequence[Contents], is_counted: bool) -> None:
-    """Add the tuples that `zip` of the lists yields; with `is_counted`, those that `enumerate` yields."""
-    pair = flow.items_of(result, None)
-    counts = [flow.part_of(pair, 0)] if is_counted else []
-    for count_contents in counts:
-        flow.add_example(count_contents, 1)
-    flow.add_tuple(pair, [*counts, *(root(operand.items) for operand in contents if operand.items is not None)])
+def _add_tuples(flow: Flow, result: Contents, operands: Sequence[Contents], is_enumerate: bool) -> None:
+    """Add the tuples that `zip` of the lists yields; with `is_enumerate`, those that `enumerate` yields."""
+    item = flow.items_of(result, None)
+    parts = [root(operand.items) for operand in operands if operand.items is not None]
+    if is_enumerate:
+        parts.insert(0, flow.part_of(item, 0))
+        flow.add_example(parts[0], 1)
+    flow.add_tuple(item, parts)
 
 
 def _apply_to_examples(
-    flow: Flow, result: Contents, function: Callable[..., Any], contents: Sequence[Contents]
+    flow: Flow, result: Contents, function: Callable[..., Any], operands: Sequence[Contents]
 ) -> None:
     examples_of_operands: list[list[Any]] = []
-    for operand in contents:
+    for operand in operands:
         items = None if operand.items is None else root(operand.items)
         if any(x is not None and (x.may_be_other or x.arrays) for x in (operand, items)) or (items and items.items):
             flow.add_unknown(result)
@@ -124,10 +125,10 @@ def _apply_to_examples(
         item_examples = () if items is None else items.numbers.values()
         examples_of_operands.append([*operand.numbers.values(), *([example] for example in item_examples)])
     example_count = 0
-    for operands in itertools.islice(itertools.product(*examples_of_operands), _EXAMPLE_LIMIT):
+    for arguments in itertools.islice(itertools.product(*examples_of_operands), _EXAMPLE_LIMIT):
         try:
             with np.errstate(all="ignore"), without_warnings():
-                example = function(*operands)
+                example = function(*arguments)
         except (ArithmeticError, LookupError, TypeError, ValueError, AutoconvError):
             continue
         flow.add_example(result, example)

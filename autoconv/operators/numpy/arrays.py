@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -63,15 +63,13 @@ def _call_on_memory(function: Any, /, *args: Any, **kwargs: Any) -> Any:
     joined_array = join_list(function, args, kwargs)
     if joined_array is not None:
         return wrap_new_arrays(joined_array)
-    is_outside = bool(args) and isinstance(args[0], np.ndarray) and not holds_symbols((args, kwargs))
-    if is_outside and function in _MEMORY_SHARING_FUNCTIONS:
+    is_program_array = bool(args) and isinstance(args[0], np.ndarray) and not holds_symbols((args, kwargs))
+    if is_program_array and function in _MEMORY_SHARING_FUNCTIONS:
         return function(*args, **kwargs)  # an array of the program: the result is itself or a view
     if function in VIEWS_OF_ANY and any(type(x) is SymbolicArray for x in args):
         return VIEWS_OF_ANY[function](*args, **kwargs)
     if args and type(args[0]) is SymbolicArray and function in VIEWS:
-        return VIEWS[function](
-            args[0], *map(load_elements, args[1:]), **{k: load_elements(v) for k, v in kwargs.items()}
-        )
+        return _call_on_elements(functools.partial(VIEWS[function], args[0]), *args[1:], **kwargs)
     if function in _CREATORS:
         return _CREATORS[function](*args, **kwargs)
     region = current_region()
@@ -84,6 +82,10 @@ def _call_on_memory(function: Any, /, *args: Any, **kwargs: Any) -> Any:
         **{key: value if key == "out" else load_elements(value) for key, value in kwargs.items()},
     )  # fmt: skip
     return result if type(result) is SymbolicArray else wrap_new_arrays(result, gives_array(function, args, kwargs))
+
+
+def _call_on_elements(compute: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+    return compute(*map(load_elements, args), **{key: load_elements(value) for key, value in kwargs.items()})
 
 
 def _as_numpy_number(value: object) -> Any:
@@ -104,15 +106,19 @@ def _number_dtype(dtype: Any) -> DType:
     return as_dtype(numpy_dtype)
 
 
+def _refuse_order() -> NoReturn:
+    raise StagingError("an array is created in a memory order other than 'C'", current_place())
+
+
 def _require_plain_options(options: dict[str, Any]) -> None:
     if options.pop("order", "C") not in ("C", "K") or options.pop("like", None) is not None or options:
-        raise StagingError("an array is created in a memory order other than 'C'", current_place())
+        _refuse_order()
 
 
 def _make_filled_creator(fill: Any) -> Callable[..., Any]:
     def make(shape: Any, dtype: Any = float, order: str = "C", **options: Any) -> Any:
         if order not in ("C", None):
-            raise StagingError("an array is created in a memory order other than 'C'", current_place())
+            _refuse_order()
         _require_plain_options(options)
         return new_array(shape, _number_dtype(dtype), fill)
 
@@ -131,7 +137,7 @@ def _full(
     shape: ShapeLike, fill_value: TensorLike, dtype: DTypeLike | None = None, order: str = "C", **options: Any
 ) -> Any:
     if order not in ("C", None):
-        raise StagingError("an array is created in a memory order other than 'C'", current_place())
+        _refuse_order()
     _require_plain_options(options)
     tensor = as_tensor(fill_value)
     if tensor is not None and dtype is None:
@@ -154,9 +160,8 @@ def _fill(array: SymbolicArray, value: object) -> None:
     if tensor is not None:
         value = tensor = _without_leading_ones(tensor, len(array.known_shape))
     if tensor is not None and tensor.type.weak and tensor.type.dtype.is_floating and array.type.dtype.is_integer:
-        value = dispatch.apply(
-            "cast", _as_numpy_number(tensor), dtype=array.type.dtype
-        )  # with the semantics of a C cast
+        # With the semantics of a C cast.
+        value = dispatch.apply("cast", _as_numpy_number(tensor), dtype=array.type.dtype)
     array.store(value)
 
 
@@ -221,8 +226,12 @@ def _as_one_tensor(value: object) -> Tensor:
     return EagerTensor(array)
 
 
-def _ascontiguous(value: object, dtype: DTypeLike | None = None, **options: Any) -> Any:
-    if not (value.ndim if type(value) is SymbolicArray else _as_one_tensor(value).type.rank):
+def _rank_of(value: object) -> int | None:
+    return value.ndim if type(value) is SymbolicArray else _as_one_tensor(value).type.rank
+
+
+def _ascontiguousarray(value: object, dtype: DTypeLike | None = None, **options: Any) -> Any:
+    if not _rank_of(value):
         return array_member(_array(value, dtype, copy=False, **options), "reshape")((1,))
     if type(value) is SymbolicArray and not _is_contiguous(value):
         return _array(value, dtype)
@@ -237,11 +246,11 @@ def _is_contiguous(array: SymbolicArray) -> bool:
     return bool(array.type.is_contiguous)
 
 
-def _as_fortran(value: object, dtype: DTypeLike | None = None, **options: Any) -> Any:
-    rank = value.ndim if type(value) is SymbolicArray else _as_one_tensor(value).type.rank
+def _asfortranarray(value: object, dtype: DTypeLike | None = None, **options: Any) -> Any:
+    rank = _rank_of(value)
     if rank is None or rank > 1:
-        raise StagingError("an array is created in a memory order other than 'C'", current_place())
-    return _ascontiguous(value, dtype, **options)
+        _refuse_order()
+    return _ascontiguousarray(value, dtype, **options)
 
 
 def _asarray(value: object, dtype: DTypeLike | None = None, **options: Any) -> Any:
@@ -255,8 +264,7 @@ def _copy(value: object, order: str = "K", subok: bool = False) -> Any:
 def _histogram(a: object, bins: TensorLike = 10, *args: Any, **kwargs: Any) -> Any:
     compute = numpy_call(np.histogram, current_region())
     assert compute is not None
-    options = {key: load_elements(value) for key, value in kwargs.items()}
-    counts, edges = compute(*map(load_elements, (a, bins, *args)), **options)
+    counts, edges = _call_on_elements(compute, a, bins, *args, **kwargs)
     return wrap_new_arrays(counts), bins if type(bins) is SymbolicArray or edges is bins else wrap_new_arrays(edges)
 
 
@@ -284,9 +292,7 @@ def _make_constant_creator(function: Callable[..., Any]) -> Callable[..., Any]:
         if any(as_tensor(value) is not None for value in (*args, *kwargs.values())):
             compute = implementation(function)
             assert compute is not None
-            return wrap_new_arrays(
-                compute(*map(load_elements, args), **{key: load_elements(value) for key, value in kwargs.items()})
-            )
+            return wrap_new_arrays(_call_on_elements(compute, *args, **kwargs))
         return wrap_new_arrays(EagerTensor(function(*args, **kwargs)))
 
     return make
@@ -297,8 +303,8 @@ _CREATORS: dict[Any, Callable[..., Any]] = {
     np.zeros: _make_filled_creator(0), np.ones: _make_filled_creator(1), np.empty: _make_filled_creator(None),
     np.full: _full, np.zeros_like: _make_creator_like(0), np.ones_like: _make_creator_like(1),
     np.empty_like: _make_creator_like(None), np.full_like: _full_like, np.array: _array,
-    np.asarray: _asarray, np.asanyarray: _asarray, np.ascontiguousarray: _ascontiguous,
-    np.asfortranarray: _as_fortran, np.copy: _copy, np.arange: _arange, np.histogram: _histogram,
+    np.asarray: _asarray, np.asanyarray: _asarray, np.ascontiguousarray: _ascontiguousarray,
+    np.asfortranarray: _asfortranarray, np.copy: _copy, np.arange: _arange, np.histogram: _histogram,
     np.eye: _make_constant_creator(np.eye),
     np.identity: _make_constant_creator(np.identity), np.linspace: _make_constant_creator(np.linspace),
 }  # fmt: skip

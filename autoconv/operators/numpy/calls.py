@@ -33,7 +33,7 @@ _PLAIN_CLASSES = (
 )  # fmt: skip
 _FUNCTION_CLASSES = (types.FunctionType, types.MethodType, types.BuiltinFunctionType, types.MethodWrapperType)
 _HARMLESS_METHODS = frozenset(  # by qualified name
-    f"{kind}.__{name}__" for kind in ("errstate", "printoptions") for name in ("enter", "exit")
+    f"{class_name}.__{name}__" for class_name in ("errstate", "printoptions") for name in ("enter", "exit")
 )
 # Functions that return arrays under `function`, as in TensorFlow; a graph tensor cannot become one.
 _ARRAY_FUNCTIONS = frozenset({np.array, np.asarray, np.asanyarray, np.ascontiguousarray})
@@ -109,8 +109,8 @@ def is_harmless(function: Callable[..., Any]) -> bool:
         return function in HARMLESS
     if not isinstance(function, _FUNCTION_CLASSES):  # user-defined objects are not inspected
         return False
-    in_method = type(getattr(function, "__self__", None)) in (*HARMLESS, _ErrorState)
-    return in_method or getattr(function, "__qualname__", "") in _HARMLESS_METHODS
+    is_method = type(getattr(function, "__self__", None)) in (*HARMLESS, _ErrorState)
+    return is_method or getattr(function, "__qualname__", "") in _HARMLESS_METHODS
 
 
 def _call_implementation(
@@ -141,18 +141,18 @@ def _call_implementation(
     if object in kinds:
         contract.before_call(UnsupportedCall(function, _CALLBACK_OBJECT))
     result = function(*args, **kwargs)
-    converted_result = _convert_created(result)
-    return result if converted_result is None else _as_zero_dimensional(function, converted_result, args, contract)
+    created = _convert_created(result)
+    return result if created is None else _as_zero_dimensional(function, created, args, contract, kwargs)
 
 
-def _as_zero_dimensional(function: Any, result: Any, args: Any, contract: Contract | None, options: Any = None) -> Any:
+def _as_zero_dimensional(function: Any, result: Any, args: Any, contract: Contract | None, options: Any) -> Any:
     """Convert scalars in a result to 0-d arrays where NumPy returns those."""
     if contract is None or not gives_array(function, args, options):
         return result
     if type(result) in (tuple, list):
-        return type(result)(_as_zero_dimensional(function, each, args, contract, options) for each in result)
+        return type(result)(_as_zero_dimensional(function, part, args, contract, options) for part in result)
     if isinstance(result, tuple) and hasattr(result, "_make"):
-        return result._make(_as_zero_dimensional(function, each, args, contract) for each in result)
+        return result._make(_as_zero_dimensional(function, part, args, contract, options) for part in result)
     has_no_dimensions = isinstance(result, Tensor) and not result.type.weak and result.type.shape == ()
     return contract.without_dimensions(result) if has_no_dimensions else result
 
@@ -160,10 +160,10 @@ def _as_zero_dimensional(function: Any, result: Any, args: Any, contract: Contra
 def gives_array(function: Callable[..., Any], args: tuple[Any, ...], options: Any = None) -> bool:
     """Return whether the NumPy function returns a 0-d array, not a scalar, for a result without dimensions."""
     if function in _METHOD_FUNCTIONS:  # calls the argument's method of that name, if there is one
-        first = as_tensor(args[0]) if args else None
-        if first is None:
+        tensor = as_tensor(args[0]) if args else None
+        if tensor is None:
             return bool(args) and not isinstance(args[0], np.generic)
-        return first.type.weak or first.type.shape != ()
+        return tensor.type.weak or tensor.type.shape != ()
     if function in _KEEPING_DIMENSIONS and (options or {}).get("keepdims") is True:
         return True
     return function in _WITHOUT_DIMENSIONS
@@ -204,21 +204,21 @@ def _collect_kinds(values: Any) -> set[Any]:
 
     They are "tensor", np.ndarray, SymbolicObject for objects of the graph, and object for others that are not plain.
     """
-    result: set[Any] = set()
+    kinds: set[Any] = set()
     for value in values:
         if items_of(value) is not None or heap_of(value) is not None:
-            result.add(SymbolicObject)
+            kinds.add(SymbolicObject)
         elif isinstance(value, (list, tuple)):
-            result |= _collect_kinds(value)
+            kinds |= _collect_kinds(value)
         elif type(value) is SymbolicObject:
-            result.add(SymbolicObject)
+            kinds.add(SymbolicObject)
         elif isinstance(value, np.ndarray):
-            result.add(np.ndarray)
+            kinds.add(np.ndarray)
         elif as_tensor(value) is not None:
-            result.add("tensor")
+            kinds.add("tensor")
         elif not isinstance(value, _PLAIN_CLASSES):
-            result.add(object)
-    return result
+            kinds.add(object)
+    return kinds
 
 
 __all__ = ["HARMLESS", "gives_array", "is_harmless", "numpy_call", "refuse_array_writes"]

@@ -42,35 +42,35 @@ class HeldIterator:
 
     def __next__(self) -> Any:
         self._loop = None
-        self._check()
+        self._require_usable()
         return next(self._iterator)
 
     def __length_hint__(self) -> int:
-        self._check()
+        self._require_usable()
         return operator.length_hint(self._iterator)
 
     def __repr__(self) -> str:
         return repr(self._iterator)
 
     @property
-    def is_counted(self) -> bool:
-        """True if a loop over it can become a graph loop over a generator expression."""
+    def has_loop(self) -> bool:
+        """True if a loop over the iterator can become a graph loop over a generator expression."""
         return self._loop is not None
 
     def take(self) -> Any:
         """Return the recorder of a loop over it, None for a loop in Python; `leave` or `resume_with` is called next."""
         loop, self._loop = self._loop, None
         if loop is not None:
-            self._check()
+            self._require_usable()
         return loop
 
     @property
     def is_resumable(self) -> bool:
-        """True if its position is known at trace time and advancing it happens exactly once."""
+        """True if the position is known at trace time and each advance happens exactly once."""
         is_in_home = self._home is not None and current_region() is self._home.merged_region
         return is_in_home and not self._is_invalid and all(map(is_known, self._owners))
 
-    def _check(self) -> None:
+    def _require_usable(self) -> None:
         if self._is_invalid or self._home is None or current_region() is not self._home.merged_region:
             subject = "code under a condition on a tensor"
             if self._is_invalid:
@@ -92,23 +92,23 @@ class HeldIterator:
         return getattr(self._iterator, name)
 
     def take_reversed(self) -> Any:
-        """Return the list that it traverses in reverse, if untouched, and invalidate the iterator; else None."""
+        """Return `reversed_list()`; where it is a list, invalidate the iterator."""
         owner = self.reversed_list()
         if owner is not None:
-            self._check()
+            self._require_usable()
             self._is_invalid = True
         return owner
 
     def reversed_list(self) -> Any:
-        """Return the list that it traverses in reverse if no item has been taken yet; else None."""
+        """Return the list that the iterator traverses in reverse if no item has been taken yet; else None."""
         if type(self._iterator) is not type(reversed([])) or not all(map(is_known, self._owners)):
             return None
         state: Any = self._iterator.__reduce__()
-        _, (owner, *_), *position = state
-        return owner if owner and position == [list.__len__(owner) - 1] else None
+        _, (owner, *_), *positions = state  # no position once the iterator is exhausted
+        return owner if owner and positions == [list.__len__(owner) - 1] else None
 
     def leave(self) -> None:
-        """Invalidate it after a loop that a tensor ends: its position is unknown."""
+        """Invalidate the iterator after a loop that a tensor ends: its position is unknown."""
         self._is_invalid = True
 
     def resume_with(self, iterator: Iterator[Any]) -> None:

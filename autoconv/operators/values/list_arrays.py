@@ -69,8 +69,8 @@ def convert_list_arguments(
         copy_option = {"copy": None} if function is np.array else {}  # the array is new already
         return (array,), {name: value for name, value in kwargs.items() if name != "dtype"} | copy_option
     if function in _JOINING_FUNCTIONS and type(args[0]) in (list, tuple, TracedList) and heap_of(args[0]) is None:
-        parts = [_list_as_array(item) if _is_in_graph(item) else item for item in args[0]]
-        return (args if any(part is None for part in parts) else (parts, *args[1:])), kwargs
+        joined = [_list_as_array(item) if _is_in_graph(item) else item for item in args[0]]
+        return (args if any(array is None for array in joined) else (joined, *args[1:])), kwargs
     count = function.nin if isinstance(function, np.ufunc) else _ARRAY_ARGUMENT_COUNTS.get(function, 0)
     positions = [i for i, value in enumerate(args[:count]) if _is_in_graph(value)]
     arrays = {i: _list_as_array(args[i]) for i in positions}

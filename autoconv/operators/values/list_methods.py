@@ -36,8 +36,7 @@ _REFUSED_USES = {
     "__str__": "is converted to text", "__repr__": "is converted to text", "__format__": "is converted to text",
     "__iter__": "is unpacked or iterated by Python itself", "__len__": "is passed to len() by Python itself",
     "__eq__": "is compared", "__ne__": "is compared", "__lt__": "is compared", "__le__": "is compared",
-    "__gt__": "is compared", "__ge__": "is compared", "__mul__": "is repeated", "__imul__": "is repeated",
-    "__rmul__": "is repeated",
+    "__gt__": "is compared", "__ge__": "is compared",
 }  # fmt: skip
 
 
@@ -184,16 +183,16 @@ def _list_sort(owner: TracedList, *, key: object = None, reverse: bool = False) 
 
 @_register_method
 def _list_index(owner: TracedList, value: object) -> Any:
-    position, _, exit_code = for_stmt(
+    index, _, exit_code = for_stmt(
         _loop_iterable(owner),
-        lambda other, found, at, _: if_stmt(
-            other == value, lambda *state: (at, at, BREAK), lambda *state: (found, at + 1, NORMAL), (found, at, NORMAL),
-            ("index", "position", "its end"),
+        lambda other, index, position, _: if_stmt(
+            other == value, lambda *_: (position, position, BREAK), lambda *_: (index, position + 1, NORMAL),
+            (index, position, NORMAL), ("index", "position", "its end"),
         ),
         (0, 0, NORMAL), ("index", "position", "its end"), exit="its end",
     )  # fmt: skip
     raise_if(exit_code == NORMAL, ValueError("list.index(x): x not in list"))
-    return position
+    return index
 
 
 def _loop_iterable(owner: TracedList) -> Any:
