@@ -24,24 +24,24 @@ from autoconv.graph.types import TensorType
 from autoconv.ops.builder import GraphBuilder
 
 
-def divide_into_segments(node: Node, every: int) -> bool:
-    """Replace a loop by a loop over segments of `every` iterations.
+def divide_into_segments(node: Node, segment_length: int) -> bool:
+    """Replace a loop by a loop over segments of `segment_length` iterations.
 
     Return False, without a change, for a loop whose side effects would be repeated.
     """
     if node.effects & ~Effects.RAISE:
         return False
-    size = state_size(node)
+    state_count = state_size(node)
     test, body = node.regions
     segment = Graph(body.name)
     values = [segment.add_parameter(p.type, p.name) for p in body.parameters]
     zero = GraphBuilder(segment).constant(value=np.array(0, np.int64))
     inner_loop = segment.add(
-        node.op, [*values[:size], zero, *values[size:]], {"state": size + 1},
-        regions=[_test_with_limit(test, size, every), _body_with_counter(body, size)],
-        types=[*(p.type for p in body.parameters[:size]), TensorType(int64, ())], span=node.span,
+        node.op, [*values[:state_count], zero, *values[state_count:]], {"state": state_count + 1},
+        regions=[_test_with_limit(test, state_count, segment_length), _body_with_counter(body, state_count)],
+        types=[*(p.type for p in body.parameters[:state_count]), TensorType(int64, ())], span=node.span,
     )  # fmt: skip
-    segment.outputs = list(inner_loop.results[:size])
+    segment.outputs = list(inner_loop.results[:state_count])
     node.regions = (test, segment)
     node.effects = node_effects(node.op, node.regions, node.attributes, node.inputs)
     return True
@@ -81,22 +81,27 @@ def _is_used(graph: Graph, parameter: Value) -> bool:
     return parameter in graph.outputs or any(parameter in node.inputs for node in graph.nodes)
 
 
-def _test_with_limit(test: Graph, size: int, every: int) -> Graph:
-    limited = shallow_copy(test)
-    b = GraphBuilder(limited)
-    iteration = limited.add_parameter(TensorType(int64, ()), "iteration")
-    limited.parameters = [*limited.parameters[:size], iteration, *limited.parameters[size:-1]]
-    is_inside_segment = b.less(iteration, np.array(every, np.int64))
-    limited.outputs = [b.logical_and(is_inside_segment, limited.outputs[0])]
-    return limited
+def _add_iteration_parameter(graph: Graph, state_count: int) -> Value:
+    """Add the number of the iteration within its segment to the parameters, at the end of the state."""
+    iteration = graph.add_parameter(TensorType(int64, ()), "iteration")
+    graph.parameters.insert(state_count, graph.parameters.pop())
+    return iteration
 
 
-def _body_with_counter(body: Graph, size: int) -> Graph:
-    counting = shallow_copy(body)
-    iteration = counting.add_parameter(TensorType(int64, ()), "iteration")
-    counting.parameters = [*counting.parameters[:size], iteration, *counting.parameters[size:-1]]
-    counting.outputs.append(GraphBuilder(counting).add(iteration, np.array(1, np.int64)))
-    return counting
+def _test_with_limit(test: Graph, state_count: int, segment_length: int) -> Graph:
+    limited_test = shallow_copy(test)
+    b = GraphBuilder(limited_test)
+    iteration = _add_iteration_parameter(limited_test, state_count)
+    is_inside_segment = b.less(iteration, np.array(segment_length, np.int64))
+    limited_test.outputs = [b.logical_and(is_inside_segment, limited_test.outputs[0])]
+    return limited_test
+
+
+def _body_with_counter(body: Graph, state_count: int) -> Graph:
+    counting_body = shallow_copy(body)
+    iteration = _add_iteration_parameter(counting_body, state_count)
+    counting_body.outputs.append(GraphBuilder(counting_body).add(iteration, np.array(1, np.int64)))
+    return counting_body
 
 
 __all__ = ["divide_into_segments", "recompute_and_reverse"]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from autoconv.autodiff.cotangents import accumulate, conform, cotangent_type, zeros_of
 from autoconv.autodiff.dependence import varied_values
 from autoconv.autodiff.forward_backward import Level, Region, Stack, extend_node, move_before, shallow_copy
 from autoconv.graph.graph import Graph, Node, Value
+from autoconv.graph.types import Type
 from autoconv.ops.record import OPS
 
 
@@ -26,25 +28,26 @@ def _reverse_arm(
     varied: set[Value], backprop: Callable[..., None],
 ) -> Arm:  # fmt: skip
     forward = shallow_copy(region)
-    captured_parameters = tuple(forward.parameters)
-    child = Region(level, forward, dict(zip(captured_parameters, captures, strict=True)))
+    capture_parameters = tuple(forward.parameters)
+    child = Region(level, forward, dict(zip(capture_parameters, captures, strict=True)))
     varied_in_arm = varied_values(forward, (p for p, outer in child.outer.items() if outer in varied), level.heap)
-    parameters = add_cotangent_parameters(child, [(r, forward.outputs[r.index]) for r in results], varied_in_arm)
+    cotangents = add_cotangent_parameters(child, [(r, forward.outputs[r.index]) for r in results], varied_in_arm)
     backprop(child, varied_in_arm)
-    return Arm(child, captured_parameters, parameters)
+    return Arm(child, capture_parameters, cotangents)
 
 
+@dataclass(eq=False)
 class Arm:
-    """A reversed arm: its level, its forward parameters (`leading`, then `captures`), and its cotangent parameters."""
+    """A reversed arm; its forward graph has `leading_parameters` and then a parameter for each capture of the node."""
 
-    def __init__(
-        self, child: Region, captures: Sequence[Value], parameters: Sequence[Value], leading: Sequence[Value] = ()
-    ) -> None:
-        self.child, self.captures, self.parameters, self.leading = child, captures, parameters, leading
+    child: Region
+    capture_parameters: Sequence[Value]
+    cotangent_parameters: Sequence[Value]
+    leading_parameters: Sequence[Value] = ()
 
 
 def add_cotangent_parameters(child: Level, pairs: Sequence[tuple[Value, Value]], varied: set[Value]) -> list[Value]:
-    """Add cotangent parameters to the backward graph for the results, and accumulate them at the paired outputs."""
+    """Add cotangent parameters to the backward graph for pairs (result, output); accumulate them at the outputs."""
     parameters = []
     for result, output in pairs:
         parameter = child.backward.add_parameter(cotangent_type(result.type), "cotangent")
@@ -64,16 +67,18 @@ def add_backward_cond(
     """
     positions = [
         j for j, outer in enumerate(captures)
-        if outer in varied and any(arm.captures[j] in arm.child.cotangents for arm in arms)
+        if outer in varied and any(arm.capture_parameters[j] in arm.child.cotangents for arm in arms)
     ]  # fmt: skip
-    outputs_of_arms = [[_cotangent(arm.child, arm.captures[j], captures[j]) for j in positions] for arm in arms]
-    stacks = thread_stacks(level, node, arms, body)
+    outputs_of_arms = [
+        [cotangent_or_zeros(arm.child, arm.capture_parameters[j], captures[j].type) for j in positions] for arm in arms
+    ]
+    stacks = _thread_stacks(level, node, arms, body)
     all_captures: dict[Value, None] = {}
     for arm in arms:
         all_captures.update(dict.fromkeys(arm.child.captures))
     for arm, outputs in zip(arms, outputs_of_arms, strict=True):
         child = arm.child
-        captured = [child.capture(outer) for outer in all_captures]
+        capture_parameters = [child.capture(outer) for outer in all_captures]
         tops, bottoms = [], []
         for owner, inner_stack, _ in stacks:
             if owner is child:
@@ -84,17 +89,17 @@ def add_backward_cond(
                 passed_stack = child.backward.add_parameter(inner_stack.type, "stack")
                 tops.append(passed_stack)
                 bottoms.append(passed_stack)
-        child.backward.parameters = [*arm.parameters, *captured, *tops]
+        child.backward.parameters = [*arm.cotangent_parameters, *capture_parameters, *tops]
         child.backward.outputs = [*outputs, *bottoms]
-    resolved = [level.resolve(outer) for outer in all_captures]
+    resolved_captures = [level.resolve(outer) for outer in all_captures]
     # The type of a cotangent popped from a list may be less precise than the result's.
-    pairs = zip(cotangents, arms[0].parameters, strict=True)
+    pairs = zip(cotangents, arms[0].cotangent_parameters, strict=True)
     cotangents = [conform(level.builder, cotangent, parameter.type) for cotangent, parameter in pairs]
     types = [
         *(cotangent_type(captures[j].type) for j in positions), *(inner_stack.type for _, inner_stack, _ in stacks)
     ]
     backward_cond = level.backward.add(
-        OPS["cond"], [index, *cotangents, *resolved, *(top_of(stack) for *_, stack in stacks)],
+        OPS["cond"], [index, *cotangents, *resolved_captures, *(top_of(stack) for *_, stack in stacks)],
         regions=[arm.child.backward for arm in arms], types=types, span=level.builder.span,
     )  # fmt: skip
     for (_, _, stack), bottom in zip(stacks, backward_cond.results[len(positions) :], strict=True):
@@ -103,14 +108,15 @@ def add_backward_cond(
         accumulate(level.builder, level.cotangents, captures[j], cotangent, node)
 
 
-def _cotangent(child: Level, parameter: Value, outer: Value) -> Value:
+def cotangent_or_zeros(child: Level, parameter: Value, type_: Type) -> Value:
+    """Return the cotangent of a parameter as one of the type; zeros if there is none."""
     cotangent = child.cotangents.get(parameter)
     if cotangent is None:
         return zeros_of(child.builder, parameter)
-    return conform(child.builder, cotangent, outer.type)
+    return conform(child.builder, cotangent, type_)
 
 
-def thread_stacks(
+def _thread_stacks(
     level: Level, node: Node, arms: Sequence[Arm], body: Graph | None
 ) -> list[tuple[Region, Stack, Stack]]:
     """Thread the arms' stacks through the node; return (level of the arm, its stack, the enclosing stack) for each."""
@@ -130,7 +136,7 @@ def thread_stacks(
                 passed_stack = arm.child.forward.add_parameter(inner_stack.type, "stack")
                 entries.append(passed_stack)
                 exits.append(passed_stack)
-        arm.child.forward.parameters = [*arm.leading, *arm.captures, *entries]
+        arm.child.forward.parameters = [*arm.leading_parameters, *arm.capture_parameters, *entries]
         arm.child.forward.outputs += exits
     inputs = [*node.inputs, *(stack.entry for stack in outer_stacks)]
     for _, inner_stack in pairs if body is not None else ():
@@ -147,4 +153,4 @@ def top_of(stack: Stack) -> Value:
     return stack.top
 
 
-__all__ = ["Arm", "add_backward_cond", "reverse_cond", "add_cotangent_parameters", "thread_stacks", "top_of"]
+__all__ = ["Arm", "add_backward_cond", "add_cotangent_parameters", "cotangent_or_zeros", "reverse_cond", "top_of"]

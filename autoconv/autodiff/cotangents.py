@@ -50,7 +50,7 @@ def zeros_of(b: Any, value: Value) -> Value:
     if isinstance(type_, ListType):
         return b.list_zeros_like(value)  # type: ignore[no-any-return]
     if isinstance(type_, TensorType) and is_static(type_):
-        return b.constant(value=_zero_array(type_), weak=type_.weak)  # type: ignore[no-any-return]
+        return b.constant(value=zero_array(type_), weak=type_.weak)  # type: ignore[no-any-return]
     return b.zeros_like(b.read_variable(value) if isinstance(value.type, ResourceType) else value)  # type: ignore[no-any-return]
 
 
@@ -58,7 +58,8 @@ def is_static(type_: TensorType) -> bool:
     return type_.shape is not None and all(isinstance(d, int) for d in type_.shape)
 
 
-def _zero_array(type_: TensorType) -> np.ndarray:
+def zero_array(type_: TensorType) -> np.ndarray:
+    """Return zeros of a type with a static shape: a broadcast scalar, which takes no memory for its elements."""
     zero = np.zeros((), type_.dtype.numpy)
     return np.broadcast_to(zero, type_.shape) if type_.shape else zero  # type: ignore[arg-type]
 
@@ -95,6 +96,7 @@ def _is_zeros(value: Value) -> bool:
     if value.node.op.name == "zeros_like":
         return True
     array = np.asarray(value.node.attributes["value"])
+    # Only a broadcast scalar is examined, such as one of `zero_array`.
     return not any(array.strides) and array.size > 0 and array.flat[0] == 0
 
 

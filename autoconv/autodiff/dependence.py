@@ -49,69 +49,77 @@ def _varied_values(
             varied.update(objects)
         if not node.regions and any(isinstance(value.type, ArrayType) for value in (*node.inputs, *node.results)):
             heap.holds_varied_arrays = True
-        flags = _varied_results(node, [value in varied for value in node.inputs], heap, (*enclosing, graph))
-        varied.update(r for r, flag in zip(node.results, flags, strict=True) if flag and is_differentiable(r.type))
+        result_flags = _varied_results(node, [value in varied for value in node.inputs], heap, (*enclosing, graph))
+        varied_results = [r for r, flag in zip(node.results, result_flags, strict=True) if flag]
+        varied.update(r for r in varied_results if is_differentiable(r.type))
     return varied
 
 
-def _varied_results(node: Node, inputs: Sequence[bool], heap: Heap, enclosing: tuple[Graph, ...]) -> Sequence[bool]:
-    rule = _RULES.get(node.op.name)
+def _varied_results(
+    node: Node, input_flags: Sequence[bool], heap: Heap, enclosing: tuple[Graph, ...]
+) -> Sequence[bool]:
+    rule = _RESULT_RULES.get(node.op.name)
     # A recursive call: conservatively, all its results are varied.
     if rule is None or any(region in enclosing for region in node.regions):
         return [True] * len(node.results)
-    return rule(node, inputs, heap, enclosing)
+    return rule(node, input_flags, heap, enclosing)
 
 
-def _varied_outputs(region: Graph, parameters: Sequence[bool], heap: Heap, enclosing: tuple[Graph, ...]) -> list[bool]:
-    varied_parameters = [p for p, flag in zip(region.parameters, parameters, strict=True) if flag]
+def _varied_outputs(
+    region: Graph, parameter_flags: Sequence[bool], heap: Heap, enclosing: tuple[Graph, ...]
+) -> list[bool]:
+    varied_parameters = [p for p, flag in zip(region.parameters, parameter_flags, strict=True) if flag]
     varied = _varied_values(region, varied_parameters, heap, enclosing)
     return [value in varied for value in region.outputs]
 
 
 def _varied_cond_results(
-    node: Node, inputs: Sequence[bool], heap: Heap, enclosing: tuple[Graph, ...]
+    node: Node, input_flags: Sequence[bool], heap: Heap, enclosing: tuple[Graph, ...]
 ) -> Sequence[bool]:
-    arms = [_varied_outputs(region, inputs[1:], heap, enclosing) for region in node.regions]
-    return [any(flags) for flags in zip(*arms, strict=True)]
+    flags_of_arms = [_varied_outputs(region, input_flags[1:], heap, enclosing) for region in node.regions]
+    return [any(flags) for flags in zip(*flags_of_arms, strict=True)]
 
 
 def _varied_loop_results(
-    node: Node, inputs: Sequence[bool], heap: Heap, enclosing: tuple[Graph, ...]
+    node: Node, input_flags: Sequence[bool], heap: Heap, enclosing: tuple[Graph, ...]
 ) -> Sequence[bool]:
     size = state_size(node)
-    return varied_state(node.regions[1], inputs, size, heap, enclosing)[:size]
+    return varied_state(node.regions[1], input_flags, size, heap, enclosing)[:size]
 
 
 def varied_state(
-    body: Graph, inputs: Sequence[bool], size: int, heap: Heap, enclosing: tuple[Graph, ...] = ()
+    body: Graph, input_flags: Sequence[bool], state_count: int, heap: Heap, enclosing: tuple[Graph, ...] = ()
 ) -> list[bool]:
     """Return which parameters of a loop's body are varied in some iteration, given the varied inputs of the loop."""
-    varied_parameters = list(inputs)
+    flags = list(input_flags)
     while True:
-        held_varied = heap.holds_varied
-        varied_outputs = _varied_outputs(body, varied_parameters, heap, enclosing)
-        varied_state_now = [a or b for a, b in zip(varied_parameters[:size], varied_outputs, strict=True)]
-        if varied_state_now == varied_parameters[:size] and heap.holds_varied == held_varied:
-            return varied_parameters
-        varied_parameters[:size] = varied_state_now
+        held_varied_before = heap.holds_varied
+        output_flags = _varied_outputs(body, flags, heap, enclosing)
+        state_flags = [a or b for a, b in zip(flags[:state_count], output_flags, strict=True)]
+        if state_flags == flags[:state_count] and heap.holds_varied == held_varied_before:
+            return flags
+        flags[:state_count] = state_flags
 
 
 def _varied_call_results(
-    node: Node, inputs: Sequence[bool], heap: Heap, enclosing: tuple[Graph, ...]
+    node: Node, input_flags: Sequence[bool], heap: Heap, enclosing: tuple[Graph, ...]
 ) -> Sequence[bool]:
-    return _varied_outputs(node.regions[0], inputs, heap, enclosing)
+    return _varied_outputs(node.regions[0], input_flags, heap, enclosing)
 
 
-def _varied_try_results(node: Node, inputs: Sequence[bool], heap: Heap, enclosing: tuple[Graph, ...]) -> Sequence[bool]:
+def _varied_try_results(
+    node: Node, input_flags: Sequence[bool], heap: Heap, enclosing: tuple[Graph, ...]
+) -> Sequence[bool]:
     body, normal, handler = node.regions
     normal_results = _varied_outputs(
-        normal, [*_varied_outputs(body, inputs, heap, enclosing), *inputs], heap, enclosing
+        normal, [*_varied_outputs(body, input_flags, heap, enclosing), *input_flags], heap, enclosing
     )
-    handler_results = _varied_outputs(handler, [any(inputs), *inputs], heap, enclosing)
+    # The first parameter of a handler is the exception, which may hold any value of the body.
+    handler_results = _varied_outputs(handler, [any(input_flags), *input_flags], heap, enclosing)
     return [a or b for a, b in zip(normal_results, handler_results, strict=True)]
 
 
-_RULES: dict[str, Callable[[Node, Sequence[bool], Heap, tuple[Graph, ...]], Sequence[bool]]] = {
+_RESULT_RULES: dict[str, Callable[[Node, Sequence[bool], Heap, tuple[Graph, ...]], Sequence[bool]]] = {
     "cond": _varied_cond_results,
     "while": _varied_loop_results,
     "call": _varied_call_results,

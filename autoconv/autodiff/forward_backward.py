@@ -18,9 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from autoconv.autodiff.cotangents import Cotangents, is_static
+from autoconv.autodiff.cotangents import Cotangents, is_static, zero_array
 from autoconv.autodiff.dependence import Heap
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value, append_copy, copy_node, node_effects
@@ -39,7 +37,8 @@ class Level:
     def __init__(self, forward: Graph, backward: Graph, enclosing: Level | None = None) -> None:
         self.heap = Heap()
         self.recompute_every: int | None = None
-        # For recursive functions: their backward graphs, and their versions without variables (see recursion.py).
+        # Of recursive functions (see recursion.py): backward graphs, by function and positions of the parameters and
+        # outputs with cotangents; and functions without variables, by the functions with them.
         self.recursions: dict[Any, Graph] = {}
         self.without_variables: dict[Graph, Graph] = {}
         if enclosing is not None:
@@ -84,7 +83,7 @@ class Level:
 
     def is_available(self, value: Value) -> bool:
         """Return whether the value is available in the backward graph without being stored."""
-        return value.graph is self.backward or value in self._resolved or self._is_free(value)
+        return value.graph is self.backward or value in self._resolved or self._can_skip_storage(value)
 
     def open_stack(self, node: Node, type_: ListType) -> Stack:
         """Open a stack on which `node`, which has regions, will push; `entry` is its initial value."""
@@ -94,7 +93,7 @@ class Level:
         """Set the stack's value after the node, and `top`, from which the backward pass pops."""
         raise NotImplementedError
 
-    def _is_free(self, value: Value) -> bool:
+    def _can_skip_storage(self, value: Value) -> bool:
         """Return whether transferring the value stores nothing."""
         return value.node is not None and value.node.op.name == "constant"
 
@@ -154,10 +153,10 @@ class SplitRoot(Root):
 class Region(Level):
     """The level of an arm, a loop's body, or an end of a try.
 
-    `outer` maps its parameters to values of the enclosing level; `captures` maps those that the backward graph reads to
-    its parameters. With `repeats` (loops), pure nodes that depend on captures alone are recomputed, not stored, as are
-    slices of them. `counters` maps parameters that are functions of the iteration number to functions that build them
-    in the backward graph; numbers that depend on them are recomputed too.
+    `outer` maps parameters of the forward graph to values of the enclosing level; `captures` maps those values that the
+    backward graph reads to its parameters. With `repeats` (loops), pure nodes that depend on captures alone are
+    recomputed, not stored, as are slices of them. `counters` maps parameters that are functions of the iteration number
+    to functions that build them in the backward graph; numbers that depend on them are recomputed too.
     """
 
     def __init__(self, parent: Level, forward: Graph, outer: Mapping[Value, Value], repeats: bool = False) -> None:
@@ -179,8 +178,10 @@ class Region(Level):
     def close_stack(self, stack: Stack, final_value: Value) -> None:
         stack.exit, stack.top = final_value, self.backward.add_parameter(stack.type, "stack")
 
-    def _is_free(self, value: Value) -> bool:
-        return value in self.outer or super()._is_free(value) or (self._repeats and self._is_recomputable(value))
+    def _can_skip_storage(self, value: Value) -> bool:
+        if value in self.outer or super()._can_skip_storage(value):
+            return True
+        return self._repeats and self._is_recomputable(value)
 
     def _transfer(self, value: Value) -> Value:
         if value in self.outer:
@@ -251,7 +252,8 @@ class Region(Level):
 class UnconditionalLevel(Level):
     """A graph that runs once per run of the enclosing level; `add_result` adds a result to that level.
 
-    It shares the backward graph of that level, or has its own: then `captures` are the values that this one reads.
+    It shares the backward graph of that level, or has its own: then `captures` maps the values of that level that
+    this graph reads to its parameters.
     """
 
     def __init__(
@@ -305,8 +307,7 @@ class ReverseBuilder(GraphBuilder):
 
     def zeros_like(self, x: Value, **attributes: Any) -> Any:
         if not attributes and isinstance(x.type, TensorType) and is_static(x.type):
-            zero = np.zeros((), x.dtype.numpy)
-            return self.constant(value=np.broadcast_to(zero, x.shape), weak=x.weak)  # type: ignore[arg-type]
+            return self.constant(value=zero_array(x.type), weak=x.weak)
         return super().__getattr__("zeros_like")(x, **attributes)
 
     def _operand_value(self, op: Op, operand: Any, position: int, operands: Sequence[Any]) -> Value:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from autoconv.autodiff.checkpoints import divide_into_segments, recompute_and_reverse
-from autoconv.autodiff.conditionals import add_cotangent_parameters, top_of
+from autoconv.autodiff.conditionals import add_cotangent_parameters, cotangent_or_zeros, top_of
 from autoconv.autodiff.cotangents import accumulate, conform, cotangent_type, zeros_of
 from autoconv.autodiff.dependence import varied_state, varied_values
 from autoconv.autodiff.forward_backward import Level, Region, Stack, extend_node, move_before, shallow_copy
@@ -47,15 +47,12 @@ def reverse_while(level: Level, node: Node, varied: set[Value], backprop: Callab
     recomputes = level.recompute_every is not None and divide_into_segments(node, level.recompute_every)
     body = _find_carried_state(level, node, varied, backprop, recomputes)
     child = body.child
-    carried = [_cotangent(child, body.forward_parameters[i]) for i in body.carried_positions]
+    carried_parameters = [body.forward_parameters[i] for i in body.carried_positions]
+    carried = [cotangent_or_zeros(child, p, p.type) for p in carried_parameters]
     sums = [
-        child.builder.list_add(
-            total, child.cotangents[body.forward_parameters[j]]
-        ) if not isinstance(total.type, TensorType)
-        else child.builder.add(total, child.cotangents[body.forward_parameters[j]])
+        _next_sum(child, total, body.forward_parameters[j])
         for j, total in zip(body.summed_positions, body.sums, strict=True)
-    ]  # fmt: skip
-    sums = [conform(child.builder, s, total.type) for s, total in zip(sums, body.sums, strict=True)]
+    ]
     results = node.results[:size]
     result_cotangents = [level.cotangents.get(results[i]) for i in body.carried_positions]
     count, stacks = _add_counter_and_stacks(level, node, body)
@@ -72,13 +69,10 @@ def reverse_while(level: Level, node: Node, varied: set[Value], backprop: Callab
     child.backward.outputs = [remaining_after, *carried, *sums, *(s.bottom for s in child.stacks)]  # type: ignore[list-item]
     types = [value.type for value in state]
     test = _build_test([value.type for value in child.backward.parameters])
+    resolved_captures = [level.resolve(outer) for outer, _ in captures]
     backward_loop = level.backward.add(
         OPS["while"],
-        [
-            level.resolve(count), *initial_values, *map(top_of, stacks), *(
-                level.resolve(outer) for outer, _ in captures
-            )
-        ],
+        [level.resolve(count), *initial_values, *map(top_of, stacks), *resolved_captures],
         {"state": len(state)}, regions=[test, child.backward], types=types, span=builder.span,
     )  # fmt: skip
     outputs = list(backward_loop.results[1:])
@@ -98,18 +92,19 @@ def _find_carried_state(
     """
     size = state_size(node)
     flags = varied_state(node.regions[1], [value in varied for value in node.inputs], size, level.heap)
-    carried = {i for i in range(size) if flags[i] and node.results[i] in level.cotangents}
+    carried_positions = {i for i in range(size) if flags[i] and node.results[i] in level.cotangents}
     while True:
-        body = _reverse_body(level, node, flags, sorted(carried), backprop, recomputes)
-        needed = {i for i in range(size) if flags[i] and body.forward_parameters[i] in body.child.cotangents}
-        if needed <= carried:
+        body = _reverse_body(level, node, flags, sorted(carried_positions), backprop, recomputes)
+        needed_positions = {i for i in range(size) if flags[i] and body.forward_parameters[i] in body.child.cotangents}
+        if needed_positions <= carried_positions:
             return body
-        carried |= needed
+        carried_positions |= needed_positions
 
 
 def _reverse_body(
     level: Level, node: Node, flags: Sequence[bool], carried: list[int], backprop: Callable[..., None], recomputes: bool
 ) -> _Body:
+    """Reverse the body; `flags` tell which parameters are varied, `carried` is `carried_positions` of the result."""
     size = state_size(node)
     forward = shallow_copy(node.regions[1])
     parameters_before = tuple(forward.parameters)
@@ -117,7 +112,7 @@ def _reverse_body(
     child = Region(level, forward, outer, repeats=True)
     remaining = child.backward.add_parameter(_COUNT_TYPE, "remaining")
     if not recomputes:
-        child.counters.update(_counters(node, child, remaining))
+        child.counters.update(_induction_variables(node, child, remaining))
     varied_in_body = varied_values(
         forward, (p for p, flag in zip(parameters_before, flags, strict=True) if flag), level.heap
     )
@@ -139,17 +134,17 @@ def _reverse_body(
     return _Body(child, parameters_before, carried, remaining, parameters, summed, sums)
 
 
-def _counters(node: Node, child: Region, remaining: Value) -> dict[Value, Callable[[], Value]]:
+def _induction_variables(node: Node, child: Region, remaining: Value) -> dict[Value, Callable[[], Value]]:
     """Find induction variables with a constant step, each with a function that builds it in the backward graph."""
     result: dict[Value, Callable[[], Value]] = {}
     for start, parameter, next_value in zip(node.inputs, child.forward.parameters, child.forward.outputs, strict=False):
-        step = _step(parameter, next_value)
+        step = _constant_step(parameter, next_value)
         if step:
             result[parameter] = functools.partial(_induction_value, child, start, step, remaining)
     return result
 
 
-def _step(parameter: Value, next_value: Value) -> int:
+def _constant_step(parameter: Value, next_value: Value) -> int:
     """Return the constant step of an int64 induction variable; 0 where there is none."""
     addition, type_ = next_value.node, parameter.type
     if addition is None or not isinstance(type_, TensorType) or (type_.dtype, type_.shape) != (int64, ()):
@@ -162,22 +157,23 @@ def _step(parameter: Value, next_value: Value) -> int:
 
 
 def _induction_value(child: Region, start: Value, step: int, remaining: Value) -> Value:
+    """Compute an induction variable; `remaining` is 1 in the first forward iteration, which is reversed last."""
     b, start_value = child.builder, child.capture(start)
-    weak = start_value.weak
+    is_weak = start_value.weak
     advance = b.multiply(b.subtract(remaining, _ONE), np.array(step, np.int64))
-    total = b.add(b.python_cast(start_value, dtype=int64) if weak else start_value, advance)
-    return b.python_cast(total, dtype=int64, weak=True) if weak else total  # type: ignore[no-any-return]
+    total = b.add(b.python_cast(start_value, dtype=int64) if is_weak else start_value, advance)
+    return b.python_cast(total, dtype=int64, weak=True) if is_weak else total  # type: ignore[no-any-return]
 
 
-def _cotangent(child: Region, parameter: Value) -> Value:
-    cotangent = child.cotangents.get(parameter)
-    if cotangent is None:
-        return zeros_of(child.builder, parameter)
-    return conform(child.builder, cotangent, parameter.type)
+def _next_sum(child: Region, total: Value, parameter: Value) -> Value:
+    """Add the cotangent of a captured parameter to the sum of those of other iterations."""
+    b, cotangent = child.builder, child.cotangents[parameter]
+    is_tensor = isinstance(total.type, TensorType)
+    return conform(b, b.add(total, cotangent) if is_tensor else b.list_add(total, cotangent), total.type)
 
 
 def _add_counter_and_stacks(level: Level, node: Node, body: _Body) -> tuple[Value, list[Stack]]:
-    """Thread the stacks through the loop and make it count; return the iteration count and the enclosing stacks."""
+    """Thread the stacks through the loop and count its iterations; return the count and the enclosing stacks."""
     size = state_size(node)
     child, forward, parameters_before = body.child, body.child.forward, body.forward_parameters
     test = shallow_copy(node.regions[0])
@@ -187,16 +183,11 @@ def _add_counter_and_stacks(level: Level, node: Node, body: _Body) -> tuple[Valu
     move_before(level.forward, node, node_count)
     iteration = forward.add_parameter(_COUNT_TYPE, "iteration")
     forward.outputs += [GraphBuilder(forward).add(iteration, _ONE), *(inner_stack.exit for inner_stack in child.stacks)]  # type: ignore[list-item]
-    forward.parameters = [
-        *parameters_before[:size], iteration, *(
-            inner_stack.entry for inner_stack in child.stacks
-        ), *parameters_before[size:]
-    ]
-    added_parameters = [
-        test.add_parameter(v.type, v.name) for v in forward.parameters[size : size + 1 + len(child.stacks)]
-    ]
+    added_to_body = [iteration, *(inner_stack.entry for inner_stack in child.stacks)]
+    forward.parameters = [*parameters_before[:size], *added_to_body, *parameters_before[size:]]
+    added_to_test = [test.add_parameter(v.type, v.name) for v in added_to_body]
     test_parameters = test.parameters[: len(parameters_before)]
-    test.parameters = [*test_parameters[:size], *added_parameters, *test_parameters[size:]]
+    test.parameters = [*test_parameters[:size], *added_to_test, *test_parameters[size:]]
     inputs = [*node.inputs[:size], start, *(stack.entry for stack in outer_stacks), *node.inputs[size:]]
     types: list[Type] = [_COUNT_TYPE, *(inner_stack.type for inner_stack in child.stacks)]
     count, *final_stacks = extend_node(node, inputs, [test, forward], types, state=size + len(types))

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.autodiff.memory_regions import Captures, ConvertedRegion, Reference, select_arm
-from autoconv.autodiff.memory_views import raise_no_gradient, read_view, write_view
+from autoconv.autodiff.memory_views import ViewStep, raise_no_gradient, read_view, write_view
 from autoconv.graph.dtypes import int64
 from autoconv.graph.graph import Graph, Node, Value, append_copy, clone, compute_effects, copy_node
 from autoconv.graph.region_flow import state_size
@@ -41,7 +41,7 @@ class _Conversion:
 
     def run(self) -> tuple[Graph, list[int]]:
         region = ConvertedRegion(Graph(self._graph.name))
-        arrays: list[int] = []
+        array_positions: list[int] = []
         for position, parameter in enumerate(self._graph.parameters):
             type_ = parameter.type
             if not isinstance(type_, ArrayType):
@@ -52,16 +52,17 @@ class _Conversion:
             contents = region.graph.add_parameter(TensorType(type_.dtype, type_.shape), parameter.name)
             region.contents[parameter] = contents
             region.references[parameter] = Reference((parameter,))
-            arrays.append(position)
+            array_positions.append(position)
         initial_contents = dict(region.contents)
         self._convert_nodes(region, self._graph)
         outputs = [self._load_output(region, value) for value in self._graph.outputs]
-        final_contents = {i: region.contents[self._graph.parameters[i]] for i in arrays}
-        written = [i for i in arrays if final_contents[i] is not initial_contents[self._graph.parameters[i]]]
-        outputs += [final_contents[i] for i in written]
+        final_contents = {i: region.contents[self._graph.parameters[i]] for i in array_positions}
+        parameters = self._graph.parameters
+        written_positions = [i for i in array_positions if final_contents[i] is not initial_contents[parameters[i]]]
+        outputs += [final_contents[i] for i in written_positions]
         region.graph.outputs = outputs
         compute_effects(region.graph)
-        return region.graph, written
+        return region.graph, written_positions
 
     def _load_output(self, region: ConvertedRegion, value: Value) -> Value:
         return self._load(region, value) if isinstance(value.type, ArrayType) else region.values[value]
@@ -71,12 +72,12 @@ class _Conversion:
     def _convert_nodes(self, region: ConvertedRegion, graph: Graph) -> None:
         for node in graph.nodes:
             region.b = GraphBuilder(region.graph, node.span)
-            if node.op.name in _ARRAY_OPS:
-                _ARRAY_OPS[node.op.name](self, region, node)
+            if node.op.name in _OP_CONVERTERS:
+                _OP_CONVERTERS[node.op.name](self, region, node)
             elif node.regions and (_accesses_arrays(node) or node.op.name == "call"):
-                if node.op.name not in _CONTROL or node.attributes.get("recursive"):
+                if node.op.name not in _REGION_CONVERTERS or node.attributes.get("recursive"):
                     raise_no_gradient("an array is changed in a try, or by a function that calls itself")
-                _CONTROL[node.op.name](self, region, node)
+                _REGION_CONVERTERS[node.op.name](self, region, node)
             elif any(isinstance(value.type, ArrayType) for value in (*node.inputs, *node.results)):
                 raise_no_gradient(f"an array passes through {node.op.name}")
             else:
@@ -86,7 +87,8 @@ class _Conversion:
     def _add_view(self, region: ConvertedRegion, node: Node) -> None:
         base = region.references[node.inputs[0]]
         operands = tuple(region.values[value] for value in node.inputs[1:])
-        step = (node.op.name, node.attributes, operands, node.inputs[0].type)
+        type_: Any = node.inputs[0].type
+        step = ViewStep(node.op.name, node.attributes, operands, type_)
         region.references[node.results[0]] = replace(base, steps=(*base.steps, step))
 
     def _convert_size(self, region: ConvertedRegion, node: Node) -> None:
@@ -100,7 +102,7 @@ class _Conversion:
         if node.op.name == "array_of":
             region.contents[result] = region.values[node.inputs[0]]
         else:
-            fill = np.array(node.attributes.get("fill") or 0, type_.dtype.numpy)
+            fill = np.array(node.attributes.get("fill") or 0, type_.dtype.numpy)  # without a fill: an empty array
             if None in type_.shape:
                 region.contents[result] = self._add_filled(region, node, fill)
             else:
@@ -143,34 +145,30 @@ class _Conversion:
             return contents[0]
         return select_arm(region, reference.root_index, [[array_contents] for array_contents in contents], contents)[0]
 
-    def _store(self, region: ConvertedRegion, x: Value, value: Value, spec: Any, operands: Sequence[Value]) -> None:
-        reference, b = region.references[x], region.b
-        dtype = x.dtype
+    def _store(self, region: ConvertedRegion, array: Value, value: Value, spec: Any, operands: Sequence[Value]) -> None:
+        reference, b = region.references[array], region.b
+        dtype = array.dtype
         if value.dtype is not dtype:
             value = b.cast(value, dtype=dtype)
         views = [self._root_contents(region, reference)]
         for step in reference.steps:
             views.append(read_view(b, views[-1], step))
-        inner = views[-1]
+        target = views[-1]
         if spec is not None:
-            updated = b.set_item(inner, value, *operands, spec=spec)
-        elif value.shape == inner.shape:
-            updated = value
+            new_contents = b.set_item(target, value, *operands, spec=spec)
+        elif value.shape == target.shape:
+            new_contents = value
         else:
-            updated = b.set_item(inner, value, spec=(Rest(),))
+            new_contents = b.set_item(target, value, spec=(Rest(),))
         for step, outer in zip(reversed(reference.steps), reversed(views[:-1]), strict=True):
-            updated = write_view(b, outer, updated, step)
+            new_contents = write_view(b, outer, new_contents, step)
         if reference.root_index is None:
-            region.contents[reference.roots[0]] = updated
+            region.contents[reference.roots[0]] = new_contents
             return
         contents = [region.contents[root] for root in reference.roots]
-        arms = [
-            [
-                updated if i == k else array_contents for i, array_contents in enumerate(contents)
-            ] for k in range(len(contents))
-        ]
-        updated_contents = select_arm(region, reference.root_index, arms, [*contents, updated])
-        region.contents.update(zip(reference.roots, updated_contents, strict=True))
+        arms = [[*contents[:i], new_contents, *contents[i + 1 :]] for i in range(len(contents))]
+        contents_after = select_arm(region, reference.root_index, arms, [*contents, new_contents])
+        region.contents.update(zip(reference.roots, contents_after, strict=True))
 
     # ---- regions
 
@@ -200,12 +198,11 @@ class _Conversion:
         return list(arrays)
 
     def _convert_cond(self, region: ConvertedRegion, node: Node) -> None:
-        written = self._written_arrays(node, region)
+        written_roots = self._written_arrays(node, region)
         value_positions = [i for i, value in enumerate(node.results) if not isinstance(value.type, ArrayType)]
         array_positions = [i for i, value in enumerate(node.results) if isinstance(value.type, ArrayType)]
         roots = {i: self._roots_of(node.results[i], region) for i in array_positions}
         captures = Captures(region)
-        arms = []
         for arm in node.regions:
             inner = captures.add_region(arm.name)
             for parameter, value in zip(arm.parameters, node.inputs[1:], strict=True):
@@ -213,37 +210,35 @@ class _Conversion:
             self._convert_nodes(inner, arm)
             outputs = [inner.values[arm.outputs[i]] for i in value_positions]
             outputs += [self._root_index(inner, arm.outputs[i], roots[i]) for i in array_positions]
-            inner.graph.outputs = [*outputs, *(inner.contents[root] for root in written)]
-            arms.append(inner)
-        cond = captures.record("cond", [region.values[node.inputs[0]]], node, {}, arms)
+            inner.graph.outputs = [*outputs, *(inner.contents[root] for root in written_roots)]
+        cond = captures.record([region.values[node.inputs[0]]], node, {})
         results = list(cond.results)
         for i in value_positions:
             region.values[node.results[i]] = results.pop(0)
         for i in array_positions:
             root_index = results.pop(0)
             region.references[node.results[i]] = Reference(roots[i], root_index if len(roots[i]) > 1 else None)
-        region.contents.update(zip(written, results, strict=True))
+        region.contents.update(zip(written_roots, results, strict=True))
 
     def _convert_while(self, region: ConvertedRegion, node: Node) -> None:
-        count = state_size(node)
-        written = self._written_arrays(node, region)
+        state_count = state_size(node)
+        written_roots = self._written_arrays(node, region)
         if any(inner.op.traits.stores_into is not None for inner in node.regions[0].walk()):
             raise_no_gradient("an array is changed by the test of a loop")
-        value_positions = [i for i in range(count) if not isinstance(node.inputs[i].type, ArrayType)]
-        array_positions = [i for i in range(count) if i not in value_positions]
+        value_positions = [i for i in range(state_count) if not isinstance(node.inputs[i].type, ArrayType)]
+        array_positions = [i for i in range(state_count) if i not in value_positions]
         roots = {i: self._roots_of(node.results[i], region) for i in array_positions}
         captures = Captures(region)
         initial_state = [region.values[node.inputs[i]] for i in value_positions]
         initial_state += [self._root_index(region, node.inputs[i], roots[i]) for i in array_positions]
-        initial_state += [region.contents[root] for root in written]
+        initial_state += [region.contents[root] for root in written_roots]
         types = [node.results[i].type for i in value_positions]
         types += [value.type for value in initial_state[len(value_positions) :]]
-        inner_regions = []
         for graph in node.regions:
             inner = captures.add_region(graph.name)
             state = iter([inner.graph.add_parameter(type_, "state") for type_ in types])
-            self._set_state(inner, graph.parameters, state, value_positions, roots, written)
-            for parameter, value in zip(graph.parameters[count:], node.inputs[count:], strict=True):
+            self._set_state(inner, graph.parameters, state, value_positions, roots, written_roots)
+            for parameter, value in zip(graph.parameters[state_count:], node.inputs[state_count:], strict=True):
                 captures.bind(inner, parameter, value)
             self._convert_nodes(inner, graph)
             if graph is node.regions[0]:
@@ -251,14 +246,13 @@ class _Conversion:
             else:
                 outputs = [inner.values[graph.outputs[i]] for i in value_positions]
                 outputs += [self._root_index(inner, graph.outputs[i], roots[i]) for i in array_positions]
-                inner.graph.outputs = [*outputs, *(inner.contents[root] for root in written)]
-            inner_regions.append(inner)
-        loop = captures.record("while", initial_state, node, {"state": len(initial_state)}, inner_regions, types)
-        self._set_state(region, node.results, iter(loop.results), value_positions, roots, written)
+                inner.graph.outputs = [*outputs, *(inner.contents[root] for root in written_roots)]
+        loop = captures.record(initial_state, node, {"state": len(initial_state)}, types)
+        self._set_state(region, node.results, iter(loop.results), value_positions, roots, written_roots)
 
     def _set_state(
         self, region: ConvertedRegion, values: Sequence[Value], state: Iterator[Value], value_positions: Sequence[int],
-        roots: Mapping[int, tuple[Value, ...]], written: Sequence[Value],
+        roots: Mapping[int, tuple[Value, ...]], written_roots: Sequence[Value],
     ) -> None:  # fmt: skip
         """Set the values that a loop carries.
 
@@ -269,7 +263,7 @@ class _Conversion:
         for i, array_roots in roots.items():
             root_index = next(state)
             region.references[values[i]] = Reference(array_roots, root_index if len(array_roots) > 1 else None)
-        for root in written:
+        for root in written_roots:
             region.contents[root] = next(state)
 
     def _roots_of(self, value: Value, region: ConvertedRegion) -> tuple[Value, ...]:
@@ -302,7 +296,7 @@ def _accesses_arrays(node: Node) -> bool:
     ) or any(isinstance(value.type, ArrayType) for value in (*node.inputs, *node.results))
 
 
-_ARRAY_OPS: dict[str, Any] = {
+_OP_CONVERTERS: dict[str, Any] = {
     "array_view": _Conversion._add_view, "array_strided": _Conversion._add_view,
     "array_transpose": _Conversion._add_view,
     "array_diagonal": _Conversion._add_view, "array_windows": _Conversion._add_view,
@@ -313,7 +307,7 @@ _ARRAY_OPS: dict[str, Any] = {
     "array_store": _Conversion._convert_store,
     "array_set": _Conversion._convert_store,
 }  # fmt: skip
-_CONTROL: dict[str, Any] = {
+_REGION_CONVERTERS: dict[str, Any] = {
     "call": _Conversion._inline_call, "cond": _Conversion._convert_cond, "while": _Conversion._convert_while
 }
 

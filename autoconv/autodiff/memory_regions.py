@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from autoconv.autodiff.memory_views import ViewStep
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.types import ArrayType
 from autoconv.ops import OPS
@@ -18,14 +19,14 @@ class Reference:
 
     roots: tuple[Value, ...]
     root_index: Value | None = None
-    steps: tuple[tuple[Any, ...], ...] = ()
+    steps: tuple[ViewStep, ...] = ()
 
 
 class ConvertedRegion:
     """A region under construction.
 
-    `values` maps old values to new ones, `references` old arrays to references, and `contents` arrays to their
-    contents.
+    `values` maps old values to new ones, and `references` maps old arrays to references. `contents` maps old arrays
+    that are no views to the values that they hold at present.
     """
 
     def __init__(self, graph: Graph) -> None:
@@ -41,44 +42,36 @@ class Captures:
 
     def __init__(self, outer: ConvertedRegion) -> None:
         self._outer = outer
-        self._inner: list[tuple[ConvertedRegion, dict[Value, Value]]] = []
+        self._regions: list[CapturingRegion] = []
 
-    def add_region(self, name: str) -> ConvertedRegion:
+    def add_region(self, name: str) -> CapturingRegion:
         """Add a region to the node."""
-        result = _CapturingRegion(Graph(name), self._outer)
-        self._inner.append((result, result.captured))
-        return result
+        self._regions.append(CapturingRegion(Graph(name), self._outer))
+        return self._regions[-1]
 
-    def bind(self, inner: ConvertedRegion, parameter: Value, value: Value) -> None:
+    def bind(self, inner: CapturingRegion, parameter: Value, value: Value) -> None:
         """Bind a parameter of the old region to the outer value."""
-        assert isinstance(inner, _CapturingRegion)
         if isinstance(value.type, ArrayType):
             reference = self._outer.references[value]
             root_index = None if reference.root_index is None else inner.capture(reference.root_index)
-            steps = tuple((name, a, tuple(map(inner.capture, operands)), t) for name, a, operands, t in reference.steps)
+            steps = tuple(
+                step._replace(operands=tuple(map(inner.capture, step.operands))) for step in reference.steps
+            )
             inner.references[parameter] = Reference(reference.roots, root_index, steps)
         else:
             inner.values[parameter] = inner.capture(self._outer.values[value])
 
-    def record(
-        self, op: str, leading: list[Value], node: Node, attributes: Any, regions: Sequence[ConvertedRegion],
-        types: Any = None,
-    ) -> Node:  # fmt: skip
-        """Add the node to the enclosing region, with the captures of its regions as inputs."""
-        all_captures: dict[Value, None] = {}
-        for _, captured in self._inner:
-            all_captures.update(dict.fromkeys(captured))
-        for inner, captured in self._inner:
-            uncaptured_parameters = [p for p in inner.graph.parameters if p not in captured.values()]
-            for outer in all_captures:
-                if outer not in captured:
-                    captured[outer] = inner.graph.add_parameter(outer.type, outer.name)
-            inner.graph.parameters = [*uncaptured_parameters, *(captured[outer] for outer in all_captures)]
-        graphs = [inner.graph for inner in regions]
-        return self._outer.graph.add_replacement(node, OPS[op], [*leading, *all_captures], attributes, graphs, types)
+    def record(self, leading_inputs: list[Value], node: Node, attributes: Any, types: Any = None) -> Node:
+        """Add a node in place of `node` to the enclosing region, with the captures of its regions as further inputs."""
+        all_captures = list(dict.fromkeys(outer for inner in self._regions for outer in inner.captured))
+        for inner in self._regions:
+            other_parameters = [p for p in inner.graph.parameters if p not in inner.captured.values()]
+            inner.graph.parameters = [*other_parameters, *map(inner.capture, all_captures)]
+        inputs, graphs = [*leading_inputs, *all_captures], [inner.graph for inner in self._regions]
+        return self._outer.graph.add_replacement(node, node.op, inputs, attributes, graphs, types)
 
 
-class _CapturingRegion(ConvertedRegion):
+class CapturingRegion(ConvertedRegion):
     """A region that captures contents and other values of the enclosing one at their first use."""
 
     def __init__(self, graph: Graph, outer: ConvertedRegion) -> None:
@@ -95,7 +88,9 @@ class _CapturingRegion(ConvertedRegion):
 
 
 class _CapturedContents(dict[Value, Value]):
-    def __init__(self, inner: _CapturingRegion, outer: ConvertedRegion) -> None:
+    """Contents of arrays; those of the enclosing region's arrays are captured when they are read first."""
+
+    def __init__(self, inner: CapturingRegion, outer: ConvertedRegion) -> None:
         super().__init__()
         self._inner = inner
         self._outer = outer
@@ -115,7 +110,7 @@ class _CapturedContents(dict[Value, Value]):
 def select_arm(
     region: ConvertedRegion, index: Value, arms: Sequence[Sequence[Value]], values: Sequence[Value]
 ) -> list[Value]:
-    """Add a `cond` on the index `index`; return the values of the selected arm."""
+    """Add a `cond` on `index`; return the outputs of the selected arm. `values` has the outputs of all arms."""
     captures = list(dict.fromkeys(values))
     graphs = []
     for position, arm in enumerate(arms):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -13,8 +14,17 @@ from autoconv.ops.builder import GraphBuilder
 from autoconv.ops.index_spec import Gather
 
 
-def read_view(b: GraphBuilder, x: Value, step: tuple[Any, ...]) -> Value:
-    """Return the part of an array that a step views; a step is (op, attributes, operands, type of the array)."""
+class ViewStep(NamedTuple):
+    """One op that makes a view of an array."""
+
+    op: str
+    attributes: Mapping[str, Any]
+    operands: tuple[Value, ...]
+    array_type: ArrayType
+
+
+def read_view(b: GraphBuilder, x: Value, step: ViewStep) -> Value:
+    """Return the part of an array that a step views."""
     name, attributes, operands, type_ = step
     if name == "array_view":
         return b.get_item(x, *operands, spec=attributes["spec"])  # type: ignore[no-any-return]
@@ -29,7 +39,7 @@ def read_view(b: GraphBuilder, x: Value, step: tuple[Any, ...]) -> Value:
     return b.get_item(b.reshape(x, shape=(-1,)), _flat_positions(b, attributes, type_), spec=(Gather(),))  # type: ignore[no-any-return]
 
 
-def write_view(b: GraphBuilder, outer: Value, inner: Value, step: tuple[Any, ...]) -> Value:
+def write_view(b: GraphBuilder, outer: Value, inner: Value, step: ViewStep) -> Value:
     """Return `outer` with `inner` stored in the part that the step views."""
     name, attributes, operands, type_ = step
     if name == "array_view":
@@ -37,16 +47,16 @@ def write_view(b: GraphBuilder, outer: Value, inner: Value, step: tuple[Any, ...
     if name == "array_transpose":
         return b.transpose(inner, perm=tuple(np.argsort(attributes["perm"]).tolist()))  # type: ignore[no-any-return]
     if name == "array_part":
-        parts = (inner, b.imag(outer)) if attributes["which"] == "real" else (b.real(outer), inner)
-        return b.complex(*parts)  # type: ignore[no-any-return]
+        real_and_imaginary = (inner, b.imag(outer)) if attributes["which"] == "real" else (b.real(outer), inner)
+        return b.complex(*real_and_imaginary)  # type: ignore[no-any-return]
     if name in ("array_diagonal", "array_windows"):
         return outer  # a read-only view
-    flat = b.set_item(b.reshape(outer, shape=(-1,)), inner, _flat_positions(b, attributes, type_), spec=(Gather(),))
-    return b.reshape(flat, shape=type_.shape)  # type: ignore[no-any-return]
+    flat_x = b.set_item(b.reshape(outer, shape=(-1,)), inner, _flat_positions(b, attributes, type_), spec=(Gather(),))
+    return b.reshape(flat_x, shape=type_.shape)  # type: ignore[no-any-return]
 
 
 def _flat_positions(b: GraphBuilder, attributes: Any, type_: ArrayType) -> Value:
-    """Return the flat index of each element of a strided view."""
+    """Return the flat index in the array of each element of a strided view."""
     if None in type_.shape or None in type_.strides:
         raise_no_gradient("an array is viewed in another shape, and its sizes are known only at run time")
     pairs: list[Any] = list(zip(type_.shape, type_.strides, strict=True))
@@ -54,6 +64,7 @@ def _flat_positions(b: GraphBuilder, attributes: Any, type_: ArrayType) -> Value
     offsets = np.zeros([size for size, _ in pairs], np.int64)
     for axis, (size, stride) in enumerate(pairs):
         offsets += (np.arange(size) * stride).reshape([-1 if d == axis else 1 for d in range(len(pairs))])
+    # Addresses count elements from the lowest one; -1 is between elements.
     position_at_address = np.full((int(offsets.max(initial=0)) - lowest_offset) // type_.dtype.size + 1, -1, np.int64)
     position_at_address[(offsets.reshape(-1) - lowest_offset) // type_.dtype.size] = np.arange(offsets.size)
     addresses = np.full(attributes["shape"], attributes["offset"] - lowest_offset, np.int64)
@@ -62,6 +73,6 @@ def _flat_positions(b: GraphBuilder, attributes: Any, type_: ArrayType) -> Value
     return b.constant(value=position_at_address[addresses // type_.dtype.size], weak=False)  # type: ignore[no-any-return]
 
 
-def raise_no_gradient(reason: str) -> Any:
+def raise_no_gradient(reason: str) -> NoReturn:
     """Raise StagingError for memory without a form as values."""
     raise StagingError(f"{reason}, which has no gradient")

@@ -15,7 +15,6 @@ may change before the backward pass. Functions with other side effects, which wo
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from autoconv.autodiff.conditionals import add_cotangent_parameters
 from autoconv.autodiff.cotangents import (
@@ -33,13 +32,13 @@ from autoconv.graph.graph import Graph, Node, Value, compute_effects, copy_node
 from autoconv.graph.types import ResourceType
 from autoconv.ops.record import OPS
 
-_NOT_REPEATABLE = Effects.READ | Effects.WRITE | Effects.OUTPUT | Effects.RANDOM
+_UNREPEATABLE_EFFECTS = Effects.READ | Effects.WRITE | Effects.OUTPUT | Effects.RANDOM
 
 
 def reverse_recursion(level: Level, node: Node, varied: set[Value], backprop: Callable[..., None]) -> None:
     """Add a call of the function's backward graph."""
     graph = _without_variables(node.regions[0], level, node)
-    if graph.effects & _NOT_REPEATABLE:
+    if graph.effects & _UNREPEATABLE_EFFECTS:
         raise missing_gradient_error(
             node, f"the backward pass runs a recursive function again, and it {_effect_text(graph)}"
         )
@@ -65,9 +64,9 @@ def _effect_text(graph: Graph) -> str:
 
 
 def _backward_graph(
-    level: Level, graph: Graph, positions: tuple[int, ...], output_positions: tuple[int, ...], backprop: Callable[...,
-    None]
-) -> Graph:
+    level: Level, graph: Graph, positions: tuple[int, ...], output_positions: tuple[int, ...],
+    backprop: Callable[..., None],
+) -> Graph:  # fmt: skip
     """Return the backward graph of a recursive function.
 
     It maps parameters and cotangents of the outputs at `output_positions` to cotangents of the parameters at
@@ -107,34 +106,33 @@ def _value_before(level: Level, node: Node, value: Value) -> Value:
     return read.results[0]
 
 
-def _without_variables(graph: Graph, level: Level, node: Node) -> Graph:
+def _without_variables(graph: Graph, level: Level, call: Node) -> Graph:
     """Return the graph with tensor parameters in place of the variables it reads; the graph itself if it reads none."""
     result = level.without_variables.get(graph)
     if result is None:
         if not any(isinstance(value.type, ResourceType) for value in graph.parameters):
             return level.without_variables.setdefault(graph, graph)
-        result = _copy_by_value(graph, level.without_variables, node)
+        result = _copy_by_value(graph, level.without_variables, call)
         compute_effects(result)
     return result
 
 
-def _copy_by_value(graph: Graph, copies: dict[Graph, Graph], node: Node) -> Graph:
+def _copy_by_value(graph: Graph, copies: dict[Graph, Graph], call: Node) -> Graph:
     copy = copies[graph] = Graph(f"{graph.name}_by_value")
-    copies[copy] = copy
+    copies[copy] = copy  # for a call of the copy in a backward graph
     values: dict[Value, Value] = {}
     for parameter in graph.parameters:
         values[parameter] = copy.add_parameter(cotangent_type(parameter.type), parameter.name)
-    for node_of_graph in graph.nodes:
-        inputs = [values[value] for value in node_of_graph.inputs]
-        resources: list[Any] = [v for v in node_of_graph.inputs if isinstance(v.type, ResourceType)]
-        if node_of_graph.op.name == "read_variable" and is_differentiable(node_of_graph.results[0].type):
-            values[node_of_graph.results[0]] = inputs[0]
+    for node in graph.nodes:
+        inputs = [values[value] for value in node.inputs]
+        if node.op.name == "read_variable" and is_differentiable(node.results[0].type):
+            values[node.results[0]] = inputs[0]
             continue
-        if resources and not node_of_graph.regions:
+        if not node.regions and any(isinstance(value.type, ResourceType) for value in node.inputs):
             raise missing_gradient_error(
-                node, f"the backward pass runs a recursive function again, and it contains {node_of_graph.op.name!r}"
+                call, f"the backward pass runs a recursive function again, and it contains {node.op.name!r}"
             )
-        regions = [copies.get(region) or _copy_by_value(region, copies, node) for region in node_of_graph.regions]
-        values.update(zip(node_of_graph.results, copy_node(copy, node_of_graph, inputs, regions).results, strict=True))
+        regions = [copies.get(region) or _copy_by_value(region, copies, call) for region in node.regions]
+        values.update(zip(node.results, copy_node(copy, node, inputs, regions).results, strict=True))
     copy.outputs = [values[value] for value in graph.outputs]
     return copy

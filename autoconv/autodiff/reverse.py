@@ -13,7 +13,7 @@ from autoconv.autodiff.tries import reverse_try
 from autoconv.graph.graph import Node, Value
 from autoconv.ops.record import NoGradient
 
-Reverse = Callable[[Level, Node, set[Value], "Backprop"], None]
+ReverseRule = Callable[[Level, Node, set[Value], "Backprop"], None]
 Backprop = Callable[[Level, set[Value]], None]
 
 
@@ -46,7 +46,7 @@ def _reverse_op(level: Level, node: Node, varied: Iterable[Value]) -> None:
             accumulate(level.builder, level.cotangents, value, level.resolve(cotangent), node)
 
 
-_CONTROL_RULES: dict[str, Reverse] = {
+_CONTROL_RULES: dict[str, ReverseRule] = {
     "cond": reverse_cond,
     "while": reverse_while,
     "call": reverse_call,

@@ -31,8 +31,8 @@ def reverse_try(level: Level, node: Node, varied: set[Value], backprop: Callable
     ]
     for region, is_normal in ((normal, True), (handler, False)):
         region.outputs.append(GraphBuilder(region).constant(value=np.array(is_normal)))
-    (tag,) = extend_node(node, captures, (body, normal, handler), [TensorType(bool_, ())])
-    add_backward_cond(level, node, level.resolve(tag), arms, captures, cotangents, varied, body)
+    (has_completed,) = extend_node(node, captures, (body, normal, handler), [TensorType(bool_, ())])
+    add_backward_cond(level, node, level.resolve(has_completed), arms, captures, cotangents, varied, body)
 
 
 def _reverse_normal(
@@ -41,45 +41,45 @@ def _reverse_normal(
 ) -> Arm:  # fmt: skip
     """Reverse the normal end and then the body, whose results are the normal end's first parameters."""
     output_count = len(body.outputs)
-    leading, captures = list(normal.parameters[:output_count]), normal.parameters[output_count:]
-    child = Region(level, normal, dict(zip(captures, node.inputs, strict=True)))
+    leading_parameters, captured = list(normal.parameters[:output_count]), normal.parameters[output_count:]
+    child = Region(level, normal, dict(zip(captured, node.inputs, strict=True)))
 
     def add_result(value: Value) -> Value:
         body.outputs.append(value)
         parameter = normal.add_parameter(value.type, value.name)
-        leading.append(parameter)
+        leading_parameters.append(parameter)
         return parameter
 
-    body_level = UnconditionalLevel(child, body, dict(zip(body.parameters, captures, strict=True)), add_result)
+    body_level = UnconditionalLevel(child, body, dict(zip(body.parameters, captured, strict=True)), add_result)
     varied_parameters = [p for p, v in zip(body.parameters, node.inputs, strict=True) if v in varied]
     varied_in_body = varied_values(body, varied_parameters, level.heap)
-    varied_results = [p for p, v in zip(leading, body.outputs, strict=True) if v in varied_in_body]
+    varied_body_results = [p for p, v in zip(leading_parameters, body.outputs, strict=True) if v in varied_in_body]
     varied_in_end = varied_values(
-        normal, [*varied_results, *(p for p, v in child.outer.items() if v in varied)], level.heap
+        normal, [*varied_body_results, *(p for p, v in child.outer.items() if v in varied)], level.heap
     )
-    parameters = add_cotangent_parameters(child, [(r, normal.outputs[r.index]) for r in results], varied_in_end)
+    cotangents = add_cotangent_parameters(child, [(r, normal.outputs[r.index]) for r in results], varied_in_end)
     backprop(child, varied_in_end)
-    for parameter, output in zip(leading[:output_count], body.outputs[:output_count], strict=True):
+    for parameter, output in zip(leading_parameters[:output_count], body.outputs[:output_count], strict=True):
         cotangent = child.cotangents.get(parameter)
         if cotangent is not None and output in varied_in_body:
             accumulate(
                 body_level.builder, body_level.cotangents, output, conform(body_level.builder, cotangent, output.type)
             )
     backprop(body_level, varied_in_body)
-    for parameter, capture in zip(body.parameters, captures, strict=True):
+    for parameter, capture_parameter in zip(body.parameters, captured, strict=True):
         if parameter in body_level.cotangents:
-            accumulate(child.builder, child.cotangents, capture, body_level.cotangents[parameter])
-    return Arm(child, captures, parameters, leading)
+            accumulate(child.builder, child.cotangents, capture_parameter, body_level.cotangents[parameter])
+    return Arm(child, captured, cotangents, leading_parameters)
 
 
 def _reverse_handler(
     level: Level, handler: Graph, node: Node, results: list[Value], varied: set[Value], backprop: Callable[..., None]
 ) -> Arm:
     """Reverse the handler. Its first parameter, the exception, is varied, so that a gradient through it is refused."""
-    error, *captures = handler.parameters
-    child = Region(level, handler, dict(zip(captures, node.inputs, strict=True)))
+    error, *capture_parameters = handler.parameters
+    child = Region(level, handler, dict(zip(capture_parameters, node.inputs, strict=True)))
     varied_captures = [p for p, outer in child.outer.items() if outer in varied]
     varied_in_handler = varied_values(handler, [error, *varied_captures], level.heap)
-    parameters = add_cotangent_parameters(child, [(r, handler.outputs[r.index]) for r in results], varied_in_handler)
+    cotangents = add_cotangent_parameters(child, [(r, handler.outputs[r.index]) for r in results], varied_in_handler)
     backprop(child, varied_in_handler)
-    return Arm(child, captures, parameters, [error])
+    return Arm(child, capture_parameters, cotangents, [error])

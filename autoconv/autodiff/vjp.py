@@ -89,8 +89,8 @@ def split(graph: Graph, wrt: Sequence[int], *, recompute_every: int | None = Non
         for i in parameter_positions
     ]
     forward.outputs = [*outputs, *level.saved_values]
-    saved = [level.resolve(value) for value in level.saved_values]
-    backward.parameters = [*cotangents, *saved]
+    saved_parameters = [level.resolve(value) for value in level.saved_values]
+    backward.parameters = [*cotangents, *saved_parameters]
     has_lost_outputs = any(output in varied for i, output in enumerate(outputs) if i not in output_positions)
     return Split(forward, backward, len(outputs), output_positions, parameter_positions, has_lost_outputs)
 

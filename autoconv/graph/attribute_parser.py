@@ -33,7 +33,7 @@ _WORD = re.compile(r"[A-Za-z_]\w*")
 _NUMBER = re.compile(r"-?(?:inf\b|nan\b|\d+(\.\d*)?([eE][+-]?\d+)?)")
 _HEX = re.compile(r"0x[0-9a-f]+")
 _DIMENSION = re.compile(r"[^\s,()<>{}\[\]]+")
-_CLASS = re.compile(r"\w+")
+_CLASS_NAME = re.compile(r"\w+")
 _STRIDE = re.compile(r"\?|-?\d+")
 _TAG = re.compile(r"[^:<>,\n]+")
 
@@ -46,7 +46,7 @@ def parse_value(scanner: Scanner) -> Any:
     number = _number(scanner)
     if number is not None:
         return number
-    for opening, parse in _BRACKETS.items():
+    for opening, parse in _BRACKET_PARSERS.items():
         if scanner.take(opening):
             return parse(scanner)
     if scanner.is_at("<opaque"):
@@ -57,9 +57,9 @@ def parse_value(scanner: Scanner) -> Any:
         scanner.fail(f"expected a value, found {scanner.next_text()}")
     if word in _CONSTANTS:
         return _CONSTANTS[word]
-    if word in _CALLS and scanner.is_at("("):
+    if word in _CALL_PARSERS and scanner.is_at("("):
         scanner.expect("(")
-        value = _CALLS[word](scanner)
+        value = _CALL_PARSERS[word](scanner)
         scanner.expect(")")
         return value
     if word in ATTRIBUTE_CLASSES and scanner.take("("):
@@ -72,21 +72,21 @@ def parse_value(scanner: Scanner) -> Any:
 
 def parse_type(scanner: Scanner) -> Type:
     """Parse the next type; raises GraphSyntaxError."""
-    scanner.skip()
+    scanner.skip_space()
     start = scanner.position
     word = scanner.match(_WORD)
-    if word in _TYPES:
+    if word in _TYPE_PARSERS:
         scanner.expect("<")
-        type_ = _TYPES[word](scanner)
+        type_ = _TYPE_PARSERS[word](scanner)
         scanner.expect(">")
         return type_
-    weak = word == "weak"
-    if weak:
+    is_weak = word == "weak"
+    if is_weak:
         word = scanner.match(_WORD)
     if word not in DTYPES:
         scanner.fail(f"expected a type, found {scanner.text[start : start + 20]!r}", start)
     scanner.expect("[")
-    return TensorType(DTYPES[word], _shape(scanner), weak)
+    return TensorType(DTYPES[word], _shape(scanner), is_weak)
 
 
 def _shape(scanner: Scanner) -> Shape:
@@ -104,38 +104,38 @@ def _shape(scanner: Scanner) -> Shape:
     return tuple(dimensions)
 
 
-def _items(scanner: Scanner, closing: str, item: Callable[[Scanner], Any]) -> tuple[list[Any], bool]:
+def _items(scanner: Scanner, closing: str, parse_item: Callable[[Scanner], Any]) -> tuple[list[Any], bool]:
     """Parse items up to `closing`, which is consumed; return them, and whether a comma stands before it."""
     items: list[Any] = []
     has_comma = False
     while not scanner.is_at(closing):
         if items and not has_comma:
             scanner.fail(f"expected ',' or {closing!r}, found {scanner.next_text()}")
-        items.append(item(scanner))
+        items.append(parse_item(scanner))
         has_comma = scanner.take(",")
     scanner.expect(closing)
     return items, has_comma
 
 
-def _types(scanner: Scanner, item: Callable[[Scanner], Any] = parse_type) -> tuple[Any, ...]:
+def _type_arguments(scanner: Scanner, parse_argument: Callable[[Scanner], Any] = parse_type) -> tuple[Any, ...]:
     types: list[Any] = []
     while not scanner.is_at(">"):
         if types:
             scanner.expect(",")
-        types.append(item(scanner))
+        types.append(parse_argument(scanner))
     return tuple(types)
 
 
 def _map(scanner: Scanner) -> MapType:
-    key = parse_type(scanner)
+    key_type = parse_type(scanner)
     scanner.expect(",")
-    return MapType(key, parse_type(scanner))
+    return MapType(key_type, parse_type(scanner))
 
 
 def _array_type(scanner: Scanner) -> ArrayType:
     shared, read_only = scanner.take("shared"), scanner.take("read_only")
-    elements = parse_type(scanner)
-    if not isinstance(elements, TensorType) or elements.shape is None:
+    element_type = parse_type(scanner)
+    if not isinstance(element_type, TensorType) or element_type.shape is None:
         scanner.fail("expected the dtype and the shape of an array")
     scanner.expect(",")
     scanner.expect("[")
@@ -147,7 +147,7 @@ def _array_type(scanner: Scanner) -> ArrayType:
         if match is None:
             scanner.fail(f"expected a stride, found {scanner.next_text()}")
         strides.append(None if match == "?" else int(match))
-    return ArrayType(elements.dtype, elements.shape, tuple(strides), shared, read_only)
+    return ArrayType(element_type.dtype, element_type.shape, tuple(strides), shared, read_only)
 
 
 def _arm(scanner: Scanner) -> tuple[str, Type]:
@@ -159,27 +159,28 @@ def _arm(scanner: Scanner) -> tuple[str, Type]:
 
 
 def _object(scanner: Scanner) -> ObjectType:
-    kind = scanner.match(_CLASS)
+    kind = scanner.match(_CLASS_NAME)
     if kind is None:
         scanner.fail(f"expected the name of a class, found {scanner.next_text()}")
     return ObjectType(kind)
 
 
-_TYPES: dict[str | None, Callable[[Scanner], Type]] = {
-    "tuple": lambda scanner: TupleType(_types(scanner)),
+# By the word before `<`; what is between the angle brackets is parsed.
+_TYPE_PARSERS: dict[str | None, Callable[[Scanner], Type]] = {
+    "tuple": lambda scanner: TupleType(_type_arguments(scanner)),
     "list": lambda scanner: ListType(parse_type(scanner)),
     "map": _map,
     "resource": lambda scanner: ResourceType(parse_type(scanner)),
     "iterator": lambda scanner: IteratorType(parse_type(scanner)),
     "iterable": lambda scanner: IterableType(parse_type(scanner)),
-    "variant": lambda scanner: VariantType(_types(scanner, _arm)),
+    "variant": lambda scanner: VariantType(_type_arguments(scanner, _arm)),
     "object": _object,
     "array": _array_type,
 }
 
 
 def _number(scanner: Scanner) -> int | float | None:
-    scanner.skip()
+    scanner.skip_space()
     start = scanner.position
     match = scanner.match(_NUMBER)
     if match is None:
@@ -191,8 +192,8 @@ def _number(scanner: Scanner) -> int | float | None:
 
 
 def _tuple(scanner: Scanner) -> Any:
-    items, comma = _items(scanner, ")", parse_value)
-    if len(items) == 1 and not comma:
+    items, has_comma = _items(scanner, ")", parse_value)
+    if len(items) == 1 and not has_comma:
         scanner.fail("a tuple of one item has a comma behind it")
     return tuple(items)
 
@@ -212,9 +213,9 @@ def _dict(scanner: Scanner) -> dict[Any, Any]:
 
 
 def _instance(scanner: Scanner, class_: type, start: int) -> Any:
-    parts, _ = _items(scanner, ")", parse_value)
+    field_values, _ = _items(scanner, ")", parse_value)
     try:
-        return class_(*parts)
+        return class_(*field_values)
     except TypeError as error:
         scanner.fail(str(error), start)
 
@@ -241,7 +242,7 @@ def _bits(scanner: Scanner, width: int) -> int:
 
 
 def _dtype(scanner: Scanner) -> DType:
-    scanner.skip()
+    scanner.skip_space()
     start = scanner.position
     word = scanner.match(_WORD)
     if word not in DTYPES:
@@ -265,6 +266,7 @@ def _array(scanner: Scanner) -> np.ndarray:
 
 
 def _elements(scanner: Scanner, dtype: DType, shape: Any, elements: list[Any]) -> None:
+    """Parse nested elements in brackets, and append them to `elements`."""
     if not shape:
         elements.append(_element(scanner, dtype))
         return
@@ -287,7 +289,7 @@ def _scalar(scanner: Scanner) -> Any:
 
 def _element(scanner: Scanner, dtype: DType) -> Any:
     """Parse one element as NumPy's scalar of the dtype; `bytes` or `str` for a string."""
-    scanner.skip()
+    scanner.skip_space()
     start = scanner.position
     if dtype.is_complex and scanner.take("complex"):
         scanner.expect("(")
@@ -302,14 +304,14 @@ def _element(scanner: Scanner, dtype: DType) -> Any:
         return np.frombuffer(data, dtype.numpy.newbyteorder("<")).astype(dtype.numpy)[0]
     value = parse_value(scanner)
     if dtype.is_string:
-        fits = isinstance(value, (str, bytes))
+        is_allowed = isinstance(value, (str, bytes))
     elif dtype.is_bool:
-        fits = isinstance(value, bool)
+        is_allowed = isinstance(value, bool)
     elif dtype.is_integer:
-        fits = type(value) is int and dtype.min <= value <= dtype.max
+        is_allowed = type(value) is int and dtype.min <= value <= dtype.max
     else:
-        fits = type(value) in (int, float) and dtype.is_floating
-    if not fits:
+        is_allowed = type(value) in (int, float) and dtype.is_floating
+    if not is_allowed:
         text = scanner.text[start : scanner.position]
         scanner.fail(f"expected an element of {dtype.name}, found {text}", start)
     if dtype.is_string:
@@ -325,7 +327,7 @@ def _complex_parts(scanner: Scanner, dtype: DType) -> tuple[Any, Any]:
 
 
 def _error(scanner: Scanner) -> Any:
-    scanner.skip()
+    scanner.skip_space()
     start = scanner.position
     name = scanner.match(_WORD) or ""
     class_ = builtin_exception(name)
@@ -341,12 +343,13 @@ def _error(scanner: Scanner) -> Any:
 
 
 _CONSTANTS = {"None": None, "True": True, "False": False}
-_BRACKETS: dict[str, Callable[[Scanner], Any]] = {
+_BRACKET_PARSERS: dict[str, Callable[[Scanner], Any]] = {
     "(": _tuple,
     "[": lambda scanner: _items(scanner, "]", parse_value)[0],
     "{": _dict,
 }
-_CALLS: dict[str, Callable[[Scanner], Any]] = {
+# By the word before the parentheses; what is between them is parsed.
+_CALL_PARSERS: dict[str, Callable[[Scanner], Any]] = {
     "complex": _complex,
     "bits": _float_bits,
     "array": _array,

@@ -1,4 +1,4 @@
-"""Attribute values as text; `text_parser` restores them bit by bit."""
+"""Attribute values as text; `attribute_parser` restores them exactly."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ TYPES = (
 )  # fmt: skip
 ATTRIBUTE_CLASSES: dict[str, type] = {}  # classes of attribute values that other packages define, by name
 _Class = TypeVar("_Class")
-_BARE = re.compile(r"[A-Za-z0-9_.<>/\-]+")
+_UNQUOTED_NAME = re.compile(r"[A-Za-z0-9_.<>/\-]+")
 
 
 def attribute_class(class_: type[_Class]) -> type[_Class]:
@@ -74,20 +74,20 @@ def value_text(value: Any) -> str:
     if isinstance(value, (np.ndarray, np.generic)):
         return _array_text(value)
     if is_of_attribute_class(value):
-        parts = (value_text(getattr(value, field.name)) for field in fields(value))
-        return f"{type(value).__name__}({', '.join(parts)})"
+        field_texts = (value_text(getattr(value, field.name)) for field in fields(value))
+        return f"{type(value).__name__}({', '.join(field_texts)})"
     return _exception_text(value) or _opaque_text(value)
 
 
 def quote(name: str) -> str:
-    """Return the name, in quotes if it contains other than plain characters."""
-    return name if _BARE.fullmatch(name) else repr(name)
+    """Return the name, in quotes unless it consists of letters, digits and `_.<>/-`."""
+    return name if _UNQUOTED_NAME.fullmatch(name) else repr(name)
 
 
 def builtin_exception(name: str) -> type[BaseException] | None:
     """Return Python's own exception class of that name, or None."""
-    attribute = getattr(builtins, name, None)
-    return attribute if isinstance(attribute, type) and issubclass(attribute, BaseException) else None
+    builtin = getattr(builtins, name, None)
+    return builtin if isinstance(builtin, type) and issubclass(builtin, BaseException) else None
 
 
 def _float_text(value: float) -> str:
@@ -107,13 +107,13 @@ def _array_text(value: Any) -> str:
         return _opaque_text(value)
     if isinstance(value, np.generic):
         return f"scalar({dtype.name}, {element_text(array[()], dtype)})"
-    return f"array({dtype.name}[{shape_text(array.shape)}], {_nested(array, dtype)})"
+    return f"array({dtype.name}[{shape_text(array.shape)}], {_elements_text(array, dtype)})"
 
 
-def _nested(array: np.ndarray, dtype: DType) -> str:
+def _elements_text(array: np.ndarray, dtype: DType) -> str:
     if not array.ndim:
         return element_text(array[()], dtype)
-    return f"[{', '.join(_nested(array[i, ...], dtype) for i in range(len(array)))}]"
+    return f"[{', '.join(_elements_text(array[i, ...], dtype) for i in range(len(array)))}]"
 
 
 def element_text(item: Any, dtype: DType) -> str:
@@ -125,17 +125,18 @@ def element_text(item: Any, dtype: DType) -> str:
     if dtype.is_integer:
         return str(int(item))
     if dtype.is_complex:
-        part = dtype.real_dtype
-        return f"complex({element_text(item.real, part)}, {element_text(item.imag, part)})"
+        part_dtype = dtype.real_dtype
+        return f"complex({element_text(item.real, part_dtype)}, {element_text(item.imag, part_dtype)})"
     array = np.asarray(item, dtype.numpy)
     for text in (str(array[()]), repr(float(item))):
         restored = np.asarray(float(text)).astype(dtype.numpy)
         if restored.tobytes() == array.tobytes():
-            return text if "." in text or "e" in text or "n" in text else f"{text}.0"
+            return text if "." in text or "e" in text or "n" in text else f"{text}.0"  # "n": nan and inf
     return f"bits({int.from_bytes(array.astype(array.dtype.newbyteorder('<')).tobytes(), 'little'):#x})"
 
 
 def _exception_text(value: Any) -> str | None:
+    """Return the text of an exception of Python's own, or of its class; None for other values."""
     if isinstance(value, type):
         name = value.__name__
         return f"error({name})" if builtin_exception(name) is value else None

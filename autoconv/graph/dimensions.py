@@ -55,8 +55,9 @@ def times(first: Dimension, second: Dimension) -> Dimension:
     if first is None or second is None:
         return None
     products: list[tuple[Monomial, int]] = [
-        (tuple(sorted((*first_symbols, *second_symbols), key=_symbol_key)), first_count * second_count)
-        for first_symbols, first_count in monomials(first) for second_symbols, second_count in monomials(second)
+        (tuple(sorted((*first_symbols, *second_symbols), key=_symbol_key)), first_coefficient * second_coefficient)
+        for first_symbols, first_coefficient in monomials(first)
+        for second_symbols, second_coefficient in monomials(second)
     ]
     return _normal_form(add_terms({}, products))
 
@@ -72,18 +73,18 @@ def floor_quotient(dividend: Dimension, divisor: Dimension) -> Dimension:
     """Return the quotient by a positive int, or by a product of argument sizes; None for other divisors."""
     if dividend is None or divisor is None or (isinstance(divisor, int) and divisor <= 0):
         return None
-    exact = quotient(dividend, divisor)
+    exact = exact_quotient(dividend, divisor)
     if exact is not None:
         return exact
     if isinstance(dividend, int) and isinstance(divisor, int):
         return dividend // divisor
-    if isinstance(divisor, Symbol) and not _is_product(divisor):
+    if isinstance(divisor, Symbol) and not _is_product_of_argument_sizes(divisor):
         return None
     return Quotient(f"({dividend})//{_factor_text(divisor)}", dividend, divisor)
 
 
 def minimum(first: Dimension, second: Dimension) -> Dimension:
-    """Return the minimum; a `Minimum` where it is not static. Sizes of arguments, plain symbols, are not 0."""
+    """Return the minimum; a `Minimum` where it is not static. Argument sizes (`Symbol` itself) are at least 1."""
     if first is None or second is None:
         return None
     for number, size in ((first, second), (second, first)):
@@ -97,11 +98,11 @@ def minimum(first: Dimension, second: Dimension) -> Dimension:
 
 
 def maximum(first: Dimension, second: Dimension) -> Dimension:
-    """Return the maximum."""
+    """Return the maximum: the sum of both without their minimum."""
     return plus(plus(first, second), times(minimum(first, second), -1))
 
 
-def has_same_count(first: Sequence[Dimension], second: Sequence[Dimension]) -> bool:
+def have_equal_element_counts(first: Sequence[Dimension], second: Sequence[Dimension]) -> bool:
     """Return whether two shapes have equally many elements, each Quotient in them taken to be exact."""
     if None in first or None in second:
         return False
@@ -111,37 +112,38 @@ def has_same_count(first: Sequence[Dimension], second: Sequence[Dimension]) -> b
         factors = [factor for size in one_shape for factor in _factors(size)]
         for i, factor in enumerate(factors):
             if isinstance(factor, Quotient):
-                return has_same_count(
+                return have_equal_element_counts(
                     (*factors[:i], factor.dividend, *factors[i + 1 :]), (*other_shape, factor.divisor)
                 )
     return False
 
 
-def quotient(dividend: Dimension, divisor: Dimension) -> Dimension:
+def exact_quotient(dividend: Dimension, divisor: Dimension) -> Dimension:
     """Return the exact quotient by an int or a single product; None where the divisor does not divide every term."""
     if dividend is None or divisor is None or divisor == 0:
         return None
     terms = monomials(divisor)
     if len(terms) != 1:
         return None
-    ((divisor_symbols, divisor_count),) = terms
+    ((divisor_symbols, divisor_coefficient),) = terms
     total: dict[Monomial, int] = {}
-    for monomial, count in monomials(dividend):
+    for monomial, coefficient in monomials(dividend):
         remaining = list(monomial)
         for symbol in divisor_symbols:
             if symbol not in remaining:
                 return None
             remaining.remove(symbol)
-        if count % divisor_count:
+        if coefficient % divisor_coefficient:
             return None
-        total[tuple(remaining)] = count // divisor_count
+        total[tuple(remaining)] = coefficient // divisor_coefficient
     return _normal_form(total)
 
 
 def slice_length(size: Dimension, bounds: Sequence[Any], needs: list[Dimension]) -> Dimension:
     """Return the length of a slice, assuming that its bounds lie within the dimension; None if unknown.
 
-    Bounds are dimensions or None. The assumption is added to `needs`, as dimensions that must not be negative.
+    Bounds are dimensions, None, or tuples of dimensions (vectors, for which no length is known). The assumption is
+    added to `needs`, as dimensions that must not be negative.
     """
     start, stop, step = bounds
     step = 1 if step is None else step
@@ -172,6 +174,7 @@ def _is_negative(bound: Any) -> bool:
 
 
 def _bound_position(size: Dimension, bound: Dimension, needs: list[Dimension]) -> Dimension:
+    """Return the position of a bound, which may count from the end; `needs` gets what holds if it is within `size`."""
     if isinstance(bound, int) and bound < 0:
         bound = plus(size, bound)
         needs.append(bound)
@@ -188,10 +191,10 @@ def value_of(dimension: int | Symbol, values: Mapping[str, int]) -> int:
         return min(value_of(dimension.first, values), value_of(dimension.second, values))
     if isinstance(dimension, Sum):
         total = 0
-        for monomial, count in dimension.terms:
+        for monomial, coefficient in dimension.terms:
             for symbol in monomial:
-                count *= value_of(symbol, values)
-            total += count
+                coefficient *= value_of(symbol, values)
+            total += coefficient
         return total
     return dimension if isinstance(dimension, int) else values[dimension.name]
 
@@ -205,8 +208,8 @@ def substitute(dimension: Dimension, value: Callable[[Symbol], Dimension]) -> Di
         return minimum(substitute(dimension.first, value), substitute(dimension.second, value))
     if isinstance(dimension, Sum):
         total: Dimension = 0
-        for monomial, count in dimension.terms:
-            term: Dimension = count
+        for monomial, coefficient in dimension.terms:
+            term: Dimension = coefficient
             for symbol in monomial:
                 term = times(term, substitute(symbol, value))
             total = plus(total, term)
@@ -233,18 +236,18 @@ def is_computed(dimension: Dimension) -> bool:
     return isinstance(dimension, Symbol) and any(isinstance(s, ComputedSize) for s in plain_symbols(dimension))
 
 
-def _is_product(dimension: Symbol) -> bool:
-    """Return whether the dimension is positive whenever all argument sizes are."""
+def _is_product_of_argument_sizes(dimension: Symbol) -> bool:
+    """Return whether the dimension is a product of argument sizes and a positive number, so that it is positive."""
     if not isinstance(dimension, Sum):
         return type(dimension) is Symbol
-    ((monomial, count), *further_terms) = dimension.terms
-    return not further_terms and count > 0 and all(type(symbol) is Symbol for symbol in monomial)
+    ((monomial, coefficient), *further_terms) = dimension.terms
+    return not further_terms and coefficient > 0 and all(type(symbol) is Symbol for symbol in monomial)
 
 
 def _factors(dimension: Dimension) -> Sequence[Dimension]:
     if isinstance(dimension, Sum) and len(dimension.terms) == 1:
-        ((monomial, count),) = dimension.terms
-        return (*monomial, count)
+        ((monomial, coefficient),) = dimension.terms
+        return (*monomial, coefficient)
     return (dimension,)
 
 
@@ -264,10 +267,10 @@ def _normal_form(coefficients: Mapping[Monomial, int]) -> int | Symbol:
     if not terms:
         return 0
     if len(terms) == 1:
-        ((monomial, count),) = terms
+        ((monomial, coefficient),) = terms
         if not monomial:
-            return count
-        if monomial[1:] == () and count == 1:
+            return coefficient
+        if len(monomial) == 1 and coefficient == 1:
             return monomial[0]
     return Sum(_sum_text(terms), terms)
 
@@ -279,11 +282,11 @@ def _term_key(term: tuple[Monomial, int]) -> tuple[int, list[str]]:
 def _sum_text(terms: Sequence[tuple[Monomial, int]]) -> str:
     """Return the text of a sum, such as `2*n*m+n-1`."""
     result = ""
-    for monomial, count in terms:
+    for monomial, coefficient in terms:
         factors = [symbol.name for symbol in monomial]
-        if abs(count) != 1 or not factors:
-            factors.insert(0, str(abs(count)))
-        result += ("-" if count < 0 else "+" if result else "") + "*".join(factors)
+        if abs(coefficient) != 1 or not factors:
+            factors.insert(0, str(abs(coefficient)))
+        result += ("-" if coefficient < 0 else "+" if result else "") + "*".join(factors)
     return result
 
 

@@ -198,10 +198,10 @@ def as_dtype(value: object) -> DType:
     if dtype.kind in "OSU":
         return string
     try:
-        own_dtype = DTYPES[dtype.name]
+        dtype_by_name = DTYPES[dtype.name]
         if dtype.isnative and dtype.isbuiltin == 1:
-            _BY_OBJECT[dtype] = own_dtype
-        return own_dtype
+            _BY_OBJECT[dtype] = dtype_by_name
+        return dtype_by_name
     except KeyError:
         raise TypeError(f"NumPy's {dtype} has no dtype here; there are {', '.join(DTYPES)}.") from None
 

@@ -17,10 +17,10 @@ class Effects(Flag):
 
     # The operators of `Flag` look up the result by its value through the class, which takes ten times as long.
     def __and__(self, other: Effects) -> Effects:
-        return _SETS[self._value_ & other._value_]
+        return _EFFECTS_BY_VALUE[self._value_ & other._value_]
 
     def __or__(self, other: Effects) -> Effects:
-        return _SETS[self._value_ | other._value_]
+        return _EFFECTS_BY_VALUE[self._value_ | other._value_]
 
     @property
     def must_run(self) -> bool:
@@ -32,12 +32,12 @@ class Effects(Flag):
         return "|".join(str(flag.name).lower() for flag in Effects if flag in self) or "pure"
 
 
-_SETS = tuple(Effects(value) for value in range(2 * Effects.RAISE.value))
+_EFFECTS_BY_VALUE = tuple(Effects(value) for value in range(2 * Effects.RAISE.value))
 
 
-def conflict(first: Effects, second: Effects) -> bool:
+def must_keep_order(first: Effects, second: Effects) -> bool:
     """Return whether two nodes with these effects must keep their program order."""
-    ordered = Effects.WRITE | Effects.OUTPUT | Effects.RANDOM | Effects.RAISE
-    if first & ordered and second & ordered:
+    kept_in_order = Effects.WRITE | Effects.OUTPUT | Effects.RANDOM | Effects.RAISE
+    if first & kept_in_order and second & kept_in_order:
         return True
     return bool((first & Effects.WRITE and second & Effects.READ) or (first & Effects.READ and second & Effects.WRITE))

@@ -30,7 +30,7 @@ _NO_ATTRIBUTES: Mapping[str, Any] = {}
 class Span:
     """A range of the user's source; lines and columns count from 1, 0 is unknown.
 
-    `caller` is the span of the call of the function, where the caller was traced too. `plain` is true where errors are
+    `caller` is the span of the call of the function, where the caller was traced too. `has_plain_errors`: errors are
     those of plain Python or NumPy.
     """
 
@@ -41,7 +41,7 @@ class Span:
     end_line: int = 0
     end_column: int = 0
     caller: Span | None = field(default=None, compare=False, repr=False)
-    plain: bool = field(default=False, compare=False, repr=False)
+    has_plain_errors: bool = field(default=False, compare=False, repr=False)
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}"
@@ -321,8 +321,8 @@ def _may_fail_to_broadcast(inputs: Sequence[Value]) -> bool:
     if None in shapes:
         return True
     for dimensions in zip_longest(*map(reversed, shapes), fillvalue=1):
-        others = [d for d in dimensions if d != 1]
-        if len(others) > 1 and (None in others or others.count(others[0]) < len(others)):
+        sizes = [d for d in dimensions if d != 1]
+        if len(sizes) > 1 and (None in sizes or sizes.count(sizes[0]) < len(sizes)):
             return True
     return False
 
@@ -336,8 +336,8 @@ def clone(
     """Copy `graph`, regions included; `rewrite(copy, node, inputs)` may replace a node.
 
     `rewrite` gets the node and its inputs in the copy. It returns the values that replace the node's results
-    (after adding nodes to the copy), or None to copy the node. `begin(copy, parameter, position)` returns the
-    replacement of a parameter of the graph itself.
+    (after adding nodes to the copy), or None to copy the node. `replace_parameter(copy, parameter, position)` returns
+    the value that replaces a parameter of the graph itself.
     """
     copy = _clone(graph, rewrite, {}, replace_parameter)
     compute_effects(copy)
@@ -378,7 +378,7 @@ def copy_node(graph: Graph, node: Node, inputs: Sequence[Value], regions: Sequen
 def append_copy(
     graph: Graph, node: Node, values: dict[Value, Value], regions: Sequence[Graph] | None = None
 ) -> Node:
-    """Append a copy of the node to `graph`; `values` maps the node's inputs, and then its results, to those there."""
+    """Append a copy of the node to `graph`; `values` maps its inputs to values there, and gets its results."""
     copy = copy_node(graph, node, [values[value] for value in node.inputs], regions)
     values.update(zip(node.results, copy.results, strict=True))
     return copy

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from autoconv.graph.effects import Effects, conflict
+from autoconv.graph.effects import Effects, must_keep_order
 from autoconv.graph.graph import Graph, Node, Value, is_recursive
 from autoconv.graph.types import TensorType
 
@@ -71,32 +71,33 @@ def as_graph_def(graph: Graph) -> GraphDef:
     return GraphDef(nodes, FunctionLibrary(list(bodies.values())))
 
 
-def _nodes(graph: Graph, bodies: dict[str, FunctionDef], shared: dict[Graph, str]) -> list[NodeDef]:
-    result = [NodeDef(p.name, "Placeholder", attr=_type_attributes("dtype", p)) for p in graph.parameters]
-    previous: list[Node] = []
+def _nodes(graph: Graph, bodies: dict[str, FunctionDef], recursive_names: dict[Graph, str]) -> list[NodeDef]:
+    node_defs = [NodeDef(p.name, "Placeholder", attr=_type_attributes("dtype", p)) for p in graph.parameters]
+    nodes_with_effects: list[Node] = []
     for node in graph.nodes:
-        inputs = [*map(_reference, node.inputs), *_controls(graph, node, previous)]
-        result.append(NodeDef(node.name, _op_name(node), inputs, node.device, _attributes(node)))
-        result[-1].attr.update(zip(_BODIES.get(node.op.name, ()), _bodies_of(node, bodies, shared), strict=False))
+        inputs = [*map(_reference, node.inputs), *_controls(graph, node, nodes_with_effects)]
+        node_defs.append(NodeDef(node.name, _op_name(node), inputs, node.device, _attributes(node)))
+        body_names = _bodies_of(node, bodies, recursive_names)
+        node_defs[-1].attr.update(zip(_BODY_ATTRIBUTES.get(node.op.name, ()), body_names, strict=False))
         if node.effects:
-            previous.append(node)
-    return result
+            nodes_with_effects.append(node)
+    return node_defs
 
 
-def _bodies_of(node: Node, bodies: dict[str, FunctionDef], shared: dict[Graph, str]) -> list[str]:
-    """Add a node's bodies to the library; return their names in it. `shared` maps recursive bodies to names."""
+def _bodies_of(node: Node, bodies: dict[str, FunctionDef], recursive_names: dict[Graph, str]) -> list[str]:
+    """Add a node's bodies to the library; return their names in it. `recursive_names`: those of recursive bodies."""
     names = []
     for region in node.regions:
-        if region in shared:
-            names.append(shared[region])
+        if region in recursive_names:
+            names.append(recursive_names[region])
             continue
         name = region.name
         while name in bodies:
             name = f"{region.name}_{len(bodies)}"
         if is_recursive(node):
-            shared[region] = name
+            recursive_names[region] = name
         bodies[name] = FunctionDef(Signature(name), [])
-        bodies[name].node_def = _nodes(region, bodies, shared)
+        bodies[name].node_def = _nodes(region, bodies, recursive_names)
         names.append(name)
     return names
 
@@ -121,13 +122,13 @@ def _reference(value: Value) -> str:
     return value.name if value.index == 0 else f"{value.name}:{value.index}"
 
 
-def _controls(graph: Graph, node: Node, previous: list[Node]) -> list[str]:
-    """Return the control inputs: the last earlier node with conflicting effects, and those of the program."""
+def _controls(graph: Graph, node: Node, earlier: list[Node]) -> list[str]:
+    """Return the control inputs: those of the program, and the last node of `earlier` with conflicting effects."""
     names = list(graph.controls.get(node.name, ()))
     ordered = node.effects & ~Effects.RAISE
-    earlier_conflicts = [other for other in previous if ordered and conflict(other.effects & ~Effects.RAISE, ordered)]
-    if earlier_conflicts:
-        names.append(earlier_conflicts[-1].name)
+    conflicts = [other for other in earlier if ordered and must_keep_order(other.effects & ~Effects.RAISE, ordered)]
+    if conflicts:
+        names.append(conflicts[-1].name)
     return [f"^{name}" for name in dict.fromkeys(names)]
 
 
@@ -138,7 +139,8 @@ def _attributes(node: Node) -> dict[str, Any]:
     return _type_attributes("T", node.inputs[0]) if node.inputs else {}
 
 
-_BODIES = {"cond": ("then_branch", "else_branch"), "while": ("cond", "body"), "call": ("f",)}
+# By op: the attributes that name the bodies, as TensorFlow calls them.
+_BODY_ATTRIBUTES = {"cond": ("then_branch", "else_branch"), "while": ("cond", "body"), "call": ("f",)}
 
 
 def _type_attributes(name: str, value: Value) -> dict[str, Any]:

@@ -44,6 +44,7 @@ def _fill(message: Any, node: NodeDef) -> None:
 
 
 def _fill_attribute(message: Any, value: Any) -> None:
+    """Write an attribute: a dtype, the name of a body, a constant, or a shape (None for an unknown rank)."""
     if isinstance(value, DType):
         message.type = value.enum
     elif isinstance(value, str):

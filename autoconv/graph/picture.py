@@ -7,8 +7,8 @@ from html import escape
 
 from autoconv.graph.graph import Graph, Node, Value
 
-_MAX_NODES = 200  # nodes per picture
-_BOXES_PER_ROW = 8  # boxes per row
+_MAX_NODES = 200  # per picture
+_BOXES_PER_ROW = 8
 _BOX_WIDTH, _BOX_HEIGHT, _GAP_X, _GAP_Y = 150, 34, 16, 26  # pixels: box width and height, horizontal and vertical gap
 _STYLE = "font:11px monospace"
 _COLOURS = {"input": "#e8f0fe", "op": "#ffffff", "region": "#fff4d6", "output": "#e6f4ea"}
@@ -26,10 +26,10 @@ def graph_html(graph: Graph) -> str:
 
 
 def _folded_bodies(node: Node) -> str:
-    parts = "".join(f"<div>{escape(body.name)}</div>{graph_html(body)}" for body in node.regions)
+    pictures = "".join(f"<div>{escape(body.name)}</div>{graph_html(body)}" for body in node.regions)
     count = sum(len(body.nodes) for body in node.regions)
     title = f"{escape(node.name)}: {len(node.regions)} bodies, {count} nodes"
-    return f'<details style="margin-left:1em"><summary>{title}</summary>{parts}</details>'
+    return f'<details style="margin-left:1em"><summary>{title}</summary>{pictures}</details>'
 
 
 def _svg(graph: Graph) -> str:
@@ -46,26 +46,26 @@ def _svg(graph: Graph) -> str:
         note = "" if node.span is None else f"\nline {node.span.line}"
         boxes.append(_box(positions[node], node.op.name, text, "region" if node.regions else "op", node.name + note))
     boxes += [_box(positions[i], "output", str(value.type), "output") for i, value in enumerate(graph.outputs)]
-    view = f'width="{width}" height="{height}" viewBox="0 0 {width} {height}"'
-    return f'<svg xmlns="http://www.w3.org/2000/svg" {view}>{"".join(lines)}{"".join(boxes)}</svg>'
+    view_attributes = f'width="{width}" height="{height}" viewBox="0 0 {width} {height}"'
+    return f'<svg xmlns="http://www.w3.org/2000/svg" {view_attributes}>{"".join(lines)}{"".join(boxes)}</svg>'
 
 
 def _box_positions(graph: Graph, nodes: list[Node]) -> dict[object, tuple[int, int]]:
-    """Return the positions of the boxes: below their operands; outputs in order, at the bottom."""
-    depth: dict[object, int] = dict.fromkeys(graph.parameters, 0)
+    """Return the boxes' positions by parameter, node, or index of an output: below their operands, outputs last."""
+    depths: dict[object, int] = dict.fromkeys(graph.parameters, 0)
     for node in nodes:
-        depth[node] = 1 + max((depth.get(_producer(value), 0) for value in node.inputs), default=0)
-    last = max(depth.values(), default=0) + 1
-    depth.update(dict.fromkeys(range(len(graph.outputs)), last))
+        depths[node] = 1 + max((depths.get(_producer(value), 0) for value in node.inputs), default=0)
+    output_depth = max(depths.values(), default=0) + 1
+    depths.update(dict.fromkeys(range(len(graph.outputs)), output_depth))
     rows: dict[int, list[object]] = {}
-    for item, level in depth.items():
-        rows.setdefault(level, []).append(item)
+    for key, depth in depths.items():
+        rows.setdefault(depth, []).append(key)
     positions: dict[object, tuple[int, int]] = {}
     y = _GAP_Y // 2
-    for level in sorted(rows):
-        for start in range(0, len(rows[level]), _BOXES_PER_ROW):
-            for column, item in enumerate(rows[level][start : start + _BOXES_PER_ROW]):
-                positions[item] = (_GAP_X + column * (_BOX_WIDTH + _GAP_X), y)
+    for depth in sorted(rows):
+        for start in range(0, len(rows[depth]), _BOXES_PER_ROW):
+            for column, key in enumerate(rows[depth][start : start + _BOXES_PER_ROW]):
+                positions[key] = (_GAP_X + column * (_BOX_WIDTH + _GAP_X), y)
             y += _BOX_HEIGHT + _GAP_Y
     return positions
 
@@ -93,8 +93,8 @@ def _box(position: tuple[int, int], title: str, text: str, kind: str, note: str 
         f'<text x="{x + 5}" y="{y + 13 + 14 * i}" style="{_STYLE}">{escape(_shorten(line))}</text>'
         for i, line in enumerate((title, text))
     )
-    size = f'width="{_BOX_WIDTH}" height="{_BOX_HEIGHT}"'
-    frame = f'<rect x="{x}" y="{y}" {size} rx="4" fill="{_COLOURS[kind]}" stroke="#666"/>'
+    size_attributes = f'width="{_BOX_WIDTH}" height="{_BOX_HEIGHT}"'
+    frame = f'<rect x="{x}" y="{y}" {size_attributes} rx="4" fill="{_COLOURS[kind]}" stroke="#666"/>'
     return f"<g><title>{escape(note or title)}: {escape(text)}</title>{frame}{text_lines}</g>"
 
 

@@ -14,8 +14,8 @@ class Operator:
 
     name            in special methods, and the name of the function on Python objects: "add", "and"
     symbol          in source text
-    typed           the op on tensors
-    number          the op on Python numbers, with Python's errors; None if there is none
+    tensor_op       the op on tensors
+    number_op       the op on Python numbers, with Python's errors; None if there is none
     ufunc           NumPy's function
     c_api           the end of the name of CPython's function, without "PyNumber_"; a comparison's name there
     mirrored        the name of the comparison with exchanged operands
@@ -23,8 +23,8 @@ class Operator:
 
     name: str
     symbol: str
-    typed: str
-    number: str | None
+    tensor_op: str
+    number_op: str | None
     ufunc: str
     c_api: str
     mirrored: str = ""
@@ -87,10 +87,10 @@ ARITHMETIC = BINARY[:7]
 BITWISE = BINARY[8:]
 OPERATORS = (*BINARY, *COMPARISONS, *UNARY)
 BY_NAME = {record.name: record for record in OPERATORS}
-BY_TYPED_OP = {record.typed: record for record in OPERATORS}
+BY_TENSOR_OP = {record.tensor_op: record for record in OPERATORS}
 MIRRORED = {record.name: record.mirrored for record in COMPARISONS}
 
 __all__ = [
-    "ARITHMETIC", "BINARY", "BITWISE", "BY_NAME", "BY_TYPED_OP", "COMPARISONS", "MIRRORED", "OPERATORS", "UNARY",
+    "ARITHMETIC", "BINARY", "BITWISE", "BY_NAME", "BY_TENSOR_OP", "COMPARISONS", "MIRRORED", "OPERATORS", "UNARY",
     "Operator",
 ]

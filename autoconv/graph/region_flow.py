@@ -51,15 +51,15 @@ def result_sources(node: Node, index: int) -> list[Value]:
     """Return the values that may become a result of a control node; none for other nodes."""
     match node.op.name, node.regions:
         case "while", (_, body):
-            ends = [body]
+            final_regions = [body]
         case "try", (_, normal, handler):
-            ends = [normal, handler]
+            final_regions = [normal, handler]
         case ("cond" | "call"), regions:
-            ends = list(regions)
+            final_regions = list(regions)
         case _:
             return []
-    first = [node.inputs[index]] if node.op.name == "while" else []
-    return [*first, *(region.outputs[index] for region in ends if index < len(region.outputs))]
+    initial = [node.inputs[index]] if node.op.name == "while" else []
+    return [*initial, *(region.outputs[index] for region in final_regions if index < len(region.outputs))]
 
 
 def parameter_sources(node: Node, region: Graph) -> Iterator[tuple[Value, Value]]:

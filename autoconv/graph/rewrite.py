@@ -35,23 +35,23 @@ def attributes_key(attributes: Mapping[str, Any]) -> Hashable:
 
 
 def value_key(value: Any) -> Hashable:
-    """Return a key that is equal for equivalent values. The value has to outlive the key."""
-    kind = type(value)
-    if kind is float:
-        return kind, struct.pack("<d", value)
-    if kind is complex:
-        return kind, struct.pack("<dd", value.real, value.imag)
-    if kind in (tuple, list):
-        return kind, tuple(map(value_key, value))
-    if kind is dict:
-        return kind, tuple((value_key(key), value_key(item)) for key, item in value.items())
+    """Return a key that is equal for equivalent values. The value has to outlive the key, which may hold its id."""
+    class_ = type(value)
+    if class_ is float:
+        return class_, struct.pack("<d", value)
+    if class_ is complex:
+        return class_, struct.pack("<dd", value.real, value.imag)
+    if class_ in (tuple, list):
+        return class_, tuple(map(value_key, value))
+    if class_ is dict:
+        return class_, tuple((value_key(key), value_key(item)) for key, item in value.items())
     if isinstance(value, (np.ndarray, np.generic)):
-        return kind, _array_key(np.asarray(value))
-    if kind in (bool, int, str, bytes, type(None)) or kind.__module__.startswith("autoconv.graph."):
-        return kind, value
+        return class_, _array_key(np.asarray(value))
+    if class_ in (bool, int, str, bytes, type(None)) or class_.__module__.startswith("autoconv.graph."):
+        return class_, value
     if is_of_attribute_class(value):
-        return kind, value
-    return kind, id(value)
+        return class_, value
+    return class_, id(value)
 
 
 def _array_key(array: np.ndarray) -> Hashable:

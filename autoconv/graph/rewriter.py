@@ -58,11 +58,11 @@ class Rewriter(Generic[Shared]):
         """Append the rewritten nodes to the copy."""
         for node in nodes:
             inputs = [self.values[value] for value in node.inputs]
-            outer, self.copy.device = self.copy.device, node.device or self.copy.device
+            outer_device, self.copy.device = self.copy.device, node.device or self.copy.device
             results = self.node(node, inputs)
             if results is None:
                 results = copy_node(self.copy, node, inputs, self.regions(node, inputs)).results
-            self.copy.device = outer
+            self.copy.device = outer_device
             self.values.update(zip(node.results, results, strict=True))
 
     def regions(self, node: Node, inputs: Sequence[Value]) -> list[Graph]:

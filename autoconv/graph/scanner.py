@@ -6,9 +6,9 @@ import ast
 import re
 from typing import NoReturn
 
-_SPACE = re.compile(r"(?:\s|#[^\n]*)*")
+_SPACE_AND_COMMENTS = re.compile(r"(?:\s|#[^\n]*)*")
 _STRING = re.compile(r"""b?(?:'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*")""")
-_BARE = re.compile(r"[A-Za-z0-9_.<>/\-]+")
+_UNQUOTED_NAME = re.compile(r"[A-Za-z0-9_.<>/\-]+")
 
 
 class GraphSyntaxError(ValueError):
@@ -30,21 +30,21 @@ class Scanner:
     def fail(self, message: str, position: int | None = None) -> NoReturn:
         """Raise GraphSyntaxError for the text at `position`, by default the next token."""
         if position is None:
-            self.skip()
+            self.skip_space()
             position = self.position
         start = self.text.rfind("\n", 0, position) + 1
         line = self.text.count("\n", 0, position) + 1
         raise GraphSyntaxError(message, line, position - start + 1) from None
 
-    def skip(self) -> None:
-        match = _SPACE.match(self.text, self.position)
+    def skip_space(self) -> None:
+        match = _SPACE_AND_COMMENTS.match(self.text, self.position)
         assert match is not None
         self.position = match.end()
 
-    def match(self, pattern: re.Pattern[str], skip: bool = True) -> str | None:
+    def match(self, pattern: re.Pattern[str], skip_space: bool = True) -> str | None:
         """Consume and return a match of `pattern`; None where it does not match."""
-        if skip:
-            self.skip()
+        if skip_space:
+            self.skip_space()
         match = pattern.match(self.text, self.position)
         if match is None:
             return None
@@ -52,7 +52,7 @@ class Scanner:
         return match.group()
 
     def is_at(self, symbol: str) -> bool:
-        self.skip()
+        self.skip_space()
         return self.text.startswith(symbol, self.position)
 
     def take(self, symbol: str) -> bool:
@@ -68,36 +68,36 @@ class Scanner:
 
     def next_text(self) -> str:
         """Return the text at the position, quoted for messages."""
-        self.skip()
+        self.skip_space()
         excerpt = self.text[self.position : self.position + 20].split("\n")[0]
         return repr(excerpt) if excerpt else "the end of the text"
 
-    def parse_string(self, skip: bool = True) -> str | bytes | None:
+    def parse_string(self, skip_space: bool = True) -> str | bytes | None:
         """Parse a literal in quotes, bytes with a `b`; None where there is none."""
-        if skip:
-            self.skip()
+        if skip_space:
+            self.skip_space()
         start = self.position
-        match = self.match(_STRING, skip)
-        if match is None:
+        literal = self.match(_STRING, skip_space)
+        if literal is None:
             return None
         try:
-            value = ast.literal_eval(match)
+            value = ast.literal_eval(literal)
         except (SyntaxError, ValueError) as error:
-            self.fail(f"{match} is no literal: {error}", start)
+            self.fail(f"{literal} is no literal: {error}", start)
         assert isinstance(value, (str, bytes))
         return value
 
     def parse_name(self, description: str) -> str:
         """Parse a bare or quoted name."""
-        self.skip()
+        self.skip_space()
         return self.parse_adjacent_name(description)
 
     def parse_adjacent_name(self, description: str) -> str:
         """Parse a name without space before it."""
         start = self.position
-        result = self.parse_string(skip=False)
+        result = self.parse_string(skip_space=False)
         if result is None:
-            result = self.match(_BARE, skip=False)
+            result = self.match(_UNQUOTED_NAME, skip_space=False)
         if not isinstance(result, str):
             self.fail(f"expected {description}, found {self.next_text()}", start)
         return result

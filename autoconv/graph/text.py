@@ -30,23 +30,23 @@ from autoconv.graph.text_parser import GraphScope
 __all__ = ["to_text"]
 
 
-Attributes = Callable[[Node], Mapping[str, Any]]
+AttributeSelection = Callable[[Node], Mapping[str, Any]]
 
 
 def _own_attributes(node: Node) -> Mapping[str, Any]:
     return node.attributes
 
 
-def to_text(graph: Graph, spans: bool = False, attributes: Attributes = _own_attributes) -> str:
+def to_text(graph: Graph, spans: bool = False, attributes: AttributeSelection = _own_attributes) -> str:
     """Return the text of `graph`, regions included, ending in a newline; `spans` adds source lines.
 
-    `attributes` returns the attributes to write of a node, its own by default. Raises ValueError for functions of one
-    name that call each other.
+    `attributes(node)` returns the attributes to write, by default those of the node. Raises ValueError for functions of
+    one name that call each other.
     """
     return "\n".join(_graph_lines(graph, spans, attributes, GraphScope())) + "\n"
 
 
-def _graph_lines(graph: Graph, spans: bool, attributes: Attributes, scope: GraphScope) -> Iterator[str]:
+def _graph_lines(graph: Graph, spans: bool, attributes: AttributeSelection, scope: GraphScope) -> Iterator[str]:
     scope.begin(graph)
     parameters = ", ".join(f"{reference(value)}: {value.type}" for value in graph.parameters)
     yield f"graph {quote(graph.name)}({parameters}) {{"

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 _NUMBER = re.compile(r"\d+")
 _INDEX = re.compile(r":\d+")
-_KEYWORD = re.compile(r"[A-Za-z_]\w*")
+_ATTRIBUTE_NAME = re.compile(r"[A-Za-z_]\w*")
 _LINE_SPACE = re.compile(r"[ \t]*")
-_FUNCTION = re.compile(r"(?=[^\s{#@])")
+_START_OF_NAME = re.compile(r"(?=[^\s{#@])")
 
 __all__ = ["from_text"]
 
@@ -35,7 +35,8 @@ def from_text(text: str, ops: Mapping[str, Op]) -> Graph:
     except RecursionError:
         scanner.fail("the text is nested too deeply")
     compute_effects(graph)
-    if not scanner.is_at("") or scanner.position != len(text):
+    scanner.skip_space()
+    if scanner.position != len(text):
         scanner.fail(f"expected the end of the text, found {scanner.next_text()}")
     return graph
 
@@ -61,13 +62,13 @@ class GraphScope:
 
 def _graph(scanner: Scanner, ops: Mapping[str, Op], scope: GraphScope) -> Graph:
     if scanner.take("again"):
-        scanner.skip()
+        scanner.skip_space()
         start = scanner.position
         name = scanner.parse_name("the name of a graph")
-        graph_before = scope.resolve(name)
-        if graph_before is None:
+        known_graph = scope.resolve(name)
+        if known_graph is None:
             scanner.fail(f"there is no graph {name!r} around or before this", start)
-        return graph_before
+        return known_graph
     scanner.expect("graph")
     graph = Graph(scanner.parse_name("the name of a graph"))
     scope.begin(graph)
@@ -100,7 +101,7 @@ def _node(
     start = scanner.position
     name = _new_name(scanner, graph)
     scanner.expect("=")
-    scanner.skip()
+    scanner.skip_space()
     op_start = scanner.position
     op_name = scanner.parse_name("the name of an op")
     op = ops.get(op_name)
@@ -135,9 +136,9 @@ def _arguments(scanner: Scanner, values: dict[tuple[str, int], Value]) -> tuple[
                 scanner.fail("an input stands before the attributes")
             inputs.append(_reference(scanner, values))
             continue
-        scanner.skip()
+        scanner.skip_space()
         start = scanner.position
-        name = scanner.match(_KEYWORD)
+        name = scanner.match(_ATTRIBUTE_NAME)
         if name is None:
             scanner.fail(f"expected an input or an attribute, found {scanner.next_text()}", start)
         if name in attributes:
@@ -158,7 +159,7 @@ def _types(scanner: Scanner) -> list[Type]:
 
 
 def _new_name(scanner: Scanner, graph: Graph) -> str:
-    scanner.skip()
+    scanner.skip_space()
     start = scanner.position
     scanner.expect("%")
     name = scanner.parse_adjacent_name("a name")
@@ -168,15 +169,15 @@ def _new_name(scanner: Scanner, graph: Graph) -> str:
 
 
 def _reference(scanner: Scanner, values: dict[tuple[str, int], Value]) -> Value:
-    scanner.skip()
+    scanner.skip_space()
     start = scanner.position
     scanner.expect("%")
     name = scanner.parse_adjacent_name("a name")
-    index = scanner.match(_INDEX, skip=False)
-    result = values.get((name, int(index[1:]) if index else 0))
+    index_text = scanner.match(_INDEX, skip_space=False)
+    result = values.get((name, int(index_text[1:]) if index_text else 0))
     if result is None:
-        shown = f"%{name}{index or ''}"
-        scanner.fail(f"there is no value {shown} here: it has to be made before, in this graph", start)
+        full_name = f"%{name}{index_text or ''}"
+        scanner.fail(f"there is no value {full_name} here: it has to be made before, in this graph", start)
     return result
 
 
@@ -185,14 +186,14 @@ def _span(scanner: Scanner) -> Span:
     scanner.expect(":")
     line = _number(scanner)
     column = end_line = end_column = 0
-    if scanner.match(re.compile(":"), skip=False):
+    if scanner.match(re.compile(":"), skip_space=False):
         column = _number(scanner)
         scanner.expect("-")
         end_line = _number(scanner)
         scanner.expect(":")
         end_column = _number(scanner)
-    scanner.match(_LINE_SPACE, skip=False)
-    has_function = scanner.match(_FUNCTION, skip=False) is not None
+    scanner.match(_LINE_SPACE, skip_space=False)
+    has_function = scanner.match(_START_OF_NAME, skip_space=False) is not None
     function = scanner.parse_adjacent_name("the name of a function") if has_function else ""
     return Span(file, line, function, column, end_line, end_column)
 

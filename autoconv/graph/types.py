@@ -75,7 +75,7 @@ class MapType:
 
 @dataclass(frozen=True, slots=True)
 class ResourceType:
-    """A mutable cell, such as a variable's storage, that holds a `value`."""
+    """Mutable storage of one value of the type `value`, such as that of a variable."""
 
     value: Type
 
@@ -148,7 +148,7 @@ class ArrayType:
         if not all(isinstance(size, int) for size in self.shape):
             return self.is_dense
         dimensions = zip(self.shape, self.strides, dense_strides(self.shape, self.dtype), strict=True)
-        return 0 in self.shape or all(size == 1 or stride == dense for size, stride, dense in dimensions)
+        return 0 in self.shape or all(size == 1 or stride == dense_stride for size, stride, dense_stride in dimensions)
 
     @property
     def is_dense(self) -> bool:
@@ -160,8 +160,8 @@ class ArrayType:
 
     def __str__(self) -> str:
         strides = ",".join("?" if stride is None else str(stride) for stride in self.strides)
-        words = "shared " * self.shared + "read_only " * self.read_only
-        return f"array<{words}{self.dtype.name}[{shape_text(self.shape)}], [{strides}]>"
+        flags = "shared " * self.shared + "read_only " * self.read_only
+        return f"array<{flags}{self.dtype.name}[{shape_text(self.shape)}], [{strides}]>"
 
 
 def dense_strides(shape: Sequence[Dimension], dtype: DType) -> tuple[int | None, ...]:
@@ -244,7 +244,7 @@ def join_dtypes(first: TensorType, second: TensorType) -> tuple[DType, bool]:
         # Within one kind take the wider, so that the join is commutative.
         return max(first.dtype, second.dtype, key=lambda d: (weak_rank(d), d.size, d.name)), True
     for weak, typed in ((first, second), (second, first)):
-        if weak.weak and not typed.weak and weak_fits(weak.dtype, typed.dtype):
+        if weak.weak and not typed.weak and can_adopt_dtype(weak.dtype, typed.dtype):
             return typed.dtype, False
     raise NoCommonType(f"{first} and {second} have no common dtype")
 
@@ -254,7 +254,7 @@ def weak_rank(dtype: DType) -> int:
     return 0 if dtype.is_bool else 1 if dtype.is_integer else 2 if dtype.is_floating else 3
 
 
-def weak_fits(weak: DType, typed: DType) -> bool:
+def can_adopt_dtype(weak: DType, typed: DType) -> bool:
     """Return whether a Python number of the weak kind can adopt the typed dtype without changing kind."""
     if weak.is_string or typed.is_string:
         return False

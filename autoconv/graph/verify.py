@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
+from autoconv.graph.dtypes import bool_
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value, node_effects
 from autoconv.graph.types import NoCommonType, ObjectType, TensorType, TupleType, Type, join, shapes_compatible
@@ -37,11 +38,11 @@ def may_agree(first: Type, second: Type) -> bool:
     return True
 
 
-def _verify_graph(graph: Graph, path: str, seen: set[Graph]) -> None:
-    if graph in seen:  # shared by several calls, or recursive
+def _verify_graph(graph: Graph, path: str, verified: set[Graph]) -> None:
+    if graph in verified:  # shared by several calls, or recursive
         return
-    seen.add(graph)
-    values: set[Value] = set()
+    verified.add(graph)
+    defined: set[Value] = set()
     names: set[str] = set()
     for position, parameter in enumerate(graph.parameters):
         location = f"{path}: parameter {position} (%{parameter.name})"
@@ -50,21 +51,21 @@ def _verify_graph(graph: Graph, path: str, seen: set[Graph]) -> None:
         if parameter.node is not None:
             raise VerificationError(f"{location} is recorded as a result of the node %{parameter.node.name}")
         _check_name(location, parameter.name, names)
-        values.add(parameter)
+        defined.add(parameter)
     for node in graph.nodes:
         location = f"{path}: node %{node.name} ({node.op.name})"
         _check_name(location, node.name, names)
         for position, value in enumerate(node.inputs):
-            _check_definition(f"{location}: input {position}", value, graph, values)
+            _check_definition(f"{location}: input {position}", value, graph, defined)
         _check_results(location, node, graph)
         _check_regions(location, node)
         for position, region in enumerate(node.regions):
-            _verify_graph(region, f"{path} / %{node.name}[{position}] {region.name}", seen)
+            _verify_graph(region, f"{path} / %{node.name}[{position}] {region.name}", verified)
         _check_rule(location, node)
         _check_effects(location, node)
-        values.update(node.results)
+        defined.update(node.results)
     for position, value in enumerate(graph.outputs):
-        _check_definition(f"{path}: output {position}", value, graph, values)
+        _check_definition(f"{path}: output {position}", value, graph, defined)
 
 
 def _check_name(location: str, name: str, names: set[str]) -> None:
@@ -73,8 +74,8 @@ def _check_name(location: str, name: str, names: set[str]) -> None:
     names.add(name)
 
 
-def _check_definition(location: str, value: Value, graph: Graph, values: set[Value]) -> None:
-    if value in values:
+def _check_definition(location: str, value: Value, graph: Graph, defined: set[Value]) -> None:
+    if value in defined:
         return
     if value.graph is not graph:
         raise VerificationError(
@@ -96,7 +97,7 @@ def _check_results(location: str, node: Node, graph: Graph) -> None:
 
 
 def _check_regions(location: str, node: Node) -> None:
-    check = _REGIONS.get(node.op.name)
+    check = _REGION_CHECKS.get(node.op.name)
     if check is not None:
         check(location, node)
 
@@ -104,41 +105,38 @@ def _check_regions(location: str, node: Node) -> None:
 def _check_cond(location: str, node: Node) -> None:
     if not node.inputs:
         raise VerificationError(f"{location} has no inputs, its first has to be the index of the arm")
-    index, *captures = (value.type for value in node.inputs)
+    index_type, *capture_types = (value.type for value in node.inputs)
     if not node.regions:
         raise VerificationError(f"{location} has no arms")
-    if isinstance(index, TensorType) and index.dtype.is_bool and len(node.regions) != 2:
+    if isinstance(index_type, TensorType) and index_type.dtype.is_bool and len(node.regions) != 2:
         raise VerificationError(f"{location} has {len(node.regions)} arms for a bool")
     for arm in node.regions:
-        _check_parameters(location, arm, captures, "capture")
+        _check_parameters(location, arm, capture_types, "capture")
         _check_outputs(location, arm, [value.type for value in node.results], "result")
 
 
 def _check_while(location: str, node: Node) -> None:
-    size = node.attributes.get("state")
-    if type(size) is not int or not 0 <= size <= len(node.inputs):
-        raise VerificationError(f"{location}: the attribute state is {size!r} for {len(node.inputs)} inputs")
+    state_size = node.attributes.get("state")
+    if type(state_size) is not int or not 0 <= state_size <= len(node.inputs):
+        raise VerificationError(f"{location}: the attribute state is {state_size!r} for {len(node.inputs)} inputs")
     if len(node.regions) != 2:
         raise VerificationError(f"{location} has {len(node.regions)} regions, it needs a test and a body")
-    if len(node.results) != size:
-        raise VerificationError(f"{location} has {len(node.results)} results for {size} values of state")
+    if len(node.results) != state_size:
+        raise VerificationError(f"{location} has {len(node.results)} results for {state_size} values of state")
     test, body = node.regions
     for region in node.regions:
         _check_parameters(location, region, [value.type for value in node.inputs], "input")
     for position, value in enumerate(node.results):
-        before = node.inputs[position].type
-        if not may_agree(before, value.type):
-            raise VerificationError(f"{location}: state {position} is {before} before the loop, {value.type} after it")
+        initial = node.inputs[position].type
+        if not may_agree(initial, value.type):
+            raise VerificationError(f"{location}: state {position} is {initial} before the loop, {value.type} after it")
     if len(test.outputs) != 1:
         raise VerificationError(f"{location}: the test has {len(test.outputs)} outputs, it needs one")
     condition_type = test.outputs[0].type
-    if not (
-        isinstance(
-            condition_type, TensorType
-        ) and condition_type.dtype.is_bool and shapes_compatible(condition_type.shape, ())
-    ):
+    is_bool = isinstance(condition_type, TensorType) and condition_type.dtype.is_bool
+    if not is_bool or not may_agree(condition_type, TensorType(bool_, ())):
         raise VerificationError(f"{location}: the test gives {condition_type}, it has to give a bool scalar")
-    _check_outputs(location, body, [value.type for value in body.parameters[:size]], "value of state")
+    _check_outputs(location, body, [value.type for value in body.parameters[:state_size]], "value of state")
 
 
 def _check_call(location: str, node: Node) -> None:
@@ -152,10 +150,10 @@ def _check_try(location: str, node: Node) -> None:
     if len(node.regions) != 3:
         raise VerificationError(f"{location} has {len(node.regions)} regions, it needs a body and two ends")
     body, normal, handler = node.regions
-    captures = [value.type for value in node.inputs]
-    _check_parameters(location, body, captures, "capture")
-    _check_parameters(location, normal, [*(value.type for value in body.outputs), *captures], "input")
-    _check_parameters(location, handler, [ObjectType(), *captures], "input")
+    capture_types = [value.type for value in node.inputs]
+    _check_parameters(location, body, capture_types, "capture")
+    _check_parameters(location, normal, [*(value.type for value in body.outputs), *capture_types], "input")
+    _check_parameters(location, handler, [ObjectType(), *capture_types], "input")
     for end in (normal, handler):
         _check_outputs(location, end, [value.type for value in node.results], "result")
 
@@ -177,10 +175,10 @@ def _check_pairs(
         raise VerificationError(
             f"{location} has {_count(len(actual_types), actual_noun)} for {_count(len(expected_types), expected_noun)}"
         )
-    for position, (a, b) in enumerate(zip(actual_types, expected_types, strict=True)):
-        if not may_agree(a, b):
+    for position, (actual, expected) in enumerate(zip(actual_types, expected_types, strict=True)):
+        if not may_agree(actual, expected):
             raise VerificationError(
-                f"{location} has {a} as {actual_noun} {position}, its node has {b} as {expected_noun}"
+                f"{location} has {actual} as {actual_noun} {position}, its node has {expected} as {expected_noun}"
             )
 
 
@@ -188,7 +186,7 @@ def _count(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
-_REGIONS: dict[str, Callable[[str, Node], None]] = {
+_REGION_CHECKS: dict[str, Callable[[str, Node], None]] = {
     "cond": _check_cond,
     "while": _check_while,
     "call": _check_call,
@@ -198,15 +196,15 @@ _REGIONS: dict[str, Callable[[str, Node], None]] = {
 
 def _check_rule(location: str, node: Node) -> None:
     """Check declared types against the type rule: they may be wider or narrower, if one value may have both."""
-    inputs = [value.type for value in node.inputs]
+    input_types = [value.type for value in node.inputs]
     try:
-        types = node.op.result_types(inputs, node.attributes, node.regions)
+        types_by_rule = node.op.result_types(input_types, node.attributes, node.regions)
     except (TypeError, ValueError) as error:
-        raise VerificationError(f"{location}: its rule refuses ({_texts(inputs)}): {error}") from error
+        raise VerificationError(f"{location}: its rule refuses ({_texts(input_types)}): {error}") from error
     declared = [value.type for value in node.results]
-    if len(types) != len(declared) or not all(map(may_agree, types, declared)):
+    if len(types_by_rule) != len(declared) or not all(map(may_agree, types_by_rule, declared)):
         raise VerificationError(
-            f"{location} is declared to give ({_texts(declared)}), but by its rule ({_texts(types)})"
+            f"{location} is declared to give ({_texts(declared)}), but by its rule ({_texts(types_by_rule)})"
         )
 
 

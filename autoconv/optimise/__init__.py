@@ -74,16 +74,16 @@ def optimise(
     for row in OPTIMISATIONS:
         if row.name not in skip:
             before, graph = graph, row.transform(graph, contract)
-            _check(graph, row.name, dump, is_verified=graph is before)
+            _check(graph, row.name, dump, is_unchanged=graph is before)
     return graph
 
 
 def _check(
-    graph: Graph, stage: str, dump: Callable[[str, Graph], None] | None, is_verified: bool = False
+    graph: Graph, stage: str, dump: Callable[[str, Graph], None] | None, is_unchanged: bool = False
 ) -> None:
     if dump is not None:
         dump(stage, graph)
-    if not is_verified and os.environ.get("AUTOCONV_VERIFY", "") not in ("", "0"):
+    if not is_unchanged and os.environ.get("AUTOCONV_VERIFY", "") not in ("", "0"):
         try:
             verify(graph)
         except AssertionError as error:

@@ -48,19 +48,19 @@ class _Merger(Rewriter[str]):
             self._reads.clear()
         if node.effects.must_run or node.regions or not self._escaping.isdisjoint(node.results):
             return None
-        table, key = self._reads if node.effects & Effects.READ else self._results, _key(node, inputs)
-        if key not in table:
-            table[key] = copy_node(self.copy, node, inputs).results
-        return table[key]
+        results_by_key, key = self._reads if node.effects & Effects.READ else self._results, _key(node, inputs)
+        if key not in results_by_key:
+            results_by_key[key] = copy_node(self.copy, node, inputs).results
+        return results_by_key[key]
 
 
 def _key(node: Node, inputs: Sequence[Value]) -> Hashable:
     """Return a value-numbering key; a commutative op's key is independent of the operand order."""
-    order = tuple(map(id, inputs))
+    operand_ids = tuple(map(id, inputs))
     if _may_swap(node):
-        order = tuple(sorted(order))
+        operand_ids = tuple(sorted(operand_ids))
     types = tuple(value.type for value in node.results)
-    return node.op.name, node.device, order, attributes_key(node.attributes), types
+    return node.op.name, node.device, operand_ids, attributes_key(node.attributes), types
 
 
 def _may_swap(node: Node) -> bool:

@@ -58,12 +58,12 @@ class _Liveness:
         self._owners_of_region: dict[Graph, list[Node]] = {}
         self._region_of_node: dict[Node, Graph] = {}
         self._pending: list[Value] = []
-        nodes = list(graph.walk())
-        for node in nodes:
+        all_nodes = list(graph.walk())
+        for node in all_nodes:
             for region in node.regions:
                 self._owners_of_region.setdefault(region, []).append(node)
                 self._region_of_node.update((inner, region) for inner in region.nodes)
-        for node in nodes:
+        for node in all_nodes:
             if _must_run(node, contract):
                 self._mark_with_owners(node)
         self._mark(*graph.outputs)
@@ -94,8 +94,8 @@ class _Liveness:
             if not _is_trimmed(owner):
                 continue
             position = value.graph.parameters.index(value)
-            leading = int(owner.op.traits.selects)
-            self._mark(owner.inputs[leading + position])
+            leading_count = int(owner.op.traits.selects)
+            self._mark(owner.inputs[leading_count + position])
             if owner.op.traits.repeats and position < state_size(owner):
                 self._mark_state(owner, position)
 
@@ -128,8 +128,8 @@ class _Liveness:
         """Return whether a node is live, with all its results and captures."""
         if node not in self.nodes or not _is_trimmed(node):
             return node in self.nodes
-        is_captured = len(self.live_parameters(node)) == len(node.regions[0].parameters)
-        return is_captured and len(self.live_results(node)) == len(node.results)
+        has_live_captures = len(self.live_parameters(node)) == len(node.regions[0].parameters)
+        return has_live_captures and len(self.live_results(node)) == len(node.results)
 
     def live_results(self, node: Node) -> list[int]:
         return [i for i, value in enumerate(node.results) if value in self.values]
@@ -143,11 +143,11 @@ def _must_run(node: Node, contract: str) -> bool:
     if node.effects.must_run or contract == "function":
         return node.effects.must_run
     return bool(node.effects & Effects.RAISE) or (
-        _may_not_fit(node) if node.op.name == "reshape" else has_computed_sizes(node)
+        _may_reshape_fail(node) if node.op.name == "reshape" else has_computed_sizes(node)
     )
 
 
-def _may_not_fit(node: Node) -> bool:
+def _may_reshape_fail(node: Node) -> bool:
     """Return whether a `reshape` may raise at run time because of symbolic sizes."""
     x, result = node.inputs[0].type, node.results[0].type
     assert isinstance(x, TensorType) and isinstance(result, TensorType)
@@ -162,6 +162,7 @@ def _may_not_fit(node: Node) -> bool:
 def _rebuild(
     graph: Graph, live: _Liveness, outputs: Sequence[int], parameters: Sequence[int], copies: dict[Graph, Graph]
 ) -> Graph:
+    """Copy the live nodes of a graph, with the outputs and the parameters at these positions."""
     copy = copies[graph] = Graph(graph.name)
     values: dict[Value, Value] = {}
     for position in parameters:
@@ -184,21 +185,21 @@ def _rebuild(
 def _rebuild_control(
     copy: Graph, node: Node, live: _Liveness, values: dict[Value, Value], copies: dict[Graph, Graph]
 ) -> None:
-    results, parameters = live.live_results(node), live.live_parameters(node)
-    leading = int(node.op.traits.selects)
-    inputs = [*node.inputs[:leading], *(node.inputs[leading + position] for position in parameters)]
+    result_positions, parameters = live.live_results(node), live.live_parameters(node)
+    first = int(node.op.traits.selects)  # after the index of a cond
+    inputs = [*node.inputs[:first], *(node.inputs[first + position] for position in parameters)]
     attributes = {**node.attributes}
     if node.op.traits.repeats:
         test, body = node.regions
         regions = [
             _rebuild(test, live, [0], parameters, copies),
-            _rebuild(body, live, results, parameters, copies),
+            _rebuild(body, live, result_positions, parameters, copies),
         ]
-        attributes |= {"state": len(results)}
+        attributes |= {"state": len(result_positions)}
     else:
-        regions = [_rebuild(region, live, results, parameters, copies) for region in node.regions]
-    types: list[Type] = [node.results[position].type for position in results]
+        regions = [_rebuild(region, live, result_positions, parameters, copies) for region in node.regions]
+    types: list[Type] = [node.results[position].type for position in result_positions]
     node_copy = copy.add_replacement(
         node, node.op, [values[value] for value in inputs], attributes, regions, types,
     )  # fmt: skip
-    values.update(zip((node.results[position] for position in results), node_copy.results, strict=True))
+    values.update(zip((node.results[position] for position in result_positions), node_copy.results, strict=True))

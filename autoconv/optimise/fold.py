@@ -34,7 +34,7 @@ from autoconv.ops.rules import element_count
 
 # Constants are folded already. A graph returns copies of its constants, which would not be read-only.
 _NOT_FOLDED = frozenset({"constant", "absent", "numpy_read_only"})
-LIMIT = 1 << 16  # most elements in the constant operands of a folded node, and in its results
+MAX_ELEMENTS = 1 << 16  # in the constant operands of a folded node, and in its results
 
 
 def fold_constants(graph: Graph, contract: str = "function") -> Graph:
@@ -95,9 +95,9 @@ def _constant_parameters(
     first_capture = {"cond": 1, "while": node.attributes.get("state", 0), "call": 0}.get(node.op.name)
     if first_capture is None:
         return {}
-    leading = int(node.op.traits.selects)
+    leading_count = int(node.op.traits.selects)
     return {
-        position - leading: constants[inputs[position]]
+        position - leading_count: constants[inputs[position]]
         for position in range(first_capture, len(inputs))
         if inputs[position] in constants
     }
@@ -107,24 +107,24 @@ def _evaluate(
     node: Node, inputs: Sequence[Value], constants: Mapping[Value, np.ndarray]
 ) -> list[np.ndarray] | None:
     """Return the results as arrays; None where the node cannot be folded, or its results are too large."""
-    kernel = getattr(node.op.kernel, "__wrapped__", node.op.kernel)  # with NumPy's warnings
+    kernel = getattr(node.op.kernel, "__wrapped__", node.op.kernel)  # the wrapper suppresses NumPy's warnings
     if kernel is None or node.regions or not node.results or node.op.name in _NOT_FOLDED:
         return None
     if node.effects & ~Effects.RAISE or not all(value in constants for value in inputs):
         return None
     arrays = [constants[value] for value in inputs]
-    if sum(array.size for array in arrays) > LIMIT or not _results_are_small(node, inputs, arrays):
+    if sum(array.size for array in arrays) > MAX_ELEMENTS or not _are_results_small(node, inputs, arrays):
         return None
     try:
         with np.errstate(divide="raise", over="raise", invalid="raise", under="ignore"):
             output = kernel(*arrays, **node.attributes)
     except Exception:  # the kernel raises the same error at run time, or NumPy warns of one
         return None
-    results = output if isinstance(output, tuple) else (output,)
-    if len(results) != len(node.results):
+    outputs = output if isinstance(output, tuple) else (output,)
+    if len(outputs) != len(node.results):
         return None
     result_arrays = []
-    for result, value in zip(results, node.results, strict=True):
+    for result, value in zip(outputs, node.results, strict=True):
         array = _as_type(result, value.type)
         if array is None:
             return None
@@ -132,7 +132,7 @@ def _evaluate(
     return result_arrays
 
 
-def _results_are_small(node: Node, inputs: Sequence[Value], arrays: Sequence[np.ndarray]) -> bool:
+def _are_results_small(node: Node, inputs: Sequence[Value], arrays: Sequence[np.ndarray]) -> bool:
     """Return whether the type rule bounds the number of result elements by LIMIT."""
     types = [
         TensorType(as_dtype(array.dtype), array.shape, isinstance(value.type, TensorType) and value.weak)
@@ -143,7 +143,7 @@ def _results_are_small(node: Node, inputs: Sequence[Value], arrays: Sequence[np.
     except (TypeError, ValueError):
         return False
     counts = [element_count(type_.shape) if isinstance(type_, TensorType) else None for type_ in results]
-    return all(count is not None for count in counts) and sum(count or 0 for count in counts) <= LIMIT
+    return all(count is not None for count in counts) and sum(count or 0 for count in counts) <= MAX_ELEMENTS
 
 
 def _as_type(result: Any, type_: Type) -> np.ndarray | None:
@@ -155,8 +155,8 @@ def _as_type(result: Any, type_: Type) -> np.ndarray | None:
         scalar[()] = result
         result = scalar
     array = np.asarray(result)
-    fits = array.dtype == type_.dtype.numpy and shapes_compatible(array.shape, type_.shape)
-    return array if fits else None
+    has_type = array.dtype == type_.dtype.numpy and shapes_compatible(array.shape, type_.shape)
+    return array if has_type else None
 
 
 def _add_constant(copy: Graph, node: Node, value: Value, array: np.ndarray) -> Value:
@@ -176,8 +176,8 @@ def _taken_arm(
     if not 0 <= position < len(node.regions):
         return None
     arm = node.regions[position]
-    pairs = [
+    narrow_and_wide_types = [
         *zip((value.type for value in inputs[1:]), (value.type for value in arm.parameters), strict=True),
         *zip((value.type for value in arm.outputs), (value.type for value in node.results), strict=True),
     ]
-    return arm if all(can_replace(narrow, wide) for narrow, wide in pairs) else None
+    return arm if all(can_replace(narrow, wide) for narrow, wide in narrow_and_wide_types) else None

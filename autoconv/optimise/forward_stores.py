@@ -38,7 +38,7 @@ from autoconv.ops.rules import is_known_to_broadcast
 
 def forward_array_stores(graph: Graph, contract: str = "function") -> Graph:
     """Forward stores in a graph and its regions, each on its own."""
-    return _Forwarder(graph, None).run() if any(map(_makes_array, graph.walk())) else graph
+    return _Forwarder(graph, None).run() if any(map(_creates_forwardable_array, graph.walk())) else graph
 
 
 class _Forwarder(Rewriter[None]):
@@ -109,24 +109,24 @@ class _Forwarder(Rewriter[None]):
 def _materialisation_points(graph: Graph) -> dict[Node | None, list[Value]]:
     """Return the arrays with forwarded stores, by the node before which they are materialised; None for the end."""
     extents = Extents(graph)
-    stored: set[Value] = set()
-    points: dict[Value, Node | None] = {}
+    stored_arrays: set[Value] = set()
+    end_by_array: dict[Value, Node | None] = {}  # the first node that needs the array in memory
     for node in graph.nodes:
         for array in node.inputs:
-            if array in points and points[array] is None and not _is_forwarded(node, array, extents):
-                points[array] = node
-        if node.op.name == "array_store" and points.get(node.inputs[0], node) is None:
-            stored.add(node.inputs[0])
-        if _makes_array(node):
-            points[node.results[0]] = None
-    result: dict[Node | None, list[Value]] = {}
-    for array in points:
-        if array in stored:
-            result.setdefault(points[array], []).append(array)
-    return result
+            if array in end_by_array and end_by_array[array] is None and not _needs_only_contents(node, array, extents):
+                end_by_array[array] = node
+        if node.op.name == "array_store" and end_by_array.get(node.inputs[0], node) is None:
+            stored_arrays.add(node.inputs[0])
+        if _creates_forwardable_array(node):
+            end_by_array[node.results[0]] = None
+    arrays_by_node: dict[Node | None, list[Value]] = {}
+    for array in end_by_array:
+        if array in stored_arrays:
+            arrays_by_node.setdefault(end_by_array[array], []).append(array)
+    return arrays_by_node
 
 
-def _makes_array(node: Node) -> bool:
+def _creates_forwardable_array(node: Node) -> bool:
     if node.op.name == "array_of":
         type_ = node.inputs[0].type
         return isinstance(type_, TensorType) and not type_.weak and not node.attributes.get("read_only")
@@ -135,8 +135,8 @@ def _makes_array(node: Node) -> bool:
     return all(isinstance(size, int) for size in node.attributes["shape"])
 
 
-def _is_forwarded(node: Node, array: Value, extents: Extents) -> bool:
-    """Return whether the node loads the array, stores all of it by a value that is known to fit, or compares sizes."""
+def _needs_only_contents(node: Node, array: Value, extents: Extents) -> bool:
+    """Return whether the node loads the array, stores a value that is known to fit all of it, or compares sizes."""
     if node.op.name == "array_load":
         return True
     if node.op.name == "numpy_shapes":
@@ -150,9 +150,8 @@ def _is_forwarded(node: Node, array: Value, extents: Extents) -> bool:
         return False
     if value_type.shape == target_type.shape:
         return None not in target_type.shape or extents.are_equal(array, node.inputs[1])
-    return all(
-        isinstance(size, int) for size in target_type.shape
-    ) and is_known_to_broadcast(target_type.shape, value_type.shape)
+    has_known_shape = all(isinstance(size, int) for size in target_type.shape)
+    return has_known_shape and is_known_to_broadcast(target_type.shape, value_type.shape)
 
 
 __all__ = ["forward_array_stores"]

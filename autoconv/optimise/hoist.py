@@ -48,7 +48,7 @@ from autoconv.ops.analysis.reads import reads_only_shapes
 from autoconv.ops.rules import element_count
 
 # Ops that are free in a loop. Views and generated elements are free too: backends do not materialise them.
-_FREE = frozenset({"constant", "absent", "broadcast_to"})
+_FREE_OPS = frozenset({"constant", "absent", "broadcast_to"})
 
 
 def hoist_invariants(graph: Graph, contract: str = "function") -> Graph:
@@ -71,48 +71,49 @@ class _Hoister(Rewriter[None]):
 
 
 def _lift(
-    outer: Graph, inputs: list[Value], regions: Sequence[Graph], state: int
+    outer: Graph, inputs: list[Value], regions: Sequence[Graph], state_count: int
 ) -> tuple[list[Value], list[Graph]]:
     """Return the inputs and regions of a loop after moving its invariant nodes to `outer`."""
     lifted: list[tuple[Graph, Value, Value]] = []  # (region, value in the region, value in `outer`)
     lifted_nodes: set[Node] = set()
     for region in regions:
-        available = _Available(outer, dict(zip(region.parameters[state:], inputs[state:], strict=True)))
+        captures = zip(region.parameters[state_count:], inputs[state_count:], strict=True)
+        available = _AvailableValues(outer, dict(captures))
         for node in region.nodes:
             if not available.can_lift(node):
                 continue
             traits = node.op.traits
-            if traits.view or traits.generates or reads_only_shapes(node) or node.op.name in _FREE:
-                available.free.update(node.results)
-            elif node.inputs and (not node.op.traits.elementwise or _does_not_grow(node)):
+            if traits.view or traits.generates or reads_only_shapes(node) or node.op.name in _FREE_OPS:
+                available.free_values.update(node.results)
+            elif node.inputs and (not node.op.traits.elementwise or _is_result_no_larger(node)):
                 lifted_nodes.add(node)
                 lifted += [(region, value, lifted_value) for value, lifted_value in available.lift(node)]
     if not lifted:
         return inputs, list(regions)
     used = {value for region in regions for node in region.nodes if node not in lifted_nodes for value in node.inputs}
     used.update(value for region in regions for value in region.outputs)
-    carried_values = [(region, value, lifted_value) for region, value, lifted_value in lifted if value in used]
-    new_regions = [_rebuild(region, lifted_nodes, carried_values) for region in regions]
-    return [*inputs, *(lifted_value for _, _, lifted_value in carried_values)], new_regions
+    used_by_loop = [(region, value, lifted_value) for region, value, lifted_value in lifted if value in used]
+    new_regions = [_rebuild(region, lifted_nodes, used_by_loop) for region in regions]
+    return [*inputs, *(lifted_value for _, _, lifted_value in used_by_loop)], new_regions
 
 
-class _Available:
+class _AvailableValues:
     """The values of a loop region that are available before the loop: captures and lifted nodes.
 
-    `free` values cost nothing in the loop; they are copied out only where a lifted node needs them.
+    `free_values` values cost nothing in the loop; they are copied out only where a lifted node needs them.
     """
 
     def __init__(self, outer: Graph, available: dict[Value, Value]) -> None:
         self._outer = outer
         self._available = available
-        self.free: set[Value] = set()
+        self.free_values: set[Value] = set()
 
     def can_lift(self, node: Node) -> bool:
         if node.effects is not Effects.PURE or node.regions or not node.results:
             return False
         if not all(isinstance(value.type, TensorType) for value in (*node.inputs, *node.results)):
             return False
-        return all(value in self._available or value in self.free for value in node.inputs)
+        return all(value in self._available or value in self.free_values for value in node.inputs)
 
     def lift(self, node: Node) -> list[tuple[Value, Value]]:
         """Copy the node to the enclosing graph; return pairs of its results in the region and in that graph."""
@@ -128,16 +129,16 @@ class _Available:
         return self._available[value]
 
 
-def _does_not_grow(node: Node) -> bool:
-    """Return whether reading the result costs no more than reading the operands; otherwise the loop recomputes it."""
+def _is_result_no_larger(node: Node) -> bool:
+    """Return whether the result is no larger than an operand; a larger one is cheaper to recompute than to read."""
     counts = [element_count(value.shape) for value in (*node.results, *node.inputs)]
     static_counts = [count for count in counts if count is not None]
     return len(static_counts) == len(counts) and static_counts[0] <= max(static_counts[1:])
 
 
-def _rebuild(region: Graph, lifted_nodes: set[Node], carried_values: Sequence[tuple[Graph, Value, Value]]) -> Graph:
+def _rebuild(region: Graph, lifted_nodes: set[Node], lifted: Sequence[tuple[Graph, Value, Value]]) -> Graph:
     copy, values = begin_copy(region)
-    for owner, value, _ in carried_values:
+    for owner, value, _ in lifted:
         parameter = copy.add_parameter(value.type, value.name)
         if owner is region:
             values[value] = parameter

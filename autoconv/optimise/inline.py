@@ -32,7 +32,7 @@ from autoconv.graph.graph import (
 )
 from autoconv.graph.rewrite import can_replace
 
-LIMIT = 2000  # nodes of a called graph; larger ones stay calls
+MAX_NODES = 2000  # of a called graph; larger ones stay calls
 
 
 def inline_calls(graph: Graph, contract: str = "function") -> Graph:
@@ -64,6 +64,7 @@ def _inline(copy: Graph, node: Node, inputs: list[Value], caller: Span | None) -
 
 
 def _inline_region(region: Graph, caller: Span | None) -> Graph:
+    """Inline the calls in a region of a call's graph; `caller` is the span of that call."""
     result = clone(region, lambda copy, node, inputs: _inline(copy, node, inputs, None))
     for node in result.walk():
         node.span = _append_caller(node.span, caller)
@@ -72,11 +73,11 @@ def _inline_region(region: Graph, caller: Span | None) -> Graph:
 
 def _may_inline(node: Node, inputs: list[Value]) -> bool:
     called = node.regions[0]
-    pairs = [
+    narrow_and_wide_types = [
         *zip((value.type for value in inputs), (value.type for value in called.parameters), strict=True),
         *zip((value.type for value in called.outputs), (value.type for value in node.results), strict=True),
     ]
-    return len(called.nodes) <= LIMIT and all(can_replace(narrow, wide) for narrow, wide in pairs)
+    return len(called.nodes) <= MAX_NODES and all(can_replace(narrow, wide) for narrow, wide in narrow_and_wide_types)
 
 
 def _append_caller(span: Span | None, caller: Span | None) -> Span | None:

@@ -38,7 +38,7 @@ def _collect_lists(graph: Graph) -> _Lists:
 
 
 class _Lists:
-    """Union-find over values that may be versions of one list; the element type is the join of all pushed types.
+    """Union-find over values that may be versions of one list; the element type is the join of all written types.
 
     Conservative: a list with any other use is excluded, and keeps its type. Elements that were never written are read
     as zeros of the shape that the reader has as an attribute; a reader without one excludes the list.
@@ -47,10 +47,10 @@ class _Lists:
     def __init__(self) -> None:
         self._parent: dict[Value, Value] = {}
         self._excluded: set[Value] = set()
-        self._pushed: list[tuple[Value, Type]] = []
-        self._lengths: list[tuple[Value, int | None]] = []  # None for those that are not known
-        self._growing: list[Value] = []  # lists that grow or shrink
-        self._stacks: list[Node] = []
+        self._written_types: list[tuple[Value, Type]] = []  # (list, type of an element written into it)
+        self._created_lengths: list[tuple[Value, int | None]] = []  # (list, its length; None if it is not known)
+        self._resized: list[Value] = []  # lists that grow or shrink
+        self._stack_nodes: list[Node] = []  # of list_stack
 
     def _root(self, value: Value) -> Value:
         self._parent.setdefault(value, value)
@@ -82,21 +82,21 @@ class _Lists:
     def _visit_node(self, node: Node) -> None:
         name, inputs = node.op.name, node.inputs
         if name == "list_empty":
-            self._note_growth(node.results[0])
+            self._note_resizing(node.results[0])
         elif name == "list_reserve":
-            self._lengths.append((node.results[0], _constant_number(inputs[0])))
+            self._created_lengths.append((node.results[0], _constant_number(inputs[0])))
         elif name in ("list_push", "list_pop"):
             self._join(inputs[0], node.results[0])
-            self._note_growth(inputs[0])
-            self._pushed += [(inputs[0], value.type) for value in inputs[1:]]
+            self._note_resizing(inputs[0])
+            self._written_types += [(inputs[0], value.type) for value in inputs[1:]]
         elif name == "list_set":
             self._join(inputs[0], node.results[0])
-            self._pushed.append((inputs[0], inputs[2].type))
+            self._written_types.append((inputs[0], inputs[2].type))
             if node.attributes.get("resize"):
-                self._note_growth(inputs[0])
+                self._note_resizing(inputs[0])
         elif name == "list_stack" and _is_static(node.attributes.get("shape")):
             self._root(inputs[0])
-            self._stacks.append(node)
+            self._stack_nodes.append(node)
         elif name in ("while", "cond", "call") and not is_recursive(node):
             for source, target in flow_edges(node):
                 assert source is not None  # there are no exceptions without a try
@@ -110,51 +110,52 @@ class _Lists:
             for value in values:
                 self.exclude(value)
 
-    def _note_growth(self, value: Value) -> None:
-        self._lengths.append((value, None))
-        self._growing.append(value)
+    def _note_resizing(self, value: Value) -> None:
+        self._created_lengths.append((value, None))
+        self._resized.append(value)
 
     def array_types(self) -> dict[Value, TensorType]:
         """Return the types of arrays for lists that keep their length, and whose elements are arrays of one size."""
-        elements, lengths = self._element_types(), self._known_lengths()
-        excluded = {self._root(value) for value in (*self._excluded, *self._growing)}
-        created = {self._root(value) for value, _ in self._lengths} - excluded
+        type_by_root, length_by_root = self._element_types(), self._known_lengths()
+        excluded = {self._root(value) for value in (*self._excluded, *self._resized)}
+        created = {self._root(value) for value, _ in self._created_lengths} - excluded
         result: dict[Value, TensorType] = {}
         for value in self._parent:
             root = self._root(value)
-            item = _array_element_type(value, elements.get(root))
+            item = _array_element_type(value, type_by_root.get(root))
             if root in created and item is not None:
-                result[value] = TensorType(item.dtype, (lengths[root], *(item.shape or ())))
+                result[value] = TensorType(item.dtype, (length_by_root[root], *(item.shape or ())))
             else:
                 excluded.add(root)
         return {value: type_ for value, type_ in result.items() if self._root(value) not in excluded}
 
     def _element_types(self) -> dict[Value, Type | None]:
-        """Return the join of the elements of each list; None for elements without one."""
-        elements: dict[Value, Type | None] = {}
-        for value, type_ in self._pushed:
+        """Return the join of the types of each list's elements, by its root; None for types without one."""
+        type_by_root: dict[Value, Type | None] = {}
+        for value, type_ in self._written_types:
             root = self._root(value)
             try:
-                type_before = elements.get(root, type_)
-                elements[root] = None if type_before is None else join(type_before, type_)
+                type_before = type_by_root.get(root, type_)
+                type_by_root[root] = None if type_before is None else join(type_before, type_)
             except NoCommonType:
-                elements[root] = None
-        return elements
+                type_by_root[root] = None
+        return type_by_root
 
     def _known_lengths(self) -> dict[Value, int | None]:
-        lengths: dict[Value, int | None] = {}
-        for value, length in self._lengths:
+        """Return the length of each list, by its root; None for one that is unknown or changes."""
+        length_by_root: dict[Value, int | None] = {}
+        for value, length in self._created_lengths:
             root = self._root(value)
-            lengths[root] = length if lengths.get(root, length) == length else None
-        return lengths
+            length_by_root[root] = length if length_by_root.get(root, length) == length else None
+        return length_by_root
 
     def narrow(self) -> bool:
-        elements = self._element_types()
+        type_by_root = self._element_types()
         excluded = {self._root(value) for value in self._excluded}
         changed = False
         for value in list(self._parent):
             root = self._root(value)
-            element = elements.get(root)
+            element = type_by_root.get(root)
             if element is None or root in excluded or not isinstance(value.type, ListType):
                 continue
             old_element = value.type.element
@@ -164,10 +165,10 @@ class _Lists:
         return self._narrow_stacks(excluded) or changed
 
     def _narrow_stacks(self, excluded: set[Value]) -> bool:
-        lengths, changed = self._known_lengths(), False
-        for node in self._stacks:
+        length_by_root, changed = self._known_lengths(), False
+        for node in self._stack_nodes:
             root, (result,) = self._root(node.inputs[0]), node.results
-            length = None if root in excluded else lengths.get(root)
+            length = None if root in excluded else length_by_root.get(root)
             if length is not None and isinstance(result.type, TensorType) and not _is_static(result.type.shape):
                 result.type = result.type.with_shape((length, *node.attributes["shape"]))
                 changed = True
@@ -181,7 +182,7 @@ def _constant_number(value: Value) -> int | None:
 
 
 def _array_element_type(list_: Value, element: Type | None) -> TensorType | None:
-    """Return the type of the elements written into a list if they fit into an array, else None."""
+    """Return the type of the elements of an array for a list, into which `element`s are written; else None."""
     declared = list_.type.element if isinstance(list_.type, ListType) else None
     if not isinstance(element, TensorType) or not isinstance(declared, TensorType) or declared.weak:
         return None

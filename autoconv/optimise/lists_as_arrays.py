@@ -35,7 +35,7 @@ from autoconv.ops.index_spec import INPUT, At
 from autoconv.optimise.list_elements import array_types
 from autoconv.optimise.specialise import CannotSpecialise, specialise
 
-Types = dict[Value, TensorType]
+ArrayTypes = dict[Value, TensorType]
 
 
 def replace_lists_by_arrays(graph: Graph, contract: str = "function") -> Graph:
@@ -51,7 +51,7 @@ def replace_lists_by_arrays(graph: Graph, contract: str = "function") -> Graph:
     return _ListReplacer(sized, types).run() if types else graph
 
 
-class _ListReplacer(Rewriter[Types]):
+class _ListReplacer(Rewriter[ArrayTypes]):
     """Replaces the ops on these lists; `shared` has the arrays' types."""
 
     def type_of(self, value: Value) -> Type:

@@ -34,8 +34,8 @@ from autoconv.ops.builder import GraphBuilder
 from autoconv.ops.index_spec import Mask
 from autoconv.ops.rules import normalised_axes
 
-_MOST_COSTLY = 2  # elementary functions of elements at which the mask may not hold
-_SPEC = (Mask(),)
+_MAX_COSTLY_OPS = 2  # elementary functions that are computed in vain where the mask does not hold
+_MASK_SPEC = (Mask(),)
 
 
 def mask_elements(graph: Graph, contract: str = "function") -> Graph:
@@ -46,21 +46,21 @@ def mask_elements(graph: Graph, contract: str = "function") -> Graph:
 
 def _is_masked_load(node: Node) -> bool:
     """Return whether the node takes the elements at which a mask of known, fitting shape holds."""
-    if node.op.name != "get_item" or node.attributes["spec"] != _SPEC or node.effects is not Effects.PURE:
+    if node.op.name != "get_item" or node.attributes["spec"] != _MASK_SPEC or node.effects is not Effects.PURE:
         return False
     shape = node.inputs[0].shape
     return shape is not None and None not in shape and bool(_rank(node.inputs[1]))
 
 
 def _is_masked_store(node: Node) -> bool:
-    return node.op.name in ("array_set", "set_item") and node.attributes["spec"] == _SPEC
+    return node.op.name in ("array_set", "set_item") and node.attributes["spec"] == _MASK_SPEC
 
 
 class _MaskRewriter(Rewriter[None]):
     """The pass over one graph.
 
-    `_masks` maps the values that are computed only from elements under a mask to the mask and the shape of the whole
-    array.
+    `_masks` maps the values that are computed only from elements under a mask to (mask, shape of the whole array),
+    `_costs` to their numbers of elementary functions.
     """
 
     def __init__(self, graph: Graph, shared: None, copies: dict[Graph, Graph] | None = None) -> None:
@@ -69,7 +69,7 @@ class _MaskRewriter(Rewriter[None]):
         self._costs: dict[Value, int] = {}
         self._whole_values: dict[Value, Value] = {}
         for node in graph.nodes:
-            self._note_mask(node)
+            self._record_mask(node)
         self._replaced = {node for node in graph.nodes if self._rule(node) is not None}
         self._values_in_use = self._find_values_in_use()
 
@@ -81,8 +81,8 @@ class _MaskRewriter(Rewriter[None]):
 
     # ---- analysis
 
-    def _note_mask(self, node: Node) -> None:
-        """Note the mask of the node's result, if it is computed elementwise from elements under one mask."""
+    def _record_mask(self, node: Node) -> None:
+        """Record the mask of the node's result, if it is computed elementwise from elements under one mask."""
         if _is_masked_load(node):
             x, mask = node.inputs
             self._masks[node.results[0]] = mask, tuple(x.shape or ())
@@ -98,18 +98,18 @@ class _MaskRewriter(Rewriter[None]):
         if any(value not in self._masks and not _rank_is_at_most(value, trailing_rank) for value in node.inputs):
             return
         cost = node.op.traits.costly + max(self._costs.get(value, 0) for value in node.inputs)
-        if cost <= _MOST_COSTLY:
+        if cost <= _MAX_COSTLY_OPS:
             self._masks[node.results[0]] = mask, shape
             self._costs[node.results[0]] = cost
 
     def _find_values_in_use(self) -> set[Value]:
         """Return the masked values that are outputs or operands of nodes that are not replaced."""
-        values = {value for value in self.graph.outputs if value in self._masks}
+        values_in_use = {value for value in self.graph.outputs if value in self._masks}
         for node in reversed(self.graph.nodes):
-            is_unused = bool(node.results) and node.results[0] in self._masks and node.results[0] not in values
-            if node not in self._replaced and not is_unused:
-                values.update(value for value in node.inputs if value in self._masks)
-        return values
+            is_dropped = bool(node.results) and node.results[0] in self._masks and node.results[0] not in values_in_use
+            if node not in self._replaced and not is_dropped:
+                values_in_use.update(value for value in node.inputs if value in self._masks)
+        return values_in_use
 
     def _rule(self, node: Node) -> Callable[[GraphBuilder, Node, list[Value]], Sequence[Value]] | None:
         if _is_masked_store(node):
@@ -189,10 +189,10 @@ class _MaskRewriter(Rewriter[None]):
 # ---- reductions
 
 
-def _reduction_rule(neutral: Any) -> Callable[[_MaskRewriter, GraphBuilder, Node], Value]:
+def _reduction_rule(neutral_element: Any) -> Callable[[_MaskRewriter, GraphBuilder, Node], Value]:
     def rule(rewriter: _MaskRewriter, b: GraphBuilder, node: Node) -> Value:
         x = rewriter.whole_value(node.inputs[0])
-        number = b.constant(value=np.asarray(neutral, x.dtype.numpy))
+        number = b.constant(value=np.asarray(neutral_element, x.dtype.numpy))
         selected = b.select(rewriter.mask(b, node.inputs[0]), x, number)
         return _reduce(b, node.op.name, selected, rewriter.axes(node), node)
 
@@ -209,8 +209,8 @@ def _mean(rewriter: _MaskRewriter, b: GraphBuilder, node: Node) -> Value:
     x, dtype, axes = rewriter.whole_value(node.inputs[0]), node.results[0].dtype, rewriter.axes(node)
     mask = rewriter.mask(b, node.inputs[0])
     x = x if x.dtype is dtype else b.cast(x, dtype=dtype)
-    options = {"keepdims": True} if node.attributes.get("keepdims") else {}
-    axis_options = {"axis": None if axes == "all" else axes, **options}
+    keepdims = {"keepdims": True} if node.attributes.get("keepdims") else {}
+    axis_options = {"axis": None if axes == "all" else axes, **keepdims}
     total = b.numpy_sum(b.select(mask, x, b.constant(value=np.zeros((), dtype.numpy))), **axis_options)
     shape = x.shape or ()
     ones = mask if mask.shape == shape else b.broadcast_to(mask, shape=shape)

@@ -22,17 +22,18 @@ class ReadOnlyArrays:
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
-        self._owners: dict[Graph, Node | None] = {graph: None}
-        self._positions: dict[Value, int] = {}
-        self._users: dict[Value, list[tuple[Node, int]]] = {}
-        self._outputs: dict[Value, list[tuple[Graph, int]]] = {}
+        self._owners: dict[Graph, Node | None] = {graph: None}  # the node of each region
+        self._positions: dict[Value, int] = {}  # of parameters
+        self._operand_uses: dict[Value, list[tuple[Node, int]]] = {}
+        self._output_uses: dict[Value, list[tuple[Graph, int]]] = {}
         self._candidates: list[Value] = []
         self._collect(graph)
+        # How many loops each value is the initial state of, counted by position.
         self._initial_uses = Counter(
-            v for v, users in self._users.items() for node, i in users if _is_initial_state(node, i)
+            v for v, users in self._operand_uses.items() for node, i in users if _is_initial_state(node, i)
         )
         self._writes: Writes | None = None
-        self._absent: set[Value] | None = None
+        self._absent_values: set[Value] | None = None
         self.values = set(filter(self._can_be_promoted, self._candidates))
         self.rebuilt_results: set[Value] = set()
         self._reach_fixed_point()
@@ -44,10 +45,10 @@ class ReadOnlyArrays:
             self._positions[value] = i
             self._candidates.append(value)
         for i, value in enumerate(graph.outputs):
-            self._outputs.setdefault(value, []).append((graph, i))
+            self._output_uses.setdefault(value, []).append((graph, i))
         for node in graph.nodes:
             for i, value in enumerate(node.inputs):
-                self._users.setdefault(value, []).append((node, i))
+                self._operand_uses.setdefault(value, []).append((node, i))
             self._candidates += node.results
             for region in node.regions:
                 if region not in self._owners:
@@ -76,17 +77,17 @@ class ReadOnlyArrays:
     def _reach_fixed_point(self) -> None:
         """Remove values with an unsuitable definition or use, to a fixed point."""
         while True:
-            unsuitable = {v for v in self.values if not (self._is_valid_definition(v) and self._are_valid_uses(v))}
-            if not unsuitable:
+            promotable = {v for v in self.values if self._has_promotable_definition(v) and self._has_promotable_uses(v)}
+            if len(promotable) == len(self.values):
                 return
-            self.values -= unsuitable
+            self.values = promotable
 
     # ---- definitions
 
-    def _is_valid_definition(self, value: Value) -> bool:
+    def _has_promotable_definition(self, value: Value) -> bool:
         node = value.node
         if node is None:
-            return self._is_valid_parameter(value)
+            return self._is_promotable_parameter(value)
         if node.op.traits.op_on_tensors:
             return node.inputs[0] in self.values
         if node.op.traits.selects:
@@ -95,29 +96,31 @@ class ReadOnlyArrays:
             return node.regions[1].parameters[value.index] in self.values
         return True
 
-    def _is_valid_parameter(self, parameter: Value) -> bool:
+    def _is_promotable_parameter(self, parameter: Value) -> bool:
         region = parameter.graph
         owner = self._owners[region]
         if owner is None:  # as the state of a loop, an argument keeps its identity where there is no iteration
-            users = self._users.get(parameter)
+            users = self._operand_uses.get(parameter)
             return bool(users) and not self._initial_uses[parameter] and self._is_never_written(parameter)
         position = self._positions[parameter]
         if owner.op.traits.selects:
-            outer, arms = owner.inputs[position + 1], owner.regions
-            return outer in self.values and all(other.parameters[position] in self.values for other in arms)
-        outer = owner.inputs[position]
+            operand, arms = owner.inputs[position + 1], owner.regions
+            return operand in self.values and all(other.parameters[position] in self.values for other in arms)
+        operand = owner.inputs[position]
         if not all(other.parameters[position] in self.values for other in owner.regions):
             return False
         if position >= state_size(owner):
-            return outer in self.values
+            return operand in self.values
         next_array = owner.regions[1].outputs[position]
         if next_array not in self.values or owner.results[position] not in self.values:
             return False
-        return outer in self.values or (self._is_never_written(outer) and outer not in self._possibly_absent())
+        return operand in self.values or (
+            self._is_never_written(operand) and operand not in self._maybe_absent_values()
+        )
 
-    def _possibly_absent(self) -> set[Value]:
+    def _maybe_absent_values(self) -> set[Value]:
         """Return the values of regions, and results of control nodes, that hold no array on some path."""
-        if self._absent is None:
+        if self._absent_values is None:
             targets: dict[Value, list[Value]] = {}
             worklist: list[Value] = []
             for node in self._graph.walk():
@@ -125,12 +128,12 @@ class ReadOnlyArrays:
                 for source, target in flow_edges(node):
                     if source is not None:
                         targets.setdefault(source, []).append(target)
-            self._absent = set()
+            self._absent_values = set()
             while worklist:
-                new_targets = [target for target in targets.get(worklist.pop(), ()) if target not in self._absent]
-                self._absent.update(new_targets)
+                new_targets = [t for t in targets.get(worklist.pop(), ()) if t not in self._absent_values]
+                self._absent_values.update(new_targets)
                 worklist += new_targets
-        return self._absent
+        return self._absent_values
 
     def _is_never_written(self, array: Value) -> bool:
         """Return whether neither the array nor an alias of it is ever written."""
@@ -140,9 +143,9 @@ class ReadOnlyArrays:
 
     # ---- uses
 
-    def _are_valid_uses(self, value: Value) -> bool:
-        if all(self.is_read(node, i) for node, i in self._users.get(value, ())) and all(
-            self.is_passed_on(graph, i) for graph, i in self._outputs.get(value, ())
+    def _has_promotable_uses(self, value: Value) -> bool:
+        if all(self.is_read(node, i) for node, i in self._operand_uses.get(value, ())) and all(
+            self.is_passed_on(graph, i) for graph, i in self._output_uses.get(value, ())
         ):
             return True
         return value.node is not None and value.node.op.traits.repeats and self._can_be_rebuilt(value)
@@ -186,8 +189,8 @@ class ReadOnlyArrays:
     def _find_rebuilt_results(self) -> None:
         for value in self.values:
             if value.node is not None and value.node.op.traits.repeats:
-                is_only_read = all(self.is_read(node, i) for node, i in self._users.get(value, ()))
-                is_passed_on = all(self.is_passed_on(graph, i) for graph, i in self._outputs.get(value, ()))
+                is_only_read = all(self.is_read(node, i) for node, i in self._operand_uses.get(value, ()))
+                is_passed_on = all(self.is_passed_on(graph, i) for graph, i in self._output_uses.get(value, ()))
                 if not (is_only_read and is_passed_on):
                     self.rebuilt_results.add(value)
 

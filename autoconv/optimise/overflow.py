@@ -30,7 +30,7 @@ def may_exceed(graph: Graph) -> bool:
 
     Also true if an array that is made from a list may have another dtype or rank than the graph was traced for.
     """
-    return _ReachedNodes(graph).exceeds
+    return _ReachedNodes(graph).may_exceed_limit
 
 
 def rerun_point(graph: Graph, is_irreversible: Callable[[Node], bool]) -> tuple[Node | None, str]:
@@ -42,7 +42,7 @@ def rerun_point(graph: Graph, is_irreversible: Callable[[Node], bool]) -> tuple[
     if not any(not node.regions and is_irreversible(node) for node in graph.walk()):
         return None, ""
     reached = _ReachedNodes(graph, is_irreversible)
-    return reached.rerun_after, reached.reason
+    return reached.rerun_node, reached.reason
 
 
 def may_change_kind(node: Node) -> bool:
@@ -71,17 +71,17 @@ def may_run_code(node: Node) -> bool:
 class _ReachedNodes:
     """An interval analysis that visits nodes in execution order, and finds where a call may have to rerun.
 
-    `_irreversible_node` is the first irreversible node that was visited. `rerun_after` is this node where the call may
-    have to rerun after it, and `reason` is why.
+    `_irreversible_node` is the first irreversible node that was visited. If the call may have to rerun after it,
+    `rerun_node` is this node, and `reason` says why.
     """
 
     def __init__(self, graph: Graph, is_irreversible: Callable[[Node], bool] = lambda _: False) -> None:
-        self.exceeds = False
-        self.rerun_after: Node | None = None
+        self.may_exceed_limit = False
+        self.rerun_node: Node | None = None
         self.reason = ""
         self._is_irreversible = is_irreversible
-        is_recursive = any(node.attributes.get("recursive") for node in graph.walk())
-        self._irreversible_node = self._first_irreversible(graph) if is_recursive else None
+        has_recursion = any(node.attributes.get("recursive") for node in graph.walk())
+        self._irreversible_node = self._first_irreversible(graph) if has_recursion else None
         self._ranges = RangeAnalysis(self._visit, assumes_slow_growth=True)
         self._ranges.run(graph)
 
@@ -92,7 +92,7 @@ class _ReachedNodes:
             elif not node.regions and self._is_irreversible(node):
                 self._irreversible_node = node
         if is_guess(node) or self._may_exceed(node):
-            self.exceeds = True
+            self.may_exceed_limit = True
             self._note_rerun("an int may outgrow 64 bits")
         if may_change_kind(node):
             self._note_rerun("a number may be of another kind")
@@ -102,7 +102,7 @@ class _ReachedNodes:
     def _may_exceed(self, node: Node) -> bool:
         """Return whether the node computes a number from numbers that may be an int beyond 64 bits."""
         values = (*node.inputs, *node.results)
-        if not node.op.traits.overflow_error or not all(map(_is_number, values)) or _is_floating(node):
+        if not node.op.traits.overflow_error or not all(map(_is_number, values)) or _has_non_integer_result(node):
             return False
         ranges = [self._ranges.of(value) for value in node.inputs]
         known_ranges = [range_ for range_ in ranges if range_ is not None]
@@ -110,8 +110,8 @@ class _ReachedNodes:
         return bounds is None or not is_within_int64(bounds)
 
     def _note_rerun(self, reason: str) -> None:
-        if self.rerun_after is None and self._irreversible_node is not None:
-            self.rerun_after, self.reason = self._irreversible_node, reason
+        if self.rerun_node is None and self._irreversible_node is not None:
+            self.rerun_node, self.reason = self._irreversible_node, reason
 
     def _first_irreversible(self, *graphs: Graph) -> Node | None:
         """Return the first irreversible node of the graphs."""
@@ -127,8 +127,8 @@ def _is_complex(value: Value) -> bool:
     return isinstance(value.type, TensorType) and value.dtype.is_complex
 
 
-def _is_floating(node: Node) -> bool:
-    """Return whether the result is not an int, and so has no limit of 64 bits."""
+def _has_non_integer_result(node: Node) -> bool:
+    """Return whether the result is no int, and so has no limit of 64 bits."""
     type_ = node.results[0].type
     return isinstance(type_, TensorType) and not type_.dtype.is_integer
 

@@ -25,10 +25,10 @@ def test_operators_of_two(record: Operator) -> None:
     assert np.array_equal(getattr(np, record.ufunc)(a, b), expected)
     assert np.array_equal(getattr(a, record.method)(b), expected)
     assert np.array_equal(getattr(b, record.reflected)(a), expected)
-    typed = OPS[record.typed].kernel(a, b)
+    typed = OPS[record.tensor_op].kernel(a, b)
     assert np.array_equal(typed[0] if isinstance(typed, tuple) else typed, expected)
-    if record.number is not None:
-        assert np.asarray(OPS[record.number].kernel(np.array(6), np.array(3))).item() == record.function(6, 3)
+    if record.number_op is not None:
+        assert np.asarray(OPS[record.number_op].kernel(np.array(6), np.array(3))).item() == record.function(6, 3)
 
 
 @pytest.mark.parametrize("record", UNARY, ids=name_of)
@@ -36,9 +36,9 @@ def test_operators_of_one(record: Operator) -> None:
     expected = record.function(X)
     assert np.array_equal(getattr(np, record.ufunc)(X), expected)
     assert np.array_equal(getattr(X, record.method)(), expected)
-    assert np.array_equal(OPS[record.typed].kernel(X), expected)
-    assert record.number is not None
-    assert np.asarray(OPS[record.number].kernel(np.array(6))).item() == record.function(6)
+    assert np.array_equal(OPS[record.tensor_op].kernel(X), expected)
+    assert record.number_op is not None
+    assert np.asarray(OPS[record.number_op].kernel(np.array(6))).item() == record.function(6)
 
 
 @pytest.mark.parametrize("record", BINARY, ids=name_of)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from autoconv.graph.dimensions import monomials, plus, product, quotient, times
+from autoconv.graph.dimensions import exact_quotient, monomials, plus, product, times
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.types import ArrayType, Symbol, TensorType
 from autoconv.ops.rules import element_count
@@ -82,7 +82,7 @@ def _is_bounded(size: Symbol, node: Node) -> bool:
     """Return whether a size is a constant multiple of the size of an input."""
     types = [_array_in_memory(value).type for value in node.inputs]
     shapes = [type_.shape for type_ in types if isinstance(type_, (TensorType, ArrayType)) and type_.shape]
-    return any(isinstance(quotient(size, product(shape)), int) for shape in shapes)
+    return any(isinstance(exact_quotient(size, product(shape)), int) for shape in shapes)
 
 
 def _is_not_constant(value: Value) -> bool:

@@ -161,8 +161,8 @@ _RULES: dict[str, Callable[..., Range | None]] = {
 # By op on tensors, for those with the meaning of the op on Python numbers. Results beyond the dtype wrap, so an
 # interval that exceeds that of the dtype does not hold.
 _TYPED_RULES: dict[str, Callable[..., Range | None]] = {
-    operator.typed: _RULES[operator.number]
-    for operator in BINARY if operator.number in _RULES and operator.name not in ("lshift", "rshift")
+    operator.tensor_op: _RULES[operator.number_op]
+    for operator in BINARY if operator.number_op in _RULES and operator.name not in ("lshift", "rshift")
 } | {
     "negative": _RULES["python_negative"],
     "abs": _absolute,

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.graph.dimensions import floor_quotient, plus, product, quotient, times
+from autoconv.graph.dimensions import exact_quotient, floor_quotient, plus, product, times
 from autoconv.graph.graph import Node, Value
 from autoconv.graph.types import ArrayType, Dimension, TensorType
 from autoconv.ops.index_spec import At, Slice
@@ -95,7 +95,7 @@ def _difference(x: Dimension, y: Dimension) -> Dimension:
 
 def _floor_quotient(x: Dimension, y: Dimension) -> Dimension:
     rounded = floor_quotient(x, y)
-    return quotient(x, y) if rounded is None else rounded
+    return exact_quotient(x, y) if rounded is None else rounded
 
 
 def _number_of_product(sizes: Sizes, node: Node) -> Numbers | None:

@@ -26,9 +26,9 @@ from autoconv.optimise.unboxing.kind_inference import (
 from autoconv.optimise.unboxing.writer import Writer, write
 
 _BINARY_OPS = {
-    operator.name: operator.number.removeprefix("python_") for operator in BINARY if operator.number is not None
+    operator.name: operator.number_op.removeprefix("python_") for operator in BINARY if operator.number_op is not None
 }
-_COMPARISONS = {comparison.name: comparison.typed for comparison in COMPARISONS}
+_COMPARISONS = {comparison.name: comparison.tensor_op for comparison in COMPARISONS}
 _UNARY_OPS = {"neg": "negative", "abs": "abs", "invert": "invert", "int": "int", "float": "float", "bool": "bool"}
 _BITWISE_OPS = frozenset({*(_BINARY_OPS[operator.name] for operator in BITWISE), "invert"})
 _OP_NAMES = {

@@ -52,8 +52,8 @@ from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import Tensor
 from autoconv.runtime.tensors.tensor_methods import TensorMethods, refuse_dtype_comparison_by_numpy
 
-_OP_OF_IN_PLACE = {binary.in_place: binary.typed for binary in BINARY}
-_REFLECTED_METHOD_OF_OP = {binary.typed: binary.reflected for binary in BINARY}
+_OP_OF_IN_PLACE = {binary.in_place: binary.tensor_op for binary in BINARY}
+_REFLECTED_METHOD_OF_OP = {binary.tensor_op: binary.reflected for binary in BINARY}
 
 
 class SymbolicArray(TensorMethods):

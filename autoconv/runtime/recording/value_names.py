@@ -8,7 +8,7 @@ from autoconv.graph.types import TensorType
 from autoconv.ops import OPS
 from autoconv.runtime.support.spans import place_of
 
-_DISPLAY_NAMES = {op: entry.name for entry in ARITHMETIC for op in (entry.typed, entry.number)}
+_DISPLAY_NAMES = {op: entry.name for entry in ARITHMETIC for op in (entry.tensor_op, entry.number_op)}
 
 
 def display_name(op_name: str) -> str:

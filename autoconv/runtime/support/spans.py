@@ -57,11 +57,11 @@ def current_span(plain: bool = False) -> Span | None:
 
 def as_plain(span: Span) -> Span:
     """Return the span of errors that are those of plain Python or NumPy."""
-    if span.plain:
+    if span.has_plain_errors:
         return span
     plain_span = _plain_spans.get(id(span))
     if plain_span is None:
-        plain_span = _plain_spans[id(span)] = span, replace(span, plain=True)
+        plain_span = _plain_spans[id(span)] = span, replace(span, has_plain_errors=True)
     return plain_span[1]
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from autoconv.errors import IntegerLimitError
 from autoconv.graph.dtypes import DType, as_dtype, bool_, complex128, float32, float64, int32, int64
-from autoconv.graph.types import TensorType, weak_fits
+from autoconv.graph.types import TensorType, can_adopt_dtype
 from autoconv.hooks import Hook
 from autoconv.ops.elementwise.python_numbers import to_python_array
 from autoconv.runtime.annotations import DTypeLike, ShapeLike
@@ -219,7 +219,7 @@ def _array_of_numbers(array: np.ndarray, value: object, dtype: DType | None) -> 
     if array.size == 0 and isinstance(value, (list, tuple)):
         return np.empty(array.shape, dtype.numpy)  # an empty list does not determine a dtype
     bools_are_refused = inferred.is_bool and dtype.name not in _DTYPES_FOR_BOOLS
-    if inferred.is_string != dtype.is_string or not weak_fits(inferred, dtype) or bools_are_refused:
+    if inferred.is_string != dtype.is_string or not can_adopt_dtype(inferred, dtype) or bools_are_refused:
         raise TypeError(f"Cannot convert {value!r} to EagerTensor of dtype {dtype.name}")
     if dtype.name == "uint64" and array.size and array.dtype.kind == "i" and array.min() < 0:
         raise out_of_range_error()

@@ -13,7 +13,7 @@ from autoconv.errors import AutoconvError, InvalidArgumentError
 from autoconv.graph.dtypes import DType, as_dtype, int64, string
 from autoconv.graph.graph import Value
 from autoconv.graph.python_operators import ARITHMETIC, OPERATORS
-from autoconv.graph.types import TensorType, weak_fits, weak_rank
+from autoconv.graph.types import TensorType, can_adopt_dtype, weak_rank
 from autoconv.ops import OPS
 from autoconv.ops.control.resources import VARIABLE_OPS
 from autoconv.ops.record import Op
@@ -39,8 +39,8 @@ from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import ArrayTensor, EagerTensor, Tensor
 
 # Ops that have Python's meaning for operands that are all Python numbers: exact, checked ints and Python's errors.
-_PYTHON_OPS = {entry.typed: entry.number for entry in OPERATORS if entry.number is not None}
-_ARITHMETIC_OPS = frozenset(entry.typed for entry in ARITHMETIC)
+_PYTHON_OPS = {entry.tensor_op: entry.number_op for entry in OPERATORS if entry.number_op is not None}
+_ARITHMETIC_OPS = frozenset(entry.tensor_op for entry in ARITHMETIC)
 
 
 def apply(op_name: str, *operands: Any, name: str | None = None, **attributes: Any) -> Any:
@@ -188,7 +188,7 @@ class _NumberList:
         weak_dtypes = [weak_dtype(other) for other in others if isinstance(other, NUMBERS)]
         weak_dtypes += [other.dtype for other in others if isinstance(other, _NumberList)]
         if typed_dtypes:
-            return to_array(self.values, typed_dtypes[0] if weak_fits(own_dtype, typed_dtypes[0]) else None)
+            return to_array(self.values, typed_dtypes[0] if can_adopt_dtype(own_dtype, typed_dtypes[0]) else None)
         widest = max(weak_dtypes, key=weak_rank, default=own_dtype)
         if weak_rank(widest) <= weak_rank(own_dtype):
             return to_array(self.values)
@@ -325,7 +325,7 @@ def _convert_to_dtype(value: object, target: DType, weak: bool, region: Region |
         if value.type.dtype is target and (weak or not value.weak):
             return value
         if value.weak:
-            if not weak and not weak_fits(value.type.dtype, target):
+            if not weak and not can_adopt_dtype(value.type.dtype, target):
                 raise TypeError(
                     f"{op.graphdef}: the Python {_kind_name(value.type.dtype)} does not fit the "
                     f"{target.name} tensor it meets; cast the tensor first."

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.errors import Place, StagingError
-from autoconv.graph.python_operators import BITWISE, BY_TYPED_OP, MIRRORED
+from autoconv.graph.python_operators import BITWISE, BY_TENSOR_OP, MIRRORED
 from autoconv.hooks import Hook
 from autoconv.runtime.recording.tracebacks import present, present_errors
 from autoconv.runtime.support.caller_instruction import comparison_of, is_in_place
@@ -109,7 +109,7 @@ def refuse_dtype_comparison_by_numpy(frame: Any) -> None:
 
 
 # Operators that Python's complex numbers do not support, and those that floats do not.
-_INTEGER_OPS = frozenset(entry.typed for entry in BITWISE)
+_INTEGER_OPS = frozenset(entry.tensor_op for entry in BITWISE)
 _REAL_OPS = frozenset({"floor_divide", "modulo", "matmul"}) | _INTEGER_OPS
 
 
@@ -154,7 +154,7 @@ def _sample(value: Any) -> tuple[Any] | None:
 
 
 def _binary_methods(op: str) -> tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any]]:
-    operator_entry = BY_TYPED_OP[op]
+    operator_entry = BY_TENSOR_OP[op]
     plain, mirrored = operator_entry.method, operator_entry.reflected
 
     def forward(self: Any, other: object) -> Any:
@@ -185,7 +185,7 @@ def _binary_methods(op: str) -> tuple[Callable[[Any, Any], Any], Callable[[Any, 
 
 
 def _comparison_method(op: str) -> Callable[[Any, Any], Any]:
-    operator_entry = BY_TYPED_OP[op]
+    operator_entry = BY_TENSOR_OP[op]
     mirrored = operator_entry.reflected
 
     def compare(self: Any, other: object) -> Any:

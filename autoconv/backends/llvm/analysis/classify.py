@@ -19,7 +19,7 @@ from autoconv.backends.llvm.analysis.representation import (
     uses_open_sizes,
 )
 from autoconv.backends.llvm.ir.types import is_narrow, is_native
-from autoconv.graph.dimensions import has_same_count, is_computed, plus
+from autoconv.graph.dimensions import have_equal_element_counts, is_computed, plus
 from autoconv.graph.dtypes import DType
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value
@@ -232,7 +232,7 @@ def _has_equal_count(node: Node) -> bool:
         unit_axes = {axis for axis, size in enumerate(source) if size == 1}
         return axes is None or {axis % len(source) for axis in axes} <= unit_axes
     source_sizes, result_sizes = ([size for size in shape if size != 1] for shape in (source, result))
-    return source_sizes == result_sizes or has_same_count(source, result)
+    return source_sizes == result_sizes or have_equal_element_counts(source, result)
 
 
 def _classify_gather(node: Node) -> str:

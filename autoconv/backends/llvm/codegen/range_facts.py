@@ -75,5 +75,5 @@ def _record_offset(body: Body, element: Element, base: Element, range_: Range) -
 
 
 # By the op on tensors, the op on Python numbers, whose names this module uses.
-_NUMBER_OPS = {operator.typed: operator.number for operator in BINARY if operator.number is not None}
+_NUMBER_OPS = {operator.tensor_op: operator.number_op for operator in BINARY if operator.number_op is not None}
 _LLVM_OPERATORS = {"python_add": "add", "python_subtract": "sub", "python_multiply": "mul"}

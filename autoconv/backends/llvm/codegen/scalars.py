@@ -26,7 +26,7 @@ from autoconv.ops.analysis.value_range import cast_range, is_within_int64, resul
 
 # By op, the operation of LLVM's arithmetic with an overflow bit.
 _OPERATION_WITH_OVERFLOW = {
-    operator.typed: operator.name for operator in BINARY if operator.name in ("add", "sub", "mul")
+    operator.tensor_op: operator.name for operator in BINARY if operator.name in ("add", "sub", "mul")
 }
 _SAFE_ADDEND = (1 << 40) - 1  # sums of fewer than four million numbers of at most this size fit into 64 bits
 

@@ -18,7 +18,7 @@ from autoconv.backends.llvm.legalize.shaped_builder import (
     reshape,
     slice_axis,
 )
-from autoconv.graph.dimensions import plus, quotient, times
+from autoconv.graph.dimensions import exact_quotient, plus, times
 from autoconv.graph.dtypes import float32, float64
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Node, Value
@@ -80,7 +80,7 @@ def _sum_tiles(b: GraphBuilder, node: Node, inputs: Any) -> Any:
         return None
     shape: list[Dimension] = []
     for full_size, size in zip(dimensions(x), parts, strict=True):
-        shape += [quotient(full_size, size), size]
+        shape += [exact_quotient(full_size, size), size]
     if None in shape:
         return None
     return b.reduce_sum(reshape(b, x, shape), axis=tuple(range(0, len(shape), 2)), keepdims=False)
@@ -176,11 +176,11 @@ def _integer_mean(b: GraphBuilder, node: Node, inputs: Any) -> Any:
 
 def _divide_towards_zero(b: GraphBuilder, total: Any, divisor: Any) -> Any:
     dtype = total.dtype
-    quotient = b.floor_divide(total, divisor)
+    exact_quotient = b.floor_divide(total, divisor)
     zero, one = (b.constant(value=np.asarray(number, dtype.numpy)) for number in (0, 1))
-    remainder = b.subtract(total, b.multiply(quotient, divisor))
+    remainder = b.subtract(total, b.multiply(exact_quotient, divisor))
     needs_increment = b.logical_and(b.not_equal(remainder, zero), b.less(total, zero))
-    return b.add(quotient, b.select(needs_increment, one, zero))
+    return b.add(exact_quotient, b.select(needs_increment, one, zero))
 
 
 def _round(b: GraphBuilder, node: Node, inputs: Any) -> Any:
