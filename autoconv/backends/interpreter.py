@@ -137,7 +137,8 @@ def _kernel(node: Node, compile_region: Compile) -> Function:
         except Exception as error:
             if "_autoconv_spans" in error.__dict__:  # raised before and reraised by a handler
                 raise
-            python_error = error.plain if isinstance(error, OpError) and span is not None and span.has_plain_errors else None
+            is_plain = span is not None and span.has_plain_errors
+            python_error = error.plain if is_plain and isinstance(error, OpError) else None
             locate(python_error or error, error_location)
             if python_error is None:
                 raise
