@@ -27,7 +27,8 @@ def exception_to_raise(error: Any, rest: Any, raised: Any, caught_parts: Any) ->
 
     It consists of `rest`, the part that no clause caught, and of the errors that the clauses `raised`.
     """
-    if any(map(_is_deferred, (error, rest, raised, caught_parts, *raised, *caught_parts))):
+    is_deferred = any(map(_is_deferred, (error, rest, raised, caught_parts)))
+    if is_deferred or any(map(_is_deferred, (*raised, *caught_parts))):  # deferred lists cannot be unpacked
         refuse_values_in_parts(error, current_place())  # in the graph, the parts of a copy would be other exceptions
         return apply_object("exception_to_raise", error, rest, raised, caught_parts)
     return exception_to_raise_now(error, rest, raised, caught_parts)

@@ -23,7 +23,6 @@ from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph
 from autoconv.graph.types import TensorType, Type, is_subtype, join
 from autoconv.ops.record import define, no_gradient
-from autoconv.ops.values.list_value import ListValue
 
 
 def _cond_types(index: TensorType, *captures: Type, regions: Sequence[Graph], **_: Any) -> tuple[Type, ...]:
@@ -172,7 +171,7 @@ def _absent_types(*, type: Type) -> Type:
 
 def _absent(*, type: Type) -> Any:
     if not isinstance(type, TensorType):
-        return ListValue.empty() if hasattr(ListValue, "empty") else None
+        return None
     shape = tuple(d if isinstance(d, int) else 0 for d in type.shape or ())
     return np.zeros(shape, type.dtype.numpy)
 

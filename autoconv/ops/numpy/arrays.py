@@ -50,9 +50,9 @@ def _view_type(x: ArrayType, *operands: TensorType, spec: Spec) -> ArrayType:
 def entries_of(rank: int, spec: Spec) -> list[tuple[Entry, int]]:
     """Return the entries of a basic index with their dimensions, with whole slices for omitted ones."""
     result: list[tuple[Entry, int]] = []
-    for entry, _, axis, count in align(spec, rank):
+    for entry, _, axis, width in align(spec, rank):
         if isinstance(entry, Rest):
-            result += [(Slice(), axis + i) for i in range(count)]
+            result += [(Slice(), axis + i) for i in range(width)]
         else:
             result.append((entry, axis))
     return result
@@ -147,11 +147,11 @@ define(
 
 def _common_size(*sizes: Any) -> np.ndarray:
     """Return the broadcast size of one dimension of several operands."""
-    sizes_above_one = {int(size) for size in sizes} - {1}
-    if len(sizes_above_one) > 1:
+    sizes_other_than_one = {int(size) for size in sizes} - {1}
+    if len(sizes_other_than_one) > 1:
         shapes = " ".join(f"({size},)" for size in sizes)
         raise ValueError(f"operands could not be broadcast together with shapes {shapes} ")
-    return np.array(sizes_above_one.pop() if sizes_above_one else 1)
+    return np.array(sizes_other_than_one.pop() if sizes_other_than_one else 1)
 
 
 define(
@@ -223,9 +223,9 @@ def _new_type(*sizes: TensorType, shape: tuple[Any, ...], dtype: DType, fill: An
 
 def _allocate(*sizes: Any, shape: tuple[Any, ...], dtype: DType, fill: Any = None) -> np.ndarray:
     """Allocate an array; with `fill` None its elements are uninitialised."""
-    iterator = iter(sizes)
-    sizes_of_array = tuple(int(next(iterator)) if size == INPUT else size for size in shape)
-    return np.empty(sizes_of_array, dtype.numpy) if fill is None else np.full(sizes_of_array, fill, dtype.numpy)
+    remaining_sizes = iter(sizes)
+    array_shape = tuple(int(next(remaining_sizes)) if size == INPUT else size for size in shape)
+    return np.empty(array_shape, dtype.numpy) if fill is None else np.full(array_shape, fill, dtype.numpy)
 
 
 define(
@@ -233,6 +233,8 @@ define(
     effects=lambda types, attributes: Effects.WRITE | Effects.RAISE if types else Effects.WRITE,
     allocates=True,
 )  # fmt: skip
+
+
 def _array_of_type(x: TensorType, *, read_only: bool = False) -> ArrayType:
     shape = _require_rank(x.shape)
     return ArrayType(x.dtype, shape, dense_strides(shape, x.dtype), read_only=read_only)

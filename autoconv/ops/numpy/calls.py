@@ -23,7 +23,7 @@ from autoconv.ops.record import define, no_gradient, sample
 Argument = tuple[Any, ...]
 
 # Example sizes in place of unknown ones: what agrees for all of them is taken as static.
-_SIZES = (2, 5, 11)
+_EXAMPLE_SIZES = (2, 5, 11)
 
 
 def _result_types(
@@ -39,27 +39,29 @@ def _infer_types(inputs: Any, function: str, arguments: Any, keywords: Any, by_v
     """Return the result types for example arrays: dtypes, and sizes that all examples share."""
     has_ranks = all(x.shape is not None for x in inputs)
     is_static = has_ranks and all(isinstance(d, int) for x in inputs for d in x.shape)
-    numbers = [i for i, x in enumerate(inputs) if x.shape == () and x.dtype.is_integer]
-    tries = [(size, 0, 0) for size in _SIZES[: 1 if is_static or by_values else None]]
-    tries += [(_SIZES[0], 0, 2)] if numbers and not by_values else []  # an integer may be the requested size
-    results_by_try: list[tuple[np.ndarray, ...]] = []
-    for size, rank, increment in tries if has_ranks else [(2, rank, 0) for rank in range(4)]:
+    integer_positions = [i for i, x in enumerate(inputs) if x.shape == () and x.dtype.is_integer]
+    # By trial: the size for unknown ones, the rank for unknown ones, and what is added to integers, as those may be
+    # requested sizes.
+    trials = [(size, 0, 0) for size in _EXAMPLE_SIZES[: 1 if is_static or by_values else None]]
+    trials += [(_EXAMPLE_SIZES[0], 0, 2)] if integer_positions and not by_values else []
+    results_by_trial: list[tuple[np.ndarray, ...]] = []
+    for size, rank, increment in trials if has_ranks else [(2, rank, 0) for rank in range(4)]:
         try:
-            example_arrays = _examples(inputs, size, rank, dict.fromkeys(numbers, increment))
+            example_arrays = _examples(inputs, size, rank, dict.fromkeys(integer_positions, increment))
             results = _call_with_examples(example_arrays, function, arguments, keywords)
-            results_by_try.append(results if isinstance(results, tuple) else (results,))
+            results_by_trial.append(results if isinstance(results, tuple) else (results,))
         except Exception:
             if is_static and not increment:
                 raise
-    if not results_by_try:
+    if not results_by_trial:
         raise TypeError(f"numpy.{function} takes no such arrays: {', '.join(map(str, inputs))}")
-    has_unknown_sizes = by_values or len(results_by_try) < len(tries)
+    has_unknown_sizes = by_values or len(results_by_trial) < len(trials)
     shapes = [
-        _common_shape([x.shape for x in arrays], has_unknown_sizes) for arrays in zip(*results_by_try, strict=True)
+        _common_shape([x.shape for x in arrays], has_unknown_sizes) for arrays in zip(*results_by_trial, strict=True)
     ]
     return tuple(
         TensorType(as_dtype(x.dtype), shape if has_ranks else None)
-        for x, shape in zip(results_by_try[0], shapes, strict=True)
+        for x, shape in zip(results_by_trial[0], shapes, strict=True)
     )
 
 
@@ -78,10 +80,12 @@ def _call_with_examples(example_arrays: Sequence[np.ndarray], function: str, arg
         return _call(*example_arrays, function=function, arguments=arguments, keywords=keywords)
 
 
-def _common_shape(shapes: Sequence[tuple[int, ...]], unknown: bool) -> tuple[Dimension, ...] | None:
+def _common_shape(shapes: Sequence[tuple[int, ...]], has_unknown_sizes: bool) -> tuple[Dimension, ...] | None:
     if len({len(shape) for shape in shapes}) != 1:
         return None
-    return tuple(d[0] if len(set(d)) == 1 and not unknown else None for d in zip(*shapes, strict=True))
+    return tuple(
+        sizes[0] if len(set(sizes)) == 1 and not has_unknown_sizes else None for sizes in zip(*shapes, strict=True)
+    )
 
 
 def example(x: TensorType, size: int) -> np.ndarray:
@@ -147,10 +151,10 @@ def _effects(types: Sequence[Type], attributes: Any) -> Effects:
     """Return PURE for ufuncs and for transforms of arrays, which are total; RAISE for other functions."""
     module, _, function = attributes["function"].rpartition(".")
     if module:
-        total = module == "fft" and not function.endswith("freq")  # that of a frequency takes a count
+        is_total = module == "fft" and not function.endswith("freq")  # fftfreq and rfftfreq take a count
     else:
-        total = isinstance(getattr(np, function, None), np.ufunc) and function not in ("power", "left_shift")
-    return Effects.PURE if total else Effects.RAISE
+        is_total = isinstance(getattr(np, function, None), np.ufunc) and function not in ("power", "left_shift")
+    return Effects.PURE if is_total else Effects.RAISE
 
 
 define(

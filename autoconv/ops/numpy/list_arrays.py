@@ -32,11 +32,11 @@ def is_guess(node: Node) -> bool:
     return node.op.name in (OF_OBJECTS, OF_NUMBERS) and bool(node.effects & Effects.RAISE)
 
 
-def _type(_: Type, *, dtype: DType, shape: Shape, **__: Any) -> TensorType:
+def _result_type(_: Type, *, dtype: DType, shape: Shape, **__: Any) -> TensorType:
     return TensorType(dtype, shape)
 
 
-def _array(
+def _make_array(
     x: Any, *, dtype: DType, shape: tuple[int | None, ...], given: bool = False, function: str = "array",
     axis: int | None = None,
 ) -> np.ndarray:  # fmt: skip
@@ -65,10 +65,10 @@ def _array_of_numbers(
 ) -> np.ndarray:
     """Make an array of a typed list, or of nested lists of these."""
     if given and not _is_exact_cast(element.dtype, dtype):
-        return _array(_items(x, element), dtype=dtype, shape=shape, given=True)
+        return _make_array(_nested_items(x, element), dtype=dtype, shape=shape, given=True)
     rows = _join_numbers(x, element)
     if rows is None or not rows.size:
-        return _array(_items(x, element), dtype=dtype, shape=shape, given=given)
+        return _make_array(_nested_items(x, element), dtype=dtype, shape=shape, given=given)
     return _check_array(rows.astype(dtype.numpy) if given else rows.copy(), dtype, shape)
 
 
@@ -92,8 +92,8 @@ def _is_exact_cast(source: DType, target: DType) -> bool:
     return source in (target, as_dtype(bool)) or (is_to_wide_float and not target.is_complex)
 
 
-def _items(x: Any, element: TensorType) -> list[Any]:
-    return items_of(x, element) if isinstance(x, bytearray) else [_items(row, element) for row in x]
+def _nested_items(x: Any, element: TensorType) -> list[Any]:
+    return items_of(x, element) if isinstance(x, bytearray) else [_nested_items(row, element) for row in x]
 
 
 def _effects(_: Sequence[Type], attributes: Mapping[str, Any]) -> Effects:
@@ -110,10 +110,11 @@ def _effects(_: Sequence[Type], attributes: Mapping[str, Any]) -> Effects:
 
 
 define(
-    name=OF_OBJECTS, graphdef="ListArray", result=_type, kernel=_array, gradient=_NO_GRADIENT, effects=READS,
+    name=OF_OBJECTS, graphdef="ListArray", result=_result_type, kernel=_make_array, gradient=_NO_GRADIENT,
+    effects=READS,
 )  # fmt: skip
 define(
-    name=OF_NUMBERS, graphdef="TypedListArray", result=_type, kernel=_array_of_numbers, gradient=_NO_GRADIENT,
+    name=OF_NUMBERS, graphdef="TypedListArray", result=_result_type, kernel=_array_of_numbers, gradient=_NO_GRADIENT,
     effects=_effects,
 )  # fmt: skip
 

@@ -21,8 +21,8 @@ from autoconv.ops.rules import broadcast, element_count, normalised_axes, reduce
 _X = np.array([[0.5, -1.25, 2.0], [3.5, -0.75, 1.5]])
 _I = np.array([[7, -7, 5], [1, 2, -4]], np.int32)
 _P = np.array([[True, False], [True, True]])
-_FLAGS = no_gradient("the result is a bool")
-_INDEX = no_gradient("the result is an index")
+_BOOL_RESULT = no_gradient("the result is a bool")
+_INDEX_RESULT = no_gradient("the result is an index")
 
 Axis = int | tuple[int, ...] | None
 
@@ -39,16 +39,16 @@ def _numpy_dtype(method: str, x: TensorType, **options: Any) -> DType:
 
 
 def _method_kernel(method: str) -> Callable[..., Any]:
-    def run(x: Any, **options: Any) -> Any:
+    def kernel(x: Any, **options: Any) -> Any:
         dtype = options.pop("dtype", None)
         if dtype is not None:
             options["dtype"] = dtype.numpy
         return getattr(np.asarray(x), method)(**options)
 
-    return quiet(run)
+    return quiet(kernel)
 
 
-def _may_be_empty(types: Sequence[Any], attributes: Any) -> Effects:
+def _raises_if_empty(types: Sequence[Any], attributes: Any) -> Effects:
     """Return RAISE unless the operand is statically non-empty (a symbol is never 0): extremes of nothing raise."""
     shape = types[0].shape
     return Effects.RAISE if shape is None or None in shape or 0 in shape else Effects.PURE
@@ -57,7 +57,7 @@ def _may_be_empty(types: Sequence[Any], attributes: Any) -> Effects:
 # ---- reductions
 
 
-def _reduction(method: str, gradient: Any, samples: tuple[Any, ...], effects: Any = Effects.PURE) -> None:
+def _define_reduction(method: str, gradient: Any, samples: tuple[Any, ...], effects: Any = Effects.PURE) -> None:
     def result(x: TensorType, *, axis: Axis = None, keepdims: bool = False, **options: Any) -> TensorType:
         return TensorType(_numpy_dtype(method, x, **options), reduced_shape(x.shape, axis, keepdims))
 
@@ -67,7 +67,7 @@ def _reduction(method: str, gradient: Any, samples: tuple[Any, ...], effects: An
     )  # fmt: skip
 
 
-def _as_reduction(op: str) -> Callable[..., Any]:
+def _gradient_of_reduction(op: str) -> Callable[..., Any]:
     """Return the gradient rule of the reduction that keeps its dtype: on floats both are the same."""
 
     def rule(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
@@ -86,7 +86,7 @@ def _axes(x: Any, attributes: Any) -> tuple[int, ...] | None:
     return (axis,) if isinstance(axis, int) else axis
 
 
-def _variance_gradient(root: bool) -> Callable[..., Any]:
+def _variance_gradient(of_deviation: bool) -> Callable[..., Any]:
     def rule(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
         (ct,), (x,), (y,) = cotangents, inputs, results
         dtype, axes = dtype_of(x), _axes(x, attributes)
@@ -94,7 +94,7 @@ def _variance_gradient(root: bool) -> Callable[..., Any]:
             raise TypeError(f"the spread of {dtype.name} elements has no gradient here")
         size_before, size_after = (b.cast(b.size(value), dtype=dtype.real_dtype) for value in (x, y))
         count = b.subtract(b.divide(size_before, size_after), float(attributes.get("ddof", 0)))
-        share = b.divide(ct, b.multiply(count, y)) if root else b.divide(b.multiply(ct, 2.0), count)
+        share = b.divide(ct, b.multiply(count, y)) if of_deviation else b.divide(b.multiply(ct, 2.0), count)
         share = restore_reduced_axes(b, share, x, axes, attributes.get("keepdims", False))
         share = b.complex(share, b.zeros_like(share)) if dtype.is_complex else share
         return (b.multiply(b.subtract(x, b.reduce_mean(x, axis=axes, keepdims=True)), share),)
@@ -102,25 +102,26 @@ def _variance_gradient(root: bool) -> Callable[..., Any]:
     return rule
 
 
-_OVER = (sample(_X, axis=None), sample(_X, axis=(0,), keepdims=True), sample(_X, axis=-1), sample(_I, axis=1))
-_reduction("sum", _as_reduction("reduce_sum"), (*_OVER, sample(_P, axis=None)))
-_reduction("prod", _as_reduction("reduce_prod"), (*_OVER, sample(_P, axis=0)))
-_reduction("mean", _as_reduction("reduce_mean"), (*_OVER, sample(_P, axis=None)))
-_reduction("max", _as_reduction("reduce_max"), _OVER, _may_be_empty)
-_reduction("min", _as_reduction("reduce_min"), _OVER, _may_be_empty)
-_reduction("any", _FLAGS, (sample(_P, axis=0), sample(_X, axis=None)))
-_reduction("all", _FLAGS, (sample(_P, axis=0), sample(_X, axis=None)))
+_AXIS_SAMPLES = (sample(_X, axis=None), sample(_X, axis=(0,), keepdims=True), sample(_X, axis=-1), sample(_I, axis=1))
+_define_reduction("sum", _gradient_of_reduction("reduce_sum"), (*_AXIS_SAMPLES, sample(_P, axis=None)))
+_define_reduction("prod", _gradient_of_reduction("reduce_prod"), (*_AXIS_SAMPLES, sample(_P, axis=0)))
+_define_reduction("mean", _gradient_of_reduction("reduce_mean"), (*_AXIS_SAMPLES, sample(_P, axis=None)))
+_define_reduction("max", _gradient_of_reduction("reduce_max"), _AXIS_SAMPLES, _raises_if_empty)
+_define_reduction("min", _gradient_of_reduction("reduce_min"), _AXIS_SAMPLES, _raises_if_empty)
+_define_reduction("any", _BOOL_RESULT, (sample(_P, axis=0), sample(_X, axis=None)))
+_define_reduction("all", _BOOL_RESULT, (sample(_P, axis=0), sample(_X, axis=None)))
 _SPREADS = (sample(_X, axis=None), sample(_X, axis=0, ddof=1), sample(_X, axis=(1,), keepdims=True))
-_reduction("var", _variance_gradient(False), _SPREADS)
-_reduction("std", _variance_gradient(True), _SPREADS)
-_reduction("argmax", _INDEX, (sample(_X, axis=None), sample(_I, axis=-1, keepdims=True)), _may_be_empty)
-_reduction("argmin", _INDEX, (sample(_X, axis=None), sample(_I, axis=-1, keepdims=True)), _may_be_empty)
+_define_reduction("var", _variance_gradient(False), _SPREADS)
+_define_reduction("std", _variance_gradient(True), _SPREADS)
+_INDEX_SAMPLES = (sample(_X, axis=None), sample(_I, axis=-1, keepdims=True))
+_define_reduction("argmax", _INDEX_RESULT, _INDEX_SAMPLES, _raises_if_empty)
+_define_reduction("argmin", _INDEX_RESULT, _INDEX_SAMPLES, _raises_if_empty)
 
 
 # ---- scans
 
 
-def _scan(method: str) -> None:
+def _define_scan(method: str) -> None:
     def result(x: TensorType, *, axis: int | None = None, dtype: DType | None = None) -> TensorType:
         shape: Shape = x.shape
         if axis is None:
@@ -133,10 +134,10 @@ def _scan(method: str) -> None:
         (x,), dtype, axis = inputs, dtype_of(inputs[0]), attributes.get("axis")
         if not dtype.is_differentiable:
             return (None,)
-        line = b.reshape(x, shape=(-1,)) if axis is None else x
+        scanned = b.reshape(x, shape=(-1,)) if axis is None else x
         result, cotangent = (b.cast(value[0], dtype=dtype) for value in (results, cotangents))
         scan_attributes = {"axis": axis or 0, "exclusive": False, "reverse": False}
-        operand_cotangent = OPS[method].gradient(b, (line,), (result,), (cotangent,), scan_attributes)[0]  # type: ignore[operator]
+        operand_cotangent = OPS[method].gradient(b, (scanned,), (result,), (cotangent,), scan_attributes)[0]  # type: ignore[operator]
         return (b.reshape_like(operand_cotangent, x) if axis is None else operand_cotangent,)
 
     define(
@@ -145,8 +146,8 @@ def _scan(method: str) -> None:
     )  # fmt: skip
 
 
-_scan("cumsum")
-_scan("cumprod")
+_define_scan("cumsum")
+_define_scan("cumprod")
 
 
 # ---- elementwise
@@ -205,6 +206,8 @@ define(
         sample(_I, how="astype", dtype=as_dtype(np.float32)),
     ),
 )  # fmt: skip
+
+
 def _read_only(x: Any) -> Any:
     result = np.array(x, order="C")  # a copy, as native code uses arrays that own their memory without copying
     result.flags.writeable = False

@@ -29,8 +29,8 @@ def _effects(types: Sequence[Type], attributes: Mapping[str, Any]) -> Effects:
         return Effects.RAISE
     if attributes["how"] == UPDATE:
         return Effects.PURE if is_known_to_broadcast(x, y) else Effects.RAISE
-    first, second = core_dimensions(x, y)
-    return Effects.PURE if first is not None and first == second else Effects.RAISE
+    x_size, y_size = core_dimensions(x, y)
+    return Effects.PURE if x_size is not None and x_size == y_size else Effects.RAISE
 
 
 def _check(x: Any, y: Any, *, how: str) -> tuple[()]:
@@ -39,15 +39,15 @@ def _check(x: Any, y: Any, *, how: str) -> tuple[()]:
     `how` is UPDATE for `x += y`, MATMUL for `x @ y`, DOT for `x.dot(y)`, SOLVE for `np.linalg.solve(x, y)` with a
     vector. With SQUARE, LinAlgError is raised unless x, which is y as well, is square.
     """
-    first, second = np.shape(x), np.shape(y)
+    x_shape, y_shape = np.shape(x), np.shape(y)
     if how != UPDATE:
-        first_size, second_size = core_dimensions(first, second)
+        first_size, second_size = core_dimensions(x_shape, y_shape)
         if first_size != second_size:
-            _NUMPY_FUNCTIONS[how](np.broadcast_to(0.0, first), np.broadcast_to(0.0, second))
-    elif len(second) > len(first) or any(
-        size not in (1, target_size) for size, target_size in zip(second[::-1], first[::-1], strict=False)
+            _NUMPY_FUNCTIONS[how](np.broadcast_to(0.0, x_shape), np.broadcast_to(0.0, y_shape))
+    elif len(y_shape) > len(x_shape) or any(
+        size not in (1, target_size) for size, target_size in zip(y_shape[::-1], x_shape[::-1], strict=False)
     ):
-        np.add(np.broadcast_to(0, first), np.broadcast_to(0, second), out=np.empty(first, int))
+        np.add(np.broadcast_to(0, x_shape), np.broadcast_to(0, y_shape), out=np.empty(x_shape, int))
     return ()
 
 
@@ -62,7 +62,7 @@ def not_square(shape: Sequence[int]) -> Exception:
 
 define(
     name="numpy_shapes", graphdef="NumpyShapes", result=lambda *_, how: (), kernel=_check, effects=_effects,
-    gradient=no_gradient("it says nothing but whether shapes go together"), shape_only=(0, 1),
+    gradient=no_gradient("it only checks shapes"), shape_only=(0, 1),
     samples=(sample(np.ones(3), np.ones(1), how=UPDATE), sample(np.ones((2, 3)), np.ones(3), how=MATMUL)),
 )  # fmt: skip
 

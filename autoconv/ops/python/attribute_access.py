@@ -10,6 +10,7 @@ from typing import Any
 
 from autoconv.errors import NotInGraphError
 
+# Methods of the class, and of a descriptor, that an access calls.
 _ON_READING = ("__getattribute__",), ("__get__",)
 _ON_WRITING = ("__setattr__", "__delattr__"), ("__set__", "__delete__")
 
@@ -43,11 +44,11 @@ def _is_user_function(method: Any) -> bool:
 
 def refuse_user_code_access(x: Any, name: str, writes: bool = False) -> None:
     """Raise NotInGraphError for an attribute whose access runs the user's code."""
-    kind: Any = type(x)
-    computed = not writes and computes(kind, name)
-    if runs_code(kind, name, writes) or (computed and name not in getattr(x, "__dict__", ())):
+    class_: Any = type(x)
+    is_computed = not writes and computes(class_, name)
+    if runs_code(class_, name, writes) or (is_computed and name not in getattr(x, "__dict__", ())):
         raise NotInGraphError(
-            f"the {kind.__name__} whose {name!r} is used is known only at run time, and a graph cannot run its code"
+            f"the {class_.__name__} whose {name!r} is used is known only at run time, and a graph cannot run its code"
         )
 
 

@@ -62,16 +62,16 @@ def _check_result(
     return array
 
 
-def _text_array(number: int, array: np.ndarray, function: Callable[..., Any]) -> np.ndarray:
+def _text_array(position: int, array: np.ndarray, function: Callable[..., Any]) -> np.ndarray:
     result = np.empty(array.shape, object)
-    for position, item in np.ndenumerate(array):
+    for index, item in np.ndenumerate(array):
         if not isinstance(item, (str, bytes, bytearray)):
             kind, item = type(item).__name__, np.asarray(item)[()]  # a tensor holds its text
         if not isinstance(item, (str, bytes, bytearray)):
             raise InvalidArgumentError(
-                f"{number}-th value returned by {_name(function)} is {kind}, but expects string"
+                f"{position}-th value returned by {_name(function)} is {kind}, but expects string"
             )
-        result[position] = item.encode() if isinstance(item, str) else bytes(item)
+        result[index] = item.encode() if isinstance(item, str) else bytes(item)
     return result
 
 

@@ -20,10 +20,10 @@ from autoconv.ops.record import define, no_gradient
 
 _NO_GRADIENT = no_gradient("the elements of a dataset are where gradients end")
 # The functions of a dataset are the user's, and may have any side effect.
-_RUNS = Effects.READ | Effects.WRITE | Effects.OUTPUT | Effects.RAISE
+_RUNS_USER_CODE = Effects.READ | Effects.WRITE | Effects.OUTPUT | Effects.RAISE
 
 
-def _type_rule(*values: Type, source: Any, type: IterableType) -> IterableType:
+def _iterable_type(*values: Type, source: Any, type: IterableType) -> IterableType:
     return type
 
 
@@ -33,20 +33,20 @@ def _iterator_of(iterable: Type) -> IteratorType:
     return IteratorType(iterable.element)
 
 
-def _element(iterator: Type) -> Sequence[Type]:
+def _element_types(iterator: Type) -> Sequence[Type]:
     if not isinstance(iterator, IteratorType):
         raise TypeError(f"an iterator over a dataset was expected, found {iterator}")
     element = iterator.element
     return element.items if isinstance(element, TupleType) else (element,)
 
 
-def _test_type(iterator: Type) -> TensorType:
-    _element(iterator)
+def _advance_type(iterator: Type) -> TensorType:
+    _element_types(iterator)
     return TensorType(bool_, (), True)
 
 
 iterable_make = define(
-    name="iterable_make", graphdef="Dataset", result=_type_rule,
+    name="iterable_make", graphdef="Dataset", result=_iterable_type,
     kernel=lambda *values, source, type: source.bind(values), gradient=_NO_GRADIENT, effects=Effects.READ,
 )  # fmt: skip
 iterable_count = define(
@@ -60,17 +60,17 @@ iterable_length = define(
 )  # fmt: skip
 iterator_make = define(
     name="iterator_make", graphdef="MakeIterator", result=_iterator_of,
-    kernel=lambda iterable: iterable.make_iterator(), gradient=_NO_GRADIENT, effects=_RUNS,
+    kernel=lambda iterable: iterable.make_iterator(), gradient=_NO_GRADIENT, effects=_RUNS_USER_CODE,
 )  # fmt: skip
 iterator_advance = define(
-    name="iterator_advance", graphdef="IteratorAdvance", result=_test_type,
-    kernel=lambda iterator: np.array(iterator.advance()), gradient=_NO_GRADIENT, effects=_RUNS,
+    name="iterator_advance", graphdef="IteratorAdvance", result=_advance_type,
+    kernel=lambda iterator: np.array(iterator.advance()), gradient=_NO_GRADIENT, effects=_RUNS_USER_CODE,
 )  # fmt: skip
 iterator_current = define(
-    name="iterator_current", graphdef="IteratorCurrent", result=_element,
+    name="iterator_current", graphdef="IteratorCurrent", result=_element_types,
     kernel=lambda iterator: tuple(iterator.current()), gradient=_NO_GRADIENT, effects=Effects.READ,
 )  # fmt: skip
 iterator_next = define(
-    name="iterator_next", graphdef="IteratorGetNext", result=_element,
-    kernel=lambda iterator: tuple(iterator.take()), gradient=_NO_GRADIENT, effects=_RUNS,
+    name="iterator_next", graphdef="IteratorGetNext", result=_element_types,
+    kernel=lambda iterator: tuple(iterator.take()), gradient=_NO_GRADIENT, effects=_RUNS_USER_CODE,
 )  # fmt: skip

@@ -6,36 +6,36 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 
-def split_group(error: BaseException | None, kinds: Any) -> tuple[Any, Any]:
-    """Return (the part of the exception that matches the kinds, the rest), None for an empty part.
+def split_group(error: BaseException | None, classes: Any) -> tuple[Any, Any]:
+    """Return (the part of the exception that matches the classes, the rest), None for an empty part.
 
     Raises TypeError for classes that no clause can catch.
     """
-    for kind in kinds if isinstance(kinds, tuple) else (kinds,):
-        if not (isinstance(kind, type) and issubclass(kind, BaseException)):
+    for class_ in classes if isinstance(classes, tuple) else (classes,):
+        if not (isinstance(class_, type) and issubclass(class_, BaseException)):
             raise TypeError("catching classes that do not inherit from BaseException is not allowed")
-        if issubclass(kind, BaseExceptionGroup):
+        if issubclass(class_, BaseExceptionGroup):
             raise TypeError("catching ExceptionGroup with except* is not allowed. Use except instead.")
     if error is None:
         return None, None
-    if isinstance(error, kinds):
+    if isinstance(error, classes):
         return error if isinstance(error, BaseExceptionGroup) else BaseExceptionGroup("", (error,)), None
     if isinstance(error, BaseExceptionGroup):
-        return error.split(kinds)
+        return error.split(classes)
     return None, error
 
 
 def exception_to_raise(
-    error: BaseException, rest: BaseException | None, raised: Sequence[BaseException], parts: Sequence[BaseException]
+    error: BaseException, rest: BaseException | None, raised: Sequence[BaseException], handled: Sequence[BaseException]
 ) -> BaseException | None:
     """Return the exception to raise after the clauses for `error`, or None.
 
-    `parts` are those handled by the clauses, `rest` the unmatched part, `raised` the exceptions raised in the clauses.
+    `handled` are the parts that the clauses handled, `rest` the unmatched part, `raised` the errors of the clauses.
     """
     if not isinstance(error, BaseExceptionGroup):
         return raised[0] if raised else rest
-    reraised = [e for e in raised if any(e is part for part in parts)]
-    new_exceptions = [e for e in raised if not any(e is part for part in parts)]
+    reraised = [e for e in raised if any(e is part for part in handled)]
+    new_exceptions = [e for e in raised if not any(e is part for part in handled)]
     kept_ids = {id(leaf) for e in (*reraised, *((rest,) if rest is not None else ())) for leaf in leaves_of_group(e)}
     reraised_group = error.subgroup(lambda e: id(e) in kept_ids) if kept_ids else None
     members = [*new_exceptions, reraised_group] if reraised_group is not None else new_exceptions

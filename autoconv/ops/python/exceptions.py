@@ -16,8 +16,8 @@ from autoconv.ops.record import define
 
 def _match(x: Any, *, clauses: tuple[Any, ...]) -> np.ndarray:
     """Return the number of the first except clause that matches the exception; their count when none does."""
-    for number, kinds in enumerate(clauses):
-        if isinstance(x, kinds):
+    for number, classes in enumerate(clauses):
+        if isinstance(x, classes):
             return np.array(number)
     return np.array(len(clauses))
 

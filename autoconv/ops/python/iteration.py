@@ -17,15 +17,15 @@ from autoconv.ops.record import define
 class Cursor:
     """The iterator of a loop, with its current item."""
 
-    __slots__ = ("current", "items")
+    __slots__ = ("current", "iterator")
 
-    def __init__(self, items: Iterator[Any]) -> None:
-        self.items = items
+    def __init__(self, iterator: Iterator[Any]) -> None:
+        self.iterator = iterator
         self.current: Any = None
 
     def advance(self) -> bool:
         """Advance to the next item; return False at the end."""
-        for item in self.items:
+        for item in self.iterator:
             self.current = item
             return True
         return False
@@ -34,10 +34,10 @@ class Cursor:
 def _iterate_from(items: Any, start: int) -> Iterator[Any]:
     """Iterate over a list from position `start`, items appended meanwhile included."""
     log_iteration(items)
-    result = iter(items)
+    iterator = iter(items)
     if start:
-        result.__setstate__(start)  # type: ignore[attr-defined]
-    return result
+        iterator.__setstate__(start)  # type: ignore[attr-defined]
+    return iterator
 
 
 define(
@@ -46,12 +46,12 @@ define(
 )  # fmt: skip
 define(
     name="object_advance", graphdef="ObjectAdvance", result=lambda *_: TensorType(bool_, (), True),
-    kernel=lambda it: np.array(it.advance()),
+    kernel=lambda cursor: np.array(cursor.advance()),
     gradient=NO_GRADIENT, effects=CHANGES,
 )  # fmt: skip
 define(
-    name="object_current", graphdef="ObjectCurrent", result=lambda *_: ObjectType(), kernel=lambda it: (it.current,),
-    gradient=NO_GRADIENT, effects=READS,
+    name="object_current", graphdef="ObjectCurrent", result=lambda *_: ObjectType(),
+    kernel=lambda cursor: (cursor.current,), gradient=NO_GRADIENT, effects=READS,
 )  # fmt: skip
 
 

@@ -244,9 +244,10 @@ define(
 
 def _apply(*operands: Any, function: str, keywords: tuple[str, ...] = ()) -> tuple[Any]:
     """Apply the named operator or builtin; the last operands are passed by the names in `keywords`."""
-    count = len(operands) - len(keywords)
+    positional_count = len(operands) - len(keywords)
     log_apply(function, operands)
-    result = FUNCTIONS[function](*operands[:count], **dict(zip(keywords, operands[count:], strict=True)))
+    keyword_operands = dict(zip(keywords, operands[positional_count:], strict=True))
+    result = FUNCTIONS[function](*operands[:positional_count], **keyword_operands)
     log_made_iterator(result)
     return (result,)
 
@@ -279,8 +280,8 @@ def may_change_array(node: Node) -> bool:
 def not_assigned(name: str, is_outer: bool = False) -> NameError:
     """Return Python's error for an unassigned name that is read in its own function, or in an inner one."""
     if is_outer:
-        words = f"cannot access free variable '{name}' where it is not associated with a value in enclosing scope"
-        return NameError(words)
+        message = f"cannot access free variable '{name}' where it is not associated with a value in enclosing scope"
+        return NameError(message)
     return UnboundLocalError(f"cannot access local variable '{name}' where it is not associated with a value")
 
 
@@ -318,15 +319,15 @@ def _method(x: Any, *arguments: Any, name: str, keywords: tuple[str, ...] = ()) 
             "call it"
         )
     attribute = getattr(x, name)
-    count = len(arguments) - len(keywords)
+    positional_count = len(arguments) - len(keywords)
     log_method(x, name, arguments)
-    return (attribute(*arguments[:count], **dict(zip(keywords, arguments[count:], strict=True))),)
+    return (attribute(*arguments[:positional_count], **dict(zip(keywords, arguments[positional_count:], strict=True))),)
 
 
 def _method_effects(types: Any, attributes: Any) -> Effects:
     """Return effects without RAISE for an append to a known list."""
-    appends = types[0] == ObjectType("list") and attributes["name"] == "append" and len(types) == 2
-    return CHANGES & ~Effects.RAISE if appends else CHANGES
+    is_append_to_list = types[0] == ObjectType("list") and attributes["name"] == "append" and len(types) == 2
+    return CHANGES & ~Effects.RAISE if is_append_to_list else CHANGES
 
 
 define(

@@ -10,7 +10,7 @@ from autoconv.graph.types import ObjectType
 from autoconv.ops.python.undo_log import ARRAY_MUTATORS
 
 # Ops whose writes are logged, or go only to objects of the graph.
-_LOGGED = frozenset(
+_LOGGED_OPS = frozenset(
     {
         "object_apply", "object_method", "object_set_attribute", "object_delete_attribute", "object_build",
         "object_iterate", "object_advance", "object_unpack", "object_exception", "object_caught",
@@ -40,6 +40,7 @@ def makes_all_generators(graph: Graph) -> bool:
 
 
 def _foreign_results(node: Node) -> Sequence[Value]:
+    """Return the results that may be generators from outside of the graph."""
     return () if node.op.name == "generator_make" else node.results
 
 
@@ -60,7 +61,7 @@ def _has_unlogged_effect(node: Node) -> bool:
     if node.regions:
         return False  # nodes in regions are tested individually
     is_revertible = (
-        node.op.name in _LOGGED or node.op.name.startswith(TO_LOCAL_OBJECTS) or not node.effects & Effects.WRITE
+        node.op.name in _LOGGED_OPS or node.op.name.startswith(TO_LOCAL_OBJECTS) or not node.effects & Effects.WRITE
     )
     return bool(node.effects & Effects.RANDOM) or node.op.traits.irreversible or not is_revertible
 

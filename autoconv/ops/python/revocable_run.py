@@ -31,18 +31,18 @@ def revocable(
     """
     writable = [array for array in arrays if array.flags.writeable]
     copies = [array.copy() for array in writable]
-    outer, log = ACTIVE.log, Log()
+    outer_log, log = ACTIVE.log, Log()
     ACTIVE.log = log
     revoked = False
-    result, failure = None, None
+    result, run_error = None, None
     try:
         try:
             result = run(values)
         except Exception as raised:
-            failure = raised
-        revoked = not hasattr(failure, "_autoconv_undone") and is_wrong() and not log.lost
-        if failure is not None and not revoked:
-            raise failure
+            run_error = raised
+        revoked = not hasattr(run_error, "_autoconv_undone") and is_wrong() and not log.lost
+        if run_error is not None and not revoked:
+            raise run_error
         if not revoked:
             return result
         ACTIVE.log = None
@@ -53,13 +53,13 @@ def revocable(
         error._autoconv_printed = log.printed
         raise error
     finally:
-        ACTIVE.log = outer
-        if outer is not None and not revoked:
-            outer.printed += log.printed
-            if not outer.lost:
-                outer.entries += log.entries
+        ACTIVE.log = outer_log
+        if outer_log is not None and not revoked:
+            outer_log.printed += log.printed
+            if not outer_log.lost:
+                outer_log.entries += log.entries
                 if log.lost:
-                    outer.lose()
+                    outer_log.lose()
 
 
 __all__ = ["Revoked", "revocable"]

@@ -24,10 +24,10 @@ from autoconv.graph.python_operators import BINARY
 
 # After these errors a call may rerun as plain Python.
 UNDONE_ERRORS = (IntegerLimitError, OtherKindError, NotInGraphError)
-_CONSTANT = (
+_IMMUTABLE_CLASSES = (
     str, bytes, int, float, bool, complex, tuple, frozenset, range, slice, types.NoneType, np.generic,
 )  # fmt: skip
-_READING: dict[type, set[str]] = {
+_READING_METHODS: dict[type, set[str]] = {
     list: {"copy", "count", "index"},
     dict: {"copy", "get", "items", "keys", "values"},
     set: {"copy", "difference", "intersection", "isdisjoint", "issubset", "issuperset", "symmetric_difference",
@@ -39,13 +39,13 @@ ARRAY_MUTATORS = frozenset(
 )
 _IN_PLACE = frozenset(record.in_place for record in BINARY)
 # Besides in-place operators on other operands than numbers or text.
-_MUTATING = frozenset({"setitem", "delitem", "next"})
+_MUTATING_FUNCTIONS = frozenset({"setitem", "delitem", "next"})
 ITERATOR_MAKERS = frozenset({"enumerate", "iter", "reversed", "zip"})  # keys of FUNCTIONS in `objects.py`
 HEAP_MUTATORS = ("heapify", "heappop", "heappush", "heappushpop", "heapreplace")
 _ATTRIBUTE_SETTERS = (object.__setattr__, type.__setattr__, BaseException.__setattr__)
 _ATTRIBUTE_DELETERS = (object.__delattr__, type.__delattr__, BaseException.__delattr__)
-_ORDERED = (collections.OrderedDict, collections.Counter)
-_EMPTY = (None, int, float, complex, str, list, tuple, dict, set, frozenset)  # factories without user code
+_ORDERED_CLASSES = (collections.OrderedDict, collections.Counter)
+_PLAIN_FACTORIES = (None, int, float, complex, str, list, tuple, dict, set, frozenset)  # factories without user code
 _MISSING = object()
 _ITEMS_PER_WRITE = 32  # items of a list per written item, below which the list is logged as a whole
 _MAX_ENTRIES = 100_000  # logged changes, of a few hundred bytes each
@@ -103,7 +103,7 @@ def undoing(run: Callable[..., Any], stops: bool = False) -> Callable[..., Any]:
     """
 
     def run_with_log(*arguments: Any) -> Any:
-        outer, log = ACTIVE.log, Log(stops)
+        outer_log, log = ACTIVE.log, Log(stops)
         ACTIVE.log = log
         try:
             return run(*arguments)
@@ -115,13 +115,13 @@ def undoing(run: Callable[..., Any], stops: bool = False) -> Callable[..., Any]:
                 error._autoconv_printed = log.printed  # type: ignore[union-attr]
             raise
         finally:
-            ACTIVE.log = outer
-            if outer is not None:
-                outer.printed += log.printed
-            if outer is not None and not outer.lost:
-                outer.entries += log.entries
+            ACTIVE.log = outer_log
+            if outer_log is not None:
+                outer_log.printed += log.printed
+            if outer_log is not None and not outer_log.lost:
+                outer_log.entries += log.entries
                 if log.lost:
-                    outer.lose()
+                    outer_log.lose()
 
     return run_with_log
 
@@ -138,7 +138,7 @@ def changes(function: str) -> bool:
 
     That is a list, dict or set of Python's own classes, or an iterator.
     """
-    return function in _MUTATING or changes_whole_list(function)
+    return function in _MUTATING_FUNCTIONS or changes_whole_list(function)
 
 
 def changes_whole_list(function: str) -> bool:
@@ -153,12 +153,12 @@ def changes_container(function: str) -> bool:
 
 def is_logged(kind: type, name: str) -> bool:
     """Return whether the method of a list, dict or set is logged before its call."""
-    return name not in _READING[kind]
+    return name not in _READING_METHODS[kind]
 
 
 def reads_only(name: str) -> bool:
     """Return whether the method of that name changes no list, dict or set."""
-    return any(name in names for names in _READING.values())
+    return any(name in names for names in _READING_METHODS.values())
 
 
 def owner_is_settled(owner: Any) -> bool:
@@ -236,7 +236,7 @@ def log_method(owner: Any, name: str, arguments: tuple[Any, ...]) -> None:
         return
     if any(_exhausts_outer_iterator(log, argument) for argument in arguments):
         log.lose()
-    elif name in _READING.get(type(owner), ()) or (type(owner) is np.ndarray and name not in ARRAY_MUTATORS):
+    elif name in _READING_METHODS.get(type(owner), ()) or (type(owner) is np.ndarray and name not in ARRAY_MUTATORS):
         return
     elif type(owner) is list and name == "append":
         _log_length(log, owner)
@@ -318,7 +318,8 @@ def _log_length(log: Log, owner: list[Any]) -> None:
 
 def _log_insertion(log: Log, owner: Any) -> None:
     """Log the change before a lookup in a dict that may insert the key."""
-    if type(owner) in _ORDERED or (type(owner) is collections.defaultdict and owner.default_factory in _EMPTY):
+    has_plain_factory = type(owner) is collections.defaultdict and owner.default_factory in _PLAIN_FACTORIES
+    if type(owner) in _ORDERED_CLASSES or has_plain_factory:
         _log_contents(log, owner)
     else:
         log.lose()
@@ -340,7 +341,7 @@ def _log_array_part(log: Log, owner: np.ndarray, key: Any) -> None:
 
 def _log_contents(log: Log, owner: Any) -> None:
     """Log the whole contents of the owner."""
-    if isinstance(owner, _CONSTANT) or id(owner) in log.logged_keys:
+    if isinstance(owner, _IMMUTABLE_CLASSES) or id(owner) in log.logged_keys:
         return
     if type(owner) is np.ndarray and not owner.flags.writeable:
         return  # no write succeeds, and none has to be undone
@@ -352,7 +353,7 @@ def _log_contents(log: Log, owner: Any) -> None:
         log.add(owner, id(owner), lambda: (owner.clear(), owner.update(contents)))
     elif type(owner) is collections.deque:
         log.add(owner, id(owner), functools.partial(collections.deque.__init__, owner, owner.copy(), owner.maxlen))
-    elif type(owner) in _ORDERED or type(owner) is collections.defaultdict:
+    elif type(owner) in _ORDERED_CLASSES or type(owner) is collections.defaultdict:
         entries = list(owner.items())
         log.add(owner, id(owner), lambda: (owner.clear(), [owner.__setitem__(*entry) for entry in entries]))
     elif type(owner) is np.ndarray:

@@ -36,7 +36,7 @@ def _axis_samples(x: Any) -> tuple[Any, ...]:
 _TWO_AXES = (sample(_CUBE, axis=(0, -1), keepdims=False), sample(_CUBE, axis=(-3, -1), keepdims=False))
 
 
-def _reduction(
+def _define_reduction(
     name: str, graphdef: str, kernel: Callable[..., Any], gradient: Gradient | NoGradient, kinds: str,
     samples: tuple[Any, ...], reduction: Reduction | None = None,
 ) -> Op:  # fmt: skip
@@ -47,11 +47,11 @@ def _reduction(
             raise TypeError(f"{name} does not take {x.dtype.name} tensors")
         return TensorType(x.dtype, reduced_shape(x.shape, axis, keepdims), x.weak)
 
-    def run(x: Any, *, axis: Axis = None, keepdims: bool = False) -> Any:
+    def checked_kernel(x: Any, *, axis: Axis = None, keepdims: bool = False) -> Any:
         return kernel(x, check_axis(x, axis), keepdims)
 
     return define(
-        name=name, graphdef=graphdef, result=result, kernel=quiet(run), gradient=gradient, samples=samples,
+        name=name, graphdef=graphdef, result=result, kernel=quiet(checked_kernel), gradient=gradient, samples=samples,
         reduction=reduction,
     )  # fmt: skip
 
@@ -74,7 +74,7 @@ def check_axis(x: Any, axis: Axis) -> Axis:
     return axis
 
 
-def _count(x: Any, axis: Axis) -> int:
+def _reduced_count(x: Any, axis: Axis) -> int:
     return int(np.prod([x.shape[a] for a in (range(x.ndim) if axis is None else axis)], dtype=np.int64))
 
 
@@ -84,19 +84,19 @@ def _sum(x: Any, axis: Axis, keepdims: bool) -> Any:
     return np.sum(x, axis=axis, keepdims=keepdims, dtype=x.dtype)
 
 
-_ROWS_PER_BLOCK = 128  # rows of a float32 sum over leading axes, after which the sum is added to its total
+_ROWS_PER_BLOCK = 128
 
 
 def _sum_in_blocks(x: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
-    """Sum over leading axes in blocks of rows, whose sums are added in float64; NumPy adds row by row."""
-    count = len(axis)
-    leading = tuple(sorted(a % x.ndim for a in axis)) == tuple(range(count)) and count < x.ndim
-    rows = int(np.prod(x.shape[:count], dtype=np.int64))
-    if not leading or rows <= 4 * _ROWS_PER_BLOCK or not x.flags.c_contiguous:
+    """Sum over leading axes in blocks of rows, whose sums are added in float64: NumPy's row by row loses digits."""
+    axis_count = len(axis)
+    is_leading = tuple(sorted(a % x.ndim for a in axis)) == tuple(range(axis_count)) and axis_count < x.ndim
+    row_count = int(np.prod(x.shape[:axis_count], dtype=np.int64))
+    if not is_leading or row_count <= 4 * _ROWS_PER_BLOCK or not x.flags.c_contiguous:
         return np.sum(x, axis=axis, keepdims=keepdims, dtype=x.dtype)
-    block_sums = np.add.reduceat(x.reshape(rows, -1), np.arange(0, rows, _ROWS_PER_BLOCK), axis=0)
-    kept_shape = (1,) * count if keepdims else ()
-    return np.sum(block_sums, axis=0, dtype=np.float64).astype(x.dtype).reshape(*kept_shape, *x.shape[count:])
+    block_sums = np.add.reduceat(x.reshape(row_count, -1), np.arange(0, row_count, _ROWS_PER_BLOCK), axis=0)
+    kept_shape = (1,) * axis_count if keepdims else ()
+    return np.sum(block_sums, axis=0, dtype=np.float64).astype(x.dtype).reshape(*kept_shape, *x.shape[axis_count:])
 
 
 def _prod(x: Any, axis: Axis, keepdims: bool) -> Any:
@@ -121,7 +121,7 @@ def _highest(dtype: Any) -> Any:
 
 def _mean(x: Any, axis: Axis, keepdims: bool) -> Any:
     """Mean; for integers the sum divided towards zero. The mean of nothing is nan, of no integers 0."""
-    count = _count(x, axis)
+    count = _reduced_count(x, axis)
     if x.dtype.kind not in "iu":
         sum_dtype = np.float32 if x.dtype == np.float16 else x.dtype
         if sum_dtype == x.dtype:
@@ -178,17 +178,17 @@ def _prod_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attri
     (ct,), (x,) = cotangents, inputs
     axis = attributes.get("axis")
     if axis is None:
-        line = b.reshape(x, shape=(-1,))
-        return (b.reshape_like(_product_of_others(b, line, b.reshape(ct, shape=(1,)), 0), x),)
+        flat_x = b.reshape(x, shape=(-1,))
+        return (b.reshape_like(_product_of_others(b, flat_x, b.reshape(ct, shape=(1,)), 0), x),)
     if not axis:
         return (ct,)
-    spread = _restore_axes(b, ct, x, attributes)
-    partial = [x]
+    cotangent = _restore_axes(b, ct, x, attributes)
+    partial_products = [x]
     for a in axis[1:]:
-        partial.append(b.reduce_prod(partial[-1], axis=(a,), keepdims=True))
-    for step, a in reversed(list(zip(partial, (*axis[1:], *axis[:1]), strict=True))):
-        spread = _product_of_others(b, step, spread, a)
-    return (spread,)
+        partial_products.append(b.reduce_prod(partial_products[-1], axis=(a,), keepdims=True))
+    for partial_product, a in reversed(list(zip(partial_products, (*axis[1:], *axis[:1]), strict=True))):
+        cotangent = _product_of_others(b, partial_product, cotangent, a)
+    return (cotangent,)
 
 
 def _product_of_others(b: Builder, x: Any, cotangent: Any, axis: int) -> Any:
@@ -220,7 +220,7 @@ def _norm_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attri
     return (b.multiply(x, _restore_axes(b, scaled, x, attributes)),)
 
 
-def _index_of(name: str, graphdef: str, kernel: Callable[..., Any]) -> Op:
+def _define_extreme_index(name: str, graphdef: str, kernel: Callable[..., Any]) -> Op:
     def result(x: TensorType, *, axis: int = 0, dtype: DType = int64, **_: Any) -> TensorType:
         if element_kind(x.dtype) not in "bif":
             raise TypeError(f"{name} does not take {x.dtype.name} tensors")
@@ -228,9 +228,9 @@ def _index_of(name: str, graphdef: str, kernel: Callable[..., Any]) -> Op:
             raise TypeError(f"{name} gives integers, found output type {dtype.name}")
         return TensorType(dtype, reduced_shape(x.shape, axis, False))
 
-    def run(x: Any, *, axis: int = 0, dtype: DType = int64) -> Any:
+    def checked_kernel(x: Any, *, axis: int = 0, dtype: DType = int64) -> Any:
         check_axis(x, (axis,))
-        if x.shape[axis] == 0 and x.size == 0 and np.delete(np.array(x.shape), axis).all():
+        if x.shape[axis] == 0 and np.delete(np.array(x.shape), axis).all():  # the result would have elements
             raise InvalidArgumentError(
                 f"Reduction axis {axis} is empty in shape [{','.join(map(str, x.shape))}]"
             )
@@ -239,7 +239,7 @@ def _index_of(name: str, graphdef: str, kernel: Callable[..., Any]) -> Op:
         return np.asarray(kernel(x, axis=axis)).astype(dtype.numpy)
 
     return define(
-        name=name, graphdef=graphdef, result=result, kernel=quiet(run),
+        name=name, graphdef=graphdef, result=result, kernel=quiet(checked_kernel),
         gradient=no_gradient("the result is an index"),
         samples=(sample(_X, axis=0, dtype=int64), sample(_I, axis=-1, dtype=int64)),
     )  # fmt: skip
@@ -254,9 +254,9 @@ def _sum_to(x: Any, like: Any) -> Any:
     shape = np.shape(like)
     if np.shape(x) == shape:
         return x
-    extra = np.ndim(x) - len(shape)
-    broadcast_axes = (i for i, d in enumerate(shape) if d == 1 and x.shape[extra + i] != 1)
-    axes = (*range(extra), *(extra + i for i in broadcast_axes))
+    extra_rank = np.ndim(x) - len(shape)
+    broadcast_axes = (i for i, d in enumerate(shape) if d == 1 and x.shape[extra_rank + i] != 1)
+    axes = (*range(extra_rank), *(extra_rank + i for i in broadcast_axes))
     return np.sum(x, axis=axes, keepdims=True, dtype=x.dtype).reshape(shape)
 
 
@@ -264,27 +264,28 @@ def _sum_to_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, att
     return b.broadcast_to_shape_of(cotangents[0], inputs[0]), None
 
 
-_NUMBERS = (*_axis_samples(_X), *_TWO_AXES, *_axis_samples(_I), sample(_COMPLEX, axis=(1,), keepdims=False))
+_NUMBER_SAMPLES = (*_axis_samples(_X), *_TWO_AXES, *_axis_samples(_I), sample(_COMPLEX, axis=(1,), keepdims=False))
 
-reduce_sum = _reduction("reduce_sum", "Sum", _sum, _sum_gradient, "ifc", _NUMBERS, SUM)
-reduce_prod = _reduction("reduce_prod", "Prod", _prod, _prod_gradient, "ifc", _NUMBERS, PROD)
-reduce_mean = _reduction("reduce_mean", "Mean", _mean, _mean_gradient, "ifc", _NUMBERS, MEAN)
-reduce_max = _reduction(
+reduce_sum = _define_reduction("reduce_sum", "Sum", _sum, _sum_gradient, "ifc", _NUMBER_SAMPLES, SUM)
+reduce_prod = _define_reduction("reduce_prod", "Prod", _prod, _prod_gradient, "ifc", _NUMBER_SAMPLES, PROD)
+reduce_mean = _define_reduction("reduce_mean", "Mean", _mean, _mean_gradient, "ifc", _NUMBER_SAMPLES, MEAN)
+reduce_max = _define_reduction(
     "reduce_max", "Max", _max, _extremum_gradient, "if", (*_axis_samples(_X), *_TWO_AXES, *_axis_samples(_I)), MAX
 )
-reduce_min = _reduction(
+reduce_min = _define_reduction(
     "reduce_min", "Min", _min, _extremum_gradient, "if", (*_axis_samples(_X), *_TWO_AXES, *_axis_samples(_I)), MIN
 )
-reduce_any = _reduction("reduce_any", "Any", _any, no_gradient("the result is a bool"), "b", _axis_samples(_P), ANY)
-reduce_all = _reduction("reduce_all", "All", _all, no_gradient("the result is a bool"), "b", _axis_samples(_P), ALL)
-reduce_logsumexp = _reduction(
+_BOOL_RESULT = no_gradient("the result is a bool")
+reduce_any = _define_reduction("reduce_any", "Any", _any, _BOOL_RESULT, "b", _axis_samples(_P), ANY)
+reduce_all = _define_reduction("reduce_all", "All", _all, _BOOL_RESULT, "b", _axis_samples(_P), ALL)
+reduce_logsumexp = _define_reduction(
     "reduce_logsumexp", "LogSumExp", _logsumexp, _logsumexp_gradient, "f", (*_axis_samples(_X), *_TWO_AXES)
 )
-reduce_euclidean_norm = _reduction(
+reduce_euclidean_norm = _define_reduction(
     "reduce_euclidean_norm", "EuclideanNorm", _norm, _norm_gradient, "fc", (*_axis_samples(_X), *_TWO_AXES)
 )
-argmax = _index_of("argmax", "ArgMax", np.argmax)
-argmin = _index_of("argmin", "ArgMin", np.argmin)
+argmax = _define_extreme_index("argmax", "ArgMax", np.argmax)
+argmin = _define_extreme_index("argmin", "ArgMin", np.argmin)
 sum_to_shape_of = define(
     name="sum_to_shape_of", graphdef="SumToShapeOf", result=_sum_to_type, kernel=quiet(_sum_to),
     gradient=_sum_to_gradient, shape_only=(1,),

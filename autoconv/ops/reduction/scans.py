@@ -20,10 +20,10 @@ _NAN = np.array([1.0, 2.0, np.nan, 3.0])
 _COMPLEX = np.array([0.5 + 0.25j, -0.75 - 1.5j, 1.0j])
 
 
-def _axis_rule(name: str, kinds: str = "numeric") -> Callable[..., TensorType]:
+def _axis_rule(name: str) -> Callable[..., TensorType]:
     def rule(x: TensorType, *others: TensorType, axis: int, **_: Any) -> TensorType:
         if not x.dtype.is_numeric:
-            raise TypeError(f"{name} takes {kinds} tensors, found {x.dtype.name}")
+            raise TypeError(f"{name} takes numeric tensors, found {x.dtype.name}")
         if x.shape is not None:
             if not x.shape:
                 raise ValueError(f"{name} takes a tensor of at least one dimension, found a scalar")
@@ -33,58 +33,59 @@ def _axis_rule(name: str, kinds: str = "numeric") -> Callable[..., TensorType]:
     return rule
 
 
-def _check(x: Any, axis: int) -> None:
+def _check_axis(x: Any, axis: int) -> None:
     if not -x.ndim <= axis < x.ndim:
         raise InvalidArgumentError(f"axis {axis} is out of range for a tensor of {x.ndim} dimensions")
 
 
-def _scan(operation: np.ufunc, start: int) -> Callable[..., Any]:
-    def run(x: Any, *, axis: int, exclusive: bool = False, reverse: bool = False) -> Any:
-        _check(x, axis)
+def _scan_kernel(operation: np.ufunc, start: int) -> Callable[..., Any]:
+    def kernel(x: Any, *, axis: int, exclusive: bool = False, reverse: bool = False) -> Any:
+        _check_axis(x, axis)
         source = np.flip(x, axis) if reverse else x
         result = operation.accumulate(source, axis=axis, dtype=x.dtype)
         if exclusive:
-            result = _move(result, axis, False, start)
+            result = _shifted(result, axis, False, start)
         return np.flip(result, axis) if reverse else result
 
-    return run
+    return kernel
 
 
-def _extremes(operation: np.ufunc) -> Callable[..., Any]:
-    def run(x: Any, *, axis: int) -> Any:
-        _check(x, axis)
+def _extreme_kernel(operation: np.ufunc) -> Callable[..., Any]:
+    def kernel(x: Any, *, axis: int) -> Any:
+        _check_axis(x, axis)
         return operation.accumulate(x, axis=axis)
 
-    return run
+    return kernel
 
 
-def _move(x: Any, axis: int, reverse: bool, filling: int) -> Any:
-    result = np.full_like(x, filling)
+def _shifted(x: Any, axis: int, reverse: bool, fill_value: int) -> Any:
+    result = np.full_like(x, fill_value)
     source, target = [slice(None)] * x.ndim, [slice(None)] * x.ndim
-    source[axis], target[axis] = (slice(1, None), slice(None, -1))[:: 1 if reverse else -1]
+    all_but_first, all_but_last = slice(1, None), slice(None, -1)
+    source[axis], target[axis] = (all_but_first, all_but_last) if reverse else (all_but_last, all_but_first)
     result[tuple(target)] = x[tuple(source)]
     return result
 
 
 def _shift(x: Any, *, axis: int, reverse: bool = False) -> Any:
-    _check(x, axis)
-    return _move(x, axis, reverse, 0)
+    _check_axis(x, axis)
+    return _shifted(x, axis, reverse, 0)
 
 
 def _recurrence(coefficient: Any, addend: Any, *, axis: int, reverse: bool = False) -> Any:
-    _check(addend, axis)
+    _check_axis(addend, axis)
     result = np.array(np.broadcast_arrays(coefficient, addend)[1])
     factors = np.moveaxis(np.broadcast_to(coefficient, result.shape), axis, 0)
     rows = np.moveaxis(result, axis, 0)
-    order = range(len(rows) - 2, -1, -1) if reverse else range(1, len(rows))
-    for i in order:
+    positions = range(len(rows) - 2, -1, -1) if reverse else range(1, len(rows))
+    for i in positions:
         rows[i] += factors[i] * rows[i + 1 if reverse else i - 1]
     return result
 
 
 def _cumsum_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    backwards = {**attributes, "reverse": not attributes.get("reverse", False)}
-    return (b.cumsum(cotangents[0], **backwards),)
+    reversed_attributes = {**attributes, "reverse": not attributes.get("reverse", False)}
+    return (b.cumsum(cotangents[0], **reversed_attributes),)
 
 
 def _cumprod_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
@@ -93,26 +94,26 @@ def _cumprod_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, at
     With p the product of all elements before i, the cotangent is p·s where s_i = ct_i + x_(i+1)·s_(i+1).
     """
     (ct,), (x,) = cotangents, inputs
-    axis, back = attributes["axis"], not attributes.get("reverse", False)
+    axis, gradient_reverse = attributes["axis"], not attributes.get("reverse", False)
     if attributes.get("exclusive", False):
-        ct = b.shift(ct, axis=axis, reverse=back)
-    before = b.cumprod(x, axis=axis, exclusive=True, reverse=not back)
-    after = conjugate(b, b.shift(x, axis=axis, reverse=back))
-    return (b.multiply(conjugate(b, before), b.linear_recurrence(after, ct, axis=axis, reverse=back)),)
+        ct = b.shift(ct, axis=axis, reverse=gradient_reverse)
+    before = b.cumprod(x, axis=axis, exclusive=True, reverse=not gradient_reverse)
+    after = conjugate(b, b.shift(x, axis=axis, reverse=gradient_reverse))
+    return (b.multiply(conjugate(b, before), b.linear_recurrence(after, ct, axis=axis, reverse=gradient_reverse)),)
 
 
 def _shift_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    backwards = {**attributes, "reverse": not attributes.get("reverse", False)}
-    return (b.shift(cotangents[0], **backwards),)
+    reversed_attributes = {**attributes, "reverse": not attributes.get("reverse", False)}
+    return (b.shift(cotangents[0], **reversed_attributes),)
 
 
 def _recurrence_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    (ct,), (coefficient, _), (s,) = cotangents, inputs, results
+    (ct,), (coefficient, _), (states,) = cotangents, inputs, results
     axis, reverse = attributes["axis"], attributes.get("reverse", False)
-    following = conjugate(b, b.shift(coefficient, axis=axis, reverse=not reverse))
-    to_addend = b.linear_recurrence(following, ct, axis=axis, reverse=not reverse)
-    previous = conjugate(b, b.shift(s, axis=axis, reverse=reverse))
-    return b.multiply(to_addend, previous), to_addend
+    next_coefficient = conjugate(b, b.shift(coefficient, axis=axis, reverse=not reverse))
+    to_addend = b.linear_recurrence(next_coefficient, ct, axis=axis, reverse=not reverse)
+    previous_state = conjugate(b, b.shift(states, axis=axis, reverse=reverse))
+    return b.multiply(to_addend, previous_state), to_addend
 
 
 def _extreme_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
@@ -138,7 +139,7 @@ def _recurrence_type(coefficient: TensorType, addend: TensorType, *, axis: int, 
     return result
 
 
-_SCANS = (
+_SCAN_SAMPLES = (
     sample(_X, axis=0, exclusive=False, reverse=False), sample(_X, axis=1, exclusive=True, reverse=False),
     sample(_X, axis=-1, exclusive=False, reverse=True), sample(_X, axis=-1, exclusive=True, reverse=True),
     sample(_I, axis=1, exclusive=False, reverse=False),
@@ -146,17 +147,17 @@ _SCANS = (
 )  # fmt: skip
 
 cumsum = define(
-    name="cumsum", graphdef="Cumsum", result=_axis_rule("cumsum"), kernel=quiet(_scan(np.add, 0)),
-    gradient=_cumsum_gradient, samples=_SCANS,
+    name="cumsum", graphdef="Cumsum", result=_axis_rule("cumsum"), kernel=quiet(_scan_kernel(np.add, 0)),
+    gradient=_cumsum_gradient, samples=_SCAN_SAMPLES,
 )  # fmt: skip
 cumprod = define(
-    name="cumprod", graphdef="Cumprod", result=_axis_rule("cumprod"), kernel=quiet(_scan(np.multiply, 1)),
-    gradient=_cumprod_gradient, samples=(*_SCANS, sample(np.array([2.0, 0.0, 3.0, 0.0]), axis=0)),
+    name="cumprod", graphdef="Cumprod", result=_axis_rule("cumprod"), kernel=quiet(_scan_kernel(np.multiply, 1)),
+    gradient=_cumprod_gradient, samples=(*_SCAN_SAMPLES, sample(np.array([2.0, 0.0, 3.0, 0.0]), axis=0)),
 )  # fmt: skip
 cummax, cummin = (
     define(
-        name=f"cum{kind}", graphdef=f"Cum{kind}", result=_axis_rule(f"cum{kind}"), kernel=quiet(_extremes(operation)),
-        gradient=_extreme_gradient,
+        name=f"cum{kind}", graphdef=f"Cum{kind}", result=_axis_rule(f"cum{kind}"),
+        kernel=quiet(_extreme_kernel(operation)), gradient=_extreme_gradient,
         samples=(
             sample(_X, axis=0), sample(_X, axis=-1), sample(_I, axis=1), sample(_NAN, axis=0, differentiable=()),
         ),

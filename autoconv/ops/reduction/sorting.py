@@ -34,7 +34,7 @@ def _sort_rule(name: str, dtype: DType | None = None) -> Callable[..., TensorTyp
     return rule
 
 
-def _order(x: Any, axis: int, descending: bool) -> Any:
+def _stable_order(x: Any, axis: int, descending: bool) -> Any:
     """Return the stable order: of equal elements the earlier one comes first, also in descending order.
 
     Complex numbers are compared by their real parts, and then by their imaginary ones.
@@ -43,22 +43,22 @@ def _order(x: Any, axis: int, descending: bool) -> Any:
         raise InvalidArgumentError(f"axis {axis} is out of range for a tensor of {x.ndim} dimensions")
     if not descending:
         return np.argsort(x, axis=axis, kind="stable")
-    backwards = np.argsort(np.flip(x, axis), axis=axis, kind="stable")
-    return np.flip(x.shape[axis] - 1 - backwards, axis)
+    order_of_flipped = np.argsort(np.flip(x, axis), axis=axis, kind="stable")
+    return np.flip(x.shape[axis] - 1 - order_of_flipped, axis)
 
 
 def _sort(x: Any, *, axis: int = -1, descending: bool = False) -> Any:
-    return np.take_along_axis(x, _order(x, axis, descending), axis)
+    return np.take_along_axis(x, _stable_order(x, axis, descending), axis)
 
 
 def _argsort(x: Any, *, axis: int = -1, descending: bool = False) -> Any:
-    return _order(x, axis, descending).astype(np.int32)
+    return _stable_order(x, axis, descending).astype(np.int32)
 
 
 def _sort_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
     axis = attributes.get("axis", -1)
-    came_from = b.argsort(inputs[0], **attributes)
-    return (b.take_along_axis(cotangents[0], b.argsort(came_from, axis=axis, descending=False), axis=axis),)
+    source_positions = b.argsort(inputs[0], **attributes)
+    return (b.take_along_axis(cotangents[0], b.argsort(source_positions, axis=axis, descending=False), axis=axis),)
 
 
 def _top_k_type(x: TensorType, count: TensorType | None = None, *, k: int | None = None, **_: Any) -> Any:
@@ -78,10 +78,10 @@ def _top_k_type(x: TensorType, count: TensorType | None = None, *, k: int | None
 
 
 def _top_k(x: Any, count: Any = None, *, k: int | None = None) -> Any:
-    number = int(k or 0) if count is None else int(count)
-    if not 0 <= number <= x.shape[-1]:
-        raise InvalidArgumentError(f"input must have at least k columns. Had {x.shape[-1]}, needed {number}")
-    indices = _order(x, -1, True)[..., :number]
+    needed = int(k or 0) if count is None else int(count)
+    if not 0 <= needed <= x.shape[-1]:
+        raise InvalidArgumentError(f"input must have at least k columns. Had {x.shape[-1]}, needed {needed}")
+    indices = _stable_order(x, -1, True)[..., :needed]
     return np.take_along_axis(x, indices, -1), indices.astype(np.int32)
 
 
@@ -104,7 +104,7 @@ def _along_type(x: TensorType, indices: TensorType, *others: TensorType, axis: i
         )
     resolved_axis = normalised_axis(axis, len(x.shape))
     pairs = enumerate(zip(x.shape, indices.shape, strict=True))
-    if any(i != resolved_axis and not shapes_compatible((d,), (e,)) for i, (d, e) in pairs):
+    if any(i != resolved_axis and not shapes_compatible((size,), (index_size,)) for i, (size, index_size) in pairs):
         raise ValueError(f"{x} and indices of [{shape_text(indices.shape)}] differ beside axis {axis}")
     return x.with_shape(indices.shape)
 
@@ -155,12 +155,12 @@ def _unique(x: Any, *, dtype: DType = int32) -> Any:
     if np.ndim(x) != 1:
         raise InvalidArgumentError("unique expects a 1D vector.")
     numbers = np.asarray(x, np.float32) if x.dtype.kind == "V" else x  # NumPy cannot sort bfloat16 with nan
-    _, first, inverse, counts = np.unique(
+    _, first_positions, inverse, counts = np.unique(
         numbers, return_index=True, return_inverse=True, return_counts=True, equal_nan=False
     )
-    order = np.argsort(first, kind="stable")
-    rank = np.argsort(order, kind="stable")
-    return x[first[order]], rank[inverse].astype(dtype.numpy), counts[order].astype(dtype.numpy)
+    order = np.argsort(first_positions, kind="stable")
+    rank_of_first = np.argsort(order, kind="stable")
+    return x[first_positions[order]], rank_of_first[inverse].astype(dtype.numpy), counts[order].astype(dtype.numpy)
 
 
 def _searchsorted_type(
@@ -170,8 +170,8 @@ def _searchsorted_type(
         raise TypeError(f"searchsorted: {sequence.dtype.name} and {values.dtype.name} do not match")
     if sequence.shape is not None and not sequence.shape:
         raise ValueError("searchsorted: the sorted sequence needs a dimension, found a scalar")
-    batched = sequence.shape is not None and values.shape is not None and len(sequence.shape) > 1
-    if batched and not shapes_compatible(sequence.shape[:-1], values.shape[:-1]):  # type: ignore[index]
+    is_batched = sequence.shape is not None and values.shape is not None and len(sequence.shape) > 1
+    if is_batched and not shapes_compatible(sequence.shape[:-1], values.shape[:-1]):  # type: ignore[index]
         raise ValueError(
             f"searchsorted: leading dimensions of [{shape_text(sequence.shape)}] and "
             f"[{shape_text(values.shape)}] must match"

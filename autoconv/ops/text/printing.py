@@ -37,43 +37,43 @@ def element_text(element: Any, quoted: bool = True) -> str:
         return str(int(element))
     dtype = as_dtype(np.asarray(element).dtype)
     if dtype.is_complex:
-        double = dtype.size == 16
-        return f"({_float_text(float(element.real), double)},{_float_text(float(element.imag), double)})"
-    return _float_text(float(element), double=dtype.size == 8)
+        is_double = dtype.size == 16
+        return f"({_float_text(float(element.real), is_double)},{_float_text(float(element.imag), is_double)})"
+    return _float_text(float(element), is_double=dtype.size == 8)
 
 
-def _float_text(number: float, double: bool) -> str:
+def _float_text(number: float, is_double: bool) -> str:
     """Format with six digits (fifteen for a double) where these are exact, else nine (seventeen)."""
-    short_digits, full_digits = (15, 17) if double else (6, 9)
+    short_digits, full_digits = (15, 17) if is_double else (6, 9)
     text = f"{number:.{short_digits}g}"
     with np.errstate(over="ignore"):
-        is_exact = float(text) == number if double else np.float32(text) == np.float32(number)
+        is_exact = float(text) == number if is_double else np.float32(text) == np.float32(number)
     return text if is_exact or number != number else f"{number:.{full_digits}g}"
 
 
 def _escape(text: str) -> str:
-    named = {"\n": "\\n", "\r": "\\r", "\t": "\\t", '"': '\\"', "'": "\\'", "\\": "\\\\"}
-    return "".join(named.get(c) or (c if c.isprintable() else f"\\{ord(c):03o}") for c in text)
+    escapes = {"\n": "\\n", "\r": "\\r", "\t": "\\t", '"': '\\"', "'": "\\'", "\\": "\\\\"}
+    return "".join(escapes.get(c) or (c if c.isprintable() else f"\\{ord(c):03o}") for c in text)
 
 
-def _nested_pieces(array: np.ndarray, end_count: int, total: int) -> Iterator[str]:
+def _nested_pieces(array: np.ndarray, end_count: int, total_rank: int) -> Iterator[str]:
     if not array.ndim:
         yield element_text(array[()])
         return
     count = len(array)
-    depth = total - array.ndim
+    depth = total_rank - array.ndim
     separator = " " if array.ndim == 1 else "\n" * (array.ndim - 1) + " " * (depth + 1)
-    rows: list[int | None] = list(range(count))
+    row_positions: list[int | None] = list(range(count))
     if count > 2 * end_count:
-        rows = [*range(end_count), None, *range(count - end_count, count)]
+        row_positions = [*range(end_count), None, *range(count - end_count, count)]
     yield "["
-    for position, row in enumerate(rows):
+    for position, row in enumerate(row_positions):
         if position:
             yield separator
         if row is None:
             yield "..."
         else:
-            yield from _nested_pieces(np.asarray(array[row]), end_count, total)
+            yield from _nested_pieces(np.asarray(array[row]), end_count, total_rank)
     yield "]"
 
 
@@ -85,9 +85,9 @@ def fill_template(
     A piece is a string, or the number of an input. A single string that is all of the template has no quotes.
     """
     if len(template) == 1 and isinstance(template[0], int) and style == "tensorflow":
-        only: Any = inputs[template[0]]
-        if isinstance(only, (np.ndarray, np.generic)) and not only.ndim and isinstance(only.item(), (bytes, str)):
-            return element_text(only.item(), quoted=False)
+        value: Any = inputs[template[0]]
+        if isinstance(value, (np.ndarray, np.generic)) and not value.ndim and isinstance(value.item(), (bytes, str)):
+            return element_text(value.item(), quoted=False)
     return sep.join(_piece_text(piece, inputs, summarize, style) for piece in template)
 
 
@@ -97,11 +97,8 @@ def _piece_text(piece: Piece, inputs: Any, summarize: int, style: str) -> str:
     if isinstance(piece, tuple):
         return "".join(_piece_text(part, inputs, summarize, style) for part in piece)
     value = inputs[piece]
-    if (
-        not isinstance(value, (np.ndarray, np.generic))
-        and hasattr(value, "items")
-        and hasattr(value, "length")
-    ):
+    is_array = isinstance(value, (np.ndarray, np.generic))
+    if not is_array and hasattr(value, "items") and hasattr(value, "length"):  # a list of tensors
         return f"[{', '.join(_piece_text(0, [item], summarize, style) for item in value)}]"
     return format_value(value, summarize) if style == "tensorflow" else _python_text(value)
 

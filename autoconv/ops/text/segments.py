@@ -10,8 +10,7 @@ from autoconv.errors import InvalidArgumentError
 from autoconv.graph.dtypes import string, uint8
 from autoconv.graph.effects import Effects
 from autoconv.graph.types import TensorType
-from autoconv.ops.record import define
-from autoconv.ops.record import sample as record_sample
+from autoconv.ops.record import define, sample
 from autoconv.ops.text.fingerprint import fingerprint
 from autoconv.ops.text.strings import NO_GRADIENT, check_strings, text_array
 
@@ -26,22 +25,22 @@ def _segment_type(texts: TensorType, ids: TensorType, count: TensorType, **_: An
 
 
 def _segment_join(texts: Any, ids: Any, count: Any, *, separator: str = "") -> Any:
-    texts_array, numbers, size = np.asarray(texts, object), np.asarray(ids), int(count)
-    if texts_array.shape[: numbers.ndim] != numbers.shape:
+    texts_array, segment_ids, segment_count = np.asarray(texts, object), np.asarray(ids), int(count)
+    if texts_array.shape[: segment_ids.ndim] != segment_ids.shape:
         raise InvalidArgumentError(
             f"the shape of the strings, {list(texts_array.shape)}, does not begin with that of the segments, "
-            f"{list(numbers.shape)}"
+            f"{list(segment_ids.shape)}"
         )
-    if size < 0 or np.any(numbers >= size):
-        raise InvalidArgumentError(f"segments have to be below {size}, found {np.max(numbers, initial=0)}")
-    inner = texts_array.shape[numbers.ndim :]
-    rows, places = texts_array.reshape(numbers.size, -1), numbers.ravel()
-    result = np.empty((size, rows.shape[1]), object)
-    for segment in range(size):
-        members = rows[places == segment]
+    if segment_count < 0 or np.any(segment_ids >= segment_count):
+        raise InvalidArgumentError(f"segments have to be below {segment_count}, found {np.max(segment_ids, initial=0)}")
+    element_shape = texts_array.shape[segment_ids.ndim :]
+    rows, segment_of_row = texts_array.reshape(segment_ids.size, -1), segment_ids.ravel()
+    result = np.empty((segment_count, rows.shape[1]), object)
+    for segment in range(segment_count):
+        members = rows[segment_of_row == segment]
         for column in range(rows.shape[1]):
             result[segment, column] = separator.encode().join(members[:, column])
-    return result.reshape(size, *inner)
+    return result.reshape(segment_count, *element_shape)
 
 
 def _fingerprint_type(data: TensorType, **_: Any) -> TensorType:
@@ -58,19 +57,19 @@ def _fingerprints(data: Any) -> Any:
     for row, result_row in zip(rows, result, strict=True):
         if array.dtype == object:
             hashes = [fingerprint(bytes(text)).to_bytes(8, "little") for text in row]
-            number = hashes[0] if array.ndim == 1 else fingerprint(b"".join(hashes)).to_bytes(8, "little")
+            digest = hashes[0] if array.ndim == 1 else fingerprint(b"".join(hashes)).to_bytes(8, "little")
         else:
-            number = fingerprint(np.ascontiguousarray(row).tobytes()).to_bytes(8, "little")
-        result_row[:] = np.frombuffer(number, np.uint8)
+            digest = fingerprint(np.ascontiguousarray(row).tobytes()).to_bytes(8, "little")
+        result_row[:] = np.frombuffer(digest, np.uint8)
     return result
 
 
 string_segment_join = define(
     name="string_segment_join", graphdef="UnsortedSegmentJoin", result=_segment_type, kernel=_segment_join,
     gradient=NO_GRADIENT, effects=Effects.RAISE,
-    samples=(record_sample(text_array("a", "b", "c"), np.array([1, 0, 1]), np.int32(3), separator="-"),),
+    samples=(sample(text_array("a", "b", "c"), np.array([1, 0, 1]), np.int32(3), separator="-"),),
 )  # fmt: skip
 row_fingerprints = define(
     name="row_fingerprints", graphdef="Fingerprint", result=_fingerprint_type, kernel=_fingerprints,
-    gradient=NO_GRADIENT, samples=(record_sample(text_array("a", "b")), record_sample(np.array([[1, 2], [3, 4]]))),
+    gradient=NO_GRADIENT, samples=(sample(text_array("a", "b")), sample(np.array([[1, 2], [3, 4]]))),
 )  # fmt: skip

@@ -44,5 +44,5 @@ def _rounds(v: list[int], count: int) -> None:
         v[2] = _rotate(v[2], 32)
 
 
-def _rotate(x: int, by: int) -> int:
-    return (x << by | x >> (64 - by)) & _MASK
+def _rotate(x: int, distance: int) -> int:
+    return (x << distance | x >> (64 - distance)) & _MASK

@@ -62,7 +62,7 @@ ABC = text_array("a", "Bc", " d ")
 
 
 def define_string_map(
-    name: str, graphdef: str, function: Callable[..., Any], dtype: DType = string, **samples: Any
+    name: str, graphdef: str, function: Callable[..., Any], dtype: DType = string, **sample_attributes: Any
 ) -> None:
     """Define an op that maps each string by function(item, **attributes)."""
 
@@ -71,7 +71,7 @@ def define_string_map(
 
     define(
         name=name, graphdef=graphdef, result=_string_rule(name, dtype), kernel=kernel, gradient=NO_GRADIENT,
-        samples=(sample(ABC, **samples), sample(np.array(b"xyz", object), **samples)),
+        samples=(sample(ABC, **sample_attributes), sample(np.array(b"xyz", object), **sample_attributes)),
     )  # fmt: skip
 
 
@@ -203,8 +203,8 @@ def _split_type(x: TensorType, *, sep: str | None = None, maxsplit: int = -1) ->
 
 def _split(x: Any, *, sep: str | None = None, maxsplit: int = -1) -> Any:
     """Split along a new last dimension; shorter rows are padded with empty strings."""
-    divider = sep.encode() if sep else None
-    return _pad_parts(np.asarray(x), lambda item: item.split(divider, maxsplit))
+    encoded_separator = sep.encode() if sep else None
+    return _pad_parts(np.asarray(x), lambda item: item.split(encoded_separator, maxsplit))
 
 
 def _characters_type(x: TensorType, *, unit: str = "BYTE") -> TensorType:
@@ -221,11 +221,11 @@ def _ngrams_type(x: TensorType, *, widths: tuple[int, ...], separator: str = " "
 def _ngrams(x: Any, *, widths: tuple[int, ...], separator: str = " ") -> Any:
     """Join, for each width, that many neighbours along the last dimension."""
     x = np.asarray(x)
-    size = x.shape[-1]
-    columns = [x[..., start : start + width] for width in widths for start in range(size - width + 1)]
-    result = np.empty((*x.shape[:-1], len(columns)), object)
-    for number, column in enumerate(columns):
-        result[..., number] = _reduce_join(column, axis=(-1,), separator=separator)
+    item_count = x.shape[-1]
+    windows = [x[..., start : start + width] for width in widths for start in range(item_count - width + 1)]
+    result = np.empty((*x.shape[:-1], len(windows)), object)
+    for number, window in enumerate(windows):
+        result[..., number] = _reduce_join(window, axis=(-1,), separator=separator)
     return result
 
 
@@ -269,18 +269,18 @@ string_characters = define(
 # ---- conversion to and from numbers
 
 
-def _number_type(x: TensorType, *, dtype: DType = float32) -> TensorType:
+def _parse_numbers_type(x: TensorType, *, dtype: DType = float32) -> TensorType:
     check_strings("string_to_number", x)
     if not (dtype.is_floating or dtype.is_integer):
         raise TypeError(f"string_to_number makes real numbers, not {dtype.name}")
     return TensorType(dtype, x.shape)
 
 
-def _number(x: Any, *, dtype: DType = float32) -> Any:
+def _parse_numbers(x: Any, *, dtype: DType = float32) -> Any:
     def parse(item: bytes) -> Any:
         try:
             if b"_" in item:
-                raise ValueError("Python's own way to write numbers")
+                raise ValueError("only Python takes underscores in numbers")
             return int(item) if dtype.is_integer else float(item)
         except ValueError:
             raise InvalidArgumentError(
@@ -323,8 +323,8 @@ def _as_string(
 
 
 string_to_number = define(
-    name="string_to_number", graphdef="StringToNumber", result=_number_type, kernel=_number, gradient=NO_GRADIENT,
-    effects=Effects.RAISE,
+    name="string_to_number", graphdef="StringToNumber", result=_parse_numbers_type, kernel=_parse_numbers,
+    gradient=NO_GRADIENT, effects=Effects.RAISE,
     samples=(sample(text_array("1.5", "-2e3"), dtype=float64), sample(text_array("12"), dtype=int32)),
 )  # fmt: skip
 as_string = define(

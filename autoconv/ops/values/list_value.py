@@ -93,8 +93,8 @@ class ListValue:
         base, array = self._with_common_dtype(item)
         result = base.with_items(())
         with _APPEND_LOCK:
-            shared = len(base._buffer) == base.length
-            result._buffer = base._buffer if shared else base.items()
+            is_at_end = len(base._buffer) == base.length
+            result._buffer = base._buffer if is_at_end else base.items()
             result._buffer.append(array)
         result.length = base.length + 1
         return result
@@ -116,7 +116,7 @@ class ListValue:
         return self._zeros(index) if item is None else item
 
     def set(self, index: int, item: Any, resize: bool = False) -> ListValue:
-        """Return a copy with that element; `resize` makes it as long as needed. Raises IndexOutOfRangeError."""
+        """Return a copy with that element, lengthened if needed and `resize`; else raise IndexOutOfRangeError."""
         if index < 0 or (index >= self.length and not resize):
             raise IndexOutOfRangeError(missing_element_text(index, self.length, writes=True))
         base, array = self._with_common_dtype(item)

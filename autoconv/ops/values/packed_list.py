@@ -31,6 +31,7 @@ class PackedList(ListValue):
 
     @property
     def _buffer(self) -> list[Item]:  # type: ignore[override]
+        """The elements as arrays of their own; from the first access on, they replace the array."""
         rows = self._rows
         if self._items is None and rows is not None:
             self._items = [np.array(rows[i]) for i in range(len(rows))]

@@ -8,7 +8,7 @@ import numpy as np
 
 
 class RemoteArray:
-    """An array in other memory.
+    """An array that this process's memory does not hold.
 
     Code recognises it by this class, since objects of the program may have methods of any name.
     """

@@ -9,7 +9,7 @@ from autoconv.graph.graph import Node
 from autoconv.graph.types import ObjectType
 from autoconv.ops.python.iteration import Cursor
 
-_CURRENT_OFFSET, _ITEMS_OFFSET = (slot_offset(Cursor(iter(())), name) for name in ("current", "items"))
+_CURRENT_OFFSET, _ITERATOR_OFFSET = (slot_offset(Cursor(iter(())), name) for name in ("current", "iterator"))
 
 
 @object_lowering("object_iterate", fits=lambda node: takes_objects(node) and not node.attributes.get("start"))
@@ -26,7 +26,7 @@ def write_iterate(op: Operation) -> None:
         op.leave_if_failed(out.is_null(result))
         out.store("ptr", "null", owned_iterator.slot)
         out.call("retain", none)
-        for offset, object_ in ((_ITEMS_OFFSET, iterator), (_CURRENT_OFFSET, none)):
+        for offset, object_ in ((_ITERATOR_OFFSET, iterator), (_CURRENT_OFFSET, none)):
             out.store("ptr", object_, op.field_address(result, offset))
         return [result]
 
@@ -41,7 +41,7 @@ def _takes_cursor(node: Node) -> bool:
 def write_advance(op: Operation) -> None:
     """Advance a Cursor; the result is true if there was another item."""
     (cursor,), out = op.operands(), op.out
-    items = out.load("ptr", op.field_address(cursor, _ITEMS_OFFSET))
+    items = out.load("ptr", op.field_address(cursor, _ITERATOR_OFFSET))
     result = op.call("object_advance", items, op.field_address(cursor, _CURRENT_OFFSET))
     op.leave_if_failed(out.icmp("slt", result, 0))
     op.set(op.node.results[0], out.icmp("ne", result, 0))
