@@ -188,9 +188,8 @@ def _similarity_terms(
     first_mean, second_mean = smooth(first), smooth(second)
     mean_products, mean_squares = first_mean * second_mean * 2.0, first_mean * first_mean + second_mean * second_mean
     smooth_products, smooth_squares = smooth(first * second) * 2.0, smooth(first * first + second * second)
-    return (mean_products + c1) / (mean_squares + c1), (smooth_products - mean_products + c2) / (
-        smooth_squares - mean_squares + c2
-    )
+    contrast = (smooth_products - mean_products + c2) / (smooth_squares - mean_squares + c2)
+    return (mean_products + c1) / (mean_squares + c1), contrast
 
 
 def _halve(image: Any) -> Any:

@@ -31,6 +31,7 @@ def split(input: RaggedLike, sep: str | None = None, maxsplit: int = -1, name: s
     """
     options: dict[str, Any] = {"sep": sep or None, "maxsplit": int(maxsplit)}
     characters = (bytes([code]) for code in range(1, 128))
+    # One byte that is no white space and not in the separator.
     end_mark = next(
         character for character in characters if character not in (sep or "").encode() and not character.isspace()
     )
@@ -86,11 +87,11 @@ def unicode_decode(
     """
     options = encoding_attributes("unicode_decode", input_encoding, errors, replacement_char)
 
-    def lengths(texts: Tensor) -> Tensor:
+    def code_point_counts(texts: Tensor) -> Tensor:
         valid_texts = apply("unicode_transcode", texts, output="UTF-8", **options)
         return _lengths_without_padding(apply("string_characters", valid_texts, unit="UTF8_CHAR"))
 
-    return _split_texts(input, lambda texts: apply("unicode_decode", texts, name=name, **options), lengths)
+    return _split_texts(input, lambda texts: apply("unicode_decode", texts, name=name, **options), code_point_counts)
 
 
 def unicode_decode_with_offsets(
@@ -102,8 +103,8 @@ def unicode_decode_with_offsets(
     >>> [part.numpy() for part in autoconv.strings.unicode_decode_with_offsets("éa", "UTF-8")]
     [array([233,  97], dtype=int32), array([0, 2])]
     """
-    points = unicode_decode(input, input_encoding, errors, replacement_char, replace_control_characters, name)
-    return points, _offsets(input, input_encoding, errors, replacement_char)
+    code_points = unicode_decode(input, input_encoding, errors, replacement_char, replace_control_characters, name)
+    return code_points, _offsets(input, input_encoding, errors, replacement_char)
 
 
 def unicode_split_with_offsets(
@@ -142,10 +143,10 @@ def ngrams(
     data: RaggedLike, ngram_width: int | Sequence[int], separator: str = " ", pad_values: Any = None,
     padding_width: int | None = None, preserve_short_sequences: bool = False, name: str | None = None,
 ) -> Any:  # fmt: skip
-    """`ngram_width` neighbours along the last dimension, joined; for several widths, those of each in turn.
+    """Joins of `ngram_width` neighbours along the last dimension; for several widths, first those of the first width.
 
     `pad_values`, one text or a pair, are put before and after each row: one less than the width, and `padding_width` at
-    most. With `preserve_short_sequences`, a row that is too short for all widths is joined whole.
+    most. With `preserve_short_sequences`, all texts of a row that is too short are joined.
 
     >>> autoconv.strings.ngrams(["a", "b", "c"], 2).numpy()
     array([b'a b', b'b c'], dtype=object)
@@ -163,9 +164,9 @@ def ngrams(
         return _join_padded_neighbours(
             rows, widths, separator, tuple(pad_pair), padding_width, preserve_short_sequences
         )
-    row = RaggedTensor.from_tensor(expand_dims(rows, 0), ragged_rank=rows.shape.rank or 0)  # refuses an unknown rank
+    one_row = RaggedTensor.from_tensor(expand_dims(rows, 0), ragged_rank=rows.shape.rank or 0)
     return _join_padded_neighbours(
-        row, widths, separator, tuple(pad_pair), padding_width, preserve_short_sequences
+        one_row, widths, separator, tuple(pad_pair), padding_width, preserve_short_sequences
     ).to_tensor()[0]
 
 
@@ -184,8 +185,8 @@ def _join_padded_neighbours(
         return rows.with_values(joined)
     joined_by_width = []
     for width in widths:
-        count = width - 1 if max_padding is None else min(width - 1, max_padding)
-        joined_by_width.append(_join_windows(_pad_rows(rows, pad_pair, count), width, separator))
+        padding_count = width - 1 if max_padding is None else min(width - 1, max_padding)
+        joined_by_width.append(_join_windows(_pad_rows(rows, pad_pair, padding_count), width, separator))
     result = joined_by_width[0] if len(joined_by_width) == 1 else ragged_concat(joined_by_width, 1)
     if not keeps_short_rows:
         return result

@@ -1,4 +1,4 @@
-"""Base of operators that combine several operators, each with its part of the rows and columns."""
+"""Base of operators that combine several operators, such as their product."""
 
 from __future__ import annotations
 
@@ -38,11 +38,10 @@ class CombinedOperator(LinearOperator):
         return self._operators
 
     def _shape(self) -> TensorShape:
-        row_counts = [operator.range_dimension for operator in self._operators]
-        sides = [row_counts, [operator.domain_dimension for operator in self._operators]]
-        return self._static_batch_shape().concatenate(
-            [None if None in side else self._combine_sizes(side) for side in sides]
-        )
+        rows = [operator.range_dimension for operator in self._operators]
+        columns = [operator.domain_dimension for operator in self._operators]
+        sizes = [None if None in counts else self._combine_sizes(counts) for counts in (rows, columns)]
+        return self._static_batch_shape().concatenate(sizes)
 
     def _shape_tensor(self) -> Tensor:
         rows = self._combine_sizes(operator.range_dimension_tensor() for operator in self._operators)

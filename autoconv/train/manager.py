@@ -18,8 +18,8 @@ class CheckpointManager:
     """A manager writes numbered checkpoints into a folder and deletes all but the latest `max_to_keep`; None keeps all.
 
     `keep_checkpoint_every_n_hours` keeps further checkpoints, that many hours apart. With a `step_counter` (a variable)
-    and a `checkpoint_interval` in steps, `save` does nothing until that many steps have passed. Raises ValueError for a
-    `max_to_keep` below 1, and for an interval without a counter.
+    and a `checkpoint_interval` in steps, `save` does nothing until that many steps have passed since the last
+    checkpoint. Raises ValueError for a `max_to_keep` below 1, and for an interval without a counter.
 
     >>> import tempfile
     >>> checkpoint = autoconv.train.Checkpoint(v=autoconv.Variable(1.0))

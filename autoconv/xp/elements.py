@@ -10,7 +10,7 @@ from autoconv.numpy.standard import numpy_implementation
 from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.tensors.tensor import Tensor
 
-# name: (arguments of the example in its docstring, the result it prints)
+# For each function: the arguments of the example in its docstring, and the printed result.
 UNARY = {
     "abs": ("[-1.5, 2.0]", "array([1.5, 2. ])"),
     "acos": ("[1.0, 0.0]", "array([0.        , 1.57079633])"),
@@ -88,35 +88,35 @@ BINARY = {
 def _unary_function(name: str) -> Callable[..., Any]:
     compute = numpy_implementation(name)
 
-    def run(x: TensorLike, /) -> Tensor:
+    def elementwise(x: TensorLike, /) -> Tensor:
         return compute(tensor(x))
 
-    return run
+    return elementwise
 
 
 def _rounding_function(name: str) -> Callable[..., Any]:
     compute = numpy_implementation(name)
 
-    def run(x: TensorLike, /) -> Tensor:
+    def elementwise(x: TensorLike, /) -> Tensor:
         x_tensor = tensor(x)
         return x_tensor if x_tensor.dtype.is_integer else compute(x_tensor)
 
-    return run
+    return elementwise
 
 
 def _binary_function(name: str) -> Callable[..., Any]:
     compute = numpy_implementation(name)
 
-    def run(x1: TensorLike, x2: TensorLike, /) -> Tensor:
+    def elementwise(x1: TensorLike, x2: TensorLike, /) -> Tensor:
         return compute(x1, x2)
 
-    return run
+    return elementwise
 
 
 def _with_name(name: str, function: Callable[..., Any], arguments: str, result: str) -> Callable[..., Any]:
     function.__name__ = function.__qualname__ = name
     function.__doc__ = (
-        f"The standard's `{name}`, element by element, of the dtype that NumPy 2 gives it.\n\n"
+        f"The standard's `{name}`, element by element, with the dtypes of NumPy 2.\n\n"
         f">>> autoconv.xp.{name}({arguments}).numpy()\n{result}"
     )
     return function

@@ -221,7 +221,7 @@ def test_gradients_flow_through_the_values():
 
 
 def test_refused_arguments():
-    with pytest.raises(ac.errors.InvalidArgumentError, match="another number of values"):
+    with pytest.raises(ac.errors.InvalidArgumentError, match="the last split is not the number of values"):
         R.from_row_splits([1, 2], [0, 3])
     with pytest.raises(ac.errors.InvalidArgumentError, match="first split is not 0"):
         R.from_row_splits([1, 2], [1, 2])

@@ -98,7 +98,7 @@ def test_ops_without_a_rule_run_row_by_row(caplog: pytest.LogCaptureFixture) -> 
         check(function, square)
         assert not caplog.records  # `check` allows no warning
         tf.vectorized_map(function, square)
-    assert "in a loop for the op Roll" in caplog.text
+    assert "runs a loop over the rows for the op Roll" in caplog.text
     with pytest.raises(ValueError, match="no batching rule for the op Roll"):
         tf.vectorized_map(function, square, fallback_to_while_loop=False)
 

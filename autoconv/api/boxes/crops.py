@@ -30,8 +30,8 @@ def crop_and_resize(
 ) -> Tensor:  # fmt: skip
     """Crop boxes from images [batch, height, width, channels] and resize each to `crop_size`, as float32.
 
-    A row of `boxes` is [y1, x1, y2, x2], where 0 is the first and 1 the last row or column; y1 above y2 flips the crop
-    vertically. `box_indices` are the indices of the images of the boxes. `method` is "bilinear" or "nearest"; pixels
+    A row of `boxes` is [y1, x1, y2, x2], where 0 is the first and 1 the last row or column; if y1 > y2, the crop is
+    flipped vertically. `box_indices` has the index of each box's image. `method` is "bilinear" or "nearest"; pixels
     outside of the image are `extrapolation_value`. Raises ValueError for another method.
 
     >>> x = autoconv.reshape(autoconv.range(9.0), [1, 3, 3, 1])
@@ -47,17 +47,18 @@ def crop_and_resize(
     sizes = get_item(shape(x), slice(1, 3))
     begins, ends = get_item(corners, (slice(None), slice(0, 2))), get_item(corners, (slice(None), slice(2, 4)))
     sample_positions = []
-    for axis, side in ((0, static_height), (1, static_width)):
-        count = get_item(size_operands[0], axis) if side is None else side
+    for axis, static_side in ((0, static_height), (1, static_width)):
+        sample_count = get_item(size_operands[0], axis) if static_side is None else static_side
         last_index = cast(get_item(sizes, axis) - 1, float32)
         begin, end = get_item(begins, (slice(None), axis)), get_item(ends, (slice(None), axis))
-        steps = cast(tensor_range(count), float32)
-        step_size = expand_dims((end - begin) * last_index, 1) / cast(count - 1, float32) if side != 1 else None
-        first_position = expand_dims(begin * last_index, 1)
-        middle_position = expand_dims((begin + end) * 0.5 * last_index, 1)
-        positions = middle_position + 0.0 * steps if step_size is None else first_position + steps * step_size
-        if side is None:
-            positions = where(apply("equal", count, 1), middle_position + 0.0 * steps, positions)
+        numbers = cast(tensor_range(sample_count), float32)
+        gaps = cast(sample_count - 1, float32)
+        distance = expand_dims((end - begin) * last_index, 1) / gaps if static_side != 1 else None
+        first = expand_dims(begin * last_index, 1)
+        middle = expand_dims((begin + end) * 0.5 * last_index, 1)
+        positions = middle + 0.0 * numbers if distance is None else first + numbers * distance
+        if static_side is None:  # a crop of one pixel has the middle of the box
+            positions = where(apply("equal", sample_count, 1), middle + 0.0 * numbers, positions)
         sample_positions.append((positions, last_index))
     (rows, last_row), (columns, last_column) = sample_positions
     rows, columns = expand_dims(rows, 2), expand_dims(columns, 1)
@@ -104,8 +105,8 @@ class _Pixels:
 def draw_bounding_boxes(images: TensorLike, boxes: TensorLike, colors: Any, name: str | None = None) -> Tensor:
     """Images [batch, height, width, channels] with the edges of boxes [batch, n, 4] drawn in colours [m, channels].
 
-    A box is [y1, x1, y2, x2] from 0 to 1. Box i has the colour i modulo m, of ten built-in ones for None. Later boxes
-    cover earlier ones; parts outside of the image are left out.
+    A box is [y1, x1, y2, x2] from 0 to 1. Box i has the colour i modulo m; by default there are ten colours. Later
+    boxes cover earlier ones; parts outside of the image are left out.
 
     >>> x = autoconv.zeros([1, 3, 3, 1])
     >>> autoconv.image.draw_bounding_boxes(x, [[[0.0, 0.0, 1.0, 1.0]]], [[5.0]]).numpy()[0, :, :, 0]

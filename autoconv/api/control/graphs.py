@@ -79,7 +79,7 @@ class Graph(FuncGraph):
         return self._collections.setdefault(name, [])
 
     def get_collection(self, name: Any, scope: str | None = None) -> list[Any]:
-        """Return a copy of a collection; with a scope, the members whose names match it as a regular expression."""
+        """Return a copy of a collection; with `scope`, only members whose names begin with this regular expression."""
         members = list(self._collections.get(name, ()))
         if not scope:
             return members
@@ -102,7 +102,7 @@ class Graph(FuncGraph):
         self._collections.pop(name, None)
 
     def unique_name(self, name: str, mark_as_used: bool = True) -> str:
-        """Return an unused name under the current scope, and reserve it."""
+        """Return an unused name under the current scope; reserve it unless `mark_as_used` is False."""
         full_name = self._trace.scope + name
         return self.recorded.unique_name(full_name) if mark_as_used else self.recorded.next_name(full_name)
 
@@ -114,7 +114,7 @@ class Graph(FuncGraph):
         return self.attachments.get("finalized", False)
 
     def finalize(self) -> None:
-        """Refuse further ops: recording one raises RuntimeError."""
+        """Refuse further ops: recording an op raises RuntimeError from now on."""
         self.attachments["finalized"] = True
 
     @property
@@ -149,8 +149,7 @@ class Graph(FuncGraph):
 def graph_being_built() -> Graph | None:
     """Return the graph of the enclosing block, None where ops run at once or a function is traced."""
     region = current_region()
-    result: Graph | None = None if region is None else region.trace.root.graph.block
-    return result
+    return None if region is None else region.trace.root.graph.block  # type: ignore[no-any-return]
 
 
 class _GraphContract(Contract):
@@ -164,6 +163,7 @@ class _GraphContract(Contract):
         return create(**arguments) if graph is None else GraphVariable(graph=graph, **arguments)
 
     def spend(self, unit: str) -> None:
+        """Refuse to record in a finalized graph; each recorded op calls this method."""
         graph = self._graph()
         if graph is not None and graph.finalized:
             raise RuntimeError("Graph is finalized and cannot be modified.")

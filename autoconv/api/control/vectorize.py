@@ -37,7 +37,7 @@ _UNBATCHED_EFFECTS = Effects.WRITE | Effects.OUTPUT | Effects.RANDOM  # no batch
 def vectorized_map(
     fn: Callable[..., Any], elems: TensorLike, fallback_to_while_loop: bool = True, warn: bool = True
 ) -> Any:
-    """`map_fn`, computed on all rows at once where the ops of `fn` allow it; calls must not depend on each other.
+    """`map_fn`, computed on all rows at once if the ops of `fn` allow it; no call of `fn` may depend on another.
 
     Ops that run in a loop over the rows are logged unless `warn` is False. Raises ValueError for them if
     `fallback_to_while_loop` is False.
@@ -58,7 +58,7 @@ def vectorized_map(
         if not fallback_to_while_loop:
             raise ValueError(f"vectorized_map has no batching rule for {reason}") from None
         if warn:
-            logging.getLogger("autoconv").warning("vectorized_map goes over the rows in a loop because of %s", reason)
+            logging.getLogger("autoconv").warning("vectorized_map runs a loop over the rows because of %s", reason)
         return map_to_any(fn, elems)
     return pack(result_template, values)
 
@@ -100,10 +100,10 @@ class _Batch:
     `values_of` maps values to tensors; those in `batched_values` have the rows along their first dimension.
     """
 
-    def __init__(self, rows: Sequence[Tensor], may_loop: bool, warn: bool) -> None:
+    def __init__(self, rows: Sequence[Tensor], may_loop: bool, logs_loops: bool) -> None:
         self.rows = list(rows)
-        self.length = leading_dimension(rows[0])
-        self.may_loop, self.warn = may_loop, warn
+        self.row_count = leading_dimension(rows[0])
+        self.may_loop, self.logs_loops = may_loop, logs_loops
         self.values_of: dict[Value, Any] = {}
         self.batched_values: set[Value] = set()
         self.read_values: set[Value] = set()
@@ -119,8 +119,8 @@ class _Batch:
         for node in graph.nodes:
             self._apply(node)
         return [
-            self.values_of[v] if v in self.batched_values else self._repeat_for_rows(self.values_of[v])
-            for v in graph.outputs
+            self.values_of[output] if output in self.batched_values else self._repeat_for_rows(self.values_of[output])
+            for output in graph.outputs
         ]
 
     def _apply(self, node: Node) -> None:
@@ -163,27 +163,28 @@ class _Batch:
             raise NotBatched(f"the op {node.op.graphdef}")
         if any(value in self.read_values and _has_value_dependent_shape(node, value) for value in node.results):
             raise NotBatched(f"the op {node.op.graphdef}, whose result may have another shape for each row")
-        if self.warn:
+        if self.logs_loops:
             logging.getLogger("autoconv").warning(
-                "vectorized_map goes over the rows in a loop for the op %s", node.op.graphdef
+                "vectorized_map runs a loop over the rows for the op %s", node.op.graphdef
             )
 
         def run_on_row(batched_operands: tuple[Any, ...]) -> Any:
-            remaining = iter(batched_operands)
-            operands = [next(remaining) if is_batched else x for x, is_batched in zip(inputs, are_batched, strict=True)]
+            row_operands = iter(batched_operands)
+            pairs = zip(inputs, are_batched, strict=True)
+            operands = [next(row_operands) if is_batched else x for x, is_batched in pairs]
             outputs = apply(node.op.name, *operands, **node.attributes)
             results = outputs if isinstance(outputs, tuple) else (outputs,)
             return tuple(x for x, value in zip(results, node.results, strict=True) if value in self.read_values)
 
-        stacked = iter(
+        remaining_stacks = iter(
             map_to_any(run_on_row, tuple(x for x, is_batched in zip(inputs, are_batched, strict=True) if is_batched))
         )
-        return tuple(next(stacked) if value in self.read_values else None for value in node.results)
+        return tuple(next(remaining_stacks) if value in self.read_values else None for value in node.results)
 
     def _repeat_for_rows(self, x: TensorLike) -> Any:
         """Repeat a tensor for every row."""
         tensor = apply("expand_dims", convert_to_tensor(x), axis=0)
-        return tile(tensor, [self.length] + [1] * (len(tensor.type.shape) - 1))
+        return tile(tensor, [self.row_count] + [1] * (len(tensor.type.shape) - 1))
 
     def batch_all(self, inputs: list[Any], are_batched: list[bool]) -> list[Any]:
         pairs = zip(inputs, are_batched, strict=True)
@@ -246,9 +247,9 @@ def _reshape(batch: _Batch, node: Node, inputs: list[Any], are_batched: list[boo
     shape = node.attributes["shape"]
     if len(inputs) != 1 or any(not isinstance(size, int) for size in shape):
         return None
-    if not isinstance(batch.length, int):
+    if not isinstance(batch.row_count, int):
         return None if -1 in shape else apply("reshape", inputs[0], shape=(-1, *shape))
-    return apply("reshape", inputs[0], shape=(batch.length, *shape))
+    return apply("reshape", inputs[0], shape=(batch.row_count, *shape))
 
 
 def _get_item(batch: _Batch, node: Node, inputs: list[Any], are_batched: list[bool]) -> Any:

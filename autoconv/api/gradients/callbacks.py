@@ -34,11 +34,11 @@ def numpy_function(
 ) -> Any:  # fmt: skip
     """func(*arrays), run each time, with NumPy arrays as arguments and results. No gradient flows through it.
 
-    `Tout` is the dtype of its result, or a list of dtypes for several results, which are returned as a list of tensors.
-    Their shapes are unknown. Raises InvalidArgumentError when the function returns another dtype, or another number of
-    values. An error of the function is raised as TensorFlow's: InvalidArgumentError for TypeError and ValueError,
-    UnimplementedError, OutOfRangeError and ResourceExhaustedError for NotImplementedError, StopIteration and
-    MemoryError, else UnknownError; its `__cause__` is the error itself.
+    `Tout` is the dtype of the result, or a list of dtypes for several results, which are returned as a list of tensors.
+    The shapes of results are unknown. Raises InvalidArgumentError when the function returns another dtype, or another
+    number of values. An error of the function is raised as TensorFlow's: InvalidArgumentError for TypeError and
+    ValueError, UnimplementedError, OutOfRangeError and ResourceExhaustedError for NotImplementedError, StopIteration
+    and MemoryError, else UnknownError. The original error is its `__cause__`.
 
     >>> autoconv.numpy_function(np.sinc, [autoconv.constant(0.5)], autoconv.float32).numpy().round(3)
     np.float32(0.637)
@@ -53,7 +53,7 @@ def py_function(
 ) -> Any:  # fmt: skip
     """func(*tensors), run each time with eager tensors. `Tout` is as in `numpy_function`.
 
-    A gradient flows through it: the reverse pass runs the function again, under a tape.
+    A gradient flows through the function: the reverse pass runs it again, under a tape.
 
     >>> autoconv.py_function(lambda x: float(x) ** 2, [autoconv.constant(3.0)], autoconv.float32).numpy()
     np.float32(9.0)
@@ -107,29 +107,29 @@ class EagerCall(ArrayCall):
 
     def gradient(self, b: Any, inputs: Sequence[Any], results: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
         """Build the vjp of the op, which runs the function again under a tape."""
-        positions = [i for i, x in enumerate(inputs) if x.type.dtype.is_differentiable]
+        differentiable = [i for i, x in enumerate(inputs) if x.type.dtype.is_differentiable]
         connected = [i for i, ct in enumerate(cotangents) if ct is not None]
-        if not positions:
+        if not differentiable:
             return [None] * len(inputs)
 
         def vjp_of_tensors(*tensors: Any) -> list[Any]:
             arguments, upstream = tensors[: len(inputs)], tensors[len(inputs) :]
             tape = GradientTape()
             with tape:
-                tape.watch([arguments[i] for i in positions])
+                tape.watch([arguments[i] for i in differentiable])
                 output = self.function(*arguments)
             results = output if isinstance(output, (list, tuple)) else [output]
             targets = [convert_to_tensor(results[i]) for i in connected]
-            sources = [arguments[i] for i in positions]
+            sources = [arguments[i] for i in differentiable]
             slopes = tape.gradient(targets, sources, list(upstream), UnconnectedGradients.ZERO)
             return [dense(slope) for slope in slopes]
 
         output = b.py_call(
             *inputs, *(cotangents[i] for i in connected), function=EagerCall(vjp_of_tensors),
-            dtypes=tuple(inputs[i].type.dtype for i in positions),
-            shapes=tuple(inputs[i].type.shape for i in positions),
+            dtypes=tuple(inputs[i].type.dtype for i in differentiable),
+            shapes=tuple(inputs[i].type.shape for i in differentiable),
         )  # fmt: skip
-        slope_by_position = dict(zip(positions, output if isinstance(output, tuple) else [output], strict=True))
+        slope_by_position = dict(zip(differentiable, output if isinstance(output, tuple) else [output], strict=True))
         return [slope_by_position.get(i) for i in range(len(inputs))]
 
 
@@ -139,19 +139,19 @@ def _array(value: TensorLike) -> Any:
 
 def _apply_callback(
     func: Callable[..., Any] | None,
-    function: object,
+    host_function: object,
     inputs: Sequence[Any] | None,
-    outputs: Any,
+    result_specs: Any,
     name: str | None,
 ) -> Any:
     if not callable(func):
         raise ValueError(f"Expected func to be callable. Received func={func!r}")
-    is_single = not isinstance(outputs, (list, tuple))
-    output_specs = ([] if outputs is None else [outputs]) if is_single else list(outputs)
-    output_types = [_output_type(output) for output in output_specs]
+    is_single = not isinstance(result_specs, (list, tuple))
+    spec_list = ([] if result_specs is None else [result_specs]) if is_single else list(result_specs)
+    result_types = [_result_type(spec) for spec in spec_list]
     results = apply(
-        "py_call", *(inputs or ()), function=function, dtypes=tuple(dtype for dtype, _ in output_types),
-        shapes=tuple(shape for _, shape in output_types), name=name,
+        "py_call", *(inputs or ()), function=host_function, dtypes=tuple(dtype for dtype, _ in result_types),
+        shapes=tuple(shape for _, shape in result_types), name=name,
     )  # fmt: skip
     results = list(results) if isinstance(results, (list, tuple)) else [results]
     if not is_single:
@@ -159,7 +159,7 @@ def _apply_callback(
     return results[0] if results else None
 
 
-def _output_type(output: Any) -> tuple[DType, Shape]:
-    if isinstance(output, TensorSpec):
-        return output.dtype, output.shape.dims_tuple
-    return as_dtype(output), None
+def _result_type(spec: Any) -> tuple[DType, Shape]:
+    if isinstance(spec, TensorSpec):
+        return spec.dtype, spec.shape.dims_tuple
+    return as_dtype(spec), None

@@ -25,7 +25,7 @@ def rows_of(target: Tensor, gradients: Any) -> list[Any]:
     shape = shape_of(target)
     if None not in shape:
         count = int(np.prod(shape, dtype=np.int64))
-        if current_region() is None or count <= 8:  # in larger graphs, a loop over the elements
+        if current_region() is None or count <= 8:  # for more elements, a graph has a loop
             rows = [gradients(_one_hot_seed(target, i)) for i in range(count)]
             if not rows:
                 return [None if g is None else apply("stack", dense(g), axis=0)[:0] for g in gradients(target)]
@@ -42,17 +42,17 @@ def rows_of(target: Tensor, gradients: Any) -> list[Any]:
     @kind_preserving
     def gradients_of_element(number: TensorLike) -> Any:
         seed = apply("cast", apply("equal", _flat_indices(flat_ones), number), dtype=target.type.dtype)
-        result = gradients(apply("reshape_like", seed, target))
-        return tuple(result[i] for i in connected)
+        gradients_by_source = gradients(apply("reshape_like", seed, target))
+        return tuple(gradients_by_source[i] for i in connected)
 
     dtypes = tuple(gradients_of_sum[i].dtype for i in connected)
     stacks = iter(map_fn(gradients_of_element, _flat_indices(flat_ones), fn_output_signature=dtypes))
     return [next(stacks) if i in connected else None for i in range(len(gradients_of_sum))]
 
 
-def _flat_indices(flat: Any) -> Any:
+def _flat_indices(vector: Any) -> Any:
     zero, one = (convert_to_tensor(np.array(n, np.int32)) for n in (0, 1))
-    return apply("range", zero, apply("size", flat), one)
+    return apply("range", zero, apply("size", vector), one)
 
 
 def _one_hot_seed(target: Tensor, position: int) -> Any:

@@ -69,9 +69,8 @@ def lu_reconstruct(
     lower = band_part(set_diag(factors, ones_like(diag_part(factors))), -1, 0)
     batch_rank = permutation.shape.rank - 1 if permutation.shape.rank else 0
     product = matmul(lower, band_part(factors, 0, -1))
-    return apply(
-        "identity", gather(product, argsort(permutation, axis=-1), axis=batch_rank, batch_dims=batch_rank), name=name
-    )
+    rows = argsort(permutation, axis=-1)
+    return apply("identity", gather(product, rows, axis=batch_rank, batch_dims=batch_rank), name=name)
 
 
 def banded_triangular_solve(
@@ -87,15 +86,15 @@ def banded_triangular_solve(
            [1.]], dtype=float32)
     """
     tensor: Any = convert_to_tensor(bands)
-    count, size = tensor.shape[-2], tensor.shape[-1]
-    if count is None or size is None:
+    diagonal_count, size = tensor.shape[-2], tensor.shape[-1]
+    if diagonal_count is None or size is None:
         raise ValueError("banded_triangular_solve takes bands of known shape")
-    if count > size:
-        raise InvalidArgumentError(f"the number of bands, {count}, exceeds the size of the matrix, {size}")
+    if diagonal_count > size:
+        raise InvalidArgumentError(f"the number of bands, {diagonal_count}, exceeds the size of the matrix, {size}")
     matrix: Any = None
-    for i in range(count):
-        offset = i if lower else count - 1 - i
-        elements = get_item(tensor, (..., i, slice(offset, None) if lower else slice(None, size - offset)))
+    for row in range(diagonal_count):
+        offset = row if lower else diagonal_count - 1 - row
+        elements = get_item(tensor, (..., row, slice(offset, None) if lower else slice(None, size - offset)))
         diagonal = apply("diag", elements, offset=-offset if lower else offset)
         matrix = diagonal if matrix is None else matrix + diagonal
     return triangular_solve(matrix, rhs, lower=lower, adjoint=adjoint, name=name)
@@ -107,8 +106,8 @@ def eigh_tridiagonal(
 ) -> Any:  # fmt: skip
     """The eigenvalues in ascending order of a Hermitian matrix with the diagonals `alpha` (main) and `beta` (below it).
 
-    With `eigvals_only=False`, eigenvalues and eigenvectors are returned. `select` is "a" for all, "i" for those from
-    the first to the last index of `select_range`, "v" for those in the interval (low, high].
+    With `eigvals_only=False`, eigenvalues and eigenvectors are returned. `select` is "a" for all, "i" for those with
+    the indices from select_range[0] to select_range[1], "v" for values in the interval (low, high] of `select_range`.
 
     >>> autoconv.linalg.eigh_tridiagonal([2.0, 2.0], [1.0]).numpy().round(4)
     array([1., 3.], dtype=float32)

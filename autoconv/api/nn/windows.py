@@ -1,6 +1,6 @@
 """Sliding windows over images: the padding, and the image elements under each element of the window.
 
-Sizes known only at run time are symbolic numbers. Slices then count from the end, so that they need no sizes.
+Sizes known only at run time are symbolic numbers. The ends of slices are then relative to the image's.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ class Windows:
         sides = [side if isinstance(side, int) else None for side in shape[1:-1]]
         self.padding = self._padding_of_sides(padding, sides)
         self.window_counts: list[int | None] = [
-            None if side is None else (side + sum(pair) - extent) // step + 1
-            for side, pair, extent, step in zip(sides, self.padding, self._extents, self._steps, strict=True)
+            None if side is None else (side + sum(pads) - extent) // step + 1
+            for side, pads, extent, step in zip(sides, self.padding, self._extents, self._steps, strict=True)
         ]
         error_text = f"{label} that reach over {self._extents} do not fit into an image"
         if min(size for size in (*self.window_counts, 1) if size is not None) < 1:
@@ -61,9 +61,10 @@ class Windows:
         self._check_dynamic_sides(error_text, padding == "SAME")
 
     def _check_dynamic_sides(self, error_text: str, always_fits: bool) -> None:
-        for i, (size, pair, extent) in enumerate(zip(self.window_counts, self.padding, self._extents, strict=True)):
-            min_side = 1 if always_fits else extent - sum(pair)
-            if size is None and min_side > 0:
+        dimensions = zip(self.window_counts, self.padding, self._extents, strict=True)
+        for i, (window_count, pads, extent) in enumerate(dimensions):
+            min_side = 1 if always_fits else extent - sum(pads)
+            if window_count is None and min_side > 0:
                 dynamic_side = self._dynamic_side(i)
                 is_long_enough = apply("greater_equal", dynamic_side, min_side)
                 apply("assert_true", is_long_enough, dynamic_side, message=f"{error_text} with a side of", kind="check")
@@ -84,20 +85,20 @@ class Windows:
     def _same_padding(self, i: int, side: int | None) -> tuple[Amount, Amount]:
         """Return the padding with ceil(side / step) windows along dimension `i`."""
         extent, step = self._extents[i], self._steps[i]
-        total: Amount
+        padding_count: Amount
         if side is not None:
-            total = max((-(-side // step) - 1) * step + extent - side, 0)
+            padding_count = max((-(-side // step) - 1) * step + extent - side, 0)
         elif step == 1 or extent == 1:
-            total = extent - 1
+            padding_count = extent - 1
         else:
             dynamic_side = self._dynamic_side(i)
-            excess = (dynamic_side + (step - 1)) // step * step - dynamic_side  # of the last step over the side
+            excess = (dynamic_side + (step - 1)) // step * step - dynamic_side  # how far whole steps exceed the side
             if extent >= step:
-                total = excess + (extent - step)
+                padding_count = excess + (extent - step)
             else:  # max(excess + extent - step, 0) as a sum, which keeps its symbolic facts
-                total = sum((excess + (step - j)) // step for j in range(step - extent + 1, step))
-        before = total // 2
-        return before, total - before
+                padding_count = sum((excess + (step - j)) // step for j in range(step - extent + 1, step))
+        before = padding_count // 2
+        return before, padding_count - before
 
     def parts(self, filler: TensorLike) -> list[Part]:
         """Return for each element of the window, in order, its position and the image elements under it.
@@ -111,12 +112,12 @@ class Windows:
             result.append((position, get_item(image, tuple(slices))))
         return result
 
-    def _slice(self, i: int, element: int) -> slice:
-        """Return the image elements along dimension `i` that lie under this element of the windows."""
-        start, size, step = element * self._gaps[i], self.window_counts[i], self._steps[i]
-        if size is not None:
-            return slice(start, start + (size - 1) * step + 1, step)
-        elements_after = self._extents[i] - 1 - start
+    def _slice(self, axis: int, element: int) -> slice:
+        """Return the image elements along dimension `axis` that lie under this element of the windows."""
+        start, window_count, step = element * self._gaps[axis], self.window_counts[axis], self._steps[axis]
+        if window_count is not None:
+            return slice(start, start + (window_count - 1) * step + 1, step)
+        elements_after = self._extents[axis] - 1 - start
         return slice(start, -elements_after if elements_after else None, step)
 
 

@@ -22,7 +22,7 @@ from autoconv.runtime.tensors.tensor import Tensor
 def elementwise(function: Callable[..., Any], *operands: Any) -> Any:
     """Return function(…) element by element; operands that are not ragged are broadcast to the rows.
 
-    Ragged operands have to have the same rows, or rows of one element. Raises InvalidArgumentError otherwise.
+    Raises InvalidArgumentError unless ragged operands have the same rows, or rows of one element.
     """
     converted_operands = unify_splits_dtypes(*operands)
     ragged_operands = [operand for operand in converted_operands if isinstance(operand, RaggedTensor)]
@@ -33,15 +33,14 @@ def elementwise(function: Callable[..., Any], *operands: Any) -> Any:
 
 
 def _has_unit_rows(rows: RaggedTensor) -> bool:
+    """Return whether all rows have one element by construction."""
     return rows._uniform == 1
 
 
 def _broadcast_to_values(operand: RaggedLike, rows: RaggedTensor) -> Any:
     """Return the elements of an operand for each flat value of the rows."""
     if isinstance(operand, RaggedTensor):
-        if operand.ragged_rank == rows.ragged_rank and (
-            not _has_unit_rows(operand) or _has_unit_rows(rows)
-        ):
+        if operand.ragged_rank == rows.ragged_rank and (not _has_unit_rows(operand) or _has_unit_rows(rows)):
             partitions.require_same_rows(operand, rows)
             return operand.flat_values
         return _broadcast_unit_rows(operand, rows)
@@ -58,15 +57,15 @@ def _is_number(value: RaggedLike) -> bool:
 
 
 def _broadcast_dense(tensor: Tensor, rows: RaggedTensor) -> Any:
-    rank, inner_rank = tensor.shape.rank, rows.flat_values.shape.rank
-    if rank is None or inner_rank is None:
+    tensor_rank, inner_rank = tensor.shape.rank, rows.flat_values.shape.rank
+    if tensor_rank is None or inner_rank is None:
         raise ValueError("operands beside ragged tensors have to have a known rank")
     total_rank = rows.ragged_rank + inner_rank
-    if rank < inner_rank:
+    if tensor_rank < inner_rank:
         return tensor  # within the uniform dimensions of the values
-    if rank > total_rank:
-        raise ValueError(f"a tensor of {rank} dimensions cannot be broadcast to the ragged shape {rows.shape}")
-    outer_rank = rank - (inner_rank - 1)  # the number of leading dimensions that match those of the rows
+    if tensor_rank > total_rank:
+        raise ValueError(f"a tensor of {tensor_rank} dimensions cannot be broadcast to the ragged shape {rows.shape}")
+    outer_rank = tensor_rank - (inner_rank - 1)  # the number of leading dimensions that match those of the rows
     coordinates = value_coordinates(rows)
     row_coordinates = coordinates[len(coordinates) - outer_rank :]
     first_axis = rows.ragged_rank + 1 - outer_rank
@@ -95,13 +94,13 @@ def _check_size(size: int | None, rows: RaggedTensor, axis: int) -> None:
     partitions.require_lengths(nested_rows, size)
 
 
-def _clip_positions(tensor: Tensor, axis: int, coordinate: Tensor) -> Tensor:
+def _clip_positions(tensor: Tensor, axis: int, coordinates: Tensor) -> Tensor:
     """Return the positions along `axis`, all 0 if the dimension has one element."""
-    position = cast(coordinate, int64)
+    positions = cast(coordinates, int64)
     if tensor.shape[axis] == 1:
-        return apply("zeros_like", position)
+        return apply("zeros_like", positions)
     size = get_item(shape(tensor, int64), axis)
-    return where(apply("equal", size, 1), apply("zeros_like", position), position)
+    return where(apply("equal", size, 1), apply("zeros_like", positions), positions)
 
 
 def _broadcast_unit_rows(operand: RaggedTensor, rows: RaggedTensor) -> Any:

@@ -37,8 +37,8 @@ def _expand_ellipsis(rows: RaggedTensor, keys: list[Any]) -> list[Any]:
     rank = rows.shape.rank
     if rank is None:
         raise ValueError("the rank of a ragged tensor has to be known for an index with ...")
-    count = rank - sum(key is not None and key is not Ellipsis for key in keys)
-    full_slices = [slice(None)] * count
+    slice_count = rank - sum(key is not None and key is not Ellipsis for key in keys)
+    full_slices = [slice(None)] * slice_count
     return keys[: ellipses[0]] + full_slices + [key for key in keys[ellipses[0] + 1 :] if key is not Ellipsis]
 
 
@@ -49,8 +49,8 @@ def _apply_keys(rows: Any, keys: Sequence[Any]) -> Any:
         return rows[tuple(keys)]
     first_key, other_keys = keys[0], keys[1:]
     if first_key is None:
-        inner = _apply_keys(rows, other_keys)
-        return RaggedTensor.from_uniform_row_length(inner, partitions.count_rows(inner), nrows=1, validate=False)
+        selected = _apply_keys(rows, other_keys)
+        return RaggedTensor.from_uniform_row_length(selected, partitions.count_rows(selected), nrows=1, validate=False)
     if isinstance(first_key, slice):
         return _apply_inner_keys(_slice(rows, first_key), other_keys)
     row = get_row(rows, _nonnegative_position(rows, first_key))
@@ -87,16 +87,15 @@ def _apply_inner_keys(rows: Any, keys: Sequence[Any]) -> Any:
         return rows[(slice(None), *keys)]
     first_key, other_keys = keys[0], keys[1:]
     if first_key is None:
-        inner = _apply_inner_keys(rows, other_keys)
-        return RaggedTensor.from_uniform_row_length(inner, 1, validate=False)
+        selected = _apply_inner_keys(rows, other_keys)
+        return RaggedTensor.from_uniform_row_length(selected, 1, validate=False)
     if isinstance(first_key, slice):
         return _apply_keys_to_values(rows if first_key == slice(None) else _slice_each_row(rows, first_key), other_keys)
     if rows._uniform is None:
         raise ValueError("Cannot index into an inner ragged dimension.")
-    positions = partitions.starts(rows) + (
-        first_key if not isinstance(first_key, int) or first_key >= 0 else first_key + rows._uniform
-    )
-    return _apply_inner_keys(gather_rows(rows.values, positions), other_keys)
+    if isinstance(first_key, int) and first_key < 0:
+        first_key += rows._uniform
+    return _apply_inner_keys(gather_rows(rows.values, partitions.starts(rows) + first_key), other_keys)
 
 
 def _apply_keys_to_values(rows: RaggedTensor, keys: Sequence[Any]) -> Any:
@@ -104,7 +103,7 @@ def _apply_keys_to_values(rows: RaggedTensor, keys: Sequence[Any]) -> Any:
 
 
 def _slice_each_row(rows: RaggedTensor, key: slice) -> RaggedTensor:
-    """Slice each row, as Python slices a list of its length."""
+    """Slice each row, as Python slices a list."""
     step = 1 if key.step is None else static_value(key.step)
     if step is None or int(step) == 0:
         raise ValueError(f"the step of a slice of rows has to be a known number other than 0, found {key.step!r}")

@@ -44,7 +44,7 @@ def partition_tensor(numbers: TensorLike) -> Tensor:
 
 
 def count_rows(values: Any, dtype: DTypeLike = int64) -> Tensor:
-    """Return the number of rows of values."""
+    """Return the number of rows of a tensor or ragged tensor."""
     if hasattr(values, "row_splits"):
         return row_count(values, dtype)
     static_count = values.shape[0] if values.shape.rank else None
@@ -54,6 +54,7 @@ def count_rows(values: Any, dtype: DTypeLike = int64) -> Tensor:
 
 
 def row_count(rows: RaggedProtocol, dtype: DTypeLike | None = None) -> Tensor:
+    """Return the number of rows, by default in the dtype of the row splits."""
     splits_dtype = as_dtype(dtype or rows.row_splits.dtype)
     split_count = rows.row_splits.shape[0]
     if split_count is not None:
@@ -105,7 +106,7 @@ def splits_of_limits(row_limits: Tensor) -> Tensor:
 def splits_of_rowids(values: Any, ids: Tensor, nrows: IntLike | None, validate: bool) -> Tensor:
     """Return the splits of rows that are given by the row id of each value."""
     if nrows is None:
-        # -1 in front makes 0 rows of no ids.
+        # Without ids, the -1 in front is the last one: there are 0 rows.
         last_id = get_item(concat([convert_to_tensor(np.array([-1], ids.dtype.numpy)), ids], 0), -1)
         count: Any = last_id + 1
     else:
@@ -150,12 +151,12 @@ def check_splits(values: Any, splits: Tensor, name: str, validate: bool) -> Tens
     is_ascending = reduce_all(get_item(splits, slice(None, -1)) <= get_item(splits, slice(1, None)))
     require(is_ascending, f"{message}: a row has a negative length")
     is_complete = apply("equal", get_item(splits, -1), count_rows(values, splits.dtype))
-    require(is_complete, f"{message}: the rows have another number of values than there are")
+    require(is_complete, f"{message}: the last split is not the number of values")
     return splits
 
 
 def require(condition: Tensor, message: str) -> None:
-    """Raise an error with that message unless the condition holds; at run time if it is known only then."""
+    """Raise an error with this message unless the condition holds, at run time if the condition is known only then."""
     static_condition = static_value(condition)
     if static_condition is not None and bool(static_condition):
         return

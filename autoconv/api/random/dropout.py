@@ -31,9 +31,9 @@ def dropout(
     TensorShape([2, 3])
     """
 
-    def draw(noise: ShapeLike, dtype: DType) -> Tensor:
-        operands, static = shape_argument(noise)
-        return apply("random_uniform", *operands, shape=static, dtype=dtype, seed=op_seed(seed))
+    def draw(noise_sizes: ShapeLike, dtype: DType) -> Tensor:
+        operands, static_shape = shape_argument(noise_sizes)
+        return apply("random_uniform", *operands, shape=static_shape, dtype=dtype, seed=op_seed(seed))
 
     return _drop(x, rate, noise_shape, draw, name)
 
@@ -48,7 +48,7 @@ def stateless_dropout(
     >>> bool(autoconv.reduce_all(first == second))
     True
     """
-    return _drop(x, rate, noise_shape, lambda noise, dtype: stateless_uniform(noise, seed, 0, 1, dtype), name)
+    return _drop(x, rate, noise_shape, lambda sizes, dtype: stateless_uniform(sizes, seed, 0, 1, dtype), name)
 
 
 def _drop(x: TensorLike, rate: Any, noise_shape: Any, sample: Callable[..., Tensor], name: str | None) -> Tensor:
@@ -56,15 +56,15 @@ def _drop(x: TensorLike, rate: Any, noise_shape: Any, sample: Callable[..., Tens
     tensor = convert_to_tensor(x)
     if not tensor.dtype.is_floating:
         raise ValueError(f"dropout scales `x`, which has to be floating; found {tensor.dtype.name}")
-    constant = static_value(rate)
-    if constant is not None and not 0 <= constant < 1:
+    static_rate = static_value(rate)
+    if static_rate is not None and not 0 <= static_rate < 1:
         raise ValueError(f"`rate` must be a scalar tensor or a float in the range [0, 1). Received: {rate}")
-    if constant is not None and constant == 0:
+    if static_rate is not None and static_rate == 0:
         return tensor
     draws = sample(apply("shape", tensor) if noise_shape is None else noise_shape, tensor.dtype)
-    drop_rate = rate if constant is None else float(constant)
+    drop_rate = rate if static_rate is None else float(static_rate)
     is_kept = apply("greater_equal", draws, drop_rate)
-    scaled = apply("divide", tensor, apply("subtract", 1.0, drop_rate) if constant is None else 1.0 - drop_rate)
+    scaled = apply("divide", tensor, apply("subtract", 1.0, drop_rate) if static_rate is None else 1.0 - drop_rate)
     return apply("select", is_kept, scaled, apply("zeros_like", scaled), name=name)
 
 

@@ -54,7 +54,7 @@ def idct(
     input: TensorLike, type: int = 2, n: IntLike | None = None, axis: int = -1, norm: str | None = None,
     name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """The inverse of `dct`, times 2·(n - 1) for type 1 and 2·n for other types; with "ortho" the inverse itself.
+    """The inverse of `dct`: times 2·(n - 1) for type 1, times 2·n for other types, unscaled with "ortho".
 
     >>> x = autoconv.constant([1.0, 2.0, 3.0])
     >>> autoconv.signal.idct(autoconv.signal.dct(x, norm="ortho"), norm="ortho").numpy().round(4)
@@ -70,7 +70,7 @@ def mdct(
 ) -> Tensor:  # fmt: skip
     """The modified discrete cosine transform: [..., frames, frame_length // 2] of frames that overlap by half.
 
-    `frame_length` is divisible by 4. `window_fn` of length and dtype gives the window, None for a constant one.
+    `frame_length` is divisible by 4. `window_fn(length, dtype=)` returns the window; without it the window is constant.
 
     >>> autoconv.signal.mdct(autoconv.ones([16]), frame_length=8).shape
     TensorShape([3, 4])
@@ -82,8 +82,7 @@ def mdct(
         raise ValueError(f"Unknown normalization. Expected None or 'ortho', got: {norm}")
     half = length // 2
     frames: Any = frame(signals, length, half, pad_end)
-    window: Any = _window(window_fn, length, frames.dtype)
-    frames = frames * window
+    frames = frames * _window(window_fn, length, frames.dtype)
     quarter = half // 2
     first, second, third, fourth = (
         get_item(frames, (..., slice(i * quarter, (i + 1) * quarter))) for i in range(4)
@@ -96,7 +95,9 @@ def inverse_mdct(
     mdcts: TensorLike, window_fn: Callable[..., Tensor] | None = vorbis_window, norm: str | None = None,
     name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """The signal of a modified discrete cosine transform, by the same window; its ends, without overlap, differ.
+    """The signal of a modified discrete cosine transform with this window.
+
+    The ends of the signal, where frames do not overlap, are not restored.
 
     >>> spectra = autoconv.signal.mdct(autoconv.ones([16]), frame_length=8)
     >>> autoconv.signal.inverse_mdct(spectra).numpy()[4:12].round(4)

@@ -22,7 +22,7 @@ from autoconv.runtime.tensors.tensor import Tensor
 
 
 def unravel_index(indices: TensorLike, dims: TensorLike, name: str | None = None) -> Tensor:
-    """The coordinates, in an array of the sizes `dims`, of positions in its flat form: a row for each dimension.
+    """The coordinates of positions in a flattened array of the sizes `dims`: a row for each dimension.
 
     >>> autoconv.unravel_index([5, 7], [3, 4]).numpy()
     array([[1, 1],
@@ -41,7 +41,7 @@ def histogram_fixed_width_bins(
     values: TensorLike, value_range: TensorLike, nbins: TensorLike = 100, dtype: DTypeLike = int32,
     name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """The number of the bin of each value, of `nbins` equal ones from value_range[0] to value_range[1].
+    """The number of each value's bin, where `nbins` equal bins extend from value_range[0] to value_range[1].
 
     Values outside of the range are in the first or the last bin. Raises TypeError unless the range is of numbers.
 
@@ -50,10 +50,10 @@ def histogram_fixed_width_bins(
     """
     tensor: Any = convert_to_tensor(values)
     bounds: Any = convert_to_tensor(value_range, tensor.dtype)
-    count: Any = convert_to_tensor(nbins, int32)
+    bin_count: Any = convert_to_tensor(nbins, int32)
     fraction = (tensor - bounds[0]) / (bounds[1] - bounds[0])
-    bin_numbers = apply("floor", fraction * cast(count, fraction.dtype))
-    return cast(clip_by_value(cast(bin_numbers, int32), 0, count - 1), as_dtype(dtype))
+    bin_numbers = apply("floor", fraction * cast(bin_count, fraction.dtype))
+    return cast(clip_by_value(cast(bin_numbers, int32), 0, bin_count - 1), as_dtype(dtype))
 
 
 def histogram_fixed_width(
@@ -65,8 +65,8 @@ def histogram_fixed_width(
     array([2, 1, 1, 0, 2], dtype=int32)
     """
     check_dtype("histogram_fixed_width", SINGLE_OR_DOUBLE | LARGE_INTEGERS, values)
-    bins = reshape(histogram_fixed_width_bins(values, value_range, nbins), [-1])
-    is_in_bin = apply("equal", apply("expand_dims", bins, axis=0), np.arange(nbins, dtype=np.int32)[:, None])
+    bin_numbers = reshape(histogram_fixed_width_bins(values, value_range, nbins), [-1])
+    is_in_bin = apply("equal", apply("expand_dims", bin_numbers, axis=0), np.arange(nbins, dtype=np.int32)[:, None])
     return apply("reduce_sum", cast(is_in_bin, as_dtype(dtype)), axis=(1,), keepdims=False)
 
 
@@ -84,10 +84,9 @@ def dynamic_stitch(indices: Sequence[Any], data: Sequence[Any], name: str | None
     flat_positions = concat([reshape(target_positions, [-1]) for target_positions in positions], 0)
     row_shape = shape(rows[0])[ranks[0] :]  # type: ignore[index,misc]
     all_rows = concat([reshape(row, concat([[-1], row_shape], 0)) for row in rows], 0)
-    size = concat([[reduce_max(flat_positions) + 1], row_shape], 0)
-    return apply(
-        "tensor_scatter_nd_update", zeros(size, all_rows.dtype), apply("expand_dims", flat_positions, axis=-1), all_rows
-    )
+    result_shape = concat([[reduce_max(flat_positions) + 1], row_shape], 0)
+    coordinates = apply("expand_dims", flat_positions, axis=-1)
+    return apply("tensor_scatter_nd_update", zeros(result_shape, all_rows.dtype), coordinates, all_rows)
 
 
 def identity_n(input: Sequence[Any], name: str | None = None) -> list[Tensor]:
@@ -126,7 +125,7 @@ def grad_pass_through(f: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def scalar_mul(scalar: TensorLike, x: Any, name: str | None = None) -> Any:
-    """A scalar times a tensor, or times IndexedSlices. Raises ValueError for another scalar.
+    """A scalar times a tensor, or times IndexedSlices. Raises ValueError unless `scalar` has the rank 0.
 
     >>> autoconv.scalar_mul(2.0, [1.0, 2.0]).numpy()
     array([2., 4.], dtype=float32)
