@@ -55,9 +55,9 @@ class ShapeWriter(ElementWriter):
         result_shape: list[Any] = []
         for axis in range(rank):
             sizes = [x.shape[axis - rank + x.rank] if axis - rank + x.rank >= 0 else 1 for x in operands]
-            not_one = [size for size in sizes if size != 1]
-            static_sizes = [size for size in not_one if isinstance(size, int)]
-            result_shape.append(static_sizes[0] if static_sizes else 1 if not not_one else not_one[0])
+            other_sizes = [size for size in sizes if size != 1]
+            static_sizes = [size for size in other_sizes if isinstance(size, int)]
+            result_shape.append((static_sizes or other_sizes or [1])[0])
         shape = tuple(result_shape)
         if static_shape(shape) is not None:
             return [self.expand(x, shape) for x in operands]
@@ -117,11 +117,11 @@ class ShapeWriter(ElementWriter):
             return None
         is_backward = step is not None and step < 0
         if is_backward and not (start is None or (isinstance(start, int) and start >= 0)):
-            return None  # one before the first element begins at the first in ONNX, and is empty in Python
-        bounds = (2**63 - 1, _BEFORE_FIRST) if is_backward else (0, 2**63 - 1)
+            return None  # a start before the first element is the first element in ONNX, but no element in Python
+        defaults = (2**63 - 1, _BEFORE_FIRST) if is_backward else (0, 2**63 - 1)
         first, end = (
-            self.integers([bound]) if given is None else self.shape_vector([given])
-            for given, bound in zip((start, stop), bounds, strict=True)
+            self.integers([default]) if bound is None else self.shape_vector([bound])
+            for bound, default in zip((start, stop), defaults, strict=True)
         )
         return self._slice(x, axis, first, end, 1 if step is None else step, None)
 

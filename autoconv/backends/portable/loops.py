@@ -20,6 +20,8 @@ from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.region_flow import flow_edges, state_size
 from autoconv.graph.types import TensorType
 
+_NEW_ARRAY = "an array of the loop becomes another one"
+
 
 def item_terms(item: Item) -> list[Term]:
     """Return the terms of a value or a list."""
@@ -39,16 +41,16 @@ class LoopState:
         self._node = node
         self._operands = list(operands)
         body = node.regions[1]
-        self.element_count = state_size(node)
+        self.state_size = state_size(node)
         stored = stored_cells(node, operands)
         self._options: list[View] = []  # the arrays among which a choice of the state selects
         self._choice_positions: list[int] = []
-        self._exchange_sources: dict[int, int] = {}
-        self.exchanged = _exchanged_arrays(body, operands, self.element_count)
+        self._exchange_sources: dict[int, int] = {}  # the result of `_exchange_permutation`, if tags are in the state
+        self.exchanged = _exchanged_arrays(body, operands, self.state_size)  # positions in the loop's state
         if not _have_own_contents(self.exchanged, operands):
             self._make_choices()
         elif any(
-            cell.argument is not None and (cell in stored or self._are_exchanged(body))
+            cell.argument is not None and (cell in stored or self._makes_no_new_array(body))
             for cell in _cells_at(self.exchanged, operands)
         ):
             permutation = _exchange_permutation(body, operands, self.exchanged)
@@ -56,7 +58,7 @@ class LoopState:
                 self._make_choices()
             else:
                 self._exchange_sources = permutation
-        self.items = [self._initial_item(i, body) for i in range(self.element_count)]
+        self.items = [self._initial_item(i, body) for i in range(self.state_size)]
         for i in self.exchanged:
             stored = (stored - set(cells_of(operands[i]))) | {self.items[i].cell}
         self.cells = [cell for cell in memory.cells if cell in stored and not cell.is_moved]
@@ -64,8 +66,8 @@ class LoopState:
         self._value_positions = [i for i, item in enumerate(self.items) if isinstance(item, (Term, ListTerm))]
         self._written_arrays: set[int] = set()  # arrays that an iteration writes before it replaces them in the state
 
-    def _are_exchanged(self, body: Graph) -> bool:
-        """Return whether an iteration only exchanges the arrays, and makes no new one."""
+    def _makes_no_new_array(self, body: Graph) -> bool:
+        """Return whether an iteration only exchanges arrays that exist."""
         origins = [_possible_origins(body, body.outputs[i]) for i in self.exchanged]
         parameters = {body.parameters[i] for i in self.exchanged}
         return all(sources is not None and sources <= parameters for sources in origins)
@@ -102,7 +104,7 @@ class LoopState:
         w = self._memory.w
         positions = [_index_of_view(option, self._options) for option in options_of(view)]
         if None in positions:
-            raise GraphUnfit("while", "an array of the loop becomes another one", self._node.span)
+            raise GraphUnfit("while", _NEW_ARRAY, self._node.span)
         tag = w.constant(positions[-1], int32)
         for i, position in enumerate(positions[:-1]):
             assert isinstance(view.cell, Choice)
@@ -119,7 +121,7 @@ class LoopState:
         for i, tag in zip(self._choice_positions, terms_left[len(self._exchange_sources) :], strict=True):
             items[i] = self._choice(tag)
         self._memory.w.error_word = word
-        return [*items, *self._operands[self.element_count :]]
+        return [*items, *self._operands[self.state_size :]]
 
     def _choice(self, tag: Term) -> View:
         return View(Choice(tuple(self._options), tag)) if len(self._options) > 1 else self._options[0]
@@ -141,7 +143,7 @@ class LoopState:
             if i in self.exchanged:
                 contents_by_cell[self.items[i].cell] = self._memory.load(item)
             elif i not in self._choice_positions and i not in self._value_positions and item is not self.items[i]:
-                raise GraphUnfit("while", "an array of the loop becomes another one", self._node.span)
+                raise GraphUnfit("while", _NEW_ARRAY, self._node.span)
         choice_tags = [self._tag(outputs[i]) for i in self._choice_positions]
         state_terms += [contents_by_cell.get(cell, cell.term) for cell in self.cells]
         tags = terms[len(state_terms) :]
@@ -226,14 +228,14 @@ def _exchange_permutation(body: Graph, operands: Sequence[Item], exchanged: set[
 
     It maps the position of an array to the position of the one whose memory it takes over.
     """
-    parameters = {}
+    sources = {}
     for i in sorted(exchanged):
         output = body.outputs[i]
         if output not in body.parameters or body.parameters.index(output) not in exchanged:
             return None
-        parameters[i] = body.parameters.index(output)
-    is_simple = all(isinstance(operands[i].cell, Cell) for i in exchanged)
-    return parameters if is_simple and len(set(parameters.values())) == len(parameters) else None
+        sources[i] = body.parameters.index(output)
+    are_cells = all(isinstance(operands[i].cell, Cell) for i in exchanged)
+    return sources if are_cells and len(set(sources.values())) == len(sources) else None
 
 
 def _index_of_view(view: View, options: Sequence[View]) -> int | None:

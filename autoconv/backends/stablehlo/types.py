@@ -15,7 +15,7 @@ _NAMES = {
     "uint32": "ui32", "uint64": "ui64", "float16": "f16", "bfloat16": "bf16", "float32": "f32", "float64": "f64",
     "complex64": "complex<f32>", "complex128": "complex<f64>",
 }  # fmt: skip
-_FLOAT_BITS = {"float16": "<u2", "bfloat16": "<u2", "float32": "<u4", "float64": "<u8"}
+_DTYPE_OF_BITS = {"float16": "<u2", "bfloat16": "<u2", "float32": "<u4", "float64": "<u8"}  # by the dtype of floats
 
 
 def element_type(dtype: DType) -> str:
@@ -56,6 +56,6 @@ def _number_text(number: Any, dtype: DType) -> str:
         real, imag = np.real(number).astype(real_dtype.numpy), np.imag(number).astype(real_dtype.numpy)
         return f"({_number_text(real, real_dtype)}, {_number_text(imag, real_dtype)})"
     if dtype.is_floating:
-        bits = np.asarray(number, dtype.numpy).view(_FLOAT_BITS[dtype.name])
+        bits = np.asarray(number, dtype.numpy).view(_DTYPE_OF_BITS[dtype.name])
         return f"0x{int(bits):0{2 * dtype.size}X}"
     return str(int(number))

@@ -32,7 +32,8 @@ class Place:
 def place(name: str = "") -> Place:
     """Return the device of a name such as `GPU:0`; without a name the first accelerator, else the processor.
 
-    Raises Unsupported where jaxlib is missing or has another interface, and after a fork: a child has no such threads.
+    Raises Unsupported where jaxlib is missing or has another interface, and in a forked process, since a fork does not
+    copy the threads of the clients.
     """
     result = _place_of_device(name, os.getpid())
     if result is None:
@@ -56,6 +57,7 @@ def _place_of_device(name: str, process: int) -> Place | None:
 
 
 def _processor() -> tuple[Any, Any]:
+    """Return a client for the processor, and its device."""
     try:
         client = import_module("jaxlib.xla_client").make_cpu_client(asynchronous=False)
     except (ImportError, AttributeError, TypeError) as error:

@@ -58,7 +58,8 @@ _FUNCTIONS: dict[str, tuple[list[Any], Any]] = {
     "GetBufferSize": ([_POINTER], _SIZE),
     "DisposeMemoryBuffer": ([_POINTER], None),
 }
-_LOOP_OPTIONS = ("LoopV", "LoopI")  # beginnings of the options that are on at level 3 only
+# Options of LLVM's pipeline, with the least levels for which they are on.
+_OPTION_LEVELS = {"LoopInterleaving": 3, "LoopVectorization": 3, "SLPVectorization": 2, "LoopUnrolling": 2}
 # Long functions, which release the GIL. Taking it back costs up to 5 ms each time.
 _LONG_FUNCTIONS = ("RunNewModulePassManager", "TargetMachineEmitToMemory")
 
@@ -78,9 +79,9 @@ def _cache_by_arguments(make: Callable[_Arguments, _Result]) -> Callable[_Argume
 def object_file_compiler(releases_gil: bool = False) -> Callable[[str, int], bytes]:
     """Return the function that compiles a text to an object file at a level.
 
-    Level 3 is for speed, 2 for speed without loop vectorisation, 1 for a short compilation, 0 for the shortest. It
-    raises BadText for text that is no valid module. Threads may call it concurrently if `supports_threads()`.
-    `releases_gil`: it releases the GIL in every step, however short.
+    Level 3 is for speed, 2 for speed without loop vectorisation, 1 for a short compilation, 0 for the shortest. The
+    function raises BadText for text that is no valid module. Threads may call it concurrently if `supports_threads()`.
+    With `releases_gil`, it releases the GIL in every step, however short.
     """
     library = load_library(releases_gil)
     return compile_by_binding if library is None else library.object_file
@@ -109,7 +110,7 @@ def binding() -> Any:
 @_cache_by_arguments
 def linking_machine() -> Any:
     """Return the target machine of the binding's linker."""
-    return _machine(3)
+    return _binding_machine(3)
 
 
 @_cache_by_arguments
@@ -147,11 +148,12 @@ class Library:
         raise AttributeError(name)
 
     def object_file(self, text: str, level: int) -> bytes:
+        """Compile a text, as the function of `object_file_compiler`."""
         idle_machines = self._machines.setdefault(level, [])
         try:
             machine = idle_machines.pop()
         except IndexError:
-            machine = self._machine(level)
+            machine = self._create_machine(level)
         context = self.ContextCreate()  # one for each module, as it keeps every type and constant
         try:
             message = ctypes.c_void_p()
@@ -197,7 +199,7 @@ class Library:
         finally:
             self.DisposeMemoryBuffer(buffer)
 
-    def _machine(self, level: int) -> int:
+    def _create_machine(self, level: int) -> int:
         message = ctypes.c_void_p()
         target = self.GetTargetFromTriple(self._triple, ctypes.byref(message))
         if not target:
@@ -210,8 +212,8 @@ class Library:
 
     def _create_tuning_options(self, level: int) -> int:
         options: int = self.CreatePipelineTuningOptions()
-        for option in ("LoopInterleaving", "LoopVectorization", "SLPVectorization", "LoopUnrolling"):
-            getattr(self, f"PTOSet{option}")(options, level > 1 + option.startswith(_LOOP_OPTIONS))
+        for option, least_level in _OPTION_LEVELS.items():
+            getattr(self, f"PTOSet{option}")(options, level >= least_level)
         return options
 
     def _call_with_message(self, function: Any) -> bytes:
@@ -229,7 +231,7 @@ class Library:
 
 
 @_cache_by_arguments
-def _machine(level: int) -> Any:
+def _binding_machine(level: int) -> Any:
     llvm = binding()
     target = llvm.Target.from_default_triple()
     reloc, codemodel = _addressing(level)
@@ -250,7 +252,7 @@ def _addressing(level: int) -> tuple[str, str]:
 
 
 def compile_by_binding(text: str, level: int) -> bytes:
-    llvm, machine = binding(), _machine(level)
+    llvm, machine = binding(), _binding_machine(level)
     try:
         module = llvm.parse_assembly(text)
     except RuntimeError as error:

@@ -58,8 +58,8 @@ def _unpad(b: GraphBuilder, node: Node, inputs: Any) -> Any:
 
 def _split(b: GraphBuilder, node: Node, inputs: Any) -> Any:
     """Slice by the sizes of the results."""
-    by_lengths = node.op.name == "split" and len(inputs) > 1
-    if by_lengths and (inputs[1].node is None or inputs[1].node.op.name != "constant"):
+    has_lengths = node.op.name == "split" and len(inputs) > 1
+    if has_lengths and (inputs[1].node is None or inputs[1].node.op.name != "constant"):
         return None
     x, axis = inputs[0], node.attributes.get("axis", 0) % len(dimensions(inputs[0]))
     parts: list[Any] = []
@@ -69,17 +69,17 @@ def _split(b: GraphBuilder, node: Node, inputs: Any) -> Any:
         stop = plus(start, size)
         parts.append(slice_axis(b, x, axis, start, stop, size))
         start = stop
-    if start != dimensions(x)[axis] and (by_lengths or node.op.name == "split_like"):
+    if start != dimensions(x)[axis] and (has_lengths or node.op.name == "split_like"):
         return None
     return tuple(parts) if len(parts) > 1 else parts[0] if parts else None
 
 
 def _sum_tiles(b: GraphBuilder, node: Node, inputs: Any) -> Any:
-    x, parts = inputs[0], dimensions(node.results[0])
-    if 0 in parts or x.dtype.is_bool:
+    x, tile_shape = inputs[0], dimensions(node.results[0])
+    if 0 in tile_shape or x.dtype.is_bool:
         return None
     shape: list[Dimension] = []
-    for full_size, size in zip(dimensions(x), parts, strict=True):
+    for full_size, size in zip(dimensions(x), tile_shape, strict=True):
         shape += [exact_quotient(full_size, size), size]
     if None in shape:
         return None
@@ -91,7 +91,7 @@ def _shuffle(b: GraphBuilder, node: Node, inputs: Any) -> Any:
     x = inputs[-1]
     if is_scalar(x.type):
         return None
-    # The attributes include its seed, or its algorithm.
+    # The node's attributes include the seed of a random shuffle, or the algorithm of a stateless one.
     options = {"shape": dimensions(x)[:1], **node.attributes}
     if node.op.name == "random_shuffle":
         order = b.random_permutation(stream=stream_of_rows(x.dtype), **options)
@@ -100,14 +100,14 @@ def _shuffle(b: GraphBuilder, node: Node, inputs: Any) -> Any:
     return b.gather(x, order, axis=0, batch_dims=0)
 
 
-def _mask(b: GraphBuilder, node: Node, inputs: Any) -> Any:
-    """Select a number where a mask holds."""
+def _set_where(b: GraphBuilder, node: Node, inputs: Any) -> Any:
+    """Replace the elements for which a mask holds by a number."""
     spec, operands = node.attributes["spec"], list(inputs)
     if spec != (Mask(),) or not is_scalar(operands[1].type):
         return None
     x, value, mask = operands
-    missing = len(sizes(x.type)) - len(sizes(mask.type))
-    mask = b.reshape(mask, shape=(*sizes(mask.type), *[1] * missing))
+    missing_rank = len(sizes(x.type)) - len(sizes(mask.type))
+    mask = b.reshape(mask, shape=(*sizes(mask.type), *[1] * missing_rank))
     return b.select(mask, value if value.dtype is x.dtype else b.cast(value, dtype=x.dtype), x)
 
 
@@ -176,11 +176,11 @@ def _integer_mean(b: GraphBuilder, node: Node, inputs: Any) -> Any:
 
 def _divide_towards_zero(b: GraphBuilder, total: Any, divisor: Any) -> Any:
     dtype = total.dtype
-    exact_quotient = b.floor_divide(total, divisor)
+    floored = b.floor_divide(total, divisor)
     zero, one = (b.constant(value=np.asarray(number, dtype.numpy)) for number in (0, 1))
-    remainder = b.subtract(total, b.multiply(exact_quotient, divisor))
+    remainder = b.subtract(total, b.multiply(floored, divisor))
     needs_increment = b.logical_and(b.not_equal(remainder, zero), b.less(total, zero))
-    return b.add(exact_quotient, b.select(needs_increment, one, zero))
+    return b.add(floored, b.select(needs_increment, one, zero))
 
 
 def _round(b: GraphBuilder, node: Node, inputs: Any) -> Any:
@@ -238,7 +238,7 @@ def _transpose_source(b: GraphBuilder, value: Value) -> Value | None:
 
 COMPOSITES: dict[str, Any] = {
     "shift": _shift, "unpad": _unpad, "split": _split, "split_like": _split, "sum_tiles": _sum_tiles,
-    "stateless_shuffle": _shuffle, "random_shuffle": _shuffle, "set_item": _mask, "numpy_round": _round,
+    "stateless_shuffle": _shuffle, "random_shuffle": _shuffle, "set_item": _set_where, "numpy_round": _round,
     "numpy_clip": _clip, "matmul": _matmul, "reduce_logsumexp": _log_sum_exp, "xlogy": _zero_preserving_rule("xlogy"),
     "xdivy": _zero_preserving_rule("xdivy"), "logaddexp": _log_add_exp, "reduce_mean": _integer_mean, **CONTRACTIONS,
 }  # fmt: skip

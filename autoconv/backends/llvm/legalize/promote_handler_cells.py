@@ -55,7 +55,7 @@ def promote_cells(graph: Graph) -> Graph:
     copy = clone(graph, lambda *_: None)
     for node in list(copy.walk()):
         if node.op.name == "object_build" and node.attributes["kind"] == "dict" and not node.inputs:
-            _Frame(node).rewrite()
+            _HandlerDict(node).rewrite()
     remove_all_dead_nodes(copy)
     for node in reversed([node for node in copy.walk() if node.regions]):  # innermost first: writes of dicts are gone
         node.effects = node_effects(node.op, node.regions, node.attributes, node.inputs)
@@ -64,15 +64,18 @@ def promote_cells(graph: Graph) -> Graph:
 
 @dataclass
 class _Uses:
-    """The uses of one key: nodes that store a number, that load one, that unbox a loaded one, and the common type."""
+    """The uses of one key: nodes that store a number, that load one, and that unbox a loaded one.
 
-    sets: list[Node] = field(default_factory=list)
-    gets: list[Node] = field(default_factory=list)
+    `type` is the common type of the numbers, once that is known, or None if none is unboxed.
+    """
+
+    stores: list[Node] = field(default_factory=list)
+    loads: list[Node] = field(default_factory=list)
     readers: list[Node] = field(default_factory=list)
     type: Type | None = None
 
 
-class _Frame:
+class _HandlerDict:
     """A dict of the graph that handlers read."""
 
     def __init__(self, node: Node) -> None:
@@ -86,7 +89,7 @@ class _Frame:
         if not self._collect_uses(self.creation.results[0]):
             return
         for key, uses in self.uses_by_key.items():
-            if key not in self.unpromoted_keys and self._have_one_type(uses):
+            if key not in self.unpromoted_keys and self._find_type(uses):
                 self._promote_key(uses)
             else:
                 self.unpromoted_keys.add(key)
@@ -112,8 +115,8 @@ class _Frame:
 
     def _collect_uses_in_regions(self, node: Node, position: int) -> bool:
         is_state = node.op.traits.repeats and position < state_size(node)
-        is_twice = node.inputs.count(node.inputs[position]) > 1
-        if lowering_class(node) != "control" or node.op.name == "call" or is_state or is_twice:
+        is_repeated = node.inputs.count(node.inputs[position]) > 1
+        if lowering_class(node) != "control" or node.op.name == "call" or is_state or is_repeated:
             return False
         self.capturing_nodes.append(node)
         parameter_index = position - len(node.inputs)  # captures are the last parameters of all regions
@@ -122,20 +125,20 @@ class _Frame:
     def _record_use(self, graph: Graph, node: Node) -> bool:
         """Record a node that stores or loads a key; return False for another use of the dict."""
         name, attributes = node.op.name, node.attributes
-        is_set = name == "object_apply" and attributes["function"] == "setitem" and not attributes["keywords"]
-        is_get = name == "object_method" and attributes["name"] == "get"
-        if len(node.inputs) != 3 or not (is_set or is_get):
+        is_store = name == "object_apply" and attributes["function"] == "setitem" and not attributes["keywords"]
+        is_load = name == "object_method" and attributes["name"] == "get"
+        if len(node.inputs) != 3 or not (is_store or is_load):
             return False
         key = _constant_object(node.inputs[1])
         readers = [reader for reader in graph.nodes if not set(node.results).isdisjoint(reader.inputs)]
         if type(key) is not int or any(value in graph.outputs for value in node.results):
             return False
         uses = self.uses_by_key[key]
-        if is_set:
-            uses.sets.append(node)
+        if is_store:
+            uses.stores.append(node)
             fits = not readers
         else:
-            uses.gets.append(node)
+            uses.loads.append(node)
             uses.readers += readers
             fits = all(_is_plain_unboxing(reader) for reader in readers)
         if not fits:
@@ -143,13 +146,13 @@ class _Frame:
         return True
 
     @staticmethod
-    def _have_one_type(uses: _Uses) -> bool:
-        """Return whether all stored and loaded numbers have one type, which fits a register."""
+    def _find_type(uses: _Uses) -> bool:
+        """Set the type of the uses; return whether all stored and loaded numbers have it, and it fits a register."""
         types = {reader.attributes["type"] for reader in uses.readers}
         if not types:
             return True  # never read
         uses.type = types.pop()
-        operands = [node.inputs[2] for node in (*uses.sets, *uses.gets)]
+        operands = [node.inputs[2] for node in (*uses.stores, *uses.loads)]
         return not types and is_scalar(uses.type) and all(_is_number(value, uses.type) for value in operands)
 
     # ---- rewriting
@@ -157,14 +160,14 @@ class _Frame:
     def _promote_key(self, uses: _Uses) -> None:
         if uses.type is not None:
             cells = self._new_cell(uses.type)
-            for node in uses.sets:
+            for node in uses.stores:
                 graph = _graph_of(node)
                 _insert(graph, node, SET, (cells[graph], _number(graph, node, uses.type)))
             for reader in uses.readers:
                 load, graph = _loading_node(reader), _graph_of(reader)
                 reader.inputs = (cells[graph], _number(graph, load, uses.type))
                 reader.op, reader.attributes, reader.effects = GET, {}, Effects.READ
-        for node in (*uses.sets, *uses.gets):
+        for node in (*uses.stores, *uses.loads):
             _graph_of(node).nodes.remove(node)
 
     def _new_cell(self, type_: Type) -> dict[Graph, Value]:
@@ -173,16 +176,16 @@ class _Frame:
         cell = _insert(graph, self.creation, CELL, (), type=type_).results[0]
         cells = {graph: cell}
         for owner in self.capturing_nodes:
-            inner = [region.add_parameter(_CELL, cell.name) for region in owner.regions]
+            parameters = [region.add_parameter(_CELL, cell.name) for region in owner.regions]
             owner.inputs = (*owner.inputs, cells[_graph_of(owner)])
-            cells.update(zip(owner.regions, inner, strict=True))
+            cells.update(zip(owner.regions, parameters, strict=True))
         return cells
 
     def _remove_dict(self) -> None:
         """Remove the dict, which has no uses left."""
         for owner in reversed(self.capturing_nodes):
-            outer = self.value_by_graph[_graph_of(owner)]
-            owner.inputs = tuple(value for value in owner.inputs if value is not outer)
+            dict_ = self.value_by_graph[_graph_of(owner)]
+            owner.inputs = tuple(value for value in owner.inputs if value is not dict_)
             for region in owner.regions:
                 region.parameters.remove(self.value_by_graph[region])
         self.creation.results[0].graph.nodes.remove(self.creation)

@@ -22,12 +22,13 @@ _FUNCTIONS = {"python_multiply": "multiply", "python_divide": "divide", "python_
 def arithmetic(w: Rules, node: Node, *operands: Term) -> Term | None:
     if not any(x.dtype.is_complex for x in operands):
         return None
-    name, parts = node.op.name, [_parts(w, x) for x in operands]
+    name, pairs = node.op.name, [_parts(w, x) for x in operands]
     if name == "python_negative":
-        return w.pair(-parts[0][0], -parts[0][1])
+        ((real, imag),) = pairs
+        return w.pair(-real, -imag)
     if name in _FUNCTIONS:
-        return _apply(w, _FUNCTIONS[name], [part for pair in parts for part in pair])
-    (xr, xi), (yr, yi) = parts
+        return _apply(w, _FUNCTIONS[name], [part for pair in pairs for part in pair])
+    (xr, xi), (yr, yi) = pairs
     return w.pair(xr + yr, xi + yi) if name == "python_add" else w.pair(xr - yr, xi - yi)
 
 
@@ -41,8 +42,8 @@ def cmath(w: Rules, node: Node, *operands: Term) -> Term | None:
         return _apply(w, "divide", [part for x in logarithms for part in _parts(w, x)])
     parts = [part for x in operands for part in _parts(w, x)]
     if function in BOOL_CMATH:
-        first, second = (_test(w, function, part) for part in parts)
-        return first & second if function == "isfinite" else first | second
+        real_holds, imag_holds = (_test_part(w, function, part) for part in parts)
+        return real_holds & imag_holds if function == "isfinite" else real_holds | imag_holds
     return _apply(w, function, parts) if function in RULES else None
 
 
@@ -65,7 +66,7 @@ def _apply(w: Rules, function: str, parts: Any) -> Term:
     return w.pair(*result) if isinstance(result, tuple) else result  # type: ignore[no-any-return]
 
 
-def _test(w: Rules, function: str, x: Term) -> Term:
+def _test_part(w: Rules, function: str, x: Term) -> Term:
     if function == "isnan":
         return w.is_nan(x)
     magnitude = w.emit_unary("abs", x)

@@ -22,7 +22,8 @@ from autoconv.graph.graph import Node
 from autoconv.ops.random.bits import MIN_UNIFORM, PRECISION
 from autoconv.ops.random.philox import MULTIPLIERS, ROUNDS, SEED_KEY, WEYL
 
-_ROTATIONS = (13, 15, 26, 6, 17, 29, 16, 24)
+# Constants of Threefry: rotations of the rounds, in turn, the constant of the third key word, and the number of rounds.
+_ROTATIONS, _THREEFRY_PARITY, _THREEFRY_ROUNDS = (13, 15, 26, 6, 17, 29, 16, 24), 0x1BD11BDA, 20
 _LOW_WORD = 0xFFFFFFFF
 
 
@@ -46,13 +47,18 @@ def _random_words(w: Rules, seed: Term, count: int, algorithm: str) -> Term | No
     length = seed.shape[0]
     if not isinstance(length, int):
         return None
-    numbers = [w.cast(drop_axes(w, w.static_slice(seed, 0, i, i + 1), [0]), int64) for i in range(length)]
-    keys = [w.bitcast(number, uint64) for number in numbers]
+    keys = _seed_words(w, seed, length)
     if algorithm == "threefry":
         return _threefry(w, keys, count)
-    blocks = -(-count // 4)
-    words = _philox_stream(w, keys)(w.iota((blocks,), 0, uint64))
-    return w.static_slice(w.reshape(words, (4 * blocks,)), 0, 0, count)
+    block_count = -(-count // 4)
+    words = _philox_stream(w, keys)(w.iota((block_count,), 0, uint64))
+    return w.static_slice(w.reshape(words, (4 * block_count,)), 0, 0, count)
+
+
+def _seed_words(w: Rules, seed: Term, length: int) -> list[Term]:
+    """Return the numbers of a seed, each as a uint64."""
+    numbers = [w.cast(drop_axes(w, w.static_slice(seed, 0, i, i + 1), [0]), int64) for i in range(length)]
+    return [w.bitcast(number, uint64) for number in numbers]
 
 
 def philox_stream(w: Rules, seed: Term, algorithm: str) -> Callable[[Term], Term] | None:
@@ -60,8 +66,7 @@ def philox_stream(w: Rules, seed: Term, algorithm: str) -> Callable[[Term], Term
     length = seed.shape[0]
     if not isinstance(length, int) or algorithm == "threefry":
         return None
-    numbers = [w.cast(drop_axes(w, w.static_slice(seed, 0, i, i + 1), [0]), int64) for i in range(length)]
-    return _philox_stream(w, [w.bitcast(number, uint64) for number in numbers])
+    return _philox_stream(w, _seed_words(w, seed, length))
 
 
 def _philox_stream(w: Rules, keys: list[Term]) -> Callable[[Term], Term]:
@@ -72,13 +77,13 @@ def _philox_stream(w: Rules, keys: list[Term]) -> Callable[[Term], Term]:
         key, high = (mixed_seed[i] | w.bits("shl", mixed_seed[i + 1], 32) for i in (0, 2))
         low = w.fill_like(key, 0, uint64)
 
-    def blocks(numbers: Term) -> Term:
+    def words_of_blocks(numbers: Term) -> Term:
         counter = numbers + low
         carry = w.select(counter < low, w.fill_like(counter, 1, uint64), w.fill_like(counter, 0, uint64))
         words = _philox_blocks(w, key, counter, carry + high)
         return w.concatenate([w.reshape(x, (numbers.shape[0], 1)) for x in words], 1)
 
-    return blocks
+    return words_of_blocks
 
 
 def _philox_blocks(w: Rules, key: Term, low: Term, high: Term) -> list[Term]:
@@ -91,15 +96,15 @@ def _philox_blocks(w: Rules, key: Term, low: Term, high: Term) -> list[Term]:
             w.bits("lshr", products[1], 32) ^ words[1] ^ keys[0], products[1] & _LOW_WORD,
             w.bits("lshr", products[0], 32) ^ words[3] ^ keys[1], products[0] & _LOW_WORD,
         ]  # fmt: skip
-        keys = [(part + step) & _LOW_WORD for part, step in zip(keys, WEYL, strict=True)]
+        keys = [(half + step) & _LOW_WORD for half, step in zip(keys, WEYL, strict=True)]
     return words
 
 
 def _threefry_block(w: Rules, keys: list[Term], first: Term, second: Term) -> tuple[Term, Term]:
-    parity = (keys[0] ^ keys[1]) ^ 0x1BD11BDA
+    parity = (keys[0] ^ keys[1]) ^ _THREEFRY_PARITY
     schedule = [*keys, parity]
     first, second = first + schedule[0], second + schedule[1]
-    for round_number in range(20):
+    for round_number in range(_THREEFRY_ROUNDS):
         rotation = _ROTATIONS[round_number % 8]
         first = first + second
         second = (w.bits("shl", second, rotation) | w.bits("lshr", second, 32 - rotation)) ^ first
@@ -116,10 +121,10 @@ def _halves(w: Rules, x: Term) -> list[Term]:
 
 def _threefry(w: Rules, keys: list[Term], count: int) -> Term:
     key = list(_threefry_block(w, _halves(w, keys[0]), *_halves(w, keys[1])))
-    blocks = (count + 1) // 2
-    word_pairs = _threefry_block(w, key, *_halves(w, w.iota((blocks,), 0, uint64)))
-    joined = w.concatenate([w.reshape(w.emit_cast(x, uint64), (blocks, 1)) for x in word_pairs], 1)
-    return w.static_slice(w.reshape(joined, (2 * blocks,)), 0, 0, count)
+    block_count = (count + 1) // 2
+    word_pairs = _threefry_block(w, key, *_halves(w, w.iota((block_count,), 0, uint64)))
+    joined = w.concatenate([w.reshape(w.emit_cast(x, uint64), (block_count, 1)) for x in word_pairs], 1)
+    return w.static_slice(w.reshape(joined, (2 * block_count,)), 0, 0, count)
 
 
 def _requested_shape(node: Node, sizes: tuple[Term, ...]) -> tuple[int, ...] | None:
@@ -173,18 +178,18 @@ def normal(w: Rules, node: Node, seed: Term, *sizes: Term) -> Term | None:
     if shape is None:
         return None
     count = math.prod(shape)
-    pairs = (count + 1) // 2
+    pair_count = (count + 1) // 2
     compute_dtype = float64 if dtype is float64 else float32
-    fractions = _draw_fractions(w, node, seed, 2 * pairs, compute_dtype)
+    fractions = _draw_fractions(w, node, seed, 2 * pair_count, compute_dtype)
     if fractions is None:
         return None
-    result = w.reshape(normal_pairs(w, fractions, pairs, compute_dtype), (2 * pairs,))
+    result = w.reshape(normal_pairs(w, fractions, pair_count, compute_dtype), (2 * pair_count,))
     return w.cast(w.reshape(w.static_slice(result, 0, 0, count), shape), dtype)
 
 
-def normal_pairs(w: Rules, fractions: Term, pairs: int, dtype: DType) -> Term:
-    """Return pairs of normal numbers, [pairs, 2], made of pairs of fractions."""
-    first, second = (w.static_slice(w.reshape(fractions, (pairs, 2)), 1, i, i + 1) for i in range(2))
+def normal_pairs(w: Rules, fractions: Term, pair_count: int, dtype: DType) -> Term:
+    """Return pairs of normal numbers, [pair_count, 2], made of pairs of fractions."""
+    first, second = (w.static_slice(w.reshape(fractions, (pair_count, 2)), 1, i, i + 1) for i in range(2))
     least = MIN_UNIFORM if dtype is float64 else float(np.float32(MIN_UNIFORM))
     first_clamped = w.cast(w.select(first < least, w.fill_like(first, least, dtype), first), float64)
     radius = w.intrinsic("sqrt", w.cast(w.libm("log", first_clamped), dtype) * -2.0)
@@ -202,12 +207,12 @@ def integers(w: Rules, node: Node, seed: Term, low: Term, high: Term, *sizes: Te
     start, stop = (w.cast(x, wide_dtype) for x in (low, high))
     if wide_dtype is int64:
         start, stop = w.bitcast(start, uint64), w.bitcast(stop, uint64)
-    span = stop - start
-    span = w.select(span.same(0), 1, span)
+    distance = stop - start
+    divisor = w.select(distance.same(0), 1, distance)
     words = raw_bits(w, seed, shape, _algorithm(node), low.dtype.size == 8)
     if words is None:
         return None
-    number = w.binary("remainder", words, span) + start
+    number = w.binary("remainder", words, divisor) + start
     return w.cast(w.bitcast(number, wide_dtype) if wide_dtype is int64 else number, low.dtype)
 
 
