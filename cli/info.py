@@ -66,6 +66,7 @@ def _backend_names() -> list[str]:
 
 
 def _folder_contents(folder: Path) -> tuple[int, int]:
+    """Return the number of files below a folder, and their size in bytes."""
     sizes = []
     for parent, _, names in os.walk(folder):
         for name in names:

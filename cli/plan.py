@@ -101,11 +101,11 @@ def check_outputs(plan: Plan, *, force: bool) -> None:
             raise TargetError(f"the output {target} lies inside of the folder {source} that is converted")
     refuse_inputs([job.output for job in plan.jobs if job.output is not None and not _becomes_link(job)], sources)
     _refuse_links_to_outside(plan)
-    seen: set[str] = set()
+    seen_paths: set[str] = set()
     for path in outputs:
-        if str(path) in seen:
+        if str(path) in seen_paths:
             raise TargetError(f"{path} would be written twice; convert these files one by one")
-        seen.add(str(path))
+        seen_paths.add(str(path))
     for _, folder in plan.folders:
         if folder.exists() and not folder.is_dir():
             raise TargetError(f"{folder} is a file; the output of a folder is a folder")
@@ -211,8 +211,8 @@ def _rename_sibling_imports(jobs: list[Job]) -> Iterator[Job]:
         if job.source.stem.isidentifier() and not (job.source.parent / "__init__.py").exists():
             stems_by_folder.setdefault(job.source.parent, {})[job.source.stem] = job.output.stem
     for job in jobs:
-        is_single = job.folder_index is None and job.source is not None
-        names = stems_by_folder.get(job.source.parent, {}) if is_single else {}  # type: ignore[union-attr]
+        is_single_file = job.folder_index is None and job.source is not None
+        names = stems_by_folder.get(job.source.parent, {}) if is_single_file else {}  # type: ignore[union-attr]
         if len(names) < 2:
             yield job
             continue

@@ -21,8 +21,8 @@ from .sources import parse, read_source
 from .targets import check_name, python_files
 from .tracebacks import show_user_traceback
 
+# Modules that the script shares with the runtime, even if its folder has others of the same names.
 SHARED_MODULES = frozenset({"autoconv", "numpy", "__main__"})
-"""Modules that the script shares with the runtime, even if its folder has others of the same names."""
 
 
 def _refuse_files(context: click.Context, option: click.Parameter, names: tuple[str, ...]) -> tuple[str, ...]:
@@ -71,11 +71,11 @@ def run(compile_names: tuple[str, ...], keep_going: bool, file: str, arguments: 
             check_name(path, name)
     folder = Path(os.path.realpath(path)).parent
     hook = ImportHook(folder=folder, compile=compile_names, keep_going=keep_going)
-    absolute = Path(os.path.abspath(path))  # Python's form of the path in tracebacks and in __file__
-    code = convert_script(absolute, hook)
+    absolute_path = Path(os.path.abspath(path))  # Python's form of the path in tracebacks and in __file__
+    code = convert_script(absolute_path, hook)
     _load_runtime()
     module = ModuleType("__main__")
-    module.__dict__.update(__file__=str(absolute), __builtins__=builtins, __cached__=None)
+    module.__dict__.update(__file__=str(absolute_path), __builtins__=builtins, __cached__=None)
     _set_up_process(module, [file, *arguments], folder)
     hook.install()
     try:

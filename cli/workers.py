@@ -16,8 +16,8 @@ from .outcomes import Outcome, convert_job
 from .output import delay_signals
 from .plan import Job
 
+# Number of files from which several processes are worth their start (some 0.3 s each).
 MANY_FILES = 24
-"""Number of files from which several processes are worth their start (some 0.3 s each)."""
 
 
 def convert_all(

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 import gast
 
-from autoconv.analysis.escapes import BREAK, CONTINUE, LOOPS, RETURN, ExitAnalysis
+from autoconv.analysis.escapes import BREAK, CONTINUE, LOOPS, RETURN, ExitAnalysis, blocks_of
 from autoconv.analysis.pinned_constructs import FRAME_NAMES, pinning_construct
 from autoconv.syntax.tree import walk_scope
 
@@ -59,7 +59,7 @@ class _StagedTries:
         for node in statements:
             if isinstance(node, _REGION_KINDS):
                 is_kept = id(node) in self.reasons
-                for part in _blocks(node):
+                for part in blocks_of(node):
                     self.visit_block(part, is_in_kept_form or is_kept, depth + 1 if is_kept else 0)
                 continue
             inner_in_kept_form, inner_depth = is_in_kept_form, depth
@@ -71,9 +71,9 @@ class _StagedTries:
                     inner_in_kept_form, inner_depth = True, depth + 2  # try and finally
                 else:
                     self.staged.append(node)
-            elif _blocks(node):
+            elif blocks_of(node):
                 inner_depth += 1
-            for part in _blocks(node):
+            for part in blocks_of(node):
                 self.visit_block(part, inner_in_kept_form, inner_depth)
 
 
@@ -103,14 +103,14 @@ def _split_deep_tries_in(
         if isinstance(node, _REGION_KINDS):
             inner_depth = 0
         elif isinstance(node, (gast.Try, gast.With)):
-            rounds = rounds_depth(node, escapes)
-            if depth and depth + rounds > _MAX_DEPTH:
+            added_depth = rounds_depth(node, escapes)
+            if depth and depth + added_depth > _MAX_DEPTH:
                 statements[index] = wrap(node)
                 inner_depth = 0
-            inner_depth += rounds
-        elif _blocks(node):
+            inner_depth += added_depth
+        elif blocks_of(node):
             inner_depth += 1
-        for part in _blocks(node):
+        for part in blocks_of(node):
             _split_deep_tries_in(part, inner_depth, escapes, wrap)
 
 
@@ -158,7 +158,7 @@ class _ReasonCollector:
         `loop_reason`: why the surrounding loop keeps its form ("" if it does not, None outside of loops).
         `later_reason`: why a later statement of the same block keeps its form.
         """
-        inner_loop = loop_reason
+        inner_loop_reason = loop_reason
         if isinstance(node, _REGION_KINDS):
             reason = self.function_reason or self.pin_of(node) or self._exit_reason(node, loop_reason, return_reason)
             if not reason and self.escapes.statement_exits(node).escapes:
@@ -171,9 +171,9 @@ class _ReasonCollector:
                 self.visit_block(node.body, reason, return_reason)
                 return
             if reason and loop_reason is not None:
-                inner_loop = loop_reason or reason
-        for part in _blocks(node):
-            self.visit_block(part, inner_loop, return_reason)
+                inner_loop_reason = loop_reason or reason
+        for part in blocks_of(node):
+            self.visit_block(part, inner_loop_reason, return_reason)
 
     def _exit_reason(self, node: gast.AST, loop_reason: str | None, return_reason: str) -> str:
         exits = self.escapes.statement_exits(node).escapes
@@ -196,27 +196,17 @@ class _ReasonCollector:
             return "an asynchronous statement"
         if self.keeps_early_finals and self.escapes.leaves_in_finally(node):
             return "a finally that is left early"
-        blocks = list(_blocks(node))
+        blocks = list(blocks_of(node))
         if not blocks:
             return pinning_construct(node) if not isinstance(node, (gast.FunctionDef, gast.ClassDef)) else ""
         for part in _head_expressions(node):
-            if result := pinning_construct(part):
-                return result
+            if pin := pinning_construct(part):
+                return pin
         for block in blocks:
             for statement in block:
-                if result := self.pin_of(statement):
-                    return result
+                if pin := self.pin_of(statement):
+                    return pin
         return ""
-
-
-def _blocks(node: gast.AST) -> list[list[gast.AST]]:
-    """Return the statement lists directly inside a compound statement (none for functions and classes)."""
-    if isinstance(node, (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef)):
-        return []
-    result = [getattr(node, field) for field in ("body", "orelse", "finalbody") if hasattr(node, field)]
-    result = [block for block in result if isinstance(block, list)]
-    result += [part.body for part in (*getattr(node, "handlers", ()), *getattr(node, "cases", ()))]
-    return result
 
 
 def _head_expressions(node: gast.AST) -> list[gast.AST]:

@@ -49,9 +49,7 @@ class ExitAnalysis:
                 continue
             if isinstance(node, (gast.With, gast.AsyncWith)) or getattr(node, "finalbody", None):
                 return True
-            blocks = [getattr(node, field, ()) for field in ("body", "orelse")]
-            blocks += [part.body for part in (*getattr(node, "handlers", ()), *getattr(node, "cases", ()))]
-            if any(self.runs_cleanup(block) for block in blocks):
+            if any(map(self.runs_cleanup, blocks_of(node))):
                 return True
         return False
 
@@ -98,3 +96,13 @@ class ExitAnalysis:
         escapes = body.escapes | orelse.escapes | final.escapes
         falls_through = (body.falls_through and orelse.falls_through) or any(h.falls_through for h in handlers)
         return Exits(escapes.union(*(h.escapes for h in handlers)), falls_through and final.falls_through)
+
+
+def blocks_of(node: gast.AST) -> list[list[gast.AST]]:
+    """Return the statement lists directly inside a compound statement (none for functions and classes)."""
+    if isinstance(node, (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef)):
+        return []
+    result = [getattr(node, field) for field in ("body", "orelse", "finalbody") if hasattr(node, field)]
+    result = [block for block in result if isinstance(block, list)]
+    result += [part.body for part in (*getattr(node, "handlers", ()), *getattr(node, "cases", ()))]
+    return result

@@ -131,13 +131,13 @@ class Liveness:
         modified = body.modified | orelse.modified | final.modified
         endings = [body.then(orelse)]
         for handler in node.handlers:
-            inner = self.block_activity(handler.body)
+            clause = self.block_activity(handler.body)
             bound = handler_name(handler)
-            exposed |= inner.exposed - bound
+            exposed |= clause.exposed - bound
             if handler.type is not None:
                 exposed |= expression_activity(handler.type).exposed
-            modified |= inner.modified | bound  # Python deletes it after the handler
-            endings.append(Activity(killed=inner.killed - bound, falls_through=inner.falls_through))
+            modified |= clause.modified | bound  # Python deletes the name after the handler
+            endings.append(Activity(killed=clause.killed - bound, falls_through=clause.falls_through))
         joined = _join(endings)
         return Activity(exposed, joined.killed | final.killed, modified, joined.falls_through and final.falls_through)
 

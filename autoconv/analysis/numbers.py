@@ -84,12 +84,18 @@ def number_names(function: Any) -> set[str]:
             candidates.add(node.target.id)
         elif id(node) not in handled_targets:
             other_names.update(bindings(node))
-    pending = [*other_names, *(name for name in copies_by_name if name not in candidates)]
+    return candidates - other_names - _copies_of(other_names | (copies_by_name.keys() - candidates), copies_by_name)
+
+
+def _copies_of(names: set[str], copies_by_name: dict[str, set[str]]) -> set[str]:
+    """Return the names that some of `names` are assigned to, directly or by way of other names."""
+    copies: set[str] = set()
+    pending = [*names]
     while pending:
-        for name in copies_by_name.pop(pending.pop(), ()):
-            other_names.add(name)
-            pending.append(name)
-    return candidates - other_names
+        new_copies = copies_by_name.get(pending.pop(), set()) - copies
+        copies |= new_copies
+        pending += new_copies
+    return copies
 
 
 def _body_nodes(function: Any) -> list[Any]:
@@ -245,18 +251,16 @@ def shared_names(function: Any) -> set[str]:
             handled_targets.add(id(node.target))
         elif id(node) not in handled_targets:
             possibly_aliased.update(bindings(node))
-    pending = [*possibly_aliased, *(copies_by_name.keys() - bound_names)]
-    while pending:
-        for name in copies_by_name.pop(pending.pop(), ()):
-            possibly_aliased.add(name)
-            pending.append(name)
+    possibly_aliased |= _copies_of(possibly_aliased | (copies_by_name.keys() - bound_names), copies_by_name)
     return possibly_aliased - _scalar_names(nodes)
 
 
 def _pairs(target: Any, value: Any) -> list[tuple[Any, Any]]:
     """Return (target, value) pairs of an assignment, element by element where both sides are tuples."""
-    match = isinstance(target, gast.Tuple) and isinstance(value, gast.Tuple) and len(target.elts) == len(value.elts)
-    if not match or any(isinstance(part, gast.Starred) for part in (*target.elts, *value.elts)):
+    both_tuples = isinstance(target, gast.Tuple) and isinstance(value, gast.Tuple)
+    if not both_tuples or len(target.elts) != len(value.elts):
+        return [(target, value)]
+    if any(isinstance(part, gast.Starred) for part in (*target.elts, *value.elts)):
         return [(target, value)]
     return [pair for parts in zip(target.elts, value.elts, strict=True) for pair in _pairs(*parts)]
 

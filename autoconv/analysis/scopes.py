@@ -161,7 +161,7 @@ def _names_read(nodes: list[gast.AST], cache: _FreeNamesById) -> set[str]:
 def _captured_names(comprehension: gast.AST, inlined: Container[int], cache: _FreeNamesById) -> set[str]:
     """Return the names that lambdas and generators inside a comprehension capture."""
     result: set[str] = set()
-    pending = _inner_parts(comprehension)
+    pending = _targets_and_parts(comprehension)
     while pending:
         for node in walk_scope(pending.pop()):
             if isinstance(node, gast.Lambda) and id(node) in inlined:
@@ -169,22 +169,22 @@ def _captured_names(comprehension: gast.AST, inlined: Container[int], cache: _Fr
             elif isinstance(node, (*FUNCTIONS, gast.GeneratorExp)):
                 result |= _free_names(node, cache)
             elif isinstance(node, COMPREHENSIONS):
-                pending += _inner_parts(node)
+                pending += _targets_and_parts(node)
     return result
 
 
 def _walrus_targets(comprehension: gast.AST) -> set[str]:
     result: set[str] = set()
-    pending = _inner_parts(comprehension)
+    pending = _targets_and_parts(comprehension)
     while pending:
         for node in walk_scope(pending.pop()):
             if isinstance(node, gast.NamedExpr):
                 result.add(node.target.id)
             elif isinstance(node, COMPREHENSIONS):
-                pending += _inner_parts(node)
+                pending += _targets_and_parts(node)
     return result
 
 
-def _inner_parts(comprehension: Any) -> list[gast.AST]:
+def _targets_and_parts(comprehension: Any) -> list[gast.AST]:
     """Return the parts evaluated inside a comprehension; its first iterable belongs to the enclosing scope."""
     return [comprehension.generators[0].target, *inner_parts(comprehension)]

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 # Methods of Python's containers and files whose result does not depend on the previous contents.
-_WRITERS = frozenset(
+_WRITING_METHODS = frozenset(
     {"add", "append", "appendleft", "clear", "discard", "extend", "insert", "update", "write", "writelines"}
 )
 
@@ -33,9 +33,9 @@ def _mutated_uses(function: ast.AST) -> Iterator[ast.Name]:
     for node in ast.walk(function):
         holder: ast.AST | None = None
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
-            called = node.value.func
-            if isinstance(called, ast.Attribute) and called.attr in _WRITERS:
-                holder = called.value
+            method = node.value.func
+            if isinstance(method, ast.Attribute) and method.attr in _WRITING_METHODS:
+                holder = method.value
         elif isinstance(node, (ast.Subscript, ast.Attribute)) and not isinstance(node.ctx, ast.Load):
             holder = node.value
         if isinstance(holder, ast.Name):

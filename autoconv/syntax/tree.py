@@ -19,8 +19,6 @@ _FIELDS_WITHOUT_CHILDREN = frozenset({
     "attr", "conversion", "arg", "ctx", "id", "is_async", "kind", "level", "module", "op", "ops", "simple",
     "type_comment",
 })  # fmt: skip
-
-
 # Lists with other items than nodes: None for `**x` in a dict and for a parameter without a default, names in a pattern.
 _FIELDS_OF_MIXED_LISTS = frozenset({"keys", "kw_defaults", "kwd_attrs"})
 _KINDS_WITHOUT_CHILDREN = (gast.Constant, gast.Global, gast.Nonlocal, gast.MatchSingleton)
@@ -29,7 +27,7 @@ _KINDS_WITHOUT_CHILDREN = (gast.Constant, gast.Global, gast.Nonlocal, gast.Match
 def children(node: gast.AST) -> list[gast.AST]:
     """Return the direct children, in source order."""
     result: list[gast.AST] = []
-    for field in _CHILD_FIELDS[type(node)]:
+    for field in _CHILD_FIELDS_BY_KIND[type(node)]:
         value = getattr(node, field, None)
         if value.__class__ is list:
             has_others = field in _FIELDS_OF_MIXED_LISTS
@@ -49,7 +47,7 @@ class _ChildFields(dict[type, tuple[str, ...]]):
         return fields
 
 
-_CHILD_FIELDS = _ChildFields()
+_CHILD_FIELDS_BY_KIND = _ChildFields()
 
 
 class _BlockFields(dict[type, tuple[str, ...]]):
@@ -115,10 +113,9 @@ def outer_parts(scope: gast.AST) -> list[gast.AST]:
 def inner_parts(comprehension: Any) -> list[gast.AST]:
     """Return the expressions that a comprehension evaluates in its own scope: all but the first iterable."""
     first, *inner_generators = comprehension.generators
-    parts = (
-        [comprehension.key, comprehension.value] if isinstance(comprehension, gast.DictComp) else [comprehension.elt]
-    )
-    return [*parts, *first.ifs, *inner_generators]
+    is_dict = isinstance(comprehension, gast.DictComp)
+    elements = [comprehension.key, comprehension.value] if is_dict else [comprehension.elt]
+    return [*elements, *first.ifs, *inner_generators]
 
 
 def contains(node: gast.AST, kinds: type | tuple[type, ...]) -> bool:
@@ -148,7 +145,7 @@ class Transformer:
     are traversed; with `statements_only`, those with expressions are left out.
     """
 
-    fields: dict[type, tuple[str, ...]] = _CHILD_FIELDS
+    fields: dict[type, tuple[str, ...]] = _CHILD_FIELDS_BY_KIND
     # Class attributes: an instance with bound methods of its own would form a reference cycle, which would keep whole
     # trees alive until the next garbage collection.
     _methods: dict[type, Callable[[Any, Any], Any]]

@@ -34,11 +34,8 @@ class FunctionWriter:
         parameters = [name for name, _ in run.feeds]
         names = set().union(*(names_in(fetch, ast.Load) for fetch in run.fetches))
         self._check_placeholders(run, statements, set(parameters))
-        body = [
-            *self._default_assignments(
-                statements, names, set(parameters)
-            ), *self._body_lines(statements), *self._return_lines(run)
-        ]
+        defaults = self._default_assignments(statements, names, set(parameters))
+        body = [*defaults, *self._body_lines(statements), *self._return_lines(run)]
         text = _indent("\n".join(body or ["pass"]), 1)
         if store:
             text = f"    with {store}.as_default():\n" + textwrap.indent(text, "    ")

@@ -94,8 +94,8 @@ def _replace_call(
         notes.append(Note(node.lineno, f"tf.{name} is tf.cast to {dtype}"))
         return {node.func}
     if name in vocabulary.ASSIGNMENTS and len(node.args) >= 2 and isinstance(node.args[0], ast.Name | ast.Attribute):
-        first = source.span(node.args[1])[0]
-        source.replace_range(source.span(node)[0], first, f"{source.original(node.args[0])}.{name}(")
+        value_start = source.span(node.args[1])[0]
+        source.replace_range(source.span(node)[0], value_start, f"{source.original(node.args[0])}.{name}(")
         for keyword in node.keywords:
             if keyword.arg in ("validate_shape", "use_locking"):
                 _remove_keyword(source, node, keyword)
@@ -118,14 +118,11 @@ def _replace_call(
 
 def _replace_dropout(source: Source, node: ast.Call, notes: list[Note]) -> None:
     """Replace `keep_prob` by the rate of dropped elements."""
-    keep_prob = next((keyword.value for keyword in node.keywords if keyword.arg == "keep_prob"), None)
-    if keep_prob is None and len(node.args) >= 2:
-        keep_prob = node.args[1]
-        start, end = source.span(keep_prob)
-    elif keep_prob is not None:
-        start, end = source.span(next(keyword for keyword in node.keywords if keyword.arg == "keep_prob"))
-    else:
+    keyword = next((keyword for keyword in node.keywords if keyword.arg == "keep_prob"), None)
+    if keyword is None and len(node.args) < 2:
         return
+    keep_prob = node.args[1] if keyword is None else keyword.value
+    start, end = source.span(keyword or keep_prob)
     is_single_term = isinstance(keep_prob, ast.Name | ast.Constant | ast.Attribute | ast.Call)
     text = source.original(keep_prob)
     source.replace_range(start, end, f"rate=1 - {text}" if is_single_term else f"rate=1 - ({text})")
@@ -146,9 +143,9 @@ def _replace_size_value(source: Source, node: ast.AST, notes: list[Note]) -> Non
 def _replace_around(source: Source, node: ast.AST, kept_node: ast.AST, before: str, after: str) -> None:
     """Keep the text of a part of a node, and replace the text before and after it."""
     start, end = source.span(node)
-    first, last = source.span(kept_node)
-    source.replace_range(start, first, before)
-    source.replace_range(last, end, after)
+    kept_start, kept_end = source.span(kept_node)
+    source.replace_range(start, kept_start, before)
+    source.replace_range(kept_end, end, after)
 
 
 def _remove_keyword(source: Source, call: ast.Call, keyword: ast.keyword) -> None:

@@ -168,7 +168,7 @@ def _emit_arms(value: object, layout: Arms, region: Region) -> list[Value]:
             tag = renumber_arms(tag, positions)
         values = dict(zip(positions, value.values, strict=True))
         if len(values) != len(positions):
-            values = {p: _select_mapped(value, positions, p, layout.arms[p]) for p in values}
+            values = {index: _select_mapped(value, positions, index, layout.arms[index]) for index in values}
         tag_value = region.lift(tag.value_in_graph)
     else:
         known_arm = _known_arm(value, layout) or layout_of(value, region)
@@ -243,7 +243,6 @@ def _select_mapped(variant: Variant, positions: Sequence[int], target_position: 
         raise StagingError(
             "a value has one of several types on one path, and a single type on another", current_place()
         )
-
     return _select_in_arms(variant, [position == target_position for position in positions], layout)
 
 
@@ -271,6 +270,7 @@ def _known_arm(value: object, layout: Arms) -> Layout | None:
 
 
 def arm_index(layout: Arms, target: Layout) -> int:
+    """Return the position of the arm that takes values of the layout `target`; raise StagingError without one."""
     if target in layout.arms:
         return layout.arms.index(target)
     target_kind = number_kind(target)
