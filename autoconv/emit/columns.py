@@ -30,13 +30,13 @@ _EMITTED_BY_ID: dict[int, tuple[CodeType, CodeType, LineReader]] = {}
 _PENDING_MODULES: dict[str, list[tuple[CodeType, str]]] = {}
 
 
-def register_columns(code: CodeType, emitted: CodeType, lines: LineReader) -> None:
-    """Register the original of a relocated code object and of the code nested in it."""
-    _EMITTED_BY_ID[id(code)] = code, emitted, lines
+def register_columns(code: CodeType, emitted: CodeType, line_reader: LineReader) -> None:
+    """Register, for a relocated code object and the code nested in it, the code as compiled, which has columns."""
+    _EMITTED_BY_ID[id(code)] = code, emitted, line_reader
     nested, nested_emitted = _nested_code(code), _nested_code(emitted)
     if len(nested) == len(nested_emitted):  # Python merges two functions that differed only in their columns
         for inner_code, inner_emitted in zip(nested, nested_emitted, strict=True):
-            register_columns(inner_code, inner_emitted, lines)
+            register_columns(inner_code, inner_emitted, line_reader)
 
 
 def register_module_text(code: CodeType, text: str) -> None:
@@ -53,11 +53,12 @@ def instruction_columns(code: CodeType, instruction: int, line: int) -> tuple[in
             register_columns(module, emitted, functools.partial(_line_text, text.split("\n")))
     if id(code) not in _EMITTED_BY_ID:
         return None
-    _, emitted_code, lines = _EMITTED_BY_ID[id(code)]
-    first, last, start, end = next(itertools.islice(emitted_code.co_positions(), instruction // 2, None), (None,) * 4)
-    if first is None or first != last or start is None or end is None:
+    _, emitted_code, line_reader = _EMITTED_BY_ID[id(code)]
+    positions = itertools.islice(emitted_code.co_positions(), instruction // 2, None)
+    first_line, last_line, start, end = next(positions, (None,) * 4)
+    if first_line is None or first_line != last_line or start is None or end is None:
         return None
-    return match_columns(lines(first), start, end, linecache.getline(code.co_filename, line))
+    return match_columns(line_reader(first_line), start, end, linecache.getline(code.co_filename, line))
 
 
 def match_columns(emitted: str, start: int, end: int, source: str) -> tuple[int, int] | None:
@@ -72,7 +73,8 @@ def match_columns(emitted: str, start: int, end: int, source: str) -> tuple[int,
     if any(source_words[position].group() not in _SEPARATORS for position in set(range(first, last)) - positions):
         return None
     words = source_words[first : last + 1]
-    while _unmatched_bracket(words) >= 0 and len(words) < len(source_words) - first:  # `ag__.get_item(x, i)` was `x[i]`
+    while _unmatched_bracket(words) >= 0 and len(words) < len(source_words) - first:
+        # For `ag__.get_item(x, i)` the words `x[i` match, and the source closes them by its own bracket.
         following = source_words[first + len(words)]
         if _PAIRS.get(words[_unmatched_bracket(words)].group()) != following.group():
             break
@@ -126,5 +128,5 @@ def _nested_code(code: CodeType) -> list[CodeType]:
     return [constant for constant in code.co_consts if isinstance(constant, CodeType)]
 
 
-def _line_text(rows: list[str], line: int) -> str:
-    return rows[line - 1] if 0 < line <= len(rows) else ""
+def _line_text(lines: list[str], line: int) -> str:
+    return lines[line - 1] if 0 < line <= len(lines) else ""

@@ -46,8 +46,8 @@ class Construct:
     """One if, while, for, and, or, conditional expression or comprehension of the source.
 
     `form` is the emitted form: "functional" (a region with explicit state), "operator" (and, or, not …), "statement" or
-    "plain" (unchanged). A statement has a test that goes through an operator, for example in a region with a yield.
-    `stages`: whether it becomes part of a graph on a tensor; if not, `reason` gives the cause.
+    "plain" (unchanged). A "statement" stays one, but its test goes through an operator, as in a region with a yield.
+    `stages`: whether it becomes part of a graph if its test or iterable is a tensor; if not, `reason` gives the cause.
     """
 
     kind: str

@@ -1,7 +1,7 @@
 """Cache of converted functions: in this process, and on disk across processes.
 
 The key on disk consists of everything that determines a conversion: the text of the whole file, the position of the
-function in it, and the converter (see converter). A hit imports neither gast nor the passes. The stored value is
+function in it, and the version of the converter. A hit imports neither gast nor the passes. The stored value is
 marshalled Python code; `autoconv.code_cache` states when its folder is trusted.
 """
 
@@ -26,16 +26,17 @@ from autoconv.forks import CONVERSION, new_lock
 
 OPERATORS = "ag__"
 
-# Keyed by code and file: codes of two files are equal if the functions and their lines are the same.
+# (file, to_consumer) -> (converted code, the names that it only mutates). The file is in the key since codes of two
+# files are equal if the functions and their lines are the same.
 _ConversionsByFile = dict[tuple[str, bool], tuple[types.CodeType, frozenset[str]]]
 _CONVERSIONS: weakref.WeakKeyDictionary[types.CodeType, _ConversionsByFile] = weakref.WeakKeyDictionary()
-# By id: for a function without anything to convert, the converted code equals the original.
+# By id, not by equality: where there is nothing to convert, the converted code equals the original.
 _CONVERTED_CODES: weakref.WeakValueDictionary[int, types.CodeType] = weakref.WeakValueDictionary()
 _CLASS_NAMES: dict[int, str] = {}  # by id: the qualified names of classes in the code of their class statements
 _DIGESTS: dict[str, tuple[list[str], str]] = {}  # by file name: its lines and their digest
 _LOCK = new_lock(order=CONVERSION)
 BEFORE_CONVERSION: list[Callable[[], object]] = []  # called before new code is converted, since it takes a while
-_UNCONVERTED: weakref.WeakSet[types.CodeType] = weakref.WeakSet()
+_UNCONVERTED: weakref.WeakSet[types.CodeType] = weakref.WeakSet()  # codes that `note_unconverted` has handled
 
 
 def convert_function(function: types.FunctionType, operators: Any) -> types.FunctionType:
@@ -46,7 +47,7 @@ def convert_function(function: types.FunctionType, operators: Any) -> types.Func
     """
     if is_converted(function):
         return function
-    return _bind_code(function, _converted_code(function, False), operators)
+    return _bind_code(function, _converted_code(function, to_consumer=False), operators)
 
 
 def note_unconverted(function: types.FunctionType) -> None:
@@ -55,8 +56,8 @@ def note_unconverted(function: types.FunctionType) -> None:
     if not BEFORE_CONVERSION or code in _UNCONVERTED:
         return
     _UNCONVERTED.add(code)
-    parts = sys.version, code.co_filename, code.co_firstlineno, code.co_code
-    key = hashlib.sha256(repr(parts).encode("utf-8", "surrogatepass")).hexdigest()
+    identity = sys.version, code.co_filename, code.co_firstlineno, code.co_code
+    key = hashlib.sha256(repr(identity).encode("utf-8", "surrogatepass")).hexdigest()
     if FUNCTIONS.load(key) is None:
         for callback in tuple(BEFORE_CONVERSION):
             callback()
@@ -69,7 +70,7 @@ def convert_generator(function: types.FunctionType, operators: Any) -> types.Fun
     None where that is impossible, or where its source is not found.
     """
     try:
-        return _bind_code(function, _converted_code(function, True), operators)
+        return _bind_code(function, _converted_code(function, to_consumer=True), operators)
     except ConversionError:
         return None
 
@@ -158,20 +159,20 @@ def _cache_key(function: types.FunctionType, to_consumer: bool) -> str | None:
     lines = linecache.getlines(code.co_filename, function.__globals__)
     if not lines:
         return None
-    parts = (
+    dependencies = (
         importlib.util.MAGIC_NUMBER, sys.flags.optimize, converter_key(), code.co_filename,
         _digest(code.co_filename, lines), function.__name__, function.__qualname__, code.co_name, code.co_firstlineno,
         code.co_flags, code.co_freevars, code.co_code, code.co_linetable, to_consumer,
     )  # fmt: skip
-    return hashlib.sha256(repr(parts).encode("utf-8", "surrogatepass")).hexdigest()
+    return hashlib.sha256(repr(dependencies).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _digest(filename: str, lines: list[str]) -> str:
-    digest = _DIGESTS.get(filename)
-    if digest is None or digest[0] is not lines:  # a new list means a new version of the file
-        text = "".join(lines).encode("utf-8", "surrogatepass")
-        digest = _DIGESTS[filename] = lines, hashlib.sha256(text).hexdigest()
-    return digest[1]
+    digested_lines, digest = _DIGESTS.get(filename, (None, ""))
+    if digested_lines is not lines:  # a new list means a new version of the file
+        digest = hashlib.sha256("".join(lines).encode("utf-8", "surrogatepass")).hexdigest()
+        _DIGESTS[filename] = lines, digest
+    return digest
 
 
 def _bind_code(function: types.FunctionType, converted: types.CodeType, operators: Any) -> types.FunctionType:

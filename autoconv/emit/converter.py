@@ -11,7 +11,7 @@ from pathlib import Path
 
 from autoconv.paths import PACKAGE
 
-_PARTS = ("analysis", "emit", "passes", "syntax")
+_FOLDERS = ("analysis", "emit", "passes", "syntax")
 
 
 @functools.cache
@@ -20,11 +20,11 @@ def converter_key() -> str:
 
     gast is located without importing it.
     """
-    parts = [sys.version, *(_folder_state(Path(PACKAGE) / part) for part in _PARTS)]
+    states = [sys.version, *(_folder_state(Path(PACKAGE) / folder) for folder in _FOLDERS)]
     spec = importlib.util.find_spec("gast")
     if spec is not None and spec.origin:
-        parts.append(_folder_state(Path(spec.origin).parent))
-    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+        states.append(_folder_state(Path(spec.origin).parent))
+    return hashlib.sha256("\0".join(states).encode()).hexdigest()
 
 
 def _folder_state(folder: Path) -> str:

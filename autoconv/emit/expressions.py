@@ -13,6 +13,7 @@ from astunparse import Unparser  # type: ignore[import-untyped]
 
 
 def line_of(node: ast.AST) -> int:
+    """Return the source line of a node, 0 if it has none."""
     return getattr(node, "lineno", 0) or 0
 
 
@@ -76,7 +77,7 @@ def _escape(character: str) -> str:
     return character
 
 
-# Expressions. Each printer takes the lowest precedence that needs no parentheses at its position.
+# Expressions. Each printer takes `level`, the lowest precedence that needs no parentheses at its position.
 
 
 def expression_text(node: Any, level: int = 0) -> str:
@@ -206,8 +207,8 @@ def _conditional(node: ast.IfExp, level: int) -> str:
 
 
 def _lambda(node: ast.Lambda, level: int) -> str:
-    head = parameters_text(node.args)
-    return _parenthesise(f"lambda{' ' * bool(head)}{head}: {expression_text(node.body)}", _TEST, level)
+    parameters = parameters_text(node.args)
+    return _parenthesise(f"lambda{' ' * bool(parameters)}{parameters}: {expression_text(node.body)}", _TEST, level)
 
 
 def _yield(node: ast.Yield, level: int) -> str:
@@ -218,7 +219,8 @@ def _formatted_string(node: ast.JoinedStr, level: int) -> str:
     """Print an f-string, if possible with a quote that does not occur inside it, so that any Python reads it."""
     pieces = list(_formatted_pieces(node.values))
     body = "".join([text for text, _ in pieces])
-    code = "".join([text for text, literal in pieces if not literal])
+    code = "".join([text for text, is_literal in pieces if not is_literal])
+    # `u'' f'…'` parses to an f-string whose first text has the kind "u".
     prefix = "u'' " if node.values and getattr(node.values[0], "kind", None) else ""
     if not _ALLOWS_NESTED_QUOTES and "\\" in code:
         return prefix + _portable_formatted_string(node)
@@ -228,7 +230,7 @@ def _formatted_string(node: ast.JoinedStr, level: int) -> str:
     for quote in _QUOTES:
         if _ALLOWS_NESTED_QUOTES or quote not in code:
             escape = "\\" + quote[0]
-            body = "".join([text.replace(quote[0], escape) if literal else text for text, literal in pieces])
+            body = "".join([text.replace(quote[0], escape) if is_literal else text for text, is_literal in pieces])
             return f"{prefix}f{quote}{body}{quote}"
     return prefix + _portable_formatted_string(node)
 
@@ -251,14 +253,14 @@ def _portable_formatted_string(node: ast.JoinedStr) -> str:
             else:
                 arguments.append(expression_text(value.value))
                 conversion = f"!{chr(value.conversion)}" if value.conversion != -1 else ""
-                layout = f":{template(value.format_spec.values)}" if value.format_spec else ""
-                text += f"{{{conversion}{layout}}}"
+                format_spec = f":{template(value.format_spec.values)}" if value.format_spec else ""
+                text += f"{{{conversion}{format_spec}}}"
         return text
 
     return f"{template(node.values)!r}.format({', '.join(arguments)})"
 
 
-def _formatted_pieces(values: Iterable[Any], in_format: bool = False) -> Iterator[tuple[str, bool]]:
+def _formatted_pieces(values: Iterable[Any], in_format_spec: bool = False) -> Iterator[tuple[str, bool]]:
     """Yield each piece of an f-string, and whether it is literal text (with quotes not escaped yet)."""
     for value in values:
         if isinstance(value, ast.FormattedValue):
@@ -270,9 +272,10 @@ def _formatted_pieces(values: Iterable[Any], in_format: bool = False) -> Iterato
                 yield from _formatted_pieces(value.format_spec.values, True)
             yield "}", False
         elif isinstance(value, ast.Constant):
-            # Split at single quotes: `repr` delimits a text with a double quote by them, and escapes no quote.
+            # Split at single quotes, so that `repr`, given a leading double quote, delimits by single ones and escapes
+            # no quote.
             text = "'".join([repr('"' + part)[2:-1] for part in str(value.value).split("'")])
-            braces = ("\\x7b", "\\x7d") if in_format else ("{{", "}}")
+            braces = ("\\x7b", "\\x7d") if in_format_spec else ("{{", "}}")
             yield text.replace("{", braces[0]).replace("}", braces[1]), True
 
 

@@ -35,32 +35,32 @@ def convert_code(function: types.FunctionType, to_consumer: bool = False) -> tup
     For those names see `analysis.write_only_names`. With `to_consumer`, a generator function becomes one that passes
     its values to a consumer.
     """
-    definition, class_name, filename, generated, lambdas, mutated = rewrite_definition(function, to_consumer)
-    definition.name = _CONVERTED_NAME  # so that its own name keeps its meaning inside
-    inner: Any = definition
-    result: ast.expr = ast.Name(definition.name, ast.Load())
+    definition, class_name, filename, region_names, lambda_extents, mutated = rewrite_definition(function, to_consumer)
+    definition.name = _CONVERTED_NAME  # inside the function, its own name keeps its meaning
+    factory_content: Any = definition
+    function_expression: ast.expr = ast.Name(definition.name, ast.Load())
     if class_name:
         class_name = f"_______{class_name}"  # mangles private names in the same way; the class's own name stays free
-        inner = ast.ClassDef(class_name, [], [], [definition], [])
+        factory_content = ast.ClassDef(class_name, [], [], [definition], [])
         if "type_params" in ast.ClassDef._fields:
-            inner.type_params = []
+            factory_content.type_params = []
         namespace = ast.Attribute(ast.Name(class_name, ast.Load()), "__dict__", ast.Load())
-        result = ast.Subscript(namespace, ast.Constant(definition.name), ast.Load())
+        function_expression = ast.Subscript(namespace, ast.Constant(definition.name), ast.Load())
     outer_names = dict.fromkeys((build.OPERATORS, *function.__code__.co_freevars))
     arguments = ast.arguments([], [ast.arg(n) for n in outer_names if n != "__class__"], None, [], [], None, [])
-    factory: Any = ast.FunctionDef("factory", arguments, [inner, ast.Return(result)], [])
+    factory: Any = ast.FunctionDef("factory", arguments, [factory_content, ast.Return(function_expression)], [])
     if "type_params" in ast.FunctionDef._fields:
         factory.type_params = []
     module = ast.Module([factory], [])
     ast.copy_location(factory, definition)
-    ast.copy_location(inner, definition)
+    ast.copy_location(factory_content, definition)
     ast.fix_missing_locations(module)
     _collapse_operator_positions(module)
     compiled = compile(module, filename, "exec", flags=_future_flags(function), dont_inherit=True)
     code = _find_code(compiled, definition.name)
-    compiled_as = code.co_qualname
+    compiled_qualname = code.co_qualname
     code = code.replace(co_name=function.__name__, co_qualname=function.__qualname__)
-    return rename_regions(code, generated, lambdas, compiled_as), mutated
+    return rename_regions(code, region_names, lambda_extents, compiled_qualname), mutated
 
 
 def _collapse_operator_positions(tree: ast.AST) -> None:
@@ -101,12 +101,11 @@ def rewrite_definition(
     """
     node, class_name, filename, lines = locate_source(function)
     mutated = write_only_names(node)
-    lambdas = {_extent_of(inner.body) for inner in ast.walk(node) if isinstance(inner, ast.Lambda)}
+    lambda_extents = {_extent_of(inner.body) for inner in ast.walk(node) if isinstance(inner, ast.Lambda)}
     definition: Any
     if isinstance(node, ast.Lambda):
         body = ast.copy_location(ast.Return(node.body), node.body)
-        definition = ast.FunctionDef("<lambda>", node.args, [body], [])
-        definition.name = _CONVERTED_NAME
+        definition = ast.FunctionDef(_CONVERTED_NAME, node.args, [body], [])
         if "type_params" in ast.FunctionDef._fields:
             definition.type_params = []
         ast.copy_location(definition, node)
@@ -129,16 +128,16 @@ def rewrite_definition(
             place = Place(filename, function.__code__.co_firstlineno)
             raise ConversionError("this generator function cannot pass its values to a consumer", place)
         if class_name:
-            wrapper = gast.ClassDef(class_name, [], [], module.body, [])
+            class_definition = gast.ClassDef(class_name, [], [], module.body, [])
             if "type_params" in gast.ClassDef._fields:
-                wrapper.type_params = []
-            module.body = [build.place(wrapper, module.body[0])]
+                class_definition.type_params = []
+            module.body = [build.place(class_definition, module.body[0])]
         context.at_run_time = True  # this code runs under trace: the untraced copy is omitted
         tree = to_ast(run_passes(module, context))
     result: Any = tree.body[0]
     if class_name:
         result = result.body[0]
-    return result, class_name, filename, context.namer.generated_names, lambdas, mutated
+    return result, class_name, filename, context.namer.generated_names, lambda_extents, mutated
 
 
 def _extent_of(node: ast.expr) -> Extent:
@@ -205,7 +204,7 @@ def _parse_statements_at(source: str, filename: str, line: int) -> ast.Module:
     The extents of all statements come from one parse of the file, which is cached for its other functions.
     """
     extents = _statement_extents(source, filename)
-    position = bisect.bisect_right(extents, line, key=lambda block: block[0]) - 1
+    position = bisect.bisect_right(extents, line, key=lambda extent: extent[0]) - 1
     if position < 0 or line > extents[position][1]:
         return ast.Module([], [])
     first, last = extents[position]
@@ -232,7 +231,7 @@ def _statement_extents(source: str, filename: str) -> list[tuple[int, int]]:
 
 
 def _definitions(node: ast.AST, class_name: str, line: int) -> Iterator[tuple[Any, str]]:
-    """Yield the functions and lambdas in statements and expressions that span a line."""
+    """Yield the functions and lambdas whose text spans a line, each with the name of the class around it."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, (ast.stmt, ast.expr)):
             first = min([child.lineno, *(d.lineno for d in getattr(child, "decorator_list", ()))])
@@ -240,8 +239,8 @@ def _definitions(node: ast.AST, class_name: str, line: int) -> Iterator[tuple[An
                 continue
         if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
             yield child, class_name
-        inner = child.name if isinstance(child, ast.ClassDef) else class_name
-        yield from _definitions(child, inner, line)
+        inner_class_name = child.name if isinstance(child, ast.ClassDef) else class_name
+        yield from _definitions(child, inner_class_name, line)
 
 
 def _may_be_source_of(node: Any, code: types.CodeType) -> bool:
@@ -269,10 +268,11 @@ def _select_by_columns(candidates: list[tuple[Any, str]], code: types.CodeType) 
 
 
 def _start(node: Any) -> tuple[int, int]:
-    body: Any = node.body if isinstance(node, ast.Lambda) else node
-    return body.lineno, body.col_offset
+    """Return where a function starts; a lambda, whose code has no positions of parameters, starts at its body."""
+    text_node: Any = node.body if isinstance(node, ast.Lambda) else node
+    return text_node.lineno, text_node.col_offset
 
 
 def _end(node: Any) -> tuple[int, int]:
-    body: Any = node.body if isinstance(node, ast.Lambda) else node
-    return body.end_lineno, body.end_col_offset
+    text_node: Any = node.body if isinstance(node, ast.Lambda) else node
+    return text_node.end_lineno, text_node.end_col_offset

@@ -79,9 +79,9 @@ def _can_push(definition: Any) -> bool:
         return False
     calls = [node for node in nodes if isinstance(node, gast.Call) and len(node.args) == 2]
     # `next` with a default never raises StopIteration.
-    with_default = {id(call.func) for call in calls if isinstance(call.func, gast.Name) and call.func.id == "next"}
+    next_with_default = {id(call.func) for call in calls if isinstance(call.func, gast.Name) and call.func.id == "next"}
     names = [node for node in nodes if isinstance(node, gast.Name)]
-    if any(node.id in _EXCLUDED_NAMES and id(node) not in with_default for node in names):
+    if any(node.id in _EXCLUDED_NAMES and id(node) not in next_with_default for node in names):
         return False
     replaceable_yields = {id(first) for node in nodes for first in [_first_yield(node)] if first is not None}
     return all(id(node) in replaceable_yields for node in nodes if isinstance(node, _YIELDS))
@@ -115,16 +115,16 @@ class _ConsumerCalls(Transformer):
         self.restriction = ""
 
     def visit_Expr(self, node: Any) -> Any:
-        first = _first_yield(node)
-        if first is None:
+        first_yield = _first_yield(node)
+        if first_yield is None:
             return node
-        call = self._consumer_call(first, node)
-        return call if first is node.value else [*call, _replace_yield_by_none(node, first)]
+        call = self._consumer_call(first_yield, node)
+        return call if first_yield is node.value else [*call, _replace_yield_by_none(node, first_yield)]
 
     visit_Assign = visit_Expr
 
     def visit_Return(self, node: Any) -> Any:
-        """Drop the value of a return, which a loop over the generator does not see."""
+        """Drop the value of a return, which a loop over the generator ignores."""
         if node.value is None or isinstance(node.value, gast.Constant):
             node.value = None
             return node
@@ -151,20 +151,20 @@ class _ConsumerCalls(Transformer):
 
     visit_AsyncFunctionDef = visit_ClassDef = visit_Lambda = visit_FunctionDef
 
-    def _consumer_call(self, expression: Any, statement: Any) -> list[Any]:
-        if isinstance(expression, gast.YieldFrom):
-            item = self.context.namer.shared_name("item_")
-            body = self._call_and_exit_check(build.name(item), statement)
-            loop = gast.For(build.store(item), expression.value, body, [], None)
+    def _consumer_call(self, yield_node: Any, statement: Any) -> list[Any]:
+        if isinstance(yield_node, gast.YieldFrom):
+            item_name = self.context.namer.shared_name("item_")
+            body = self._call_and_exit_check(build.name(item_name), statement)
+            loop = gast.For(build.store(item_name), yield_node.value, body, [], None)
             result = [build.place(self.context.mark(loop), statement)]
         else:
-            result = self._call_and_exit_check(expression.value or build.constant(None), statement)
-        if isinstance(statement, gast.Assign) and expression is statement.value:
+            result = self._call_and_exit_check(yield_node.value or build.constant(None), statement)
+        if isinstance(statement, gast.Assign) and yield_node is statement.value:
             result.append(build.place(gast.Assign(statement.targets, build.constant(None), None), statement))
         return result
 
     def _call_and_exit_check(self, value: Any, statement: Any) -> list[Any]:
-        """Return a call and an if, since a single if behind an else would become an elif, whose test has no effects."""
+        """Return a call, and an if on its result: an `if take_(i):` alone in an else would be printed as an elif."""
         restriction = [build.constant(self.restriction)] if self.restriction else []
         call = build.call(build.name(self.name), value, *restriction)
         enough_name = self.context.namer.shared_name("enough_")
@@ -175,21 +175,21 @@ class _ConsumerCalls(Transformer):
 
 def _may_catch_close(handler: Any) -> bool:
     """Return whether an except clause may catch the exception that closes a generator."""
-    kinds = handler.type.elts if isinstance(handler.type, gast.Tuple) else [handler.type]
-    return not all(isinstance(kind, gast.Name) and kind.id not in _CLOSING_EXCEPTIONS for kind in kinds)
+    caught_types = handler.type.elts if isinstance(handler.type, gast.Tuple) else [handler.type]
+    return not all(isinstance(caught, gast.Name) and caught.id not in _CLOSING_EXCEPTIONS for caught in caught_types)
 
 
-def _replace_yield_by_none(statement: Any, expression: Any) -> Any:
+def _replace_yield_by_none(statement: Any, yield_node: Any) -> Any:
     """Replace the yield in a statement by None, the value of a yield without a `send`."""
     holder: Any = statement
     field: Any = "value"
     value = statement.value
-    while value is not expression:
+    while value is not yield_node:
         if isinstance(value, gast.BoolOp):
             holder, field, value = value.values, 0, value.values[0]
         else:
             holder, field, value = value, "left", value.left
-    none = build.place(build.constant(None), expression)
+    none = build.place(build.constant(None), yield_node)
     if isinstance(holder, list):
         holder[field] = none
     else:

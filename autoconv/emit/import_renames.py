@@ -94,15 +94,15 @@ def _make_alias(old: ast.AST, name: str, asname: str | None, nodes: ModuleType) 
 
 
 def _module_name_positions(node: object, nodes: ModuleType) -> Iterator[tuple[Any, Any]]:
-    """Yield the (holder, key) of each expression that names a module.
+    """Yield (holder, key) of each expression that names a module: an item of a list, or a field of a node.
 
-    Such are `import_module("a")`, `"a" in sys.modules` and `sys.modules["a"]`.
+    Those are "a" in `import_module("a")`, `"a" in sys.modules` and `sys.modules["a"]`.
     """
     if isinstance(node, nodes.Call):
-        is_import = _last_part_of_name(node.func) in _IMPORT_FUNCTIONS or (
+        takes_module_name = _last_part_of_name(node.func) in _IMPORT_FUNCTIONS or (
             _last_part_of_name(node.func) == "get" and _is_sys_modules(getattr(node.func, "value", None))
         )
-        if is_import and node.args and not isinstance(node.args[0], nodes.Starred):
+        if takes_module_name and node.args and not isinstance(node.args[0], nodes.Starred):
             yield node.args, 0
     elif isinstance(node, nodes.Compare) and _is_sys_modules(node.comparators[-1]):
         yield node, "left"

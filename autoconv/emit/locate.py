@@ -30,11 +30,11 @@ def compile_with_origins(
     `generated` get the name of the enclosing function.
     """
     tree = ast.parse(text, filename)
-    lines = _fill_gaps(origins)
-    shifts = _column_shifts(text, lines, source)
+    user_lines = _fill_gaps(origins)
+    shifts = _column_shifts(text, user_lines, source)
     for node in ast.walk(tree):
         if hasattr(node, "lineno"):
-            _relocate(node, lines, shifts)
+            _relocate(node, user_lines, shifts)
     return rename_regions(compile(tree, filename, "exec", dont_inherit=True), generated)
 
 
@@ -75,6 +75,7 @@ def _child_statements(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def _fill_gaps(origins: Sequence[int]) -> list[int]:
+    """Replace each 0 by the line before it; the zeros at the start by the first line."""
     lines, last = [], next((line for line in origins if line), 1)
     for line in origins:
         last = line or last
@@ -82,13 +83,13 @@ def _fill_gaps(origins: Sequence[int]) -> list[int]:
     return lines or [1]
 
 
-def _column_shifts(text: str, lines: list[int], source: str | None) -> list[int | None]:
+def _column_shifts(text: str, user_lines: list[int], source: str | None) -> list[int | None]:
     """Return for each line by how many columns it is indented further in the source; None where the two differ."""
     if source is None:
-        return [None] * len(lines)
+        return [None] * len(user_lines)
     original = source.split("\n")
     shifts: list[int | None] = []
-    for output_line, line in zip(text.split("\n"), lines, strict=False):
+    for output_line, line in zip(text.split("\n"), user_lines, strict=False):
         source_line = original[line - 1] if line <= len(original) else ""
         is_same_line = output_line.strip() and output_line.strip() == source_line.strip()
         shifts.append(_indentation(source_line) - _indentation(output_line) if is_same_line else None)
@@ -99,12 +100,12 @@ def _indentation(line: str) -> int:
     return len(line) - len(line.lstrip())
 
 
-def _relocate(node: ast.AST, lines: list[int], shifts: list[int | None]) -> None:
+def _relocate(node: ast.AST, user_lines: list[int], shifts: list[int | None]) -> None:
     first, last = node.lineno, node.end_lineno  # type: ignore[attr-defined]
     shift = shifts[first - 1] if first == last and first <= len(shifts) else None
-    line = lines[min(first, len(lines)) - 1]
+    line = user_lines[min(first, len(user_lines)) - 1]
     node.lineno = line  # type: ignore[attr-defined]
-    node.end_lineno = max(line, lines[min(last, len(lines)) - 1])  # type: ignore[attr-defined]
+    node.end_lineno = max(line, user_lines[min(last, len(user_lines)) - 1])  # type: ignore[attr-defined]
     if shift is None or node.col_offset + shift < 0:  # type: ignore[attr-defined]
         node.col_offset = node.end_col_offset = -1  # type: ignore[attr-defined]
     else:

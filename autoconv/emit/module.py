@@ -50,11 +50,13 @@ def _convert_source(source: str, filename: str, options: Options) -> Conversion:
             parsed = parse_ast(source, filename)
     while True:
         with deep_recursion():
-            module = _convert_and_print(source, parsed, filename, options, frozenset(excluded), diagnostics)
-        failure = module if isinstance(module, _Failure) else _compilation_failure(module, source, filename, excluded)
-        if failure is None:
-            assert isinstance(module, _ConvertedModule)
-            return module.conversion
+            outcome = _convert_and_print(source, parsed, filename, options, frozenset(excluded), diagnostics)
+        if isinstance(outcome, _Failure):
+            failure = outcome
+        elif (failure_of_compiler := _compilation_failure(outcome, source, filename, excluded)) is None:
+            return outcome.conversion
+        else:
+            failure = failure_of_compiler
         if not options.keep_going or failure.function in excluded:
             raise failure.error
         excluded.add(failure.function)
@@ -85,7 +87,7 @@ def _convert_and_print(
     diagnostics: Sequence[Diagnostic],
 ) -> _ConvertedModule | _Failure:  # fmt: skip
     """Convert everything but the functions in `excluded`; `parsed` is the tree of the text."""
-    converted = _convert(source, parsed, filename, options, excluded)
+    converted = _convert_tree(source, parsed, filename, options, excluded)
     if isinstance(converted, _Failure):
         return converted
     context, tree = converted
@@ -154,10 +156,11 @@ def _move_first_lines_up(comments: Mapping[int, tuple[str, ...]], source: str) -
     """Move a `#!` line and an encoding declaration to line 0, above everything."""
     result = dict(comments)
     lines = [line.strip() for line in source.removeprefix("\ufeff").split("\n", 2)[:2]]
-    numbers = [number for number, line in enumerate(lines) if _FIRST_LINE_COMMENT.match(line) and all(lines[:number])]
-    line = next(iter(comments), 0)
-    if numbers and tuple(lines[: numbers[-1] + 1]) == comments.get(line, ())[: numbers[-1] + 1]:
-        result[0], result[line] = comments[line][: numbers[-1] + 1], comments[line][numbers[-1] + 1 :]
+    matches = [k for k, line in enumerate(lines) if _FIRST_LINE_COMMENT.match(line) and all(lines[:k])]
+    first_line = next(iter(comments), 0)
+    moved = lines[: matches[-1] + 1] if matches else []
+    if moved and tuple(moved) == comments.get(first_line, ())[: len(moved)]:
+        result[0], result[first_line] = tuple(moved), comments[first_line][len(moved) :]
     return result
 
 
@@ -166,12 +169,12 @@ def _append_line_map(printed: Printed, source: str, context: Context, options: O
     if options.source_path is None or not printed.text.strip():
         return printed.text, printed.origins
     digest = hashlib.sha256(source.encode()).hexdigest()[:16]
-    parts = options.source_path, digest, encode_lines(printed.origins), " ".join(context.namer.generated_names)
-    call = f"{MARKER}.came_from({', '.join(map(repr, parts))})"
-    return f"{printed.text}\n\n{call}\n", (*printed.origins, 0, 0, 0)
+    arguments = options.source_path, digest, encode_lines(printed.origins), " ".join(context.namer.generated_names)
+    call = f"{MARKER}.came_from({', '.join(map(repr, arguments))})"
+    return f"{printed.text}\n\n{call}\n", (*printed.origins, 0, 0, 0)  # two blank lines and the call
 
 
-def _convert(
+def _convert_tree(
     source: str, parsed: ast.Module, filename: str, options: Options, excluded: frozenset[str]
 ) -> tuple[Context, ast.Module] | _Failure:
     _check_option_names(parsed, filename, options)
@@ -183,25 +186,25 @@ def _convert(
         tree = run_passes(tree, context, options.last_pass, options.skip)
     except UnsupportedError as error:
         return _Failure(error, _function_name_at(parsed, error))
-    decorated = _decorate(tree, options)
+    has_decorated = _decorate(tree, options)
     result = to_ast(tree)
-    _insert_header(result, decorated)
+    _insert_header(result, has_decorated)
     return context, result
 
 
-def _insert_header(tree: ast.Module, decorated: bool) -> None:
+def _insert_header(tree: ast.Module, needs_autoconv: bool) -> None:
     """Insert the import of the operators after the docstring and the __future__ imports."""
     position = 0
     body = tree.body
     if body and isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant):
         position = 1
     for index, statement in enumerate(body):
-        if _is_future(statement):
+        if _is_future_import(statement):
             position = index + 1
     if not body:
         return
     header: list[ast.stmt] = [
-        *([ast.Import([ast.alias("autoconv")])] if decorated else []),
+        *([ast.Import([ast.alias("autoconv")])] if needs_autoconv else []),
         ast.Import([ast.alias("autoconv.operators", build.OPERATORS)]),
         ast.Assign(
             [ast.Name(MARKER, ast.Store())],
@@ -220,21 +223,21 @@ def _insert_header(tree: ast.Module, decorated: bool) -> None:
     tree.body[position:position] = header
 
 
-def _is_future(statement: ast.stmt) -> bool:
+def _is_future_import(statement: ast.stmt) -> bool:
     return isinstance(statement, ast.ImportFrom) and statement.module == "__future__"
 
 
 def _decorate(tree: Any, options: Options) -> bool:
     """Decorate the chosen functions with @autoconv.compile, unless they have it; return whether there were any."""
     chosen_names = set(options.compile_names)
-    decorated = False
+    has_decorated = False
     for name, node in qualified_functions(tree):
-        top_level = "." not in name
-        if (name in chosen_names or (options.compile_all and top_level)) and not _has_compile_decorator(node):
-            compiler = gast.Attribute(build.name("autoconv"), "compile", gast.Load())
-            node.decorator_list = [*node.decorator_list, build.place(compiler, node)]
-            decorated = True
-    return decorated
+        is_top_level = "." not in name
+        if (name in chosen_names or (options.compile_all and is_top_level)) and not _has_compile_decorator(node):
+            decorator = gast.Attribute(build.name("autoconv"), "compile", gast.Load())
+            node.decorator_list = [*node.decorator_list, build.place(decorator, node)]
+            has_decorated = True
+    return has_decorated
 
 
 def _has_compile_decorator(node: Any) -> bool:

@@ -14,28 +14,29 @@ from typing import Any
 
 from autoconv.errors import REGION
 
+_NO_COLUMNS, _NO_LOCATION = 13, 15  # kinds of entries of a line table
 # (line, column, last line, last column) of the body of a lambda.
 Extent = tuple[int | None, int | None, int | None, int | None]
 
 
 def relocate(
-    code: types.CodeType, lines: Sequence[int], filename: str, generated: Collection[str] = ()
+    code: types.CodeType, user_lines: Sequence[int], filename: str, generated: Collection[str] = ()
 ) -> types.CodeType:
-    """Return the code, and the code nested in it, relocated to `filename`: line k+1 becomes `lines[k]`.
+    """Return the code, and the code nested in it, relocated to `filename`: line k+1 becomes `user_lines[k]`.
 
     Functions named in `generated` get the name of the function that contains them.
     """
-    relocated = _relocate(code, lines, filename)
+    relocated = _relocate(code, user_lines, filename)
     return rename_regions(relocated, generated) if generated else relocated
 
 
-def _relocate(code: types.CodeType, lines: Sequence[int], filename: str) -> types.CodeType:
+def _relocate(code: types.CodeType, user_lines: Sequence[int], filename: str) -> types.CodeType:
     def user_line(line: int | None) -> int:
-        return lines[line - 1] if line is not None and 0 < line <= len(lines) else 0
+        return user_lines[line - 1] if line is not None and 0 < line <= len(user_lines) else 0
 
     first = user_line(code.co_firstlineno) or 1
     constants = tuple(
-        _relocate(constant, lines, filename) if isinstance(constant, types.CodeType) else constant
+        _relocate(constant, user_lines, filename) if isinstance(constant, types.CodeType) else constant
         for constant in code.co_consts
     )
     table = _line_table(first, [user_line(line) for line, *_ in code.co_positions()])
@@ -43,27 +44,30 @@ def _relocate(code: types.CodeType, lines: Sequence[int], filename: str) -> type
 
 
 def rename_regions(
-    code: types.CodeType, generated: Collection[str], lambdas: Collection[Extent] | None = None, compiled_as: str = ""
+    code: types.CodeType,
+    generated: Collection[str],
+    lambda_extents: Collection[Extent] | None = None,
+    compiled_qualname: str = "",
 ) -> types.CodeType:
     """Give the generated functions nested in `code` its own name, so that tracebacks show the user's functions.
 
     Functions and classes of the user in `code` get the qualified names that they have in the user's program.
-    `lambdas` are the extents of the bodies of the user's lambdas; other lambdas are generated. With None, all lambdas
-    are the user's. `compiled_as` is the qualified name with which `code` was compiled, if it differs from the present
-    one.
+    `lambda_extents` has those of the bodies of the user's lambdas; other lambdas are generated. With None, all lambdas
+    are the user's. `compiled_qualname` is the qualified name with which `code` was compiled, if it has another now.
     """
     constants: list[Any] = []
     name = code.co_qualname.removesuffix(REGION)
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
             compiled_name = constant.co_qualname
-            is_lambda = lambdas is not None and constant.co_name == "<lambda>"
-            is_generated = constant.co_name in generated or (is_lambda and not _has_extent_in(constant, lambdas or ()))
+            is_generated = constant.co_name in generated
+            if lambda_extents is not None and constant.co_name == "<lambda>":
+                is_generated = not _has_extent_in(constant, lambda_extents)
             if is_generated and code.co_name != "<module>":
                 constant = constant.replace(co_name=code.co_name, co_qualname=name + REGION)
-            elif compiled_name.startswith(f"{compiled_as or name}."):
-                constant = _qualify(constant, name + compiled_name.removeprefix(compiled_as or name))
-            constant = rename_regions(constant, generated, lambdas, compiled_name)
+            elif compiled_name.startswith(f"{compiled_qualname or name}."):
+                constant = _qualify(constant, name + compiled_name.removeprefix(compiled_qualname or name))
+            constant = rename_regions(constant, generated, lambda_extents, compiled_name)
         constants.append(constant)
     return code.replace(co_consts=tuple(constants))
 
@@ -83,9 +87,9 @@ def is_class_body(code: types.CodeType) -> bool:
     return not code.co_flags & inspect.CO_OPTIMIZED
 
 
-def _has_extent_in(code: types.CodeType, lambdas: Collection[Extent]) -> bool:
+def _has_extent_in(code: types.CodeType, extents: Collection[Extent]) -> bool:
     return any(
-        (line, column, last, end) in lambdas for line, last, column, end in code.co_positions() if line is not None
+        (line, column, last, end) in extents for line, last, column, end in code.co_positions() if line is not None
     )
 
 
@@ -107,10 +111,9 @@ def decode_lines(text: str) -> list[int]:
     lines: list[int] = []
     current = 0
     for run in text.split():
-        count, star, difference = run.partition("*")
-        repeats, step = (int(count), int(difference)) if star else (1, int(count))
-        for _ in range(repeats):
-            current += step
+        count, difference = map(int, run.split("*") if "*" in run else ("1", run))
+        for _ in range(count):
+            current += difference
             lines.append(current)
     return lines
 
@@ -121,9 +124,9 @@ def _line_table(first: int, lines: Sequence[int]) -> bytes:
     previous = first
     for line, length in _runs_of_lines(lines):
         if not line:
-            table.append(0x80 | (15 << 3) | (length - 1))
+            table.append(0x80 | (_NO_LOCATION << 3) | (length - 1))
             continue
-        table.append(0x80 | (13 << 3) | (length - 1))
+        table.append(0x80 | (_NO_COLUMNS << 3) | (length - 1))
         table += _signed_varint(line - previous)
         previous = line
     return bytes(table)

@@ -33,10 +33,10 @@ def is_unchanged(function: types.FunctionType, with_calls: bool) -> bool:
 
 def _body_statements(code: types.CodeType, namespace: dict[str, Any]) -> list[ast.stmt]:
     """Return the statements of the function; none if its text is not found."""
-    last = max((end for _, end, _, _ in code.co_positions() if end is not None), default=0)
-    if last - code.co_firstlineno > _MAX_LINES:
+    last_line = max((end for _, end, _, _ in code.co_positions() if end is not None), default=0)
+    if last_line - code.co_firstlineno > _MAX_LINES:
         return []
-    lines = linecache.getlines(code.co_filename, namespace)[code.co_firstlineno - 1 : last]
+    lines = linecache.getlines(code.co_filename, namespace)[code.co_firstlineno - 1 : last_line]
     try:
         tree = ast.parse(textwrap.dedent("".join(lines)))
     except (SyntaxError, ValueError):  # the file has changed, or the last line of the function has no instruction
@@ -65,21 +65,21 @@ def _is_kept_by_passes(node: ast.expr, function: types.FunctionType, with_calls:
         if isinstance(node.left, ast.Constant) and isinstance(node.left.value, (str, bytes)):
             return False  # a template of `%`
         if isinstance(node.op, ast.Mod) and not isinstance(node.right, ast.Constant):
-            return False  # the left operand may be one
-        parts = [node.left, node.right]
+            return False  # the left operand may be a template
+        operands = [node.left, node.right]
     elif isinstance(node, ast.UnaryOp) and not isinstance(node.op, ast.Not):
-        parts = [node.operand]
+        operands = [node.operand]
     elif isinstance(node, ast.Tuple):
-        parts = node.elts
+        operands = node.elts
     elif isinstance(node, ast.Attribute) and node.attr != "__class__":
-        parts = [node.value]
+        operands = [node.value]
     elif isinstance(node, ast.Call) and with_calls and _is_ours(_value_of(node.func, function)):
         if any(keyword.arg is None for keyword in node.keywords):
             return False
-        parts = [*node.args, *(keyword.value for keyword in node.keywords)]
+        operands = [*node.args, *(keyword.value for keyword in node.keywords)]
     else:
         return False
-    return all(_is_kept_by_passes(part, function, with_calls) for part in parts)
+    return all(_is_kept_by_passes(operand, function, with_calls) for operand in operands)
 
 
 def _value_of(node: ast.expr, function: types.FunctionType) -> Any:

@@ -81,7 +81,7 @@ class _Printer(Unparser):  # type: ignore[misc]
             self.fill(expression_text(expression))
 
     def result(self) -> Printed:
-        """Return the text printed so far; every line was started by a line break."""
+        """Return what was printed so far, without the line break before the first line."""
         return Printed("".join(self._parts)[1:] + "\n", tuple(self._origins or [0]))
 
     # Primitives of the inherited methods.
@@ -194,15 +194,15 @@ class _Printer(Unparser):  # type: ignore[misc]
         self._For(node, "async for")
 
     def _With(self, node: Any, keyword: str = "with") -> None:
-        items = [
+        item_texts = [
             expression_text(item.context_expr)
             + (f" as {expression_text(item.optional_vars)}" if item.optional_vars else "")
             for item in node.items
         ]
-        text = ", ".join(items)
-        first = node.items[0]
-        if len(items) == 1 and isinstance(first.context_expr, ast.Tuple) and not first.optional_vars:
-            text = f"({text})"  # without them its elements would become the items
+        text = ", ".join(item_texts)
+        first_item = node.items[0]
+        if len(item_texts) == 1 and isinstance(first_item.context_expr, ast.Tuple) and not first_item.optional_vars:
+            text = f"({text})"  # without the parentheses, the tuple's elements would become the items
         self._block(f"{keyword} {text}", node.body)
 
     def _AsyncWith(self, node: ast.AsyncWith) -> None:
@@ -213,8 +213,8 @@ class _Printer(Unparser):  # type: ignore[misc]
         line = self._line
         for handler in node.handlers:
             self._begin(handler)
-            caught = f" {expression_text(handler.type)}" if handler.type else ""
-            self._block(keyword + caught + (f" as {handler.name}" if handler.name else ""), handler.body)
+            exception_type = f" {expression_text(handler.type)}" if handler.type else ""
+            self._block(keyword + exception_type + (f" as {handler.name}" if handler.name else ""), handler.body)
         self._line = line
         self._optional_block("else", node.orelse)
         self._optional_block("finally", node.finalbody)

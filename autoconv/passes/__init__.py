@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable
 from typing import NamedTuple
@@ -38,7 +39,7 @@ class Pass(NamedTuple):
 
     @property
     def summary(self) -> str:
-        docstring = __import__("sys").modules[self.transform.__module__].__doc__ or ""
+        docstring = sys.modules[self.transform.__module__].__doc__ or ""
         return docstring.split("\n\n")[0].replace("\n", " ")
 
 
@@ -95,12 +96,12 @@ def run_passes(
     """Run the passes of the table except those in `skip`, up to and including the one named `last` if given."""
     if "untraced" not in skip and last in (None, "untraced"):
         tree = eager_fast_path.save_statements(tree, context)
-    for step in PASSES:
-        if step.name not in skip:
+    for pass_ in PASSES:
+        if pass_.name not in skip:
             start = time.perf_counter()
-            tree = step.transform(tree, context)
-            for watch in WATCHERS:
-                watch(context.filename, step.name, time.perf_counter() - start)
-        if step.name == last:
+            tree = pass_.transform(tree, context)
+            for watcher in WATCHERS:
+                watcher(context.filename, pass_.name, time.perf_counter() - start)
+        if pass_.name == last:
             break
     return tree

@@ -44,7 +44,7 @@ class Assertions(FunctionPass, statements_only=True):
         if node.cause is not None and not isinstance(node.cause, gast.Constant):
             node.cause = build.wrap("as_cause", node.cause)
         if _may_depend_on_graph(error):
-            # The link is evaluated by each exception that a value of the graph chooses.
+            # A value of the graph may choose among several exceptions, each of which then evaluates the cause.
             node.exc = build.place(build.operate("as_exception", error, *self._cause_thunks(cause)), error)
             return node
         if not isinstance(error, gast.Call) or build.is_operation(error, "raising", "as_exception"):
@@ -53,8 +53,8 @@ class Assertions(FunctionPass, statements_only=True):
             return node
         if not deferral_obstacle(error):
             deferred = self.context.mark(build.thunk(node.exc))
-            links = self._cause_thunks(cause) if _may_depend_on_graph(error.func) else []
-            node.exc = build.place(build.operate("raising", deferred, *links), node.exc)
+            cause_thunks = self._cause_thunks(cause) if _may_depend_on_graph(error.func) else []
+            node.exc = build.place(build.operate("raising", deferred, *cause_thunks), node.exc)
         return node
 
     def _cause_thunks(self, cause: gast.expr | None) -> list[gast.expr]:

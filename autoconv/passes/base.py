@@ -26,12 +26,15 @@ class Note(NamedTuple):
 
 
 class Context:
-    """State of one conversion: the file, the user's lines, fresh names, functions to exclude, and notes.
+    """State of one conversion: the file, the user's lines, fresh names, and notes.
 
-    `generated` holds nodes that passes made in the shape of user code, so that later passes can tell them apart.
-    `staged_tries` are the try and with statements recorded in rounds; `region_writes` maps region functions to the
-    outer names that they write. `outer_names` are names of an outer function, converted separately, that may be
-    unassigned. `at_run_time`: a single function is converted while the program runs, with `ag__` as a free variable.
+    `only` and `excluded` are qualified names of functions to convert (None for all) and to leave. The dicts have ids of
+    nodes as keys, and the node in each value, so that it lives. `generated` holds nodes that passes made in the shape
+    of user code, so that later passes can tell them apart. `exit_names` are the variables of exit codes and return
+    values. `statement_forms` has the reason why an if or loop stays a statement. `staged_tries` are the try and with
+    statements recorded in rounds; `region_writes` has the outer names that a region function writes. `outer_names` are
+    names of an outer function, converted separately, that may be unassigned. `at_run_time`: a single function is
+    converted while the program runs, with `ag__` as a free variable.
     """
 
     def __init__(
@@ -41,14 +44,12 @@ class Context:
         namer: Namer,
         only: frozenset[str] | None = None,
         excluded: frozenset[str] = frozenset(),
-        first_line: int = 1,
     ) -> None:
         self.filename = filename
         self.lines = lines
         self.namer = namer
         self.only = only
         self.excluded = excluded
-        self.first_line = first_line
         self.notes: list[Note] = []
         self.generated: dict[int, gast.AST] = {}
         self.exit_names: set[str] = set()
@@ -78,9 +79,9 @@ class Context:
         line = getattr(node, "lineno", 0)
         text = self.lines[line - 1] if 0 < line <= len(self.lines) else ""
         column = getattr(node, "col_offset", -1) + 1
-        same_line = getattr(node, "end_lineno", line) == line
-        end = getattr(node, "end_col_offset", -1) + 1 if same_line else len(text) + 1
-        return Place(self.filename, line, column, end, text)
+        is_on_one_line = getattr(node, "end_lineno", line) == line
+        end_column = getattr(node, "end_col_offset", -1) + 1 if is_on_one_line else len(text) + 1
+        return Place(self.filename, line, column, end_column, text)
 
     def note(
         self, kind: str, node: gast.AST, function: str, form: str, stages: bool, reason: str = ""
@@ -130,11 +131,11 @@ class FunctionPass(Transformer):
         name = ".".join(self.path)
         if self.in_function or self.context.converts(name):
             self._rewrite_outer_parts(node)
-            outer = self.in_function, self.function, self.function_node, self.namer
+            outer_state = self.in_function, self.function, self.function_node, self.namer
             self.in_function, self.function, self.function_node = True, name, node
             self.namer = self.context.namer_of(node)
             node = self.rewrite_function(node)
-            self.in_function, self.function, self.function_node, self.namer = outer
+            self.in_function, self.function, self.function_node, self.namer = outer_state
         self.path.pop()
         return node
 
@@ -152,16 +153,16 @@ class FunctionPass(Transformer):
         if not self.in_function and not self.context.converts(".".join([*self.path, "<lambda>"])):
             return node
         self._rewrite_outer_parts(node)
-        outer = self.in_function, self.function_node, self.function
+        outer_state = self.in_function, self.function_node, self.function
         if not self.in_function:
             self.function = ".".join([*self.path, "<lambda>"])
         self.in_function, self.function_node = True, node
         node.body = self.visit(node.body)
-        self.in_function, self.function_node, self.function = outer
+        self.in_function, self.function_node, self.function = outer_state
         return node
 
     def visit_ClassDef(self, node: Any) -> Any:
-        outer = self.in_function, self.class_name
+        outer_state = self.in_function, self.class_name
         if self.in_function:
             node.bases = self.visit_list(node.bases)
             node.keywords = self.visit_list(node.keywords)
@@ -169,7 +170,7 @@ class FunctionPass(Transformer):
         self.path.append(node.name)
         self.in_function, self.class_name = False, node.name
         node.body = self.visit_list(node.body)
-        self.in_function, self.class_name = outer
+        self.in_function, self.class_name = outer_state
         self.path.pop()
         return node
 
@@ -182,7 +183,7 @@ class FunctionPass(Transformer):
             node.decorator_list = self.visit_list(node.decorator_list)
 
     def visit_Untraced(self, node: Any) -> Any:
-        """Rewrite only functions inside, without notes: they occur a second time in the traced copy."""
+        """Rewrite only functions inside, without notes: they are made for the traced copy."""
         in_function, records_notes = self.in_function, self.context.records_notes
         self.in_function = self.context.records_notes = False
         node.statements = self.visit_list(node.statements)

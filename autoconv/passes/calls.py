@@ -40,7 +40,7 @@ class Calls(FunctionPass):
             lists_names = function.id in _NAME_LISTING_BUILTINS and not node.args and not node.keywords
             if lists_names or function.id != "dir":  # `dir` of an argument is a call like any other
                 return build.wrap("users_names", node) if lists_names and self.context.at_run_time else node
-        if (
+        if (  # pdb stops in the frame that calls it
             isinstance(function, gast.Attribute)
             and isinstance(function.value, gast.Name)
             and (
@@ -67,10 +67,10 @@ class Calls(FunctionPass):
         return self.visit_children(node)
 
     def visit_ClassDef(self, node: Any) -> Any:
-        announcing = announcement(node) if self.in_function and not self._after_announcement else None
+        inserted = announcement(node) if self.in_function and not self._after_announcement else None
         self._after_announcement = False
         class_statement = super().visit_ClassDef(node)
-        return class_statement if announcing is None else [build.place(announcing, node), class_statement]
+        return class_statement if inserted is None else [build.place(inserted, node), class_statement]
 
     def visit_FunctionDef(self, node: Any) -> Any:
         """Leave decorators, which are applied unconverted."""

@@ -33,10 +33,10 @@ def names_written_in(statement: Any, context: Context) -> set[str]:
 
 
 class NameUses:
-    """The names that a function binds, those it declares as outer, and those that inner functions and tries write.
+    """The names that a function writes.
 
-    Inner functions and tries write them through cells. The result for a region is cached in the context, since regions
-    nest.
+    `bound`: those that it binds itself; `declared`: those that it declares global or nonlocal; `shared`: those that
+    inner functions and tries write, through cells. The context caches the result for a region, since regions nest.
     """
 
     def __init__(self, context: Context, parameters: Iterable[str] = (), body: Iterable[Any] = ()) -> None:
@@ -44,15 +44,15 @@ class NameUses:
         self.bound: set[str] = set()
         self.declared: set[str] = set()
         self.shared: set[str] = set()
-        self.visit(parameters, body)
+        self.bound.update(parameters)
+        self._add_statements(body)
 
     @property
     def outer_names(self) -> set[str]:
         """The names of enclosing functions that are written."""
         return (self.shared - self.bound) | self.declared
 
-    def visit(self, parameters: Iterable[str], body: Iterable[Any]) -> None:
-        self.bound.update(parameters)
+    def _add_statements(self, body: Iterable[Any]) -> None:
         for statement in body:
             for node in walk_scope(statement):
                 if type(node) in _RELEVANT_KINDS:
@@ -63,9 +63,9 @@ class NameUses:
         if isinstance(node, (gast.Global, gast.Nonlocal)):
             self.declared.update(node.names)
         elif isinstance(node, (gast.FunctionDef, gast.AsyncFunctionDef)):
-            writes = self.context.region_writes.get(id(node))
-            if writes is not None:
-                self.shared |= writes[1]
+            if id(node) in self.context.region_writes:
+                _, writes = self.context.region_writes[id(node)]
+                self.shared |= writes
             else:
                 parameters = (n.id for n in walk(node.args) if isinstance(n, gast.Name))
                 self.shared |= NameUses(self.context, parameters, node.body).outer_names

@@ -1,7 +1,7 @@
 """Announce what a class statement in a function calls implicitly: bases, metaclass, decorators, and code of its body.
 
 class Point(Base):          # is announced by  ag__.class_statement(Base)
-    registry.append(1)      # and, for this statement, by  ag__.class_statement()
+    registry.append(1)      # with this statement, it is announced by  ag__.class_statement(), which lists nothing
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _CALL_FREE_KINDS = (
 def announcement(node: Any) -> gast.Expr | None:
     """Return the statement to insert before a class statement; None if that calls nothing."""
     callees: list[Any] = [*node.bases, *(keyword.value for keyword in node.keywords), *node.decorator_list]
-    only_binds = _collect_callees(node.body, callees)
+    only_binds = _collect_callees_of_body(node.body, callees)
     names = list(map(_callee, callees))
     if not names and only_binds:
         return None
@@ -31,11 +31,11 @@ def announcement(node: Any) -> gast.Expr | None:
     return gast.Expr(build.operate("class_statement", *(copy_tree(names) if only_binds else ())))
 
 
-def _callee(part: Any) -> Any:
+def _callee(node: Any) -> Any:
     """Return `name` of `name(…)` and `name[…]`."""
-    while isinstance(part, (gast.Call, gast.Subscript)):
-        part = part.func if isinstance(part, gast.Call) else part.value
-    return part
+    while isinstance(node, (gast.Call, gast.Subscript)):
+        node = node.func if isinstance(node, gast.Call) else node.value
+    return node
 
 
 def _is_dotted_name(node: Any) -> bool:
@@ -44,7 +44,7 @@ def _is_dotted_name(node: Any) -> bool:
     return isinstance(node, gast.Name)
 
 
-def _collect_callees(body: list[Any], callees: list[Any]) -> bool:
+def _collect_callees_of_body(body: list[Any], callees: list[Any]) -> bool:
     """Return whether a class body only binds names; append its callees to `callees`."""
     for statement in body:
         if isinstance(statement, (gast.FunctionDef, gast.AsyncFunctionDef)):
@@ -52,12 +52,12 @@ def _collect_callees(body: list[Any], callees: list[Any]) -> bool:
         elif isinstance(statement, gast.Assign):
             if not all(isinstance(target, gast.Name) for target in statement.targets):
                 return False
-            if not _only_calls_listed(statement.value, callees):
+            if not _collect_callees_of_expression(statement.value, callees):
                 return False
         elif isinstance(statement, gast.AnnAssign):
             if not isinstance(statement.target, gast.Name):
                 return False
-            if statement.value is not None and not _only_calls_listed(statement.value, callees):
+            if statement.value is not None and not _collect_callees_of_expression(statement.value, callees):
                 return False
         elif not (isinstance(statement, gast.Pass) or _is_constant_statement(statement)):
             return False
@@ -76,14 +76,15 @@ def _is_constant_statement(statement: Any) -> bool:
     return isinstance(statement, gast.Expr) and isinstance(statement.value, gast.Constant)
 
 
-def _only_calls_listed(node: Any, callees: list[Any]) -> bool:
+def _collect_callees_of_expression(node: Any, callees: list[Any]) -> bool:
+    """Return whether an expression runs no code but that of calls; append their callees to `callees`."""
     if isinstance(node, gast.Lambda):
         return True
     if isinstance(node, gast.Call):
         callees.append(node.func)
-        parts = [*node.args, *(keyword.value for keyword in node.keywords)]
+        operands = [*node.args, *(keyword.value for keyword in node.keywords)]
     elif isinstance(node, _CALL_FREE_KINDS):
-        parts = [part for part in gast.iter_child_nodes(node) if isinstance(part, gast.expr)]
+        operands = [operand for operand in gast.iter_child_nodes(node) if isinstance(operand, gast.expr)]
     else:
         return False
-    return all(_only_calls_listed(part, callees) for part in parts)
+    return all(_collect_callees_of_expression(operand, callees) for operand in operands)

@@ -47,22 +47,22 @@ class Comprehensions(FunctionPass):
             return self._keep_form(node, kind, reason)
         self.context.note(kind, node, self.function, "functional", True)
         element = gast.Tuple([node.key, node.value], gast.Load()) if isinstance(node, gast.DictComp) else node.elt
-        for position, part in reversed(list(enumerate(node.generators))):
-            element = self._operator_call(operator if position == 0 else "nested", part, element)
+        for position, clause in reversed(list(enumerate(node.generators))):
+            element = self._operator_call(operator if position == 0 else "nested", clause, element)
         return element
 
     visit_SetComp = visit_DictComp = visit_GeneratorExp = visit_ListComp
 
-    def _operator_call(self, operator: str, part: Any, element: Any) -> Any:
+    def _operator_call(self, operator: str, clause: Any, element: Any) -> Any:
         """Make `ag__.operator(iterable, lambda target: element, lambda target: condition, into='the target')`.
 
         Its span is that of the iterable, where Python reports that it is not iterable.
         """
-        names, into = self._parameters(part.target)
-        keywords = {} if isinstance(part.target, gast.Name) else {"into": build.constant(into)}
-        bodies = (element, *part.ifs)
-        functions = [self.context.mark(build.place(gast.Lambda(build.arguments(names), b), b)) for b in bodies]
-        return build.place(build.operate(operator, part.iter, *functions, **keywords), part.iter)
+        names, into = self._parameters(clause.target)
+        keywords = {} if isinstance(clause.target, gast.Name) else {"into": build.constant(into)}
+        bodies = (element, *clause.ifs)
+        functions = [self.context.mark(build.place(gast.Lambda(build.arguments(names), body), body)) for body in bodies]
+        return build.place(build.operate(operator, clause.iter, *functions, **keywords), clause.iter)
 
     def _parameters(self, target: Any) -> tuple[list[str], str]:
         """Return the names that a target binds, one for each position in it, and the target as text.
@@ -79,9 +79,9 @@ class Comprehensions(FunctionPass):
 
     def _keep_form(self, node: Any, kind: str, reason: str) -> Any:
         """Keep the comprehension's form, with operators around its iterables and conditions."""
-        asynchronous = any(generator.is_async for generator in node.generators)
-        self.context.note(kind, node, self.function, "plain" if asynchronous else "statement", False, reason)
-        if not asynchronous:
+        is_asynchronous = any(generator.is_async for generator in node.generators)
+        self.context.note(kind, node, self.function, "plain" if is_asynchronous else "statement", False, reason)
+        if not is_asynchronous:
             for generator in node.generators:
                 generator.iter = build.wrap("iterate", generator.iter)
                 generator.ifs = [build.wrap("test", test) for test in generator.ifs]
@@ -100,31 +100,31 @@ class Comprehensions(FunctionPass):
         """Return why a comprehension keeps its form, '' if it does not."""
         if any(generator.is_async for generator in node.generators):
             return "asynchronous"
-        inner = [child for part in inner_parts(node) for child in walk(part)]
-        if any(isinstance(child, (gast.Await, gast.NamedExpr)) for child in inner):
+        inner_nodes = [child for part in inner_parts(node) for child in walk(part)]
+        if any(isinstance(child, (gast.Await, gast.NamedExpr)) for child in inner_nodes):
             return "an await or an assignment expression in it"
-        if any(isinstance(child, gast.Name) and child.id in FRAME_CALLS for child in inner):
+        if any(isinstance(child, gast.Name) and child.id in FRAME_CALLS for child in inner_nodes):
             return "a function in it that looks at its frame"
         if not all(_is_plain_target(generator.target) for generator in node.generators):
             return "a target that is no name"
         if any(build.is_operation(generator.iter, "iterate") for generator in node.generators):
             return "it is rewritten already"
-        names = clause_names(node)
-        if any(free & names for free in free_names_of_each(self._deferred_functions_in(node))):
+        target_names = clause_names(node)
+        if any(free & target_names for free in free_names_of_each(self._deferred_functions_in(node))):
             return "functions in it share its names"
         return ""
 
     def _deferred_functions_in(self, node: Any) -> Iterator[Any]:
         """Yield the user's lambdas in a comprehension, and the generator expressions that may outlive an iteration."""
-        consumed = set()
+        consumed_ids = set()
         for part in inner_parts(node):
             for child in walk(part):
                 if isinstance(child, gast.Call) and _is_consumer(child.func) and child.args:
-                    consumed.add(id(child.args[0]))
+                    consumed_ids.add(id(child.args[0]))
         for part in inner_parts(node):
             for child in walk(part):
                 is_lambda = isinstance(child, gast.Lambda) and not self.context.is_generated(child)
-                if is_lambda or (isinstance(child, gast.GeneratorExp) and id(child) not in consumed):
+                if is_lambda or (isinstance(child, gast.GeneratorExp) and id(child) not in consumed_ids):
                     yield child
 
 

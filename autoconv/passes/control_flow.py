@@ -35,6 +35,7 @@ from autoconv.analysis.regions import Region, RegionPlan
 from autoconv.analysis.scopes import Scope
 from autoconv.passes.base import Context, FunctionPass
 from autoconv.passes.cell_declarations import NameUses, declare_cells, names_written_in
+from autoconv.passes.exit_codes import is_none
 from autoconv.passes.lifting import make_plan, user_scope
 from autoconv.passes.watched_exits import WatchedExits
 from autoconv.syntax import build
@@ -112,14 +113,14 @@ class _Regions:
         first = node.body[0]
         if isinstance(first, gast.Assign) and build.is_operation(first.value, "watch"):
             return
-        mark = self.namer.fresh("try_")
-        kind = "a with" if isinstance(node, gast.With) else "an except clause" if node.handlers else "a finally"
-        description = build.constant(kind)
-        start = build.assign(mark, build.operate("watch", description))
-        stop = gast.Expr(build.operate("watched", build.name(mark)))
-        exits = isinstance(node.body[-1], (gast.Raise, gast.Return, gast.Break, gast.Continue))
-        ending = [] if exits else [build.place(stop, node.body[-1])]
-        node.body = [build.place(start, first), *WatchedExits(mark).visit_list(node.body), *ending]
+        watch_name = self.namer.fresh("try_")
+        clause = "a with" if isinstance(node, gast.With) else "an except clause" if node.handlers else "a finally"
+        description = build.constant(clause)
+        start = build.assign(watch_name, build.operate("watch", description))
+        stop = gast.Expr(build.operate("watched", build.name(watch_name)))
+        leaves_early = isinstance(node.body[-1], (gast.Raise, gast.Return, gast.Break, gast.Continue))
+        ending = [] if leaves_early else [build.place(stop, node.body[-1])]
+        node.body = [build.place(start, first), *WatchedExits(watch_name).visit_list(node.body), *ending]
 
     def _rewrite_try_in_rounds(self, node: Any, region: Region) -> list[Any]:
         """Put the statement into a loop over rounds; one with handlers and a finally becomes two statements."""
@@ -131,8 +132,8 @@ class _Regions:
         if node.finalbody:
             node.finalbody = [build.place(self._report_event(trial, "end"), node.finalbody[0]), *node.finalbody]
         for number, handler in enumerate(node.handlers):
-            kinds = handler.type or build.name("BaseException")
-            clause = build.operate("caught", build.name(trial), build.constant(number), kinds)
+            caught_types = handler.type or build.name("BaseException")
+            clause = build.operate("caught", build.name(trial), build.constant(number), caught_types)
             handler.type = build.place(clause, handler.type or handler)
             if handler.name is not None:
                 name = handler.name if isinstance(handler.name, str) else handler.name.id
@@ -165,7 +166,7 @@ class _Regions:
         return gast.For(build.store(trial), attempts, [guarded_try], [], None)
 
     def _report_event(self, trial: str, event: str) -> Any:
-        """Return the statement by which the recorder of a try learns that its code begins or ends here."""
+        """Return the statement that marks, for the recorder of a try, where its code begins or ends."""
         return gast.Expr(build.operate(event, build.name(trial)))
 
     def _accesses_of_rounds(self, region: Region, statement: Any) -> list[Any]:
@@ -196,28 +197,26 @@ class _Regions:
         """Return the functions of an if chain's arms, followed by the call of its operator."""
         arms = self._if_chain(node, region)
         shared_name = self.context.namer.shared_name
-        if len(arms) > 1:
-            for elif_node, _, _ in arms[1:]:
-                if elif_node is not node:
-                    self._note(elif_node, "functional", True)
+        for elif_node, _, _ in arms[1:]:
+            self._note(elif_node, "functional", True)
         orelse = arms[-1][2]
         statements: list[Any] = []
-        names: list[gast.expr] = []
+        function_names: list[gast.expr] = []
         for number, (_, body, _) in enumerate(arms):
             name = shared_name("if_body" if len(arms) == 1 else f"if_body_{number + 1}")
             statements.append(self._region_function(name, region.inputs, body, region))
-            names.append(build.name(name))
+            function_names.append(build.name(name))
         else_function: Any = build.constant(None)
         if orelse or (region.outputs and region.inputs != region.outputs):
             name = shared_name("else_body")
             statements.append(self._region_function(name, region.inputs, orelse, region))
             else_function = build.name(name)
         if len(arms) == 1:
-            leading_arguments = [arms[0][0].test, names[0], else_function]
+            leading_arguments = [arms[0][0].test, function_names[0], else_function]
             operator = "if_stmt"
         else:
             tests = [self.context.mark(build.thunk(arm.test)) for arm, _, _ in arms]
-            leading_arguments = [gast.Tuple(tests, gast.Load()), gast.Tuple(names, gast.Load()), else_function]
+            leading_arguments = [gast.Tuple(tests, gast.Load()), gast.Tuple(function_names, gast.Load()), else_function]
             operator = "switch_stmt"
         return [*statements, *self._operator_statements(operator, leading_arguments, region)]
 
@@ -239,28 +238,30 @@ class _Regions:
         shared_name = self.context.namer.shared_name
         keywords = {"exit": build.constant(region.exit)} if region.exit else {}
         if isinstance(node, gast.While):
-            test = self._region_function(
+            test_function = self._region_function(
                 shared_name("loop_test"),
                 region.inputs,
                 [build.place(gast.Return(node.test), node)],
                 region,
                 returns=False,
             )
-            step = self._region_function(shared_name("loop_body"), region.inputs, body, region)
+            body_function = self._region_function(shared_name("loop_body"), region.inputs, body, region)
             leading_arguments = [build.name(shared_name("loop_test")), build.name(shared_name("loop_body"))]
-            return [test, step, *self._operator_statements("while_stmt", leading_arguments, region, **keywords)]
+            call = self._operator_statements("while_stmt", leading_arguments, region, **keywords)
+            return [test_function, body_function, *call]
         target = node.target
         is_simple_target = isinstance(target, gast.Name) and target.id not in (*region.inputs, *region.cells)
         item = target.id if is_simple_target else self.context.namer.shared_name("item_")
         if not is_simple_target:
             body = [build.place(build.assign(target, build.name(item)), target), *body]
-        step = self._region_function(shared_name("loop_body"), (item, *region.inputs), body, region)
+        body_function = self._region_function(shared_name("loop_body"), (item, *region.inputs), body, region)
         leading_arguments = [node.iter, build.name(shared_name("loop_body"))]
-        return [step, *self._operator_statements("for_stmt", leading_arguments, region, **keywords)]
+        return [body_function, *self._operator_statements("for_stmt", leading_arguments, region, **keywords)]
 
     def _region_function(
         self, name: str, parameters: tuple[str, ...], body: list[Any], region: Region, returns: bool = True
     ) -> Any:
+        """Return a function of a region's statements that returns its outputs; without `returns`, of a loop's test."""
         body = self.rewrite_block(_drop_annotations(body, region.cells)) if returns else body
         statements = [*self._declarations(region.cells), *body]
         if len(statements) > 1:
@@ -286,10 +287,10 @@ class _Regions:
         )
 
     def _declarations(self, cells: tuple[str, ...]) -> list[Any]:
-        in_module = [n for n in cells if n in self.scope.globals]
-        outside = [n for n in cells if n not in self.scope.globals]
-        declarations: list[Any] = [gast.Global(in_module)] if in_module else []
-        return [*declarations, gast.Nonlocal(outside)] if outside else declarations
+        global_names = [n for n in cells if n in self.scope.globals]
+        nonlocal_names = [n for n in cells if n not in self.scope.globals]
+        declarations: list[Any] = [gast.Global(global_names)] if global_names else []
+        return [*declarations, gast.Nonlocal(nonlocal_names)] if nonlocal_names else declarations
 
     def _operator_statements(
         self, operator: str, leading_arguments: list[Any], region: Region, **keywords: Any
@@ -299,7 +300,7 @@ class _Regions:
         arguments = list(leading_arguments)
         if region.inputs or region.outputs:
             arguments += [build.loads(region.inputs), build.strings(region.outputs)]
-        elif operator in ("if_stmt", "switch_stmt") and _is_none(arguments[-1]):
+        elif operator in ("if_stmt", "switch_stmt") and is_none(arguments[-1]):
             arguments.pop()
         if region.cells:
             accessors, accessor_functions = self._accessors(region.cells)
@@ -326,10 +327,10 @@ def _observes_exceptions(node: Any) -> bool:
     """Return whether a statement runs handlers, a finally clause or an exit method when its body raises."""
     if isinstance(node, gast.With):
         return contains(node, (gast.Yield, gast.YieldFrom))
-    return isinstance(node, TRIES) and bool(node.handlers or node.finalbody) and not _is_round(node)
+    return isinstance(node, TRIES) and bool(node.handlers or node.finalbody) and not _belongs_to_rounds(node)
 
 
-def _is_round(node: Any) -> bool:
+def _belongs_to_rounds(node: Any) -> bool:
     """Return whether a try statement was generated for the rounds of another."""
     types = [handler.type for handler in node.handlers if handler.type is not None]
     first = node.body[0] if node.body else None
@@ -349,14 +350,10 @@ class _AnnotationRemover(Transformer, statements_only=True):
     def visit_AnnAssign(self, node: Any) -> Any:
         if not isinstance(node.target, gast.Name) or node.target.id not in self.names:
             return node
-        plain = gast.Pass() if node.value is None else build.assign(node.target, node.value)
-        return build.place(plain, node)
+        replacement = gast.Pass() if node.value is None else build.assign(node.target, node.value)
+        return build.place(replacement, node)
 
     def visit_FunctionDef(self, node: Any) -> Any:
         return node
 
     visit_AsyncFunctionDef = visit_ClassDef = visit_FunctionDef
-
-
-def _is_none(node: Any) -> bool:
-    return isinstance(node, gast.Constant) and node.value is None

@@ -32,13 +32,14 @@ def transform(tree: gast.AST, context: Context) -> gast.AST:
 class Displays(FunctionPass):
     def rewrite_function(self, node: Any) -> Any:
         """Treat the dict of keyword arguments, which each call makes, as a display, unless it is only passed on."""
-        keywords = node.args.kwarg
-        is_used = keywords is not None and _is_read(node.body, keywords.id)
+        keyword_parameter = node.args.kwarg
+        is_used = keyword_parameter is not None and _is_read(node.body, keyword_parameter.id)
         node = super().rewrite_function(node)
         if is_used:
-            creation = build.operate("new", build.name(keywords.id))
+            creation = build.operate("new", build.name(keyword_parameter.id))
             start = 1 if gast.get_docstring(node) is not None else 0
-            node.body.insert(start, build.place(build.assign(build.store(keywords.id), creation), node.body[start]))
+            assignment = build.assign(build.store(keyword_parameter.id), creation)
+            node.body.insert(start, build.place(assignment, node.body[start]))
         return node
 
     def visit_List(self, node: Any) -> Any:
@@ -47,8 +48,8 @@ class Displays(FunctionPass):
 
     def visit_Tuple(self, node: Any) -> Any:
         self.visit_children(node)
-        starred = any(isinstance(item, gast.Starred) for item in node.elts)
-        return build.wrap("new", node) if starred and isinstance(node.ctx, gast.Load) else node
+        has_star = any(isinstance(item, gast.Starred) for item in node.elts)
+        return build.wrap("new", node) if has_star and isinstance(node.ctx, gast.Load) else node
 
     def visit_Set(self, node: Any) -> Any:
         self.visit_children(node)
@@ -65,8 +66,8 @@ class Displays(FunctionPass):
         if all(isinstance(key, gast.Constant) for key in node.keys):
             return build.wrap("new", node)
         pairs = zip(node.keys, node.values, strict=True)
-        parts = [part for key, value in pairs for part in (key or build.operator("SPREAD"), value)]
-        return build.place(build.operate("new_dict", *parts), node)
+        keys_and_values = [part for key, value in pairs for part in (key or build.operator("SPREAD"), value)]
+        return build.place(build.operate("new_dict", *keys_and_values), node)
 
     def visit_For(self, node: Any) -> Any:
         """Leave a display that is only iterated over or searched: nothing can change it."""

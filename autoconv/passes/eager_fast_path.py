@@ -1,7 +1,7 @@
 """Keep a copy of a function's original statements, to run while nothing is traced.
-It starts at the first statement that needs an operator other than a call. A function that calls a debugger or sets a
-tracer keeps all its statements, also where it is converted at run time: the debugger then stops in a frame with the
-user's names.
+The copy starts at the first statement that needs an operator other than a call. A function that calls a debugger or
+sets a tracer keeps all its statements, also where it is converted at run time: the debugger then stops in a frame with
+the user's names.
 
     def f(x, n):
         y = x
@@ -110,8 +110,8 @@ def _gains_from_copy(function: Any) -> bool:
     """Return whether a part of a function is slower once rewritten, and the function does not inspect its frame."""
     if frame_call(function):
         return False
-    scope = [statement for statement in function.body if not isinstance(statement, _DEFINITIONS)]
-    return any(_is_costly(statement) for statement in scope) and not any(map(has_item_target, scope))
+    own_statements = [statement for statement in function.body if not isinstance(statement, _DEFINITIONS)]
+    return any(_is_costly(statement) for statement in own_statements) and not any(map(has_item_target, own_statements))
 
 
 def _wrap_calls_with_stacklevel(statements: list[Any]) -> None:
@@ -132,10 +132,10 @@ def _first_costly_index(body: list[Any], start: int) -> int:
 
 def _index_after_definitions(body: list[Any], start: int) -> int:
     """Return the index after the last function that would have its own copy, if only simple statements precede it."""
-    costly = [index for index in range(start, len(body)) if _contains_branching_function(body[index])]
-    before = body[start : costly[-1] + 1] if costly else []
-    simple = all(isinstance(s, _DEFINITIONS) or not any(isinstance(n, _BRANCHING) for n in walk(s)) for s in before)
-    return start + len(before) if simple and not any(isinstance(s, gast.Return) for s in before) else start
+    function_indices = [index for index in range(start, len(body)) if _contains_branching_function(body[index])]
+    leading = body[start : function_indices[-1] + 1] if function_indices else []
+    branches = any(isinstance(n, _BRANCHING) for s in leading if not isinstance(s, _DEFINITIONS) for n in walk(s))
+    return start + len(leading) if not branches and not any(isinstance(s, gast.Return) for s in leading) else start
 
 
 def _is_costly(statement: Any) -> bool:

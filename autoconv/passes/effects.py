@@ -39,7 +39,7 @@ class Effects(FunctionPass, statements_only=True):
         self.order = _EvaluationOrder(None, self.scope, self.namer)
 
     def rewrite_function(self, node: Any) -> Any:
-        outer = self.scope, self.order
+        outer_state = self.scope, self.order
         self.scope = scope_of(node)
         self.order = _EvaluationOrder(node, self.scope, self.namer)
         is_journalled = self._is_journalled(node)
@@ -48,7 +48,7 @@ class Effects(FunctionPass, statements_only=True):
         if shared and not is_journalled:
             start = body_start(node.body)
             node.body[start:start] = self._journal_call(node, shared)
-        self.scope, self.order = outer
+        self.scope, self.order = outer_state
         return node
 
     def _is_journalled(self, function: Any) -> bool:
@@ -84,7 +84,7 @@ class Effects(FunctionPass, statements_only=True):
 
     def visit_Assign(self, node: Any) -> Any:
         self.visit_children(node)
-        if not any(map(_writes_outside_names, node.targets)):
+        if not any(map(_writes_attribute_or_item, node.targets)):
             return node
         if len(node.targets) == 1 and isinstance(node.targets[0], (gast.Attribute, gast.Subscript)):
             return self._write(node.targets[0], node.value, node)
@@ -132,27 +132,27 @@ class Effects(FunctionPass, statements_only=True):
             statements.extend(self._store(target, value, node))
         return [build.place(statement, node) for statement in statements]
 
-    def _store(self, target: Any, value: Any, place: Any) -> list[Any]:
+    def _store(self, target: Any, value: Any, statement: Any) -> list[Any]:
         """Store the parts of a target from left to right: `xs[i], i = 1, 2` writes at the old `i`."""
         if isinstance(target, (gast.Attribute, gast.Subscript)):
-            return self._write(target, value, place)
-        if not _writes_outside_names(target):
+            return self._write(target, value, statement)
+        if not _writes_attribute_or_item(target):
             return [build.assign(target, value)]
         items: list[Any] = []
         item_writes: list[Any] = []
         for item in target.elts:
-            if not item_writes and not _writes_outside_names(item):
+            if not item_writes and not _writes_attribute_or_item(item):
                 items.append(item)
                 continue
             temporary = self.namer.fresh("item_")
-            starred = isinstance(item, gast.Starred)
+            is_starred = isinstance(item, gast.Starred)
             items.append(
-                gast.Starred(build.store(temporary), gast.Store()) if starred else build.store(temporary)
+                gast.Starred(build.store(temporary), gast.Store()) if is_starred else build.store(temporary)
             )
-            item_writes += self._store(item.value if starred else item, build.name(temporary), place)
+            item_writes += self._store(item.value if is_starred else item, build.name(temporary), statement)
         return [build.assign(type(target)(items, gast.Store()), value), *item_writes]
 
-    def _write(self, target: Any, value: Any, place: Any) -> list[Any]:
+    def _write(self, target: Any, value: Any, original: Any) -> list[Any]:
         statements: list[Any] = []
         if not self.order.may_evaluate_after(value, target):
             temporary = self.namer.fresh("value_")
@@ -163,7 +163,7 @@ class Effects(FunctionPass, statements_only=True):
             write: Any = gast.Expr(build.operate("set_attr", target.value, attribute, value))
         else:
             write = self._write_item(target, value)
-        return [build.place(statement, place) for statement in (*statements, write)]
+        return [build.place(statement, original) for statement in (*statements, write)]
 
     def _write_item(self, target: Any, value: Any) -> Any:
         """Rewrite `x[i][j] = v` with its whole path, so that a tensor at any point of it can be replaced."""
@@ -194,7 +194,7 @@ def index_expression(index: Any) -> Any:
 class _EvaluationOrder:
     """Decisions on the evaluation order of one function's assignments.
 
-    Python evaluates the value before the target, a call of an operator evaluates it after the target.
+    Python evaluates the value before the target; a call of an operator evaluates the target first.
     """
 
     def __init__(self, function: Any, scope: Scope, namer: Namer) -> None:
@@ -246,14 +246,14 @@ class _EvaluationOrder:
         return self._cached_name_facts
 
 
-def _writes_outside_names(target: Any) -> bool:
+def _writes_attribute_or_item(target: Any) -> bool:
     if isinstance(target, (gast.Tuple, gast.List)):
-        return any(_writes_outside_names(item) for item in target.elts)
+        return any(_writes_attribute_or_item(item) for item in target.elts)
     if isinstance(target, gast.Starred):
-        return _writes_outside_names(target.value)
+        return _writes_attribute_or_item(target.value)
     return not isinstance(target, gast.Name)
 
 
 def _copy_simple_value(value: Any) -> Any:
-    """Return a copy of a simple value."""
+    """Return a new node for a name or constant, so that no two targets share one."""
     return build.name(value.id) if isinstance(value, gast.Name) else build.constant(value.value)

@@ -13,15 +13,18 @@ from autoconv.syntax.tree import Transformer, walk_scope
 
 
 class ExitCode:
-    """A variable that encodes how a region was left; `read` is set once other code depends on it."""
+    """A variable that encodes how a region was left; `is_read` is set once other code depends on it."""
 
-    def __init__(self, name: str, read: bool = False) -> None:
+    def __init__(self, name: str) -> None:
         self.name = name
-        self.read = read
+        self.is_read = False
         self.writes: list[Any] = []
 
 
-class Place(NamedTuple):
+_REQUIRED_BLOCKS = ("body", "finalbody")  # without its handlers, a try needs a finally clause
+
+
+class BlockPlace(NamedTuple):
     """Position of a block in its function.
 
     `may_return`: a return may stay a return; `may_break`: a break may stay a break. Other exits in the block set the
@@ -33,11 +36,12 @@ class Place(NamedTuple):
     may_break: bool = False
     depth: int = 0
 
-    def nested(self) -> Place:
+    def nested(self) -> BlockPlace:
+        """Return the place of a block in which a return sets the code."""
         return self._replace(may_return=False)
 
 
-class Remover(Transformer, statements_only=True):
+class StatementRemover(Transformer, statements_only=True):
     """Remove statements by identity; blocks that become empty get a `pass`."""
 
     def __init__(self, unwanted: set[int]) -> None:
@@ -54,10 +58,10 @@ class Remover(Transformer, statements_only=True):
                 for name in ("body", "orelse", "finalbody", "handlers", "cases"):
                     block = getattr(item, name, None)
                     if isinstance(block, list) and block:
-                        filled = self.visit_list(block)
-                        if not filled and name == "body":
-                            filled = [build.place(gast.Pass(), block[0])]
-                        setattr(item, name, filled)
+                        remaining_block = self.visit_list(block)
+                        if not remaining_block and name in _REQUIRED_BLOCKS:
+                            remaining_block = [build.place(gast.Pass(), block[0])]
+                        setattr(item, name, remaining_block)
             remaining.append(item)
         return remaining
 

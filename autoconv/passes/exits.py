@@ -36,7 +36,15 @@ from autoconv.analysis.convertibility import reasons_to_keep_form, split_deep_tr
 from autoconv.analysis.escapes import BREAK, CONTINUE, LOOPS, RETURN, TRIES, ExitAnalysis
 from autoconv.analysis.scopes import scope_of
 from autoconv.passes.base import Context, FunctionPass
-from autoconv.passes.exit_codes import ExitCode, Place, Remover, contains_exits, is_lowered, is_none, returns_of
+from autoconv.passes.exit_codes import (
+    BlockPlace,
+    ExitCode,
+    StatementRemover,
+    contains_exits,
+    is_lowered,
+    is_none,
+    returns_of,
+)
 from autoconv.syntax import build
 from autoconv.syntax.tree import body_start, copy_tree, walk_statements
 
@@ -64,7 +72,7 @@ class FunctionExits:
     def __init__(self, context: Context, function: Any) -> None:
         self.context = context
         self.namer = context.namer_of(function)
-        self.escapes = ExitAnalysis()
+        self.exit_analysis = ExitAnalysis()
         self.exit_codes: list[ExitCode] = []
         self.return_name = ""
         self.has_guards = False
@@ -73,18 +81,18 @@ class FunctionExits:
     def lower(self, function: Any) -> Any:
         """Lower the exits of the function in place; register its statement forms and its tries recorded in rounds."""
         if not is_lowered(function):
-            split_deep_tries(function, self.escapes, self._wrap_as_region)
-        reasons, return_reason = reasons_to_keep_form(function, self.escapes)
+            split_deep_tries(function, self.exit_analysis, self._wrap_as_region)
+        reasons, return_reason = reasons_to_keep_form(function, self.exit_analysis)
         self.kept_forms, self.keeps_early_finals = reasons, bool(return_reason)
         for key, reason in reasons.items():
             self.context.statement_forms[key] = function, reason
-        tries = [] if is_lowered(function) else staged_tries(function, self.escapes, reasons, return_reason)
+        tries = [] if is_lowered(function) else staged_tries(function, self.exit_analysis, reasons, return_reason)
         self.context.staged_tries.update((id(node), node) for node in tries)
         if is_lowered(function) or not self._has_exits(function.body):
             return function
         returns = returns_of(function.body)
         returns_values = any(r.value is not None and not is_none(r.value) for r in returns)
-        falls_through = self.escapes.falls_through(function.body)
+        falls_through = self.exit_analysis.falls_through(function.body)
         self.return_name = self.namer.fresh("retval_") if returns_values else ""
         self.context.exit_names.add(self.return_name)
         body = function.body
@@ -92,14 +100,14 @@ class FunctionExits:
             body = [*body, build.place(gast.Return(build.constant(None)), body[-1])]
         code = self._new_code()
         local_names = scope_of(function).locals
-        lowered, pending = self.lower_block(body, Place(True, code))
+        lowered, pending = self.lower_block(body, BlockPlace(True, code))
         if pending and self.return_name:
             lowered.append(build.place(gast.Return(self._returned_value()), body[-1]))
-        if code.read:
+        if code.is_read:
             start = body_start(lowered)
             lowered.insert(start, build.place(self._assign_code(code, "NORMAL"), body[0]))
-        unread_writes = {id(w) for c in self.exit_codes if not c.read for w in c.writes}
-        function.body = Remover(unread_writes).visit_list(lowered) or [build.place(gast.Pass(), function)]
+        unread_writes = {id(w) for c in self.exit_codes if not c.is_read for w in c.writes}
+        function.body = StatementRemover(unread_writes).visit_list(lowered) or [build.place(gast.Pass(), function)]
         self._keep_local(local_names - scope_of(function).locals, function)
         return function
 
@@ -113,10 +121,10 @@ class FunctionExits:
 
     def _has_exits(self, body: list[Any]) -> bool:
         """Return whether there is an early exit besides a return at the end."""
-        exiting = [s for s in body if self.escapes.statement_exits(s).escapes or contains_exits(s)]
+        exiting = [s for s in body if self.exit_analysis.statement_exits(s).escapes or contains_exits(s)]
         return bool(exiting) and not (len(exiting) == 1 and isinstance(body[-1], gast.Return))
 
-    def lower_block(self, statements: list[Any], place: Place) -> tuple[list[Any], frozenset[str]]:
+    def lower_block(self, statements: list[Any], place: BlockPlace) -> tuple[list[Any], frozenset[str]]:
         """Return the lowered statements, and the exits that the code may hold after them."""
         result: list[Any] = []
         pending: frozenset[str] = _NO_EXITS
@@ -143,18 +151,18 @@ class FunctionExits:
         return result, pending
 
     def _guard_with(self, code: ExitCode, body: list[Any], like: Any) -> Any:
-        code.read = self.has_guards = True
+        code.is_read = self.has_guards = True
         test = build.operate("no_exit", build.name(code.name))
         return self.context.mark(build.place(gast.If(test, body, []), like))
 
     def _lower_statement(
-        self, node: Any, following: list[Any], place: Place
+        self, node: Any, following: list[Any], place: BlockPlace
     ) -> tuple[list[Any], frozenset[str], int, bool]:
         """Lower a statement, given the statements of its block after it.
 
         Return (lowered, pending exits, number of statements of `following` moved inside, whether nothing can follow).
         """
-        exits = self.escapes.statement_exits(node)
+        exits = self.exit_analysis.statement_exits(node)
         if isinstance(node, (gast.Return, gast.Break, gast.Continue)):
             return (*self._lower_exit(node, place), 0, True)
         if isinstance(node, LOOPS):
@@ -173,7 +181,7 @@ class FunctionExits:
         if isinstance(node, (gast.With, gast.AsyncWith)):
             lowered, pending = self._lower_with(node, place)
             return lowered, pending, 0, not exits.falls_through and not pending
-        elif isinstance(node, TRIES) and self.escapes.leaves_in_finally(node) and not self.keeps_early_finals:
+        elif isinstance(node, TRIES) and self.exit_analysis.leaves_in_finally(node) and not self.keeps_early_finals:
             lowered, pending = self._lower_finally_with_exit(node, place.nested())
             return lowered, pending, 0, not exits.falls_through and not pending
         elif isinstance(node, TRIES):
@@ -185,10 +193,10 @@ class FunctionExits:
                 pending |= case_exits
         return [node], pending, 0, not exits.falls_through and not pending
 
-    def _place_inside(self, node: Any, place: Place) -> Place:
+    def _place_inside(self, node: Any, place: BlockPlace) -> BlockPlace:
         return place if id(node) in self.kept_forms else place.nested()
 
-    def _lower_exit(self, node: Any, place: Place) -> tuple[list[Any], frozenset[str]]:
+    def _lower_exit(self, node: Any, place: BlockPlace) -> tuple[list[Any], frozenset[str]]:
         if isinstance(node, gast.Return):
             if place.may_return:
                 return [node], _NO_EXITS
@@ -207,9 +215,11 @@ class FunctionExits:
         code.writes.append(statement)
         return statement
 
-    def _lower_if(self, node: Any, following: list[Any], place: Place) -> tuple[list[Any], frozenset[str], int, bool]:
+    def _lower_if(
+        self, node: Any, following: list[Any], place: BlockPlace
+    ) -> tuple[list[Any], frozenset[str], int, bool]:
         """Lower an if; where only one arm falls through, a short tail of the block moves to the end of that arm."""
-        falls_through = [self.escapes.falls_through(arm) for arm in (node.body, node.orelse)]
+        falls_through = [self.exit_analysis.falls_through(arm) for arm in (node.body, node.orelse)]
         elif_count = 0 if node.orelse else self._elif_arm_count(following, place.depth)
         moved_count = elif_count or (len(following) if self._can_move_tail(following, place.depth) else 0)
         if falls_through[0] == falls_through[1]:
@@ -221,7 +231,7 @@ class FunctionExits:
                 node.body = [*node.body, *following[:moved_count]]
             else:
                 node.orelse = [*node.orelse, *following[:moved_count]]
-            falls_through = [self.escapes.falls_through(arm) for arm in (node.body, node.orelse)]
+            falls_through = [self.exit_analysis.falls_through(arm) for arm in (node.body, node.orelse)]
         node.body, body_exits = self.lower_block(node.body, inner)
         node.orelse, else_exits = self.lower_block(node.orelse, inner)
         node.body = node.body or [build.place(gast.Pass(), node)]
@@ -240,13 +250,13 @@ class FunctionExits:
         for position, statement in enumerate(following):
             if not isinstance(statement, gast.If):
                 return position
-            falls_through = [self.escapes.falls_through(arm) for arm in (statement.body, statement.orelse)]
+            falls_through = [self.exit_analysis.falls_through(arm) for arm in (statement.body, statement.orelse)]
             ends_chain = position == len(following) - 1 or id(statement) in self.elif_chains
-            one_exits = falls_through[0] != falls_through[1]
-            if ends_chain or (one_exits and self._can_move_tail(following[position + 1 :], depth)):
+            one_arm_exits = falls_through[0] != falls_through[1]
+            if ends_chain or (one_arm_exits and self._can_move_tail(following[position + 1 :], depth)):
                 self.elif_chains.update(id(step) for step in following[: position + 1])  # each step is examined once
                 return len(following)
-            if not one_exits:
+            if not one_arm_exits:
                 return position
         return 0
 
@@ -262,25 +272,25 @@ class FunctionExits:
         value: Any = build.name(self.return_name)
         return build.operate("returned", value) if self.has_guards else value
 
-    def _lower_loop(self, node: Any, place: Place) -> tuple[list[Any], frozenset[str]]:
+    def _lower_loop(self, node: Any, place: BlockPlace) -> tuple[list[Any], frozenset[str]]:
         """Lower a loop: its exits set a code, checked at the end of the body and after the loop."""
         if id(node) in self.kept_forms:
             node.body, _ = self.lower_block(node.body, place._replace(may_break=True))
             node.orelse, pending = self.lower_block(node.orelse, place)
             return [node], pending
-        exits = self.escapes.block_exits(node.body).escapes
+        exits = self.exit_analysis.block_exits(node.body).escapes
         code = self._new_code()
-        node.body, _ = self.lower_block(node.body, Place(False, code))
+        node.body, _ = self.lower_block(node.body, BlockPlace(False, code))
         node.body = node.body or [build.place(gast.Pass(), node)]
         before: list[Any] = []
         after: list[Any] = []
         if exits & {BREAK, RETURN}:
-            code.read = True
+            code.is_read = True
             leaves_loop = build.operate("exits_loop", build.name(code.name))
             check = gast.If(leaves_loop, [gast.Break()], [])
             node.body.append(self.context.mark(build.place(check, node)))
             before.append(build.place(self._assign_code(code, "NORMAL"), node))
-        if code.read:
+        if code.is_read:
             node.body.insert(0, build.place(self._assign_code(code, "NORMAL"), node))
         pending = _NO_EXITS
         if node.orelse:
@@ -295,22 +305,22 @@ class FunctionExits:
         return [*before, node, *after], pending
 
     def _lower_loop_else(
-        self, node: Any, code: ExitCode, exits: frozenset[str], place: Place
+        self, node: Any, code: ExitCode, exits: frozenset[str], place: BlockPlace
     ) -> tuple[list[Any], frozenset[str]]:
         if not exits & {BREAK, RETURN}:
             return self.lower_block(node.orelse, place)
         body, pending = self.lower_block(node.orelse, place.nested())
-        code.read = self.has_guards = True
+        code.is_read = self.has_guards = True
         completed = build.operate("completed", build.name(code.name))
         return [self.context.mark(build.place(gast.If(completed, body, []), node))], pending
 
-    def _lower_with(self, node: Any, place: Place) -> tuple[list[Any], frozenset[str]]:
+    def _lower_with(self, node: Any, place: BlockPlace) -> tuple[list[Any], frozenset[str]]:
         """Lower a with statement. Its body gets a code of its own, copied to the outer code at its end.
 
         A context manager may suppress an exception that a finally or an inner manager raises during the exit, which
         cancels the exit.
         """
-        if len(node.items) > 1 and self.escapes.statement_exits(node).escapes:
+        if len(node.items) > 1 and self.exit_analysis.statement_exits(node).escapes:
             inner = build.place(type(node)(node.items[1:], node.body, None), node)
             outer = build.place(type(node)(node.items[:1], [inner], None), node)
             if id(node) in self.context.staged_tries:
@@ -320,26 +330,26 @@ class FunctionExits:
                 return lowered, pending
             node.body = inner.body
             return [node], pending
-        if not self.escapes.runs_cleanup(node.body):
+        if not self.exit_analysis.runs_cleanup(node.body):
             node.body, pending = self.lower_block(node.body, place)
             return [node], pending
         code = self._new_code()
         node.body, pending = self.lower_block(node.body, place._replace(code=code))
         if not pending:
             return [node], pending
-        code.read = True
+        code.is_read = True
         copy_to_outer = build.place(build.assign(place.code.name, build.name(code.name)), node)
         place.code.writes.append(copy_to_outer)
         node.body.append(copy_to_outer)
         return [build.place(self._assign_code(code, "NORMAL"), node), node], pending
 
-    def _lower_finally_with_exit(self, node: Any, place: Place) -> tuple[list[Any], frozenset[str]]:
+    def _lower_finally_with_exit(self, node: Any, place: BlockPlace) -> tuple[list[Any], frozenset[str]]:
         """Lower a try statement whose finally clause has early exits; the clause gets a code of its own.
 
         If that code is set, the pending exception is discarded, and so is the exit of the body.
         """
         code = self._new_code()
-        code.read = self.has_guards = True
+        code.is_read = self.has_guards = True
         pending = self._lower_try(node, place, place._replace(code=code))
         no_exit = build.operate("no_exit", build.name(code.name))
         reraise = self.context.mark(gast.If(no_exit, [gast.Raise(None, None)], []))
@@ -355,9 +365,9 @@ class FunctionExits:
         """Wrap a statement as a region, which the pass `control_flow` turns into a function."""
         return self.context.mark(build.place(gast.If(build.constant(True), [node], []), node))
 
-    def _lower_try(self, node: Any, place: Place, final_place: Place) -> frozenset[str]:
+    def _lower_try(self, node: Any, place: BlockPlace, final_place: BlockPlace) -> frozenset[str]:
         """Lower a try statement; `final_place` is the place of its finally clause."""
-        exit_may_be_cancelled = self.escapes.runs_cleanup(node.body)
+        exit_may_be_cancelled = self.exit_analysis.runs_cleanup(node.body)
         node.body, pending = self.lower_block(node.body, place)
         exit_may_be_cancelled = exit_may_be_cancelled and bool(pending)
         if node.orelse:

@@ -49,8 +49,7 @@ def transform(tree: gast.AST, context: Context) -> gast.AST:
 class InPlaceOperators(FunctionPass):
     def __init__(self, context: Context) -> None:
         super().__init__(context)
-        # By function: its names in arithmetic (no sets), computed names (no lists), and possible aliases of arrays.
-        self._names_by_function: dict[int, tuple[Any, tuple[set[str], set[str], set[str]]]] = {}
+        self._names_by_function: dict[int, tuple[Any, tuple[set[str], set[str], set[str]]]] = {}  # as `_names_by_use` returns
         self._mentions_frozenset = any("frozenset" in line for line in context.lines)
 
     def visit_BinOp(self, node: Any) -> Any:
@@ -65,9 +64,9 @@ class InPlaceOperators(FunctionPass):
 
     def visit_AugAssign(self, node: Any) -> Any:
         is_name = self.function_node is not None and isinstance(node.target, gast.Name)
-        may_change = is_name and self._may_change(node)
+        may_change_alias = is_name and self._may_change(node)
         self.visit_children(node)
-        if not may_change:
+        if not may_change_alias:
             return node
         name = node.target.id
         value = build.operate(INPLACE[type(node.op)], build.name(name), node.value)
@@ -78,6 +77,7 @@ class InPlaceOperators(FunctionPass):
         return node.target.id in possible_aliases or may_change_in_place(node, non_sets, non_lists)
 
     def _names_by_use(self) -> tuple[set[str], set[str], set[str]]:
+        """Return the function's names that hold no sets, those that hold no lists, and possible aliases of arrays."""
         function = self.function_node
         if id(function) not in self._names_by_function:
             names = non_set_names(function), non_list_names(function), shared_names(function)

@@ -51,8 +51,8 @@ class Lifting(FunctionPass, statements_only=True):
         undefined = sorted(plan.undefined - set(scope.parameters))
         if not plan.undefined and not plan.assigned_in_try and not deleted:
             return node
-        checked = (plan.undefined | plan.assigned_in_try | deleted) - self.context.exit_names
-        node.body = _CheckReads(plan.unsure_reads, checked, deleted, self.context.generated).visit_list(node.body)
+        checked_names = (plan.undefined | plan.assigned_in_try | deleted) - self.context.exit_names
+        node.body = _CheckReads(plan.unsure_reads, checked_names, deleted, self.context.generated).visit_list(node.body)
         start = body_start(node.body)
         first = node.body[0]
         node.body[start:start] = [
@@ -92,12 +92,12 @@ class _CheckReads(Transformer):
     """Check the reads that may find a name undefined, also after `del x`."""
 
     def __init__(
-        self, unsure_reads: Container[int], names: set[str], deleted: set[str], thunks: Container[int]
+        self, unsure_reads: Container[int], names: set[str], deleted: set[str], generated: Container[int]
     ) -> None:
         self.unsure_reads = unsure_reads
         self.names = names
         self.deleted = deleted
-        self.thunks = thunks
+        self.generated = generated
         self.inner_check = ""  # the operator that checks reads in the inner scope being visited
 
     def visit_Name(self, node: Any) -> Any:
@@ -112,7 +112,7 @@ class _CheckReads(Transformer):
 
     def visit_FunctionDef(self, node: Any) -> Any:
         """Check all reads of an inner function: a name may be undefined at its call."""
-        if id(node) in self.thunks:
+        if id(node) in self.generated:
             return self.visit_children(node)
         arguments = node.args
         arguments.defaults = self.visit_list(arguments.defaults)
@@ -141,20 +141,20 @@ class _CheckReads(Transformer):
     visit_Rewritten = visit_Untraced
 
     def visit_ListComp(self, node: Any) -> Any:
-        first = node.generators[0]
-        iterated = first.iter = self.visit(first.iter)
-        inlined = isinstance(node, INLINED_COMPREHENSIONS) and self.inner_check != "ld_outer"
-        with self._inner_scope(clause_names(node), "ld_inlined" if inlined else "ld_outer"):
-            first.iter = build.constant(None)
+        first_clause = node.generators[0]
+        first_iterable = first_clause.iter = self.visit(first_clause.iter)
+        is_inlined = isinstance(node, INLINED_COMPREHENSIONS) and self.inner_check != "ld_outer"
+        with self._inner_scope(clause_names(node), "ld_inlined" if is_inlined else "ld_outer"):
+            first_clause.iter = build.constant(None)
             self.visit_children(node)
-            first.iter = iterated
+            first_clause.iter = first_iterable
         return node
 
     visit_SetComp = visit_DictComp = visit_GeneratorExp = visit_ListComp
 
     @contextmanager
     def _inner_scope(self, bound: Set[str], check: str = "ld_outer") -> Iterator[None]:
-        """Enter a scope that binds some of the names itself."""
+        """Enter a scope that binds some of the names itself; the operator `check` checks its reads of the others."""
         outer = self.names, self.inner_check
         self.names, self.inner_check = self.names - bound, check
         yield

@@ -11,7 +11,7 @@ from autoconv.syntax import build
 from autoconv.syntax.names import Namer
 from autoconv.syntax.tree import COMPREHENSIONS, children, contains, copy_tree, walk
 
-_WITH_SCOPES = (gast.Lambda, *COMPREHENSIONS, gast.Await, gast.Yield, gast.YieldFrom)
+_NOT_LINEARISED = (gast.Lambda, *COMPREHENSIONS, gast.Await, gast.Yield, gast.YieldFrom)
 
 
 class Lineariser:
@@ -55,7 +55,7 @@ class Lineariser:
         """
         result_name, is_any = self.namer.fresh("value_"), node.func.id == "any"
         (generator,) = node.args[0].generators
-        otherwise = build.assign(result_name, copy_tree(node))
+        call_of_other_function = build.assign(result_name, copy_tree(node))
         iterable = self.linearise(generator.iter)
         target_names = [part.id for part in walk(generator.target) if isinstance(part, gast.Name)]
         fresh_names = {name: self.namer.fresh(f"{name.strip('_')}_") for name in target_names}
@@ -74,7 +74,7 @@ class Lineariser:
         loop = self.context.mark(build.place(loop, node))
         body = [build.assign(result_name, build.constant(not is_any)), loop]
         is_builtin = build.operate("is_builtin", build.name(node.func.id), build.constant(node.func.id))
-        self._emit(self._make_if(is_builtin, body, [otherwise]))
+        self._emit(self._make_if(is_builtin, body, [call_of_other_function]))
         return build.place(build.name(result_name), node)
 
     def _linearise_bool_op(self, node: Any) -> Any:
@@ -115,13 +115,13 @@ class Lineariser:
         _replace_children(node, replacements)
         return node
 
-    def _linearise_operand(self, part: Any, is_followed: bool) -> Any:
-        value = self.linearise(part)
+    def _linearise_operand(self, operand: Any, is_followed: bool) -> Any:
+        value = self.linearise(operand)
         if not is_followed or isinstance(value, (gast.Constant, gast.Lambda)):
             return value
         temporary = self.namer.fresh("value_")
         self._emit(build.assign(temporary, value))
-        return build.place(build.name(temporary), part)
+        return build.place(build.name(temporary), operand)
 
     def _emit(self, statement: Any) -> None:
         self.statements.append(build.place(statement, self.place))
@@ -162,7 +162,7 @@ def _is_assigning_quantifier(node: Any) -> bool:
     assigns = any(contains(part, gast.NamedExpr) for part in parts)
     target_kinds = (gast.Name, gast.Tuple, gast.expr_context)
     has_plain_target = all(isinstance(part, target_kinds) for part in walk(generator.target))
-    return assigns and has_plain_target and not any(contains(part, _WITH_SCOPES) for part in parts)
+    return assigns and has_plain_target and not any(contains(part, _NOT_LINEARISED) for part in parts)
 
 
 def _replace_children(node: Any, replacements: dict[int, Any]) -> None:

@@ -34,7 +34,7 @@ def comparison_operator(node: Any, numbers: Container[str] = ()) -> str | None:
     """Return the operator for a comparison, None if it stays; `numbers` are names that hold no containers."""
     result = _ALWAYS_REPLACED.get(type(node.ops[0]))
     operands = (node.left, *node.comparators)
-    # The class of `1j == x` depends on the order of the operands, which methods of tensors do not see.
+    # The class of `1j == x` depends on the order of the operands, which is unknown to methods of tensors.
     if result is None and (
         has_complex_constant(node) or all(may_have_parts(operand, numbers) for operand in operands)
     ):
@@ -100,8 +100,8 @@ class Logic(FunctionPass):
     def _wrap_operands(self, kind: str, node: Any, reason: str) -> Any:
         """Keep the operator, and wrap the operands whose truth it tests in `ag__.operand`."""
         self.context.note(kind, node, self.function, "statement", False, f"an operand holds {reason}")
-        *deciding, last = node.values
-        node.values = [*(build.wrap("operand", value) for value in deciding), last]
+        *tested_values, last = node.values
+        node.values = [*(build.wrap("operand", value) for value in tested_values), last]
         return node
 
 

@@ -45,34 +45,34 @@ class Matches(FunctionPass, statements_only=True):
     def visit_Match(self, node: Any) -> Any:
         self.visit_children(node)
         subject = self.namer.fresh("subject_")
-        first = build.place(build.assign(subject, node.subject), node)
-        return [first, *self._lower_cases(node.cases, subject, node)]
+        subject_assignment = build.place(build.assign(subject, node.subject), node)
+        return [subject_assignment, *self._lower_cases(node.cases, subject, node)]
 
     def _lower_cases(self, cases: list[Any], subject: str, node: Any) -> list[Any]:
-        """Return the if chain for these cases."""
+        """Return the if chain for cases of the variable `subject`; `node` is the match statement."""
         if not cases:
             return []
         case, other_cases = cases[0], cases[1:]
-        pattern = _PatternConditions()
-        pattern.add_pattern(case.pattern, build.name(subject))
-        captures = [build.place(build.assign(name, value), case.pattern) for name, value in pattern.captures]
+        conditions = _PatternConditions()
+        conditions.add_pattern(case.pattern, build.name(subject))
+        captures = [build.place(build.assign(name, value), case.pattern) for name, value in conditions.captures]
         if case.guard is None:
-            if not pattern.tests:
+            if not conditions.tests:
                 return [*captures, *case.body]
             remaining = self._lower_cases(other_cases, subject, node)
-            return [self._make_if(pattern.conjunction(), [*captures, *case.body], remaining, case)]
+            return [self._make_if(conditions.conjunction(), [*captures, *case.body], remaining, case)]
         if not captures:
-            test = _conjunction([*pattern.tests, case.guard])
+            test = _conjunction([*conditions.tests, case.guard])
             return [self._make_if(test, case.body, self._lower_cases(other_cases, subject, node), case)]
         # captures of the pattern remain even if the guard is false
         matched = self.namer.fresh("matched_")
         assignment = build.place(build.assign(matched, build.constant(True)), case.guard)
-        guarded = self._make_if(case.guard, [assignment, *case.body], [], case)
-        inner = [*captures, guarded]
+        guarded_body = self._make_if(case.guard, [assignment, *case.body], [], case)
+        matched_statements = [*captures, guarded_body]
         initialisation = build.place(build.assign(matched, build.constant(False)), node)
-        if pattern.tests:
-            inner = [self._make_if(pattern.conjunction(), inner, [], case)]
-        statements = [initialisation, *inner]
+        if conditions.tests:
+            matched_statements = [self._make_if(conditions.conjunction(), matched_statements, [], case)]
+        statements = [initialisation, *matched_statements]
         remaining = self._lower_cases(other_cases, subject, node)
         if remaining:
             unmatched = gast.UnaryOp(gast.Not(), build.name(matched))
@@ -112,37 +112,37 @@ class _PatternConditions:
 
     def _or(self, pattern: Any, subject: Any) -> None:
         """Add the test of an or-pattern; with captures, its tests are repeated to select the captured values."""
-        parts = []
-        for alternative in pattern.patterns:
-            part = _PatternConditions()
-            part.add_pattern(alternative, subject)
-            parts.append(part)
-        tests = [part.conjunction() if part.tests else build.constant(True) for part in parts]
+        branches = []
+        for alternative_pattern in pattern.patterns:
+            branch = _PatternConditions()
+            branch.add_pattern(alternative_pattern, subject)
+            branches.append(branch)
+        tests = [branch.conjunction() if branch.tests else build.constant(True) for branch in branches]
         self.tests.append(tests[0] if len(tests) == 1 else gast.BoolOp(gast.Or(), tests))
-        for name in dict(parts[0].captures):
-            value = dict(parts[-1].captures)[name]
-            for part in reversed(parts[:-1]):
-                condition = part.conjunction() if part.tests else build.constant(True)
-                value = gast.IfExp(copy_tree(condition), dict(part.captures)[name], value)
+        for name in dict(branches[0].captures):
+            value = dict(branches[-1].captures)[name]
+            for branch in reversed(branches[:-1]):
+                condition = branch.conjunction() if branch.tests else build.constant(True)
+                value = gast.IfExp(copy_tree(condition), dict(branch.captures)[name], value)
             self.captures.append((name, value))
 
     def _sequence(self, pattern: Any, subject: Any) -> None:
-        items = pattern.patterns
-        star = next((i for i, item in enumerate(items) if isinstance(item, gast.MatchStar)), None)
-        count = build.constant(len(items) if star is None else len(items) - 1)
-        extra = [] if star is None else [build.constant(True)]
-        self.tests.append(build.operate("is_sequence", subject, count, *extra))
+        patterns = pattern.patterns
+        star = next((i for i, item in enumerate(patterns) if isinstance(item, gast.MatchStar)), None)
+        count = build.constant(len(patterns) if star is None else len(patterns) - 1)
+        star_arguments = [] if star is None else [build.constant(True)]
+        self.tests.append(build.operate("is_sequence", subject, count, *star_arguments))
         subject_again = functools.partial(copy_tree, subject)
-        for position, item in enumerate(items):
+        for position, item in enumerate(patterns):
             if star is not None and position == star:
                 if item.name is not None:
-                    end_offset = position - len(items) + 1
+                    end_offset = position - len(patterns) + 1
                     end = build.constant(end_offset) if end_offset else None
                     part = gast.Subscript(subject_again(), gast.Slice(build.constant(position), end, None), gast.Load())
-                    items_list = build.call(build.name("list"), part)
-                    self.captures.append((_identifier(item.name), items_list))
+                    starred_items = build.call(build.name("list"), part)
+                    self.captures.append((_identifier(item.name), starred_items))
                 continue
-            index = position if star is None or position < star else position - len(items)
+            index = position if star is None or position < star else position - len(patterns)
             self.add_pattern(item, gast.Subscript(subject, _index_literal(index), gast.Load()))
 
     def _mapping(self, pattern: Any, subject: Any) -> None:
@@ -155,12 +155,12 @@ class _PatternConditions:
             self.captures.append((_identifier(pattern.rest), other_items))
 
     def _class(self, pattern: Any, subject: Any) -> None:
-        extra: list[Any] = []
+        pattern_arguments: list[Any] = []
         if pattern.patterns or pattern.kwd_attrs:
-            extra.append(build.strings(map(_identifier, pattern.kwd_attrs)))
+            pattern_arguments.append(build.strings(map(_identifier, pattern.kwd_attrs)))
         if pattern.patterns:
-            extra.append(build.constant(len(pattern.patterns)))
-        self.tests.append(build.operate("is_instance", subject, pattern.cls, *extra))
+            pattern_arguments.append(build.constant(len(pattern.patterns)))
+        self.tests.append(build.operate("is_instance", subject, pattern.cls, *pattern_arguments))
         for position, item in enumerate(pattern.patterns):
             cls = copy_tree(pattern.cls)
             self.add_pattern(item, build.operate("match_argument", subject, cls, build.constant(position)))

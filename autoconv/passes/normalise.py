@@ -22,6 +22,7 @@ from autoconv.analysis.pinned_constructs import deferral_obstacle, pinning_const
 from autoconv.analysis.scopes import scope_of
 from autoconv.passes.base import Context, FunctionPass, mangle
 from autoconv.passes.effects import index_expression
+from autoconv.passes.exit_codes import StatementRemover
 from autoconv.passes.linearise import Lineariser, has_walrus
 from autoconv.syntax import build
 from autoconv.syntax.tree import contains, copy_tree, walk, walk_scope
@@ -50,8 +51,8 @@ _MAX_CHAIN_LENGTH = 200  # comparisons in one chain; each opens a parenthesis, a
 class Normalise(FunctionPass):
     def __init__(self, context: Context) -> None:
         super().__init__(context)
-        self.in_comprehension = 0
-        self.in_iterable = 0
+        self.comprehension_depth = 0
+        self.iterable_depth = 0
 
     def rewrite_function(self, node: Any) -> Any:
         node.body = self.visit_list(hoist_declarations(node.body))
@@ -70,22 +71,23 @@ class Normalise(FunctionPass):
         return self._split_chain(node, node.left, list(node.ops), list(node.comparators))
 
     def _split_chain(self, node: Any, left: Any, operators: list[Any], comparators: list[Any]) -> Any:
-        first, other_comparators = comparators[0], comparators[1:]
+        """Return a chain of comparisons as a conjunction; `node` is the whole chain of the source."""
+        middle, other_comparators = comparators[0], comparators[1:]
         if not other_comparators:
             return build.place(gast.Compare(left, operators, comparators), node)
-        if self.in_comprehension and not isinstance(first, (gast.Constant, gast.Name)):
+        if self.comprehension_depth and not isinstance(middle, (gast.Constant, gast.Name)):
             if not deferral_obstacle(node):
                 return self._split_in_comprehension(node, left, operators, comparators)
-            if self.in_iterable:
+            if self.iterable_depth:
                 return build.place(gast.Compare(left, operators, comparators), node)
-        if isinstance(first, (gast.Constant, gast.Name)):
-            constant = isinstance(first, gast.Constant)
-            left_again: Any = build.constant(first.value) if constant else build.name(first.id)
+        if isinstance(middle, (gast.Constant, gast.Name)):
+            is_constant = isinstance(middle, gast.Constant)
+            left_again: Any = build.constant(middle.value) if is_constant else build.name(middle.id)
         else:
             temporary = self.context.namer.shared_name("middle_")
-            first = gast.NamedExpr(build.store(temporary), first)
+            middle = gast.NamedExpr(build.store(temporary), middle)
             left_again = build.name(temporary)
-        head = gast.Compare(left, operators[:1], [first])
+        head = gast.Compare(left, operators[:1], [middle])
         return build.place(
             gast.BoolOp(gast.And(), [head, self._split_chain(node, left_again, operators[1:], other_comparators)]), node
         )
@@ -109,16 +111,16 @@ class Normalise(FunctionPass):
         node.body.append(build.place(build.assign(completed, build.constant(True)), node.body[-1]))
         else_statement = gast.If(build.name(completed), node.orelse, [])
         self.context.mark(else_statement)
-        final, node.finalbody, node.orelse = node.finalbody, [], []
-        parts = [build.place(initialisation, node), node, build.place(else_statement, node)]
-        if not final:
-            return self.visit_list(parts)
-        return self.visit_children(build.place(gast.Try(parts, [], [], final), node))
+        final_statements, node.finalbody, node.orelse = node.finalbody, [], []
+        statements = [build.place(initialisation, node), node, build.place(else_statement, node)]
+        if not final_statements:
+            return self.visit_list(statements)
+        return self.visit_children(build.place(gast.Try(statements, [], [], final_statements), node))
 
     def visit_GeneratorExp(self, node: Any) -> Any:
-        self.in_comprehension += 1
+        self.comprehension_depth += 1
         self.visit_children(node)
-        self.in_comprehension -= 1
+        self.comprehension_depth -= 1
         return node
 
     visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp
@@ -126,9 +128,9 @@ class Normalise(FunctionPass):
     def visit_comprehension(self, node: Any) -> Any:
         """Keep a chained comparison that needs a walrus in an iterable, where Python forbids one."""
         node.target = self.visit(node.target)
-        self.in_iterable += 1
+        self.iterable_depth += 1
         node.iter = self.visit(node.iter)
-        self.in_iterable -= 1
+        self.iterable_depth -= 1
         node.ifs = self.visit_list(node.ifs)
         return node
 
@@ -137,32 +139,32 @@ class Normalise(FunctionPass):
         target = node.target
         if isinstance(target, gast.Name):
             return self._hoist_walruses(node, "value")
-        of_attribute = isinstance(target, gast.Subscript) and isinstance(target.value, gast.Attribute)
-        if of_attribute and not deferral_obstacle(node.value):
+        is_item_of_attribute = isinstance(target, gast.Subscript) and isinstance(target.value, gast.Attribute)
+        if is_item_of_attribute and not deferral_obstacle(node.value):
             return build.place(self._augment_item_of(node, target), node)
-        earlier: list[Any] = []
-        later: list[Any] = []
-        rebound = self._may_rebind(node.value)
+        setup: list[Any] = []
+        write_back: list[Any] = []
+        rebound_names = self._may_rebind(node.value)
         if isinstance(target, gast.Attribute):
-            owner = self._evaluate_once(target.value, earlier, "target_", rebound)
-            read: Any = gast.Attribute(owner(), target.attr, gast.Load())
-            write: Any = gast.Attribute(owner(), target.attr, gast.Store())
+            make_owner = self._evaluate_once(target.value, setup, "target_", rebound_names)
+            read: Any = gast.Attribute(make_owner(), target.attr, gast.Load())
+            write: Any = gast.Attribute(make_owner(), target.attr, gast.Store())
         else:
-            if of_attribute:
-                owner, attribute = (
-                    self._evaluate_once(target.value.value, earlier, "target_", rebound),
+            if is_item_of_attribute:
+                make_owner, attribute = (
+                    self._evaluate_once(target.value.value, setup, "target_", rebound_names),
                     target.value.attr,
                 )
-                base: Any = lambda: gast.Attribute(owner(), attribute, gast.Load())
+                make_container: Any = lambda: gast.Attribute(make_owner(), attribute, gast.Load())
             elif isinstance(target.value, gast.Subscript) and _can_be_stored_back(target.value):
-                base = self._evaluate_item_once(target.value, earlier, later, rebound)
+                make_container = self._evaluate_item_once(target.value, setup, write_back, rebound_names)
             else:  # a name is written directly, so that a tensor in it can be replaced
-                base = self._evaluate_once(target.value, earlier, "target_", _NO_NAMES)
-            index = self._evaluate_index_once(target.slice, earlier, rebound)
-            read = gast.Subscript(base(), index(), gast.Load())
-            write = gast.Subscript(base(), index(), gast.Store())
+                make_container = self._evaluate_once(target.value, setup, "target_", _NO_NAMES)
+            make_index = self._evaluate_index_once(target.slice, setup, rebound_names)
+            read = gast.Subscript(make_container(), make_index(), gast.Load())
+            write = gast.Subscript(make_container(), make_index(), gast.Store())
         value = build.operate(INPLACE[type(node.op)], read, node.value)
-        statements = [*earlier, build.assign(write, value), *later]
+        statements = [*setup, build.assign(write, value), *write_back]
         return [build.place(statement, node) for statement in statements]
 
     def _augment_item_of(self, node: Any, target: Any) -> Any:
@@ -186,47 +188,47 @@ class Normalise(FunctionPass):
         rebound = {name for n in walk(self.function_node) if isinstance(n, gast.Nonlocal) for name in n.names}
         return _Complement(locals_ - rebound - walruses)
 
-    def _evaluate_once(self, expression: Any, earlier: list[Any], stem: str, rebound: Container[str]) -> Any:
+    def _evaluate_once(self, expression: Any, setup: list[Any], stem: str, rebound_names: Container[str]) -> Any:
         """Return a function that makes reads of `expression`, which is evaluated only once."""
-        if isinstance(expression, gast.Name) and expression.id not in rebound:
+        if isinstance(expression, gast.Name) and expression.id not in rebound_names:
             return lambda: build.name(expression.id)
         if isinstance(expression, gast.Constant):
             return lambda: build.constant(expression.value)
         temporary = self.namer.fresh(stem)
-        earlier.append(build.assign(temporary, expression))
+        setup.append(build.assign(temporary, expression))
         return lambda: build.name(temporary)
 
-    def _evaluate_item_once(self, item: Any, earlier: list[Any], later: list[Any], rebound: Container[str]) -> Any:
+    def _evaluate_item_once(self, item: Any, setup: list[Any], write_back: list[Any], rebound: Container[str]) -> Any:
         """Do as `_evaluate_once` for a container in an item `x[i]`, and store a tensor that was replaced back there."""
         target, changed = self.namer.fresh("target_"), self.namer.fresh("changed_")
-        item_read = self._evaluate_holder_once(item, earlier, rebound)
-        earlier.append(build.assign(target, item_read))
-        earlier.append(build.assign(changed, build.name(target)))
+        item_read = self._evaluate_holder_once(item, setup, rebound)
+        setup.append(build.assign(target, item_read))
+        setup.append(build.assign(changed, build.name(target)))
         item_write = copy_tree(item_read)
         item_write.ctx = gast.Store()
-        later.append(build.assign(item_write, build.operate("replaced", build.name(target), build.name(changed))))
+        write_back.append(build.assign(item_write, build.operate("replaced", build.name(target), build.name(changed))))
         return lambda: build.name(changed)
 
-    def _evaluate_holder_once(self, holder: Any, earlier: list[Any], rebound: Container[str]) -> Any:
+    def _evaluate_holder_once(self, holder: Any, setup: list[Any], rebound_names: Container[str]) -> Any:
         if isinstance(holder, gast.Subscript):
-            inner = self._evaluate_holder_once(holder.value, earlier, rebound)
-            return gast.Subscript(inner, self._evaluate_index_once(holder.slice, earlier, rebound)(), gast.Load())
+            inner = self._evaluate_holder_once(holder.value, setup, rebound_names)
+            return gast.Subscript(inner, self._evaluate_index_once(holder.slice, setup, rebound_names)(), gast.Load())
         if isinstance(holder, gast.Attribute):
-            owner = self._evaluate_once(holder.value, earlier, "owner_", _NO_NAMES)()
+            owner = self._evaluate_once(holder.value, setup, "owner_", _NO_NAMES)()
             return gast.Attribute(owner, holder.attr, gast.Load())
-        return self._evaluate_once(holder, earlier, "owner_", _NO_NAMES)()
+        return self._evaluate_once(holder, setup, "owner_", _NO_NAMES)()
 
-    def _evaluate_index_once(self, index: Any, earlier: list[Any], rebound: Container[str]) -> Any:
+    def _evaluate_index_once(self, index: Any, setup: list[Any], rebound_names: Container[str]) -> Any:
         if isinstance(index, gast.Slice):
-            parts = [
-                None if part is None else self._evaluate_once(part, earlier, "index_", rebound)
+            makers = [
+                None if part is None else self._evaluate_once(part, setup, "index_", rebound_names)
                 for part in (index.lower, index.upper, index.step)
             ]
-            return lambda: gast.Slice(*(part and part() for part in parts))
+            return lambda: gast.Slice(*(make and make() for make in makers))
         if isinstance(index, gast.Tuple):
-            items = [self._evaluate_index_once(item, earlier, rebound) for item in index.elts]
+            items = [self._evaluate_index_once(item, setup, rebound_names) for item in index.elts]
             return lambda: gast.Tuple([item() for item in items], gast.Load())
-        return self._evaluate_once(index, earlier, "index_", rebound)
+        return self._evaluate_once(index, setup, "index_", rebound_names)
 
     def visit_For(self, node: Any) -> Any:
         node = self.visit_children(node)
@@ -284,14 +286,14 @@ class Normalise(FunctionPass):
 
     def visit_Call(self, node: Any) -> Any:
         self.visit_children(node)
-        zero_super = isinstance(node.func, gast.Name) and node.func.id == "super" and not node.args
-        if zero_super and not self.in_comprehension and self.function_node is not None:
+        is_zero_argument_super = isinstance(node.func, gast.Name) and node.func.id == "super" and not node.args
+        if is_zero_argument_super and not self.comprehension_depth and self.function_node is not None:
             arguments = self.function_node.args
-            first = [*arguments.posonlyargs, *arguments.args][:1]
-            if first and self.class_name:
+            first_parameters = [*arguments.posonlyargs, *arguments.args][:1]
+            if first_parameters and self.class_name:
                 node.args = [
                     build.place(build.name("__class__"), node),
-                    build.place(build.name(first[0].id), node),
+                    build.place(build.name(first_parameters[0].id), node),
                 ]
         return node
 
@@ -335,23 +337,8 @@ def hoist_declarations(body: list[Any]) -> list[Any]:
         return body
     hoisted_ids = {id(node) for node in hoisted}
     docstring = body[:1] if _is_docstring(body[0]) else []
-    statements = _without_statements(body[len(docstring) :], hoisted_ids)
+    statements = StatementRemover(hoisted_ids).visit_list(body[len(docstring) :])
     return [*docstring, *sorted(hoisted, key=lambda node: node.lineno), *statements]
-
-
-def _without_statements(body: list[Any], unwanted: set[int]) -> list[Any]:
-    statements = [statement for statement in body if id(statement) not in unwanted]
-    for statement in statements:
-        if isinstance(statement, (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef)):
-            continue
-        for field in ("body", "orelse", "finalbody"):
-            inner = getattr(statement, field, None)
-            if isinstance(inner, list) and inner:
-                replaced = _without_statements(inner, unwanted)
-                setattr(statement, field, replaced or [build.place(gast.Pass(), statement)])
-        for part in (*getattr(statement, "handlers", ()), *getattr(statement, "cases", ())):
-            part.body = _without_statements(part.body, unwanted) or [build.place(gast.Pass(), statement)]
-    return statements
 
 
 def _is_docstring(statement: Any) -> bool:

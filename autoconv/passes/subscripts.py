@@ -33,7 +33,7 @@ class Subscripts(FunctionPass):
 
 def is_static(index: Any) -> bool:
     """Return whether an index is built from constants, without any possible tensor; starred items count as well."""
-    names = [
+    other_nodes = [
         n for n in walk(index) if not isinstance(n, (gast.Slice, gast.Constant, gast.UnaryOp, gast.Tuple))
     ]
-    return not names or any(isinstance(n, gast.Starred) for n in names)
+    return not other_nodes or any(isinstance(n, gast.Starred) for n in other_nodes)

@@ -126,5 +126,5 @@ def _piece_argument(part: Any) -> Any:
         spec = build.constant("")
     elif isinstance(spec, gast.JoinedStr) and len(spec.values) == 1 and isinstance(spec.values[0], gast.Constant):
         spec = spec.values[0]
-    extra = [build.constant(conversion)] if conversion else []
-    return build.place(build.operate("formatted", part.value, spec, *extra), part)
+    conversion_arguments = [build.constant(conversion)] if conversion else []
+    return build.place(build.operate("formatted", part.value, spec, *conversion_arguments), part)

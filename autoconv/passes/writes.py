@@ -14,7 +14,6 @@ from typing import Any
 
 import gast
 
-from autoconv.analysis.escapes import LOOPS
 from autoconv.analysis.scopes import bindings, scope_of
 from autoconv.passes.base import Context
 from autoconv.passes.effects import index_expression
@@ -70,10 +69,10 @@ class PlainWrites(Transformer, statements_only=True):
         if _is_repeatable(node.target) and _is_repeatable(node.value):
             return build.place(self._try_write(node, copy_tree(node)), node)
         statements: list[Any] = []
-        holder, target = self._evaluate_item(node.target, statements)
-        item = self._assign_fresh("value_", gast.Subscript(holder.value, holder.slice, gast.Load()), statements)
+        evaluated, original = self._evaluate_item(node.target, statements)
+        item = self._assign_fresh("value_", gast.Subscript(evaluated.value, evaluated.slice, gast.Load()), statements)
         statements.append(gast.AugAssign(build.store(item.id), node.op, node.value))
-        statements.append(self._write_item(holder, target, build.name(item.id)))
+        statements.append(self._write_item(evaluated, original, build.name(item.id)))
         return [build.place(statement, node) for statement in statements]
 
     def visit_FunctionDef(self, node: Any) -> Any:
@@ -85,19 +84,19 @@ class PlainWrites(Transformer, statements_only=True):
         """Store the parts of a target from left to right."""
         if isinstance(target, gast.Subscript) and not self._is_container(target):
             statements: list[Any] = []
-            holder = target
+            evaluated = original = target
             if not _is_repeatable(target):
-                holder, target = self._evaluate_item(target, statements)
-            return [*statements, self._write_item(holder, target, value)]
+                evaluated, original = self._evaluate_item(target, statements)
+            return [*statements, self._write_item(evaluated, original, value)]
         if isinstance(target, gast.Subscript) or not _written_items(target):
             return [build.assign(target, value)]
-        names = [build.store(self.namer.fresh("item_")) for _ in target.elts]
+        name_nodes = [build.store(self.namer.fresh("item_")) for _ in target.elts]
         items = [
             gast.Starred(name, gast.Store()) if isinstance(item, gast.Starred) else name
-            for item, name in zip(target.elts, names, strict=True)
+            for item, name in zip(target.elts, name_nodes, strict=True)
         ]
         result: list[Any] = [build.assign(type(target)(items, gast.Store()), value)]
-        for item, name in zip(target.elts, names, strict=True):
+        for item, name in zip(target.elts, name_nodes, strict=True):
             result += self._store_target(item.value if isinstance(item, gast.Starred) else item, build.name(name.id))
         return result
 
@@ -113,11 +112,11 @@ class PlainWrites(Transformer, statements_only=True):
             evaluated.ctx = base.ctx = gast.Load()
         elif isinstance(base, gast.Attribute) and not isinstance(base.value, gast.Name):
             base.value = self._assign_fresh("owner_", base.value, statements)
-        holder = self._assign_fresh("target_", copy_tree(evaluated), statements)
+        container = self._assign_fresh("target_", copy_tree(evaluated), statements)
         index = target.slice
         if not isinstance(index, gast.Constant):
             index = self._assign_fresh("index_", index_expression(index), statements)
-        return gast.Subscript(holder, index, gast.Store()), gast.Subscript(base, copy_tree(index), gast.Store())
+        return gast.Subscript(container, index, gast.Store()), gast.Subscript(base, copy_tree(index), gast.Store())
 
     def _assign_fresh(self, stem: str, value: Any, statements: list[Any]) -> Any:
         """Assign the value to a fresh name, and return that."""
@@ -141,9 +140,9 @@ class PlainWrites(Transformer, statements_only=True):
 def has_item_target(statement: Any) -> bool:
     """Return whether a for or with statement has an item as its target."""
     for node in walk_scope(statement):
-        targets = [node.target] if isinstance(node, LOOPS[1:]) else []
+        targets = [node.target] if isinstance(node, (gast.For, gast.AsyncFor)) else []
         targets += [item.optional_vars for item in getattr(node, "items", ()) if item.optional_vars is not None]
-        if any(True for target in targets for _ in _written_items(target)):
+        if any(map(_written_items, targets)):
             return True
     return False
 

@@ -37,12 +37,12 @@ def can_add_containers(call: Call, name: str) -> bool:
     A dict without items counts, too, because calls may fill it with arrays.
     """
     position = 0
-    for other, template in call.key.templates:
+    for other_name, template in call.key.templates:
         end = position + (1 if template is None else template.leaf_count)
-        if other == name:
-            if template is None or name in call.key.written or not _is_plain(template):
+        if other_name == name:
+            if template is None or name in call.key.written or not _is_of_builtins(template):
                 return False
-            if flatten(call.arguments.get(name), loses_state)[1] != template:  # an item of `**kwargs`
+            if flatten(call.arguments.get(name), loses_state)[1] != template:  # `name` is a key of `**kwargs`
                 return False
             return _holds_arrays(call.key.leaves[position:end]) or _has_empty_dict(template)
         position = end
@@ -60,8 +60,8 @@ def _has_empty_dict(template: Template | None) -> bool:
     return template is not None and (template.keys == () or any(map(_has_empty_dict, template.children)))
 
 
-def _is_plain(template: Template | None) -> bool:
-    return template is None or (template.kind in (list, dict, tuple) and all(map(_is_plain, template.children)))
+def _is_of_builtins(template: Template | None) -> bool:
+    return template is None or (template.kind in (list, dict, tuple) and all(map(_is_of_builtins, template.children)))
 
 
 def containers_in(value: Any, template: Template) -> Iterator[Any]:

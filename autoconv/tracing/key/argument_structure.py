@@ -25,13 +25,13 @@ def find_structures_to_flatten(
 ) -> list[Any]:
     """Return the structures to flatten, each before its parts; raises CannotFlatten for invalid ones.
 
-    Under `compile` that includes too large ones, and a list, dict or object that occurs more than once.
+    Where the function `compiles`, too many values are invalid, and so is a list, dict or object that occurs twice.
     """
     traversal = _Traversal(is_leaf, compiles)
-    count = 0
+    leaf_count = 0
     for value in values:
-        count += traversal.visit(value)
-        if compiles and count > _LEAF_LIMIT:
+        leaf_count += traversal.visit(value)
+        if compiles and leaf_count > _LEAF_LIMIT:
             raise CannotFlatten(f"the arguments hold more than {_LEAF_LIMIT} values")
     return list(traversal.values_by_id.values())
 
@@ -50,7 +50,7 @@ class _Traversal:
         self.values_by_id: dict[int, Any] = {}
         self._is_leaf = is_leaf
         self._compiles = compiles
-        self._leaves: dict[int, int] = {}  # leaves per structure
+        self._leaf_counts: dict[int, int] = {}  # leaves per structure
         self._is_mutable: dict[int, bool] = {}  # whether a structure contains something mutable
 
     def visit(self, value: Any) -> int:
@@ -59,36 +59,37 @@ class _Traversal:
         ancestors: set[int] = set()
         pending = [(value, True)]
         while pending:
-            value, enters = pending.pop()
-            if not enters:
+            value, is_entered = pending.pop()
+            if not is_entered:
                 ancestors.discard(id(value))
                 self._finish_structure(value)
-            elif self._is_flattened(value) and not self._is_visited(value, ancestors):
+            elif self._is_flattened(value) and self._record_visit(value, ancestors):
                 ancestors.add(id(value))
                 if len(ancestors) > _DEPTH_LIMIT:
                     raise CannotFlatten(f"the arguments nest more than {_DEPTH_LIMIT} lists or objects")
                 pending.append((value, False))
                 pending += [(part, True) for part in reversed(structure_parts(value))]
-        return self._leaves.get(id(argument), 1)
+        return self._leaf_counts.get(id(argument), 1)
 
     def _is_flattened(self, value: Any) -> bool:
         return type(value) not in ATOMS and is_structure(value) and not (self._is_leaf and self._is_leaf(value))
 
-    def _is_visited(self, value: Any, ancestors: set[int]) -> bool:
+    def _record_visit(self, value: Any, ancestors: set[int]) -> bool:
+        """Record a structure; return whether it is visited for the first time."""
         if id(value) in ancestors:
             raise CannotFlatten(f"a {type(value).__name__} among the arguments contains itself")
         if id(value) in self.values_by_id:
             if self._compiles and self._is_mutable[id(value)]:
                 raise CannotFlatten("one list or dict is passed twice, and a graph would hold two")
-            return True
+            return False
         self.values_by_id[id(value)] = value
         if self._compiles and len(self.values_by_id) > _STRUCTURE_LIMIT:
             raise CannotFlatten(f"the arguments hold more than {_STRUCTURE_LIMIT} lists, dicts or objects")
-        return False
+        return True
 
     def _finish_structure(self, value: Any) -> None:
         parts = list(self._parts(value))
-        self._leaves[id(value)] = sum(self._leaves.get(id(part), 1) for part in parts)
+        self._leaf_counts[id(value)] = sum(self._leaf_counts.get(id(part), 1) for part in parts)
         has_mutable_part = any(self._is_mutable.get(id(part)) for part in parts)
         self._is_mutable[id(value)] = not isinstance(value, tuple) or has_mutable_part
 

@@ -47,11 +47,11 @@ def _has_disjoint_elements(array: np.ndarray) -> bool:
 
     Where they may overlap, NumPy buffers the operands of an in-place operation.
     """
-    span = array.itemsize
-    for step, size in sorted((abs(step), size) for step, size in zip(array.strides, array.shape, strict=True)):
-        if size > 1 and step < span:
+    extent = array.itemsize
+    for stride, size in sorted((abs(stride), size) for stride, size in zip(array.strides, array.shape, strict=True)):
+        if size > 1 and stride < extent:
             return False
-        span += step * max(size - 1, 0)
+        extent += stride * max(size - 1, 0)
     return True
 
 
@@ -62,8 +62,8 @@ def needs_numpy(value: Any) -> bool:
     non-native byte order, which some results keep; and large arrays with repeated elements, whose copy would take much
     more memory.
     """
-    kind = type(value)
-    if kind is not np.ndarray and (isinstance(value, np.ndarray) or kind.__module__ != "numpy"):
+    cls = type(value)
+    if cls is not np.ndarray and (isinstance(value, np.ndarray) or cls.__module__ != "numpy"):
         return True
     if value.dtype.kind in "SU" or not value.dtype.isnative:
         return True
@@ -73,7 +73,7 @@ def needs_numpy(value: Any) -> bool:
 def _has_repeated_memory(array: Any) -> bool:
     """Return whether the elements take more bytes than the memory they span."""
     return not array.flags.forc and array.nbytes > sum(
-        abs(step) * (size - 1) for step, size in zip(array.strides, array.shape, strict=True)
+        abs(stride) * (size - 1) for stride, size in zip(array.strides, array.shape, strict=True)
     ) + array.itemsize
 
 
@@ -82,12 +82,12 @@ _MAX_COPIED_BYTES = 1 << 20  # bytes of an array with repeated elements
 
 def describe_array(array: Any) -> str:
     """Return the name, for messages, of an array that NumPy itself handles."""
-    kind = type(array)
-    if kind is np.ndarray and not array.dtype.isnative:
+    cls = type(array)
+    if cls is np.ndarray and not array.dtype.isnative:
         return "ndarray of the other byte order"
-    if kind is np.ndarray and array.dtype.kind not in "SU":
+    if cls is np.ndarray and array.dtype.kind not in "SU":
         return "ndarray whose elements overlap in memory"
-    return kind.__name__ if kind is not np.ndarray else f"{kind.__name__} of {array.dtype}"
+    return cls.__name__ if cls is not np.ndarray else f"{cls.__name__} of {array.dtype}"
 
 
 def may_overlap(arrays: Sequence[np.ndarray]) -> bool:
