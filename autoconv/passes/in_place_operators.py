@@ -49,7 +49,8 @@ def transform(tree: gast.AST, context: Context) -> gast.AST:
 class InPlaceOperators(FunctionPass):
     def __init__(self, context: Context) -> None:
         super().__init__(context)
-        self._names_by_function: dict[int, tuple[Any, tuple[set[str], set[str], set[str]]]] = {}  # as `_names_by_use` returns
+        # As `_names_by_use` returns.
+        self._names_by_function: dict[int, tuple[Any, tuple[set[str], set[str], set[str]]]] = {}
         self._mentions_frozenset = any("frozenset" in line for line in context.lines)
 
     def visit_BinOp(self, node: Any) -> Any:
