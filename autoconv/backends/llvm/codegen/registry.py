@@ -42,7 +42,7 @@ def native_lowering(
 
     All inputs and results are numbers in registers and arrays of known shapes; if `fits_open` holds, also arrays with
     open dimensions. `work` estimates the work of a node that one thread executes, in units of 0.05 ns, and is 0 for
-    nodes that threads share. With `library`, the kernels take about as long as native code (see LIBRARY_OPS).
+    nodes that threads share. `library` marks ops whose kernels take about as long as native code (see LIBRARY_OPS).
     """
     for name in names:
         CLASSIFIERS[name] = lambda node: _classify_native(node, fits, fits_open)
@@ -78,7 +78,7 @@ def memory_lowering(
 ) -> Callable[[Lowering], Lowering]:  # fmt: skip
     """Register a lowering of ops on arrays in memory.
 
-    With `is_represented_only`, only nodes fit whose values all have a native representation.
+    Unless `is_represented_only` is False, the values of a node must all have a native representation.
     """
 
     def fits_and_is_represented(node: Node) -> bool:

@@ -22,11 +22,12 @@ from autoconv.graph.types import Symbol
 
 
 class ArgumentDimensions:
-    """A writer that loads each open dimension into its register; `check(test)` refuses the call unless the test holds.
-    """
+    """Load each open dimension into its register; `check(test)` refuses the call unless the test holds."""
 
-    def __init__(self, open_: OpenSizes, out: FunctionText, objects: ObjectTable, check: Callable[[str], None]) -> None:
-        self._open = open_
+    def __init__(
+        self, open_sizes: OpenSizes, out: FunctionText, objects: ObjectTable, check: Callable[[str], None]
+    ) -> None:
+        self._open_sizes = open_sizes
         self._out = out
         self._objects = objects
         self._check = check
@@ -38,15 +39,15 @@ class ArgumentDimensions:
         Dimensions that other arguments have determined have to be equal.
         """
         out = self._out
-        dimensions = out.alloca(f"[{len(type_.shape)} x i64]")
+        dimensions_address = out.alloca(f"[{len(type_.shape)} x i64]")
         sizes = [size if isinstance(size, int) else register_of(size) for size in type_.shape]
-        for i, size in enumerate(sizes):
+        for i, size in enumerate(sizes):  # -1 stands for any size
             expected = size if isinstance(size, int) or size in self._bound_sizes else -1
-            out.store("i64", expected, out.gep("i64", dimensions, i))
-        array_class, descriptor = (self._objects.reference(item)(out) for item in (np.ndarray, type_.dtype.numpy))
-        is_expected = out.call("is_open_array", argument, array_class, descriptor, len(sizes), dimensions)
+            out.store("i64", expected, out.gep("i64", dimensions_address, i))
+        array_class, descriptor = (self._objects.reference(object_)(out) for object_ in (np.ndarray, type_.dtype.numpy))
+        is_expected = out.call("is_open_array", argument, array_class, descriptor, len(sizes), dimensions_address)
         self._check(out.icmp("ne", is_expected, FALSE))
-        self._bind(dimensions, sizes)
+        self._bind(dimensions_address, sizes)
 
     def bind_memory(self, argument: str, type_: Any) -> None:
         """Load and check the open dimensions of an array in memory, after a check of its other properties."""
@@ -55,13 +56,13 @@ class ArgumentDimensions:
             sizes = [register_of(size) if isinstance(size, Symbol) else size or 0 for size in type_.shape]
             self._bind(self._out.load("ptr", address), sizes)
 
-    def _bind(self, dimensions: str, sizes: Sequence[int | str]) -> None:
+    def _bind(self, dimensions_address: str, sizes: Sequence[int | str]) -> None:
         """Load the dimensions at an address into their registers; constants are skipped."""
         out = self._out
         for i, size in enumerate(sizes):
             if isinstance(size, int):
                 continue
-            actual_size = out.load("i64", out.gep("i64", dimensions, i))
+            actual_size = out.load("i64", out.gep("i64", dimensions_address, i))
             if size in self._bound_sizes:
                 self._check(self._out.icmp("eq", actual_size, size))
                 continue
@@ -71,9 +72,9 @@ class ArgumentDimensions:
 
     def compute_derived(self) -> None:
         """Compute derived dimensions, after those of all arguments are bound, and check all ranges."""
-        for symbol in self._open.symbols:
+        for symbol in self._open_sizes.symbols:
             if register_of(symbol) not in self._bound_sizes:
                 define_dimension(self._out, symbol)
                 self._check(self._out.icmp("sge", register_of(symbol), SMALLEST_OPEN_SIZE))
-        for need in self._open.needs:
+        for need in self._open_sizes.needs:
             self._check(self._out.icmp("sge", write_dimension(self._out, need), 0))

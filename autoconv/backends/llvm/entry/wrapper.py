@@ -42,19 +42,20 @@ def write_graph(graph: Graph, module: ModuleText, objects: ObjectTable, donated:
     function owns the references of the parameters at the positions `donated`.
     """
     registers = [f"%p{i}" for i in range(len(graph.parameters))]
-    graph_parameters = [f"{_parameter_type(v)} {ir}" for v, ir in zip(graph.parameters, registers, strict=True)]
+    pairs = zip(graph.parameters, registers, strict=True)
+    graph_parameters = [f"{_parameter_type(value)} {register_name}" for value, register_name in pairs]
     parameters = [*graph_parameters, "ptr %results", *(f"i64 {size}" for size in module.sizes)]
     # A function that mostly calls loops over arrays does not gain by LLVM's optimisations.
     classes = LoweringClasses()
     lowering_classes = {classes[node] for node in graph.walk()}
     only_calls = lowering_classes <= _FUNCTION_CLASSES | _INLINE_CLASSES
-    speed = QUICK if lowering_classes & _FUNCTION_CLASSES and only_calls else ""
-    out = FunctionText(module, Signature("i1", parameters, f"nounwind {speed}", "graph"))
+    optimisation_attribute = QUICK if lowering_classes & _FUNCTION_CLASSES and only_calls else ""
+    out = FunctionText(module, Signature("i1", parameters, f"nounwind {optimisation_attribute}", "graph"))
     body = Body(module, out, objects, graph, stack_versions(graph), classes)
     b = ElementWriter(out)
     arguments: list[Native] = [
-        b.wrap(v.dtype, ir) if is_scalar(v.type) else Object(ir)
-        for v, ir in zip(graph.parameters, registers, strict=True)
+        b.wrap(value.dtype, register_name) if is_scalar(value.type) else Object(register_name)
+        for value, register_name in zip(graph.parameters, registers, strict=True)
     ]
     donated = [i for i in donated if is_dense(graph.parameters[i].type)]
     for i in donated:
@@ -122,10 +123,10 @@ def write_call(
 ) -> None:
     """Write the entry for a user's call; `transposed` is as for `write_run`."""
     passed_parameters = [i for i, parameter in enumerate(form.parameters) if not isinstance(parameter, Captured)]
-    count, constants = len(passed_parameters) + len(form.fixed_arguments), dict(form.fixed_arguments)
-    variable_positions = [position for position in range(count) if position not in constants]
+    argument_count, constants = len(passed_parameters) + len(form.fixed_arguments), dict(form.fixed_arguments)
+    variable_positions = [position for position in range(argument_count) if position not in constants]
     argument_positions = dict(zip(passed_parameters, variable_positions, strict=True))
-    entry = EntryWriter(graph, module, objects, CALL, count)
+    entry = EntryWriter(graph, module, objects, CALL, argument_count)
     entry.check_idle(form)
     for position, expected in constants.items():
         entry.check_constant(entry.load_argument(position), expected)

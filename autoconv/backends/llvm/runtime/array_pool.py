@@ -25,6 +25,7 @@ FUNCTIONS = [f"autoconv_pool_{name}" for name in ("malloc", "calloc", "realloc",
 
 @functools.cache
 def text() -> str:
+    """Return the LLVM text of the pool's functions."""
     return read(
         "array_pool", BLOCKS=_KEPT_BLOCKS, SMALLEST=SMALLEST_BYTES, LARGEST=LARGEST_BYTES, KEPT_BYTES=_KEPT_BYTES
     )
@@ -41,14 +42,14 @@ class _Handler(ctypes.Structure):
 
 
 def new_capsule(functions: Sequence[int], code: Any) -> Any:
-    """Return the capsule for PyDataMem_SetHandler, given the addresses of FUNCTIONS in `code`.
+    """Return the capsule for PyDataMem_SetHandler, given the addresses of FUNCTIONS, which belong to the object `code`.
 
     Capsule and code are never freed, as arrays may outlive everything else.
     """
     handler = _Handler(b"autoconv", 1, None, *functions)
-    make = ctypes.pythonapi.PyCapsule_New
-    make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
-    capsule = make(ctypes.addressof(handler), _CAPSULE_NAME, None)
+    make_capsule = ctypes.pythonapi.PyCapsule_New
+    make_capsule.restype, make_capsule.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+    capsule = make_capsule(ctypes.addressof(handler), _CAPSULE_NAME, None)
     for object_ in (handler, capsule, code):
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(object_))
     return capsule

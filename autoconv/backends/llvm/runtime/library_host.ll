@@ -2,8 +2,8 @@
 ;
 ; An array is a shell, whose address stands for the array, and the memory of its elements. The shell has the layout of
 ; NumPy's arrays, with 8 bytes for an address on every machine, and is followed by the sizes and strides.
-; A descriptor is the size of an element, and is immortal. The word behind the reference count is 1 for bytearrays.
-; A function that fails is a number: `PyObject_Vectorcall` keeps it as the code of the error.
+; A descriptor is the size of an element, and is immortal. The word after the reference count is 1 for bytearrays.
+; Functions are only called to fail: their address is the code of an error, which `PyObject_Vectorcall` stores.
 
 declare ptr @aligned_alloc($WORD, $WORD)
 declare ptr @malloc($WORD)
@@ -340,7 +340,7 @@ define ptr @PyObject_Vectorcall(ptr %function, ptr %arguments, i64 %count, ptr %
   ret ptr null
 }
 
-; Take the error of the code, which is cleared; NULL for a limit, which no handler catches.
+; Return the error of the code, and clear the code; NULL for an exceeded limit, which no handler catches.
 define ptr @catch_error(ptr %limits, ptr %before) nounwind {
   %code = load i32, ptr @code
   %number = zext i32 %code to i64

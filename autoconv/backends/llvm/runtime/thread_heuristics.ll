@@ -1,10 +1,10 @@
 ; Measure whether small recurring jobs are faster with threads or in the caller alone.
 ;
-; The cost of moving data between processors cannot be predicted: their distance depends on where the system, or the host
-; of a virtual machine, puts them, and changes. A job that recurs within 100 µs is therefore run both ways, 20 times each.
-; The period from one job to the next decides, as it includes the cost to the code around. The other way is tried again
-; 4, then 8, up to 64 judgements later. A disturbance raises the known time of a way by a quarter at most. Results are
-; the same either way.
+; The cost of moving data between processors cannot be predicted: their distance depends on where the system, or the
+; host of a virtual machine, puts them, and changes. A job that recurs within 100 µs is therefore run both ways, 20
+; times each; the first four periods are not counted. The period from one job to the next decides, as it includes the
+; cost to the code around. The other way is tried again 4, then 8, up to 64 judgements later. A disturbance raises the
+; known time of a way by a quarter at most. Results are the same either way.
 ;
 ; The fields of a record: the function; the time of its last job; the number of jobs since the last judgement; whether
 ; it runs in the caller; the sum of periods; judgements left until the other way is tried; the sums with threads and

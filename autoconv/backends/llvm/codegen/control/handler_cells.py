@@ -16,13 +16,14 @@ from autoconv.graph.types import Type
 def write_cell(region: LoweringContext, node: Node) -> None:
     """Allocate an empty cell."""
     out, (result,) = region.out, node.results
-    cell = out.alloca(_struct(node.attributes["type"]))
+    cell = out.alloca(_cell_type(node.attributes["type"]))
     region.set(result, Object(cell))
     out.store("i1", "false", _flag_address(region, cell, node.attributes["type"]))
 
 
 @memory_lowering("cell_set", is_represented_only=False)
 def write_set(region: LoweringContext, node: Node) -> None:
+    """Store a number in a cell, and mark the cell as filled."""
     cell, value = region.object(node.inputs[0]).ir, node.inputs[1]
     store(ElementWriter(region.out), region.number(value), cell, 0)
     region.out.store("i1", "true", _flag_address(region, cell, value.type))
@@ -37,10 +38,10 @@ def write_get(region: LoweringContext, node: Node) -> None:
     region.set(node.results[0], b.select(is_filled, element, default))
 
 
-def _struct(type_: Type) -> str:
+def _cell_type(type_: Type) -> str:
     return f"{{ {memory(type_.dtype)}, i1 }}"  # type: ignore[union-attr]
 
 
 def _flag_address(region: LoweringContext, cell: str, type_: Type) -> str:
     """Return the address of the flag that is set when a number is stored."""
-    return region.out.new(f"getelementptr {_struct(type_)}, ptr {cell}, i64 0, i32 1")
+    return region.out.new(f"getelementptr {_cell_type(type_)}, ptr {cell}, i64 0, i32 1")

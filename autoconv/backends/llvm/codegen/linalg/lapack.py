@@ -167,17 +167,17 @@ class Batch:
         self._ranks = ranks
         inputs = [f"ptr noalias readonly %x{i}" for i in range(len(node.inputs))]
         results = [f"ptr noalias %result{i}" for i in range(len(node.results))]
-        self._sizes: list[str] = []  # open sizes, as parameters and as arguments
+        self._size_operands: list[str] = []  # open sizes, as parameters and as arguments
         memory_parameter: list[str] = []
         if uses_open_sizes(node):
             workspace_registers = [register_of(size) for size in workspaces if isinstance(size, Symbol)]
-            self._sizes = [*open_dimensions(region), *(f"i64 {register}" for register in workspace_registers)]
+            self._size_operands = [*open_dimensions(region), *(f"i64 {register}" for register in workspace_registers)]
             memory_parameter = ["i64 %each"]  # bytes of a part's memory
-        self._parameters = [*self._sizes, *inputs, *results, "ptr %spare", "ptr %failed", *memory_parameter]
+        self._parameters = [*self._size_operands, *inputs, *results, "ptr %spare", "ptr %failed", *memory_parameter]
         self.routine = Routine(region, [*self._parameters, *PART], "i1")
         self.out, self.b = self.routine.out, self.routine.b
-        self._bytes: Dimension = 0  # of the workspaces of a part
-        self._memory_cell = self.out.alloca("ptr")
+        self._workspace_bytes: Dimension = 0  # of the workspaces of a part
+        self._workspace_cell = self.out.alloca("ptr")
         self._info = self.out.alloca("i64", "0")
         self.x: list[str] = []
         self.results: list[str] = []
@@ -216,11 +216,11 @@ class Batch:
 
     def new_workspace(self, count: Dimension) -> str:
         """Return memory for that many doubles or 64-bit integers, private to each part."""
-        start = self.size_operand(self._bytes)
+        start = self.size_operand(self._workspace_bytes)
         count = max(count, 1) if isinstance(count, int) else count
         byte_count = dimensions.times(dimensions.floor_quotient(dimensions.plus(count, 7), 8), 64)
-        self._bytes = dimensions.plus(self._bytes, byte_count)
-        return self.out.gep("i8", self.out.load("ptr", self._memory_cell), start)
+        self._workspace_bytes = dimensions.plus(self._workspace_bytes, byte_count)
+        return self.out.gep("i8", self.out.load("ptr", self._workspace_cell), start)
 
     def routine_of(self, real: str, complex_: str = "") -> str:
         """Return the name of the routine for the batch's dtype, derived from the name of the routine for doubles."""
@@ -303,17 +303,18 @@ class Batch:
         part_count = bounds[0] if bounds is not None else "1" if split is None else str(split.parts)
         memory_array, memory_type = self._reserve_memory(part_count)
         body = self.routine.finish("ret i1 false")
-        cells = self._new_results()
+        scalar_cells = self._new_results()
         failed = out.alloca("i8")
         out.store("i8", 0, failed)
         pointers = [region.data(value) for value in node.inputs]
-        pointers += [cell or region.data(value) for value, cell in zip(node.results, cells, strict=True)]
+        pointers += [cell or region.data(value) for value, cell in zip(node.results, scalar_cells, strict=True)]
         pointers += ["null" if memory_array is None else region.address(memory_array), failed]
-        arguments = [*self._sizes, *(f"ptr {pointer}" for pointer in pointers)]
-        if self._sizes:
-            arguments.append(f"i64 {write_dimension(out, self._bytes)}")
-        may_use_threads = (
-            bool(self._sizes) or max(math.prod(sizes(v.type)[-2:]) for v in node.inputs) > _UNTHREADED_SIZE
+        arguments = [*self._size_operands, *(f"ptr {pointer}" for pointer in pointers)]
+        if self._size_operands:
+            arguments.append(f"i64 {write_dimension(out, self._workspace_bytes)}")
+        # LAPACK may use threads of its own for matrices of open or large size.
+        may_use_threads = bool(self._size_operands) or any(
+            math.prod(sizes(value.type)[-2:]) > _UNTHREADED_SIZE for value in node.inputs
         )
         if region.launches is not None:
             region.launches.is_single_threaded |= may_use_threads
@@ -323,7 +324,7 @@ class Batch:
             region.body.release_or_keep(memory_array.slot, memory_type)
         elif memory_array is not None:
             region.body.release(memory_array.slot)
-        for value, cell in zip(node.results, cells, strict=True):
+        for value, cell in zip(node.results, scalar_cells, strict=True):
             if cell:
                 region.set(value, load(ElementWriter(out), value.dtype, cell, 0))
         if all(is_dense(value.type) for value in node.results):
@@ -364,29 +365,29 @@ class Batch:
 
         Otherwise return the array that holds them, and its type if its size is known.
         """
-        if isinstance(self._bytes, int) and self._bytes <= _STACK_BYTES:
-            ir_type = f"[{max(self._bytes // 64, 1)} x <8 x i64>]"
-            self.out.append_to_entry(f"store ptr {self.out.alloca(ir_type)}, ptr {self._memory_cell}")
+        if isinstance(self._workspace_bytes, int) and self._workspace_bytes <= _STACK_BYTES:
+            ir_type = f"[{max(self._workspace_bytes // 64, 1)} x <8 x i64>]"
+            self.out.append_to_entry(f"store ptr {self.out.alloca(ir_type)}, ptr {self._workspace_cell}")
             return None, None
         self.out.append_to_entry(
-            f"%spare_offset = mul nsw i64 %part, {'%each' if self._sizes else self._bytes}",
+            f"%spare_offset = mul nsw i64 %part, {'%each' if self._size_operands else self._workspace_bytes}",
             "%spare_here = getelementptr inbounds i8, ptr %spare, i64 %spare_offset",
-            f"store ptr %spare_here, ptr {self._memory_cell}",
+            f"store ptr %spare_here, ptr {self._workspace_cell}",
         )
-        if isinstance(self._bytes, int) and part_count.isdigit():
-            type_ = TensorType(float64, (int(part_count) * self._bytes // 8,))
+        if isinstance(self._workspace_bytes, int) and part_count.isdigit():
+            type_ = TensorType(float64, (int(part_count) * self._workspace_bytes // 8,))
             return self._region.new_array(type_), type_
         out = self._region.out
-        count = product(out, part_count, write_dimension(out, dimensions.floor_quotient(self._bytes, 8)))
+        count = product(out, part_count, write_dimension(out, dimensions.floor_quotient(self._workspace_bytes, 8)))
         return self._region.body.new_sized_array(float64, (count,)), None
 
     def _new_results(self) -> list[str]:
         """Allocate the results; return the cells of scalar results, and "" for arrays."""
-        cells = []
+        scalar_cells = []
         for value in self._node.results:
             if is_scalar(value.type):
-                cells.append(self._region.out.alloca(memory(value.dtype)))
+                scalar_cells.append(self._region.out.alloca(memory(value.dtype)))
             else:
                 self._region.set(value, self._region.new_array(value.type))
-                cells.append("")
-        return cells
+                scalar_cells.append("")
+        return scalar_cells

@@ -83,9 +83,9 @@ class TileKernelWriter:
         """Write the tiles of a symbolic number of rows, with lower tiles if there are fewer rows than the height."""
         height, rows, done = self._tiling.height, self._tiling.rows, out.label("done")
         for tile_height in sorted({height, max(height // 2, 1), 1}, reverse=True):
-            tile_count = last if last and tile_height == height else out.op(
-                "sdiv", out.add(rows, tile_height - 1), tile_height
-            )
+            tile_count = last
+            if not last or tile_height != height:
+                tile_count = out.op("sdiv", out.add(rows, tile_height - 1), tile_height)
             last_start = out.sub(rows, tile_height)
             enough_rows, too_few_rows = out.label("many"), out.label("few")
             out.branch_if(out.icmp("sge", last_start, 0), enough_rows, too_few_rows)
@@ -115,10 +115,10 @@ class TileKernelWriter:
             line = out.op("udiv", line, size)
         return x
 
-    def _write_row(self, out: FunctionText, i: str, height: int, x: str, z: str) -> None:
+    def _write_row(self, out: FunctionText, tile_row: str, height: int, x: str, z: str) -> None:
         """Write a row of tiles, from left to right."""
-        x = self._advance(out, x, i, self._tiling.height * self._x_row_step)
-        z = self._advance(out, z, i, self._tiling.height * self._z_row_step)
+        x = self._advance(out, x, tile_row, self._tiling.height * self._x_row_step)
+        z = self._advance(out, z, tile_row, self._tiling.height * self._z_row_step)
         tile_columns = self._tiling.width * self._tiling.lanes
         full_tiles, columns_left = divmod(self._tiling.columns, tile_columns)
         if full_tiles:
@@ -143,10 +143,10 @@ class TileKernelWriter:
         v = VectorWriter(out, self._dtype, lanes)
         cells = [[out.alloca(v.vector, "zeroinitializer") for _ in widths] for _ in range(height)]
         self._accumulate(v, cells, widths)
-        for r, row in enumerate(cells):
-            for i, (cell, width) in enumerate(zip(row, widths, strict=True)):
+        for row_number, row in enumerate(cells):
+            for vector_number, (cell, width) in enumerate(zip(row, widths, strict=True)):
                 total = out.load(v.vector, cell)
-                v.store(total, v.address("%z", r * self._z_row_step + i * lanes), width)
+                v.store(total, v.address("%z", row_number * self._z_row_step + vector_number * lanes), width)
         out.ret()
         return out.finish("tile")
 
@@ -191,8 +191,8 @@ class TileKernelWriter:
         out = v.out
         for cell in [cell for row in cells for cell in row] if start else ():
             out.store(v.vector, "zeroinitializer", cell)
-        static_x = inner_sum.x if isinstance(inner_sum.x, int) else 0
-        x = "%x" if inner_sum.x == static_x else self._advance(out, "%x", inner_sum.x, 1)
+        constant_x_offset = inner_sum.x if isinstance(inner_sum.x, int) else 0
+        x = "%x" if inner_sum.x == constant_x_offset else self._advance(out, "%x", inner_sum.x, 1)
         x = self._advance(out, x, start, inner_sum.x_step) if start else x
         y = self._advance(out, "%y", start, inner_sum.y_step) if start else "%y"
         with out.loop("0", str(count), unrolled=False) as k:
@@ -200,7 +200,7 @@ class TileKernelWriter:
             columns = [inner_sum.y + i * self._tiling.lanes for i in range(len(widths))]
             vectors = [v.load(v.address(right, j), width) for j, width in zip(columns, widths, strict=True)]
             for r, row in enumerate(cells):
-                factor = v.broadcast(out.load(v.ir_type, v.address(left, static_x + r * self._x_row_step)))
+                factor = v.broadcast(out.load(v.ir_type, v.address(left, constant_x_offset + r * self._x_row_step)))
                 for cell, vector in zip(row, vectors, strict=True):
                     total = v.fma(factor, vector, out.load(v.vector, cell))
                     out.store(v.vector, total, cell)

@@ -57,6 +57,7 @@ class _RowSorter:
         self.sorter = Sorter(self.routine, size, key_dtype(self.dtype), returns_positions)
 
     def offset_of(self, row: Position, step: Position, column: Position) -> Position:
+        """Return the offset of element `step` of a row; `row` and `column` index the axes before and after its axis."""
         out = self.routine.out
         return plus(out, product(out, plus(out, product(out, row, self.size), step), self.inner), column)
 
@@ -90,7 +91,7 @@ class _RowSorter:
 def _call_row_routine(
     region: LoweringContext, node: Node, row_sorter: _RowSorter, is_sorted_by_numpy: bool = False
 ) -> None:
-    """Call the routine; if `is_sorted_by_numpy`, NumPy sorts the rows before."""
+    """Call the routine, after NumPy's sort of the rows if `is_sorted_by_numpy`."""
     for value in node.results:
         region.set(value, region.new_array(value.type))
     if is_sorted_by_numpy:
@@ -194,13 +195,13 @@ def write_sort(region: LoweringContext, node: Node) -> None:
         return
     row_sorter = _RowSorter(region, node, 1, returns_positions=False)
     out, b, dtype = row_sorter.routine.out, row_sorter.routine.b, row_sorter.dtype
-    is_sorted = _is_sorted_by_numpy(node)
+    is_sorted_by_numpy = _is_sorted_by_numpy(node)
 
     def write(row: Position, column: Position) -> None:
         def offset_of(i: str) -> Position:
             return row_sorter.offset_of(row, i, column)
 
-        if is_sorted:
+        if is_sorted_by_numpy:
             if row_sorter.is_descending:
                 _reverse_row(row_sorter, row, column)
         else:
@@ -212,7 +213,7 @@ def write_sort(region: LoweringContext, node: Node) -> None:
             _restore_zeros(row_sorter.routine, dtype, row_sorter.is_descending, row_sorter.size, offset_of)
 
     row_sorter.loop_over_rows(write)
-    _call_row_routine(region, node, row_sorter, is_sorted_by_numpy=is_sorted)
+    _call_row_routine(region, node, row_sorter, is_sorted_by_numpy=is_sorted_by_numpy)
 
 
 def _reverse_row(row_sorter: _RowSorter, row: Position, column: Position) -> None:
@@ -234,14 +235,14 @@ def _restore_zeros(
     `offset_of` maps a position in the row to its offset in `%x` and `%result0`.
     """
     out, b = routine.out, routine.b
-    is_any_negative = out.alloca("i1")
-    out.store("i1", "false", is_any_negative)
+    has_negative_zero_cell = out.alloca("i1")
+    out.store("i1", "false", has_negative_zero_cell)
     bits_dtype = key_dtype(dtype)
     with out.loop("0", str(size)) as i:
         is_negative_zero = load(b, bits_dtype, "%result0", offset_of(i)).same(1 << bits_dtype.size * 8 - 1)
-        is_any = b.wrap(bool_, out.load("i1", is_any_negative)) | is_negative_zero
-        out.store("i1", is_any.ir, is_any_negative)
-    with out.unlikely(out.load("i1", is_any_negative)):
+        has_negative_zero = b.wrap(bool_, out.load("i1", has_negative_zero_cell)) | is_negative_zero
+        out.store("i1", has_negative_zero.ir, has_negative_zero_cell)
+    with out.unlikely(out.load("i1", has_negative_zero_cell)):
         next_position = out.alloca("i64")  # of the next zero in the result: behind the elements that precede zeros
         out.store("i64", 0, next_position)
 
@@ -351,7 +352,7 @@ def _select_least_keys(row_sorter: _RowSorter, load_key: Callable[[str], Element
         insert(i, load_key(i), i)
     with out.loop(str(count), str(row_sorter.size)) as i:
         key = load_key(i)
-        worst = load(b, sorter.dtype, keys, count - 1)
-        with out.unlikely(b.compare("lt", key, worst).ir):
+        greatest_kept_key = load(b, sorter.dtype, keys, count - 1)
+        with out.unlikely(b.compare("lt", key, greatest_kept_key).ir):
             insert(i, key, str(count - 1))
     return positions
