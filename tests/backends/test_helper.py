@@ -190,7 +190,7 @@ def test_children_have_a_helper_of_their_own_that_no_wait_sees(tmp_path):
         child = os.fork()
         if not child:
             from autoconv.backends.llvm.jit import engine
-            engine._object_files([(GOOD, 1)]) == first or os._exit(1)
+            engine._compile_texts([(GOOD, 1)]) == first or os._exit(1)
             os._exit(0)
         pid, status = os.wait()
         print(pid == child, status)

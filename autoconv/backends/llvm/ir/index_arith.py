@@ -15,7 +15,7 @@ from autoconv.graph.linear_form import INT64_RANGE, LinearForm, of_atom
 
 Position = int | str  # a constant, or the name of an i64 register
 Index = tuple[Position, ...]
-_P = TypeVar("_P")
+_Entry = TypeVar("_Entry")
 
 
 class Size(str):
@@ -100,6 +100,7 @@ def is_below(out: FunctionText, position: Position, limit: Position) -> bool | N
         return None
     if not isinstance(limit, int):
         counter, factor = next(iter(form.terms.items()), (None, 0))
+        # Only the counter itself plus a constant is compared with an open size.
         excess = out.counter_limits.get((counter, str(limit))) if factor == len(form.terms) == 1 else None
         return True if excess is not None and form.constant + excess <= 0 else None
     low, high = form.range(out.counter_ranges)
@@ -136,17 +137,17 @@ def row_major_strides(out: FunctionText, shape: Sequence[Position], width: Posit
     return tuple(reversed(strides[: len(shape)]))
 
 
-def broadcast_index(index: Sequence[_P], shape: Sequence[Any]) -> tuple[_P | int, ...]:
+def broadcast_index(index: Sequence[_Entry], shape: Sequence[Any]) -> tuple[_Entry | int, ...]:
     """Return the index into an operand of this shape that broadcasts to the loops whose counters are `index`."""
-    missing = len(shape) - len(index)
-    aligned: tuple[_P | int, ...] = (*[0] * missing, *index[max(-missing, 0) :])
+    missing_rank = len(shape) - len(index)
+    aligned: tuple[_Entry | int, ...] = (*[0] * missing_rank, *index[max(-missing_rank, 0) :])
     return tuple(0 if size == 1 else i for size, i in zip(shape, aligned, strict=True))
 
 
 def block_offset(out: FunctionText, index: Sequence[Position], shape: Sequence[Position], rank: int) -> Position:
     """Return the offset of a block of the last `rank` dimensions; `index` is its index in the broadcast batch."""
-    batch = shape[: len(shape) - rank]
-    offset = linear_offset(out, broadcast_index(index, batch), batch)
+    batch_shape = shape[: len(shape) - rank]
+    offset = linear_offset(out, broadcast_index(index, batch_shape), batch_shape)
     return product(out, offset, element_count(out, shape[len(shape) - rank :]))
 
 
@@ -195,5 +196,5 @@ def remainder(out: FunctionText, position: Position, size: Position) -> Position
     """Return the remainder of a position by a size, which is not negative."""
     if isinstance(position, int) and isinstance(size, int):
         return position % size
-    signed = out.new(f"srem i64 {position}, {size}")
-    return out.new(f"select i1 {out.new(f'icmp slt i64 {signed}, 0')}, i64 {plus(out, signed, size)}, i64 {signed}")
+    result = out.new(f"srem i64 {position}, {size}")
+    return out.new(f"select i1 {out.new(f'icmp slt i64 {result}, 0')}, i64 {plus(out, result, size)}, i64 {result}")

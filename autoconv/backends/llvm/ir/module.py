@@ -22,7 +22,7 @@ from autoconv.backends.llvm.ir.signature import Function, names_in
 
 # Characters of a function above which optimising takes minutes: the time grows faster than the length.
 _MAX_OPTIMISED_CHARACTERS = 2_500_000
-_TEXT_LENGTH, _MAX_TEXTS = 4_000, 4  # characters of optimised text that are worth a thread; number of such texts
+_MIN_TEXT_LENGTH, _MAX_TEXTS = 4_000, 4  # characters of optimised text that are worth a thread; number of such texts
 
 
 class ModuleText:
@@ -37,9 +37,9 @@ class ModuleText:
         self._names: dict[Any, str] = {}  # of functions without a fixed name, by their texts
         self.recursive: dict[Any, str] = {}  # functions of recursive graphs
         self.sites: list[None] = []  # one item for each write to an object in them (see write_barrier.py)
-        self._count = 0
-        self._scopes = 0
-        self._groups = 0
+        self._name_count = 0
+        self._scope_count = 0
+        self._group_count = 0
         self.has_loops = False  # loops are worth a thorough compilation
         # Dimensions bound at the call, and their registers, which each function of a graph takes as parameters.
         self.open_sizes: Any = None
@@ -78,9 +78,9 @@ class ModuleText:
         name = function.signature.name
         if not name:
             key = function.text(function.lines)
-            known = self._names.get(key)
-            if known is not None:
-                return known
+            known_name = self._names.get(key)
+            if known_name is not None:
+                return known_name
             name = self._names[key] = self.unique_name(stem)
             function.touches_elements = True
         function.name = name
@@ -88,18 +88,18 @@ class ModuleText:
         return name
 
     def unique_name(self, stem: str) -> str:
-        self._count += 1
-        return f"{stem}{self._count}"
+        self._name_count += 1
+        return f"{stem}{self._name_count}"
 
     def new_alias_scope(self) -> str:
         """Return the metadata node of a new scope: accesses that are in it do not alias those that exclude it."""
-        self._scopes += 1
-        return f"!{FIRST_SCOPE + self._scopes - 1}"
+        self._scope_count += 1
+        return f"!{FIRST_SCOPE + self._scope_count - 1}"
 
     def new_access_group(self) -> str:
         """Return the metadata node of a new group of accesses, to which a loop's hints refer."""
-        self._groups += 1
-        return f"!{FIRST_GROUP + self._groups - 1}"
+        self._group_count += 1
+        return f"!{FIRST_GROUP + self._group_count - 1}"
 
     def texts(self) -> dict[str, int]:
         """Return the texts, which call each other's functions, with the optimisation level of each.
@@ -115,14 +115,15 @@ class ModuleText:
         for function in thorough:
             function.hide_counts()
         sizes = {function: len(function) for function in thorough}
-        shares: list[list[Function]] = [[] for _ in range(min(sum(sizes.values()) // _TEXT_LENGTH, _MAX_TEXTS) or 1)]
+        share_count = min(sum(sizes.values()) // _MIN_TEXT_LENGTH, _MAX_TEXTS) or 1
+        shares: list[list[Function]] = [[] for _ in range(share_count)]
         for function in sorted(thorough, key=lambda function: -sizes[function]):
             min(shares, key=lambda share: sum(sizes[function] for function in share)).append(function)
-        parts = [([function for function in thorough if function in share], 3) for share in shares]
+        groups_and_levels = [([function for function in thorough if function in share], 3) for share in shares]
         result = {}
-        for part, level in [*parts, (loopless, 1), (quick, 0)]:
-            if part or not level:
-                result[self._text(part, variables=part is quick)] = level
+        for group, level in [*groups_and_levels, (loopless, 1), (quick, 0)]:
+            if group or not level:  # the text of level 0 defines the variables
+                result[self._text(group, variables=group is quick)] = level
         return result
 
     def single_text(self) -> str:
@@ -134,10 +135,10 @@ class ModuleText:
 
     def _text(self, functions: Collection[Function], variables: bool) -> str:
         others = [function for function in self._functions.values() if function not in functions]
-        called = {name for function in others for name in function.names}
+        called = {name for function in others for name in function.referenced_names}
         hints: list[str] = []
         bodies = [f.text(_number_loop_metadata(f.lines, hints), f.name in called) for f in functions]
-        names = {name for function in functions for name in (function.name, *function.names)}
+        names = {name for function in functions for name in (function.name, *function.referenced_names)}
         constants = [text for name, text in self._constants.items() if name in names]
         names |= names_in("\n".join(constants))
         lines = [text for name, text in self._declarations.items() if name in names]
@@ -147,8 +148,8 @@ class ModuleText:
                 lines.append(f"@{name} = global {ir_type} zeroinitializer")
             elif name in names:
                 lines.append(f"@{name} = external global {ir_type}")
-        text = "\n".join([*lines, *constants, *bodies, METADATA + scope_definitions(self._scopes)])
-        text += group_definitions(self._groups)
+        text = "\n".join([*lines, *constants, *bodies, METADATA + scope_definitions(self._scope_count)])
+        text += group_definitions(self._group_count)
         loops = enumerate((HINTS.get(hint, hint) for hint in hints), FIRST_LOOP)
         return text + "\n".join(f"!{i} = distinct !{{!{i}, {nodes}}}" for i, nodes in loops)
 

@@ -31,7 +31,7 @@ def loops(
 
 @contextmanager
 def strips(out: FunctionText, first: Position, last: Position, size: int) -> Iterator[tuple[Position, Position]]:
-    """Write a loop over the parts of a range, each of `size` positions but the last; yield the bounds of a part."""
+    """Write a loop over parts of a range, of `size` positions or fewer in the last; yield the bounds of a part."""
     length = plus(out, last, -first if isinstance(first, int) else times(out, first, -1))
     count = -(-length // size) if isinstance(length, int) else out.op("sdiv", plus(out, length, size - 1), size)
     with out.loop("0", str(count)) as number:

@@ -315,11 +315,11 @@ class ElementWriter(ElementLoops):
 
         Round to odd: inexactness sets the last bit (Boldo and Melquiond, When double rounding is odd).
         """
-        rounded = self.convert("fptrunc", x, float32)
-        widened = self.convert("fpext", rounded, float64)
-        is_larger = self.compare("gt", self.intrinsic("fabs", widened), self.intrinsic("fabs", x))
-        bits = self.bitcast(rounded, int32)
-        is_inexact = self._new(bool_, f"fcmp one double {widened.ir}, {x.ir}")
+        rounded_number = self.convert("fptrunc", x, float32)
+        widened_number = self.convert("fpext", rounded_number, float64)
+        is_larger = self.compare("gt", self.intrinsic("fabs", widened_number), self.intrinsic("fabs", x))
+        bits = self.bitcast(rounded_number, int32)
+        is_inexact = self._new(bool_, f"fcmp one double {widened_number.ir}, {x.ir}")
         odd_bits = self.bits("or", bits - self.cast(is_larger, int32), 1)
         return self.bitcast(self.select(is_inexact, odd_bits, bits), float32)
 
@@ -360,8 +360,8 @@ class ElementWriter(ElementLoops):
             return self.cast(self._float_to_integer(x, int64 if dtype.size == 4 else int32), dtype)
         if dtype.name == "uint64":
             is_large = self.compare("ge", x, 2.0**63)
-            reduced = self._float_to_integer(self.select(is_large, x - 2.0**63, x), int64)
-            return Element(self, dtype, self.select(is_large, self.bits("xor", reduced, -(2**63)), reduced).ir)
+            small = self._float_to_integer(self.select(is_large, x - 2.0**63, x), int64)
+            return Element(self, dtype, self.select(is_large, self.bits("xor", small, -(2**63)), small).ir)
         limit = 2.0 ** (dtype.size * 8 - 1)
         is_inside = self.compare("ge", x, -limit) & self.compare("lt", x, limit)
         self.warn("invalid", ~is_inside)

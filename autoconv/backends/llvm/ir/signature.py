@@ -89,10 +89,10 @@ class Function:
     has_descending_index: bool = False  # an index may fall from one iteration to the next
     takes_wide_vectors: bool = False  # loops use the widest vector registers
     name: str = ""
-    names: frozenset[str] = field(init=False)  # functions and globals that it refers to
+    referenced_names: frozenset[str] = field(init=False)  # functions and globals that it refers to
 
     def __post_init__(self) -> None:
-        self.names = names_in("\n".join(self.lines))
+        self.referenced_names = names_in("\n".join(self.lines))
 
     def __len__(self) -> int:
         return len(self.text(self.lines))

@@ -48,7 +48,7 @@ def literal(number: Any, dtype: DType) -> str:
     if dtype.is_bool:
         return "true" if number else "false"
     if dtype.is_floating:
-        exact = float(number) if dtype is float64 else float(np.asarray(number).astype(dtype.numpy))
-        return f"0x{struct.unpack('<Q', struct.pack('<d', exact))[0]:016X}"
+        float_value = float(number) if dtype is float64 else float(np.asarray(number).astype(dtype.numpy))
+        return f"0x{struct.unpack('<Q', struct.pack('<d', float_value))[0]:016X}"
     number, bits = int(number), dtype.size * 8
     return str(number - (1 << bits) if number >= 1 << (bits - 1) else number)

@@ -13,7 +13,7 @@ PIPELINE_VERSION = 7  # Version of the result of `object_file`; part of cache ke
 
 
 def object_file(text: str, level: int) -> bytes:
-    """Compile a module to an object file at `level` 3 (fast code), 1 (short compilation) or 0 (shortest compilation).
+    """Compile a module to an object file at a level, as `machine_code.object_file_compiler` describes it.
 
     Raises machine_code.BadText for text that is no valid module.
     """
@@ -32,7 +32,7 @@ def object_files(modules: Sequence[tuple[str, int]]) -> list[bytes | BaseExcepti
     result: list[bytes | BaseException] = [b""] * len(modules)
     pending = order_by_compile_time(modules)
 
-    def work() -> None:
+    def compile_pending() -> None:
         while True:
             try:
                 i = pending.pop()
@@ -43,16 +43,16 @@ def object_files(modules: Sequence[tuple[str, int]]) -> list[bytes | BaseExcepti
             except BaseException as error:
                 result[i] = error
 
-    count = min(len(modules), this_machine().threads) if machine_code.supports_threads() else 1
-    helpers = [threading.Thread(target=work) for _ in range(count - 1)]
-    started = []
+    thread_count = min(len(modules), this_machine().threads) if machine_code.supports_threads() else 1
+    threads = [threading.Thread(target=compile_pending) for _ in range(thread_count - 1)]
+    started_threads = []
     with contextlib.suppress(RuntimeError):  # no thread can be started: this one compiles the rest
-        for helper in helpers:
-            helper.start()
-            started.append(helper)
-    work()
-    for helper in started:
-        helper.join()
+        for thread in threads:
+            thread.start()
+            started_threads.append(thread)
+    compile_pending()
+    for thread in started_threads:
+        thread.join()
     return result
 
 

@@ -26,7 +26,7 @@ _LOCAL = 0  # binding of a file's local symbols
 _R_X86_64_64 = 1
 _RELATIVE = (2, 4)  # R_X86_64_PC32 and _PLT32: distance to the symbol; through a jump for another library's
 _BY_TABLE = (9, 41, 42)  # R_X86_64_GOTPCREL and its two relaxable kinds: distance to a table entry with the address
-_FAILED = 2**64 - 1  # result of mmap on failure
+_MMAP_FAILED = 2**64 - 1  # result of mmap on failure
 
 
 class Unlinkable(Exception):
@@ -58,7 +58,7 @@ class LoadedCode:
         symbols = [list(_symbols(*file, at)) for file, at in zip(files, starts, strict=True)]
         self._addresses = {s.name: s.address for table in symbols for s in table if s.is_shared and s.address}
         image = bytearray(size)
-        table = _Table(image, base, end)
+        table = _AddressTable(image, base, end)
         parts = zip(files, symbols, relocations, starts, strict=True)
         for (code, sections), file_symbols, file_relocations, section_starts in parts:
             for section, start in zip(sections, section_starts, strict=True):
@@ -92,13 +92,13 @@ class LoadedCode:
         # Private: forked children do not share the code's variables.
         flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
         base = _libc().mmap(None, size, mmap.PROT_READ | mmap.PROT_WRITE, flags, -1, 0)
-        if base in (None, _FAILED):
+        if base in (None, _MMAP_FAILED):
             raise MemoryError(f"there are no {size} bytes for machine code")
         weakref.finalize(self, _libc().munmap, base, size).atexit = False
         return int(base)
 
 
-class _Table:
+class _AddressTable:
     """A table of addresses that code reaches by distance, each followed by a jump to that address.
 
     Distances of 32 bits do not reach other libraries. The table begins at `end` of the image, which is mapped at
@@ -109,16 +109,16 @@ class _Table:
         self._image, self._base, self._end = image, base, end
         self._entries: dict[int, int] = {}
 
-    def store(self, relocation: _Relocation, address: int, value: int, is_near: bool) -> None:
-        """Store at the address of a relocation: the value, or the distance to the value or to its table entry."""
+    def store(self, relocation: _Relocation, address: int, target: int, is_near: bool) -> None:
+        """Store at the address of a relocation: the target, or the distance to the target or to its table entry."""
         if relocation.kind == _R_X86_64_64:
-            struct.pack_into("<Q", self._image, address - self._base, (value + relocation.addend) % 2**64)
+            struct.pack_into("<Q", self._image, address - self._base, (target + relocation.addend) % 2**64)
             return
         if relocation.kind in _BY_TABLE:
-            value = self.entry_address(value)
+            target = self.entry_address(target)
         elif not is_near:
-            value = self.jump_address(value)
-        struct.pack_into("<i", self._image, address - self._base, value + relocation.addend - address)
+            target = self.jump_address(target)
+        struct.pack_into("<i", self._image, address - self._base, target + relocation.addend - address)
 
     def entry_address(self, address: int) -> int:
         """Return the address of the table entry that holds the address."""
@@ -179,15 +179,15 @@ def _layout(sections: Sequence[_Section], entry_count: int) -> tuple[list[int | 
                 continue
             if section.kind not in (_PROGBITS, _NOBITS) or section.flags & _TLS or section.alignment > mmap.PAGESIZE:
                 raise Unlinkable(f"sections of kind {section.kind} with flags {section.flags:#x} are not supported")
-            offsets[i] = _align(end, max(section.alignment, 1))
+            offsets[i] = _round_up(end, max(section.alignment, 1))
             end = (offsets[i] or 0) + section.size
         if not writable:
-            table = _align(end, _ENTRY)
-            end = read_only_size = _align(table + entry_count * _ENTRY, mmap.PAGESIZE)
-    return offsets, read_only_size, max(_align(end, mmap.PAGESIZE), mmap.PAGESIZE), table
+            table = _round_up(end, _ENTRY)
+            end = read_only_size = _round_up(table + entry_count * _ENTRY, mmap.PAGESIZE)
+    return offsets, read_only_size, max(_round_up(end, mmap.PAGESIZE), mmap.PAGESIZE), table
 
 
-def _align(size: int, alignment: int) -> int:
+def _round_up(size: int, alignment: int) -> int:
     return -(-size // alignment) * alignment
 
 

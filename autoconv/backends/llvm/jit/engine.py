@@ -67,7 +67,7 @@ COMPILATION_ERRORS = (NoMachineCode, MemoryError, OSError)
 _OBJECT_FILES: dict[str, bytes] = {}  # object files by text, until they are loaded
 _FAILURES: dict[str, str] = {}  # by key, why there is no machine code of a text
 _DOWNGRADES: dict[str, str] = {}  # by text, why it was compiled at a lower level
-_FALLBACK_LEVELS = {3: (2, 1, 0), 1: (0,), 0: ()}  # levels to try next where LLVM ends over a text
+_FALLBACK_LEVELS = {3: (2, 1, 0), 1: (0,), 0: ()}  # levels to try after LLVM has ended its process over a text
 
 
 def prepare_object_files(texts: Mapping[str, int]) -> None:
@@ -83,18 +83,18 @@ def prepare_object_files(texts: Mapping[str, int]) -> None:
             if text not in _OBJECT_FILES
         }
         for text, key in keys.items():
-            stored = NATIVE.load(key)
-            if stored is not None:
-                _OBJECT_FILES[text] = stored
+            stored_code = NATIVE.load(key)
+            if stored_code is not None:
+                _OBJECT_FILES[text] = stored_code
         missing = [(text, texts[text]) for text in keys if text not in _OBJECT_FILES]
         for text, _ in missing:
             if keys[text] in _FAILURES:
                 raise NoMachineCode(_FAILURES[keys[text]])
-        for (text, level), compiled in zip(missing, _object_files(missing) if missing else (), strict=True):
+        for (text, level), result in zip(missing, _compile_texts(missing) if missing else (), strict=True):
             code = (
-                _compile_at_lower_level(text, level, compiled, keys[text])
-                if isinstance(compiled, helper.HelperEnded)
-                else compiled
+                _compile_at_lower_level(text, level, result, keys[text])
+                if isinstance(result, helper.HelperEnded)
+                else result
             )
             if isinstance(code, BaseException):
                 raise code
@@ -102,15 +102,15 @@ def prepare_object_files(texts: Mapping[str, int]) -> None:
             _OBJECT_FILES[text] = code
 
 
-def _compile_at_lower_level(text: str, level: int, end: helper.HelperEnded, key: str) -> bytes | BaseException:
+def _compile_at_lower_level(text: str, level: int, error: helper.HelperEnded, key: str) -> bytes | BaseException:
     """Compile a text at a lower level, after LLVM ended its process over it at `level`."""
-    for fallback in _FALLBACK_LEVELS[level][-1:] if end.is_late else _FALLBACK_LEVELS[level]:
-        (result,) = _object_files([(text, fallback)])
+    for fallback in _FALLBACK_LEVELS[level][-1:] if error.is_late else _FALLBACK_LEVELS[level]:
+        (result,) = _compile_texts([(text, fallback)])
         if not isinstance(result, helper.HelperEnded):
-            _DOWNGRADES[text] = f"compiled at level {fallback}, not {level}: {end}"
+            _DOWNGRADES[text] = f"compiled at level {fallback}, not {level}: {error}"
             return result
-    _FAILURES[key] = str(end)
-    return NoMachineCode(str(end))
+    _FAILURES[key] = str(error)
+    return NoMachineCode(str(error))
 
 
 def compilation_notes(texts: Iterable[str]) -> list[str]:
@@ -118,7 +118,7 @@ def compilation_notes(texts: Iterable[str]) -> list[str]:
     return [_DOWNGRADES[text] for text in texts if text in _DOWNGRADES]
 
 
-def _object_files(modules: Sequence[tuple[str, int]]) -> list[bytes | BaseException]:
+def _compile_texts(modules: Sequence[tuple[str, int]]) -> list[bytes | BaseException]:
     """Compile in the helper; if no process can be started, in this one."""
     if SETTINGS.helper:
         try:
@@ -189,19 +189,19 @@ def _fingerprint() -> str:
 
 def processor() -> str:
     """Return a description of the processor, its instructions above all: the system's, else LLVM's."""
-    facts = description()
-    if "flags" in facts or "Features" in facts:
-        return repr([facts.get(key) for key in _PROCESSOR_FIELDS])
+    fields = description()
+    if "flags" in fields or "Features" in fields:
+        return repr([fields.get(key) for key in _PROCESSOR_FIELDS])
     return repr((binding().get_host_cpu_name(), binding().get_host_cpu_features().flatten()))
 
 
-def native_entry(address: int, name: str, keep: Any) -> Any:
-    """Return the METH_FASTCALL function at `address` as a Python callable, which keeps `keep` alive."""
+def native_entry(address: int, name: str, kept_objects: Any) -> Any:
+    """Return the METH_FASTCALL function at `address` as a Python callable, which keeps `kept_objects` alive."""
     definition = _MethodDefinition(name.encode(), address, 0x0080, None)
-    make = ctypes.pythonapi.PyCFunction_NewEx
-    make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
-    owner = (definition, keep)
-    return make(ctypes.addressof(definition), owner, None)
+    new_function = ctypes.pythonapi.PyCFunction_NewEx
+    new_function.restype, new_function.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
+    owner = (definition, kept_objects)
+    return new_function(ctypes.addressof(definition), owner, None)
 
 
 class _MethodDefinition(ctypes.Structure):

@@ -22,7 +22,7 @@ from autoconv.backends.llvm.jit.machine_code import BadText
 from autoconv.backends.llvm.target.machine import this_machine
 
 TIME_LIMIT = 4.0  # processor time that a short text may take
-# The process forks, so that the helper is no child of the program. It does so before any import: a fork copies the
+# The process forks, so that the helper is no child of the program, and before any import, as a fork copies the
 # pages that were written to.
 _CODE = """
 import posix
@@ -42,7 +42,7 @@ class HelperUnavailable(Exception):
 
 
 class HelperEnded(Exception):
-    """LLVM ended its process while it compiled a text, or exceeded its time; `str()` describes how."""
+    """LLVM ended its process while it compiled a text, or exceeded its time (`is_late`); `str()` describes how."""
 
     def __init__(self, description: str, is_late: bool = False) -> None:
         super().__init__(description)
@@ -66,14 +66,14 @@ class Helper:
         if not is_python or not hasattr(os, "posix_spawn") or not os.path.isdir(folder):
             raise HelperUnavailable("there is no Python that a process could run")
         self.threads = this_machine().threads
-        mine, theirs = (_above_standard_streams(end.detach()) for end in _socket.socketpair())
+        own_end, helper_end = (_above_standard_streams(end.detach()) for end in _socket.socketpair())
         self._stderr, stderr = map(_above_standard_streams, os.pipe())
-        self._connection = _socket.socket(fileno=mine)
+        self._connection = _socket.socket(fileno=own_end)
         self._child = 0
         self._is_ready = self._has_llvm = False
         try:
             libraries = os.path.dirname(os.path.dirname(os.path.abspath(llvmlite.__file__)))
-            self._child = _spawn(program, [folder, libraries, str(self.threads), str(TIME_LIMIT)], theirs, stderr)
+            self._child = _spawn(program, [folder, libraries, str(self.threads), str(TIME_LIMIT)], helper_end, stderr)
             self._send_flags = getattr(_socket, "MSG_NOSIGNAL", 0)
         except BaseException as error:
             self.close()
@@ -81,7 +81,7 @@ class Helper:
                 raise HelperUnavailable(f"the process does not start: {error}") from None
             raise
         finally:
-            os.close(theirs)
+            os.close(helper_end)
             os.close(stderr)
 
     def wait(self) -> None:
@@ -190,7 +190,7 @@ def _spawn(program: str, arguments: list[str], connection: int, stderr: int) -> 
     )  # fmt: skip
 
 
-_HELPER: list[Helper] = []
+_HELPER: list[Helper] = []  # at most one
 
 
 def object_files(modules: Sequence[tuple[str, int]]) -> list[bytes | BaseException]:

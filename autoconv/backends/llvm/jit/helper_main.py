@@ -32,16 +32,18 @@ _CHECK_INTERVAL = 0.25  # seconds between two checks of time limits
 _WALL_CLOCK_FACTOR = 30  # factor of the limit by wall clock, as other processes use the processors, too
 _IDLE_SECONDS = 60.0  # seconds without work, after which the process ends
 _STACK_BYTES = 64 << 20  # bytes of a thread's stack: LLVM recurses into expressions
-_MAX_MEMORY = 8 << 30
+_MAX_MEMORY = 8 << 30  # bytes
 
 
 class _Server:
     """The state of the helper: jobs that are read from the connection, and threads that compile and answer them."""
 
-    def __init__(self, connection: socket, threads: int, seconds: float, load: Callable[[], CompileText]) -> None:
+    def __init__(
+        self, connection: socket, max_threads: int, time_limit: float, load: Callable[[], CompileText]
+    ) -> None:
         self._connection = connection
-        self._threads = threads
-        self._seconds = seconds
+        self._max_threads = max_threads
+        self._time_limit = time_limit
         self._load = load
         self._compile_text: CompileText | None = None
         self._load_lock = _thread.allocate_lock()
@@ -65,7 +67,7 @@ class _Server:
             with self._count_lock:
                 self._unanswered += 1
             self._jobs.put((number, level, self._receive(size)))
-            if self._thread_count < min(self._threads, self._unanswered):
+            if self._thread_count < min(self._max_threads, self._unanswered):
                 self.start_thread()
 
     def answer(self, number: int, kind: int, data: bytes = b"") -> None:
@@ -84,7 +86,7 @@ class _Server:
             return
         while True:
             number, level, text = self._jobs.get()
-            limit = self._seconds + len(text) / _CHARACTERS_PER_SECOND
+            limit = self._time_limit + len(text) / _CHARACTERS_PER_SECOND
             self._running[_thread.get_ident()] = number, limit, _thread_seconds(_thread.get_ident()), time.monotonic()
             try:
                 kind, data = CODE, compile_text(text.decode(), level)

@@ -93,7 +93,7 @@ def _compute_total(*inputs: Any, steps: Sequence[Any], op: str, options: tuple[t
 
 
 def evaluate_steps(inputs: Sequence[Any], steps: Sequence[Any]) -> Any:
-    """Return the value of the last step."""
+    """Compute the steps by the kernels of their ops, and return the value of the last one."""
     values: list[Any] = []
     for step in steps:
         if step.op == "base":
@@ -114,15 +114,15 @@ TOTAL = Op(
 )  # fmt: skip
 
 
-def _part_type(x: TensorType, *operands: TensorType, spec: Spec) -> Any:
+def _view_type(x: TensorType, *operands: TensorType, spec: Spec) -> Any:
     assert x.shape is not None
-    whole = ArrayType(x.dtype, x.shape, dense_strides(x.shape, x.dtype), read_only=True)
-    return OPS["array_view"].result(whole, *operands, spec=spec)
+    array_type = ArrayType(x.dtype, x.shape, dense_strides(x.shape, x.dtype), read_only=True)
+    return OPS["array_view"].result(array_type, *operands, spec=spec)
 
 
 # A part of a tensor, read in place.
 PART = Op(
-    name="tensor_part", graphdef="TensorPart", kernel=OPS["get_item"].kernel, effects=Effects.RAISE, result=_part_type,
+    name="tensor_part", graphdef="TensorPart", kernel=OPS["get_item"].kernel, effects=Effects.RAISE, result=_view_type,
     gradient=no_gradient("made by the native backend"),
 )  # fmt: skip
 

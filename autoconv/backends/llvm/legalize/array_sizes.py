@@ -46,24 +46,24 @@ def _size_key(x: Value, axis: int) -> tuple[Any, ...]:
         return _size_key(node.inputs[0], axis)
     if node is not None and node.op.name == "array_view":
         source: Any = node.inputs[0].type
-        result = 0
+        result_axis = 0
         for entry, operands, source_axis, width in align(node.attributes["spec"], source.rank, node.inputs[1:]):
             if isinstance(entry, At):
                 continue
-            if result <= axis < result + (width if isinstance(entry, Rest) else 1):
+            if result_axis <= axis < result_axis + (width if isinstance(entry, Rest) else 1):
                 if isinstance(entry, (Slice, Rest)):
-                    sliced_axis = source_axis + axis - result
+                    sliced_axis = source_axis + axis - result_axis
                     size = source.shape[sliced_axis]
                     whole_key = ("size", size) if size is not None else _size_key(node.inputs[0], sliced_axis)
                     is_whole = isinstance(entry, Rest) or entry.is_whole
                     bounds = entry.with_operands(operands)
-                    return whole_key if is_whole else ("array slice", whole_key, _cut_length(bounds))
+                    return whole_key if is_whole else ("array slice", whole_key, _slice_key(bounds))
                 break
-            result += width if isinstance(entry, Rest) else 1
+            result_axis += width if isinstance(entry, Rest) else 1
     return "array", x, axis
 
 
-def _cut_length(parts: tuple[Any, Any, Any]) -> Any:
+def _slice_key(parts: tuple[Any, Any, Any]) -> Any:
     """Return a key of the length of a slice: for `x[1:]` and `x[:-1]` the number of elements that are cut off."""
     start, stop, step = parts
     are_numbers = all(part is None or isinstance(part, int) for part in parts)

@@ -30,7 +30,6 @@ from autoconv.ops.traits import Traits
 
 _MAX_STEPS = 64
 
-
 BASE = "base"  # the op of a step that stands for the array that a gather reads
 
 
@@ -165,13 +164,13 @@ def _find_loaded_array(value: Value) -> Value:
 
 @dataclass
 class _Fusion:
-    """The inputs and steps of a statement or a total that ends at the node `last`, from the nodes of `tree`."""
+    """The inputs and steps of an assignment or a total that ends at the node `last`, from the nodes of `tree`."""
 
     last: Node
     tree: set[Node]
     inputs: list[Value] = field(default_factory=list)
     steps: list[Step] = field(default_factory=list)
-    step_by_value: dict[Value, int] = field(default_factory=dict)  # the steps of values
+    step_by_value: dict[Value, int] = field(default_factory=dict)  # indices of the steps
     parts: list[Node] = field(default_factory=list)  # parts of tensors that are read in place
 
     def add(self, value: Value, step: Step) -> int:
@@ -306,8 +305,8 @@ class _Statements:
         for node in reversed(self._graph.nodes[: self._positions[last]]):
             if node not in nodes or getattr(node.results[0].type, "shape", ()) == ():
                 continue
-            fuses = is_pure_elementwise(node) or (is_gather(node) and self._is_undisturbed(node, last))
-            if fuses and self._is_used_by(node, result | users):
+            can_fuse = is_pure_elementwise(node) or (is_gather(node) and self._is_undisturbed(node, last))
+            if can_fuse and self._is_used_by(node, result | users):
                 result.add(node)
                 nodes |= {value.node for value in node.inputs}
         return result
@@ -330,21 +329,21 @@ class _Statements:
         operands = [self._step_index(operand, fusion) for operand in node.inputs]
         if any(number is None for number in operands):
             return None
-        known = tuple(number for number in operands if number is not None)
-        return fusion.add(value, Step(type_, node.op.name, known, node.attributes))
+        operand_steps = tuple(number for number in operands if number is not None)
+        return fusion.add(value, Step(type_, node.op.name, operand_steps, node.attributes))
 
     def _add_gather(self, node: Node, fusion: _Fusion) -> int | None:
         """Add a gather: a load of the array at positions that are a leaf of their own."""
         base, positions = node.inputs
-        number = self._step_index(positions, fusion)
-        if number is None or fusion.steps[number].op:
+        step = self._step_index(positions, fusion)
+        if step is None or fusion.steps[step].op:
             return None
         load, (result,) = base.node, node.results
-        in_memory = load is not None and load.op.name == "array_load" and self._is_unchanged_until(load, fusion.last)
-        operand = load.inputs[0] if in_memory and load is not None else base
+        is_in_memory = load is not None and load.op.name == "array_load" and self._is_unchanged_until(load, fusion.last)
+        operand = load.inputs[0] if is_in_memory and load is not None else base
         assert isinstance(base.type, TensorType) and isinstance(result.type, TensorType)
         fusion.steps.append(Step(base.type, BASE, (fusion.add_input(operand),)))
-        return fusion.add(result, Step(result.type, "get_item", (len(fusion.steps) - 1, number), node.attributes))
+        return fusion.add(result, Step(result.type, "get_item", (len(fusion.steps) - 1, step), node.attributes))
 
     def _is_undisturbed(self, node: Node, last: Node) -> bool:
         """Return whether nothing is written between the two nodes: an error of the first may then be raised later."""
@@ -367,9 +366,9 @@ class _Statements:
 def _determines_sizes(type_: ArrayType, steps: Sequence[Step]) -> bool:
     """Return whether each unknown dimension is determined by an input."""
     for axis, size in enumerate(type_.shape):
-        back = axis - type_.rank
-        leaves = [step.type.shape or () for step in steps if not step.op]
-        if size is None and not any(len(shape) >= -back and shape[back] is None for shape in leaves):
+        end_axis = axis - type_.rank
+        input_shapes = [step.type.shape or () for step in steps if not step.op]
+        if size is None and not any(len(shape) >= -end_axis and shape[end_axis] is None for shape in input_shapes):
             return False
     return True
 

@@ -99,17 +99,17 @@ def size_slice(
     if not isinstance(step, int) or not step or abs(step) >= 1 << 31:
         return None
     if isinstance(size, int) and not bounds:
-        first, last, _ = slice(start, stop, step).indices(size)
-        return first, len(range(first, last, step)), step
+        first_position, end_position, _ = slice(start, stop, step).indices(size)
+        return first_position, len(range(first_position, end_position, step)), step
     if step == 1 and not bounds and (start or 0) >= 0 and (stop is None or stop < 0):
         # The length depends only on how much is cut off: x[1:] and x[:-1] have one symbol.
         length_after_cut = sizes.clamp_total(plus(size, (stop or 0) - (start or 0)))
         if not start:
             return 0, length_after_cut, 1
-    first, length = name_slice_sizes(sizes, size, entry, bounds)
+    first_position, length = name_slice_sizes(sizes, size, entry, bounds)
     if step == 1 and not bounds and (start or 0) >= 0 and (stop is None or stop < 0):
         length = length_after_cut
-    return (0 if start in (None, 0) and step > 0 else first), length, step
+    return (0 if start in (None, 0) and step > 0 else first_position), length, step
 
 
 def name_slice_sizes(sizes: NamedSizes, size: Dimension, entry: Slice, bounds: Sequence[Value]) -> tuple[Any, Any]:
@@ -150,10 +150,10 @@ def _squeeze(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None
     if axes is None or not _are_dense(inputs):
         return None
     shape = shape_of(inputs[0])
-    dropped = {axis % len(shape) for axis in ((axes,) if isinstance(axes, int) else axes)}
-    if any(shape[axis] != 1 for axis in dropped):
+    dropped_axes = {axis % len(shape) for axis in ((axes,) if isinstance(axes, int) else axes)}
+    if any(shape[axis] != 1 for axis in dropped_axes):
         return None
-    kept_sizes = [size for axis, size in enumerate(shape) if axis not in dropped]
+    kept_sizes = [size for axis, size in enumerate(shape) if axis not in dropped_axes]
     return sizes.add_with_shape(node, inputs, kept_sizes) if kept_sizes else None
 
 
@@ -205,10 +205,10 @@ def _reshape(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None
 
 @rule("reshape_like")
 def _reshape_like(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
-    x, like = inputs
+    x, model = inputs
     if not _are_dense(inputs) or is_scalar(x.type):
         return None
-    shape = shape_of(like)
+    shape = shape_of(model)
     total = product(shape)
     return _reshape_to(sizes, node, x, shape) if product(shape_of(x)) in (total, sizes.clamp_total(total)) else None
 
@@ -255,10 +255,10 @@ def _concat(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
     axis = node.attributes["axis"] % len(shapes[0])
     for other_axis in range(len(shapes[0])):
         if other_axis != axis and len({shape[other_axis] for shape in shapes}) > 1:
-            aligned = sizes.unify_sizes(node, inputs, [other_axis] * len(inputs))
-            if aligned is None:
+            unified_inputs = sizes.unify_sizes(node, inputs, [other_axis] * len(inputs))
+            if unified_inputs is None:
                 return None
-            inputs = aligned
+            inputs = unified_inputs
     total = sizes.clamp_total(reduce(plus, (shape[axis] for shape in shapes)))
     first_shape = shape_of(inputs[0])
     return sizes.add_with_shape(node, inputs, (*first_shape[:axis], total, *first_shape[axis + 1 :]))
@@ -294,11 +294,11 @@ def _matmul(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
     x, y = inputs
     if not _are_dense(inputs) or len(shape_of(x)) != 2 or len(shape_of(y)) != 2:
         return None
-    flip_x, flip_y = (node.attributes.get(name, False) for name in ("transpose_a", "transpose_b"))
-    operands = sizes.unify_sizes(node, inputs, (0 if flip_x else 1, 1 if flip_y else 0))
+    transposes_x, transposes_y = (node.attributes.get(name, False) for name in ("transpose_a", "transpose_b"))
+    operands = sizes.unify_sizes(node, inputs, (0 if transposes_x else 1, 1 if transposes_y else 0))
     if operands is None:
         return None
-    rows, columns = shape_of(x)[1 if flip_x else 0], shape_of(y)[0 if flip_y else 1]
+    rows, columns = shape_of(x)[1 if transposes_x else 0], shape_of(y)[0 if transposes_y else 1]
     return sizes.add_with_shape(node, operands, (rows, columns))
 
 

@@ -153,7 +153,8 @@ class NamedSizes(Rewriter[_SymbolCounter]):
         if any(has_computed_sizes(x.type) for x in inputs) and (
             is_composite(node_copy) or lowering_class(node_copy) == "kernel"
         ):
-            # No rule covers the sizes: the kernel runs, and no later pass expands the node.
+            # The copy, which no rule covers, is replaced: with unknown sizes the kernel runs, and no pass expands the
+            # node.
             self.copy.nodes.pop()
             node_copy = copy_node(self.copy, node, [self.forget_sizes(value) for value in inputs])
         return [self.name_sizes(value) for value in node_copy.results]
@@ -241,47 +242,47 @@ class NamedSizes(Rewriter[_SymbolCounter]):
         """
         shapes = [shape_of(value) for value in inputs]
         rank = max(map(len, shapes))
-        result: list[Dimension] = []
+        result_shape: list[Dimension] = []
         factors: list[dict[Dimension, Any]] = []
         groups = []
         defines: list[ComputedSize] = []
         keys = []
         for axis in range(-rank, 0):
             axis_sizes = dict.fromkeys(shape[axis] for shape in shapes if len(shape) >= -axis and shape[axis] != 1)
-            sizes = [size for size in axis_sizes if not is_computed(size)]
-            if len(sizes) > 1:
+            constant_sizes = [size for size in axis_sizes if not is_computed(size)]
+            if len(constant_sizes) > 1:
                 return None
             if len(axis_sizes) < 2:
-                result.append(next(iter(axis_sizes), 1))
+                result_shape.append(next(iter(axis_sizes), 1))
                 factors.append({})
                 continue
             key = "common", frozenset(axis_sizes)
             if key not in self.symbols_by_key:
-                common: Any = sizes[0] if sizes else self.new_symbol()
+                common_size: Any = constant_sizes[0] if constant_sizes else self.new_symbol()
                 factor_by_size = {size: self.new_symbol() for size in axis_sizes if is_computed(size)}
                 members = tuple((size, factor_by_size.get(size)) for size in axis_sizes)
-                groups.append((common, members))
-                defines += [*([] if sizes else [common]), *factor_by_size.values()]
-                self.symbols_by_key[key] = common, factor_by_size
-                for size in factor_by_size:
-                    self.symbols_by_key["common", frozenset((common, size))] = common, {size: factor_by_size[size]}
+                groups.append((common_size, members))
+                defines += [*([] if constant_sizes else [common_size]), *factor_by_size.values()]
+                self.symbols_by_key[key] = common_size, factor_by_size
+                for size, factor in factor_by_size.items():
+                    self.symbols_by_key["common", frozenset((common_size, size))] = common_size, {size: factor}
                 keys.append(key)
-            common, factor_by_size = self.symbols_by_key[key]
-            result.append(common)
+            common_size, factor_by_size = self.symbols_by_key[key]
+            result_shape.append(common_size)
             factors.append(factor_by_size)
         if groups:
             attributes = {**_op_and_options(node), "groups": tuple(groups), "defines": tuple(defines), "exact": False}
             self.add(COMMON_SIZES, inputs, {**attributes, "needs": _member_sizes(groups)})
-        operands = [self._stretch(value, result, factors) for value in inputs]
-        return operands, tuple(result)
+        operands = [self._stretch(value, result_shape, factors) for value in inputs]
+        return operands, tuple(result_shape)
 
     def _stretch(
         self, value: Value, target_shape: Sequence[Dimension], factors: Sequence[dict[Dimension, Any]]
     ) -> Value:
         """Return the value, broadcast along the dimensions whose factors are not 1."""
         shape_before = shape_of(value)
-        missing = len(target_shape) - len(shape_before)
-        factors_of_value = tuple(factors[missing + d].get(size, 1) for d, size in enumerate(shape_before))
+        missing_rank = len(target_shape) - len(shape_before)
+        factors_of_value = tuple(factors[missing_rank + d].get(size, 1) for d, size in enumerate(shape_before))
         if all(factor == 1 for factor in factors_of_value):
             return value
         definition = value.node
@@ -291,10 +292,10 @@ class NamedSizes(Rewriter[_SymbolCounter]):
             and not definition.op.traits.costly
             and not definition.effects
         ):
-            return self._rematerialise(definition, target_shape[missing:], factors[missing:])
+            return self._rematerialise(definition, target_shape[missing_rank:], factors[missing_rank:])
         key = "stretched", value, factors_of_value
         if key not in self.symbols_by_key:
-            pairs = enumerate(zip(shape_before, factors_of_value, strict=True), missing)
+            pairs = enumerate(zip(shape_before, factors_of_value, strict=True), missing_rank)
             shape = tuple(size if factor == 1 else target_shape[axis] for axis, (size, factor) in pairs)
             type_: Any = value.type
             types = [type_.with_shape(shape)]
@@ -323,8 +324,8 @@ class NamedSizes(Rewriter[_SymbolCounter]):
         sizes = tuple(dict.fromkeys(shape_of(value)[axis] for value, axis in zip(inputs, axes, strict=True)))
         if len(sizes) == 1:
             return list(inputs)
-        static = [size for size in sizes if not is_computed(size)]
-        if len(static) > 1:
+        constant_sizes = [size for size in sizes if not is_computed(size)]
+        if len(constant_sizes) > 1:
             return None
 
         def define(symbols: tuple[ComputedSize, ...]) -> None:
@@ -332,11 +333,11 @@ class NamedSizes(Rewriter[_SymbolCounter]):
             attributes = {"groups": ((symbols[0], members),), "defines": symbols, "exact": True, "needs": sizes}
             self.add(COMMON_SIZES, inputs, {**_op_and_options(node), **attributes})
 
-        (common,) = self.symbols_of(("equal", sizes), define)
+        (common_size,) = self.symbols_of(("equal", sizes), define)
         result = []
         for value, axis in zip(inputs, axes, strict=True):
             shape, type_ = list(shape_of(value)), value.type
-            shape[axis] = common
+            shape[axis] = common_size
             assert isinstance(type_, TensorType)
             result.append(self.add(RESIZED, [value], {}, [type_.with_shape(tuple(shape))]))
         return result

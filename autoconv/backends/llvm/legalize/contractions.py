@@ -1,8 +1,8 @@
 """Expand einsum and tensordot into matrix products: rules for `expand`.
 
-Operands are contracted in pairs, in the order that NumPy chooses. Of the labels of a pair, those in both that are
-needed later form a batch. Those in both that are not needed later form the inner dimension of a product, and the others
-its rows and columns.
+Operands are contracted in pairs, in the order that NumPy chooses. A label that both
+operands of a pair have belongs to the batch if it is needed later, else to the inner dimension of a product. The other
+labels form its rows and columns.
 """
 
 from __future__ import annotations
@@ -54,9 +54,9 @@ def _contract(b: GraphBuilder, inputs: Sequence[Any], operands: list[str], resul
     remaining = [_drop_broadcast_ones(b, *_take_diagonals(b, x, labels), sizes) for x, labels in pairs]
     for i, j in _contraction_order(remaining, result, sizes):
         x, y = remaining.pop(i), remaining.pop(j)
-        needed = set(result).union(*(labels for _, labels in remaining))
-        summed = _sum_unneeded(b, *x, needed | set(y[1])), _sum_unneeded(b, *y, needed | set(x[1]))
-        remaining.append(_contract_pair(b, *summed, needed, sizes))
+        needed_labels = set(result).union(*(labels for _, labels in remaining))
+        summed_pair = _sum_unneeded(b, *x, needed_labels | set(y[1])), _sum_unneeded(b, *y, needed_labels | set(x[1]))
+        remaining.append(_contract_pair(b, *summed_pair, needed_labels, sizes))
     ((x, labels),) = remaining
     return _transpose_to(b, *_sum_unneeded(b, x, labels, set(result)), result, sizes)
 
@@ -104,8 +104,8 @@ def _contraction_order(operands: list[Operand], result: str, sizes: Sizes) -> li
         + "->"
         + "".join(c for c in result if any(c in o for _, o in operands))
     )
-    static = {label: size if isinstance(size, int) else _ASSUMED_SIZE for label, size in sizes.items()}
-    placeholders = [np.broadcast_to(np.zeros(()), [static[label] for label in labels]) for _, labels in operands]
+    assumed_sizes = {label: size if isinstance(size, int) else _ASSUMED_SIZE for label, size in sizes.items()}
+    placeholders = [np.broadcast_to(np.zeros(()), [assumed_sizes[label] for label in labels]) for _, labels in operands]
     steps = []
     for step in np.einsum_path(equation, *placeholders, optimize="greedy")[0][1:]:
         *others, first = sorted(step, reverse=True)
@@ -138,13 +138,13 @@ def _contract_pair(b: GraphBuilder, first: Operand, second: Operand, needed: set
     transpose_a = bool(rows) and x_labels == batch + inner + rows
     transpose_b = bool(columns) and y_labels == batch + columns + inner
     batch_shape = (product([sizes[label] for label in batch]),) if batch else ()
-    extents = [product([sizes[label] for label in group]) for group in (rows, inner, columns)]
+    group_sizes = [product([sizes[label] for label in group]) for group in (rows, inner, columns)]
     x = _transpose_to(b, x, x_labels, batch + (inner + rows if transpose_a else rows + inner), sizes)
     y = _transpose_to(b, y, y_labels, batch + (columns + inner if transpose_b else inner + columns), sizes)
-    x = reshape(b, x, (*batch_shape, *((extents[1], extents[0]) if transpose_a else extents[:2])))
-    y = reshape(b, y, (*batch_shape, *((extents[2], extents[1]) if transpose_b else extents[1:])))
-    product_value = b.matmul(x, y, transpose_a=transpose_a, transpose_b=transpose_b)
-    return reshape(b, product_value, tuple(sizes[label] for label in labels)), labels
+    x = reshape(b, x, (*batch_shape, *((group_sizes[1], group_sizes[0]) if transpose_a else group_sizes[:2])))
+    y = reshape(b, y, (*batch_shape, *((group_sizes[2], group_sizes[1]) if transpose_b else group_sizes[1:])))
+    matrix_product = b.matmul(x, y, transpose_a=transpose_a, transpose_b=transpose_b)
+    return reshape(b, matrix_product, tuple(sizes[label] for label in labels)), labels
 
 
 def _expand_to_labels(b: GraphBuilder, x: Any, operand_labels: str, labels: str, sizes: Sizes) -> Any:

@@ -24,15 +24,15 @@ def remove_all_dead_nodes(graph: Graph) -> None:
             remove_all_dead_nodes(region)
 
 
-def _live_nodes(graph: Graph, keeps: Callable[[Node], bool]) -> list[Node]:
+def _live_nodes(graph: Graph, must_keep: Callable[[Node], bool]) -> list[Node]:
     """Return the nodes that have effects, may raise for their sizes, define sizes that are needed, or are read."""
-    read = set(graph.outputs)
-    needed: set[ComputedSize] = set()
+    read_values = set(graph.outputs)
+    needed_sizes: set[ComputedSize] = set()
     nodes: list[Node] = []
     for node in reversed(graph.nodes):
-        must_stay = node.effects is not Effects.PURE or keeps(node) or has_computed_sizes(node)
-        if must_stay or not read.isdisjoint(node.results) or not needed.isdisjoint(defined_sizes(node)):
+        is_required = node.effects is not Effects.PURE or must_keep(node) or has_computed_sizes(node)
+        if is_required or not read_values.isdisjoint(node.results) or not needed_sizes.isdisjoint(defined_sizes(node)):
             nodes.append(node)
-            read.update(node.inputs)
-            needed.update(computed_sizes(node))
+            read_values.update(node.inputs)
+            needed_sizes.update(computed_sizes(node))
     return nodes[::-1]

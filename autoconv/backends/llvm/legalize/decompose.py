@@ -79,8 +79,8 @@ def _softmax(b: GraphBuilder, node: Node, inputs: Any) -> Any:
 
 def _log_softmax(b: GraphBuilder, node: Node, inputs: Any) -> Any:
     (x,), axis = inputs, (node.attributes["axis"],)
-    shifted = b.subtract(x, b.reduce_max(x, axis=axis, keepdims=True))
-    return b.subtract(shifted, b.log(b.reduce_sum(b.exp(shifted), axis=axis, keepdims=True)))
+    shifted_x = b.subtract(x, b.reduce_max(x, axis=axis, keepdims=True))
+    return b.subtract(shifted_x, b.log(b.reduce_sum(b.exp(shifted_x), axis=axis, keepdims=True)))
 
 
 def _norm(b: GraphBuilder, node: Node, inputs: Any) -> Any:
@@ -217,6 +217,7 @@ def _fill_shape(b: GraphBuilder, node: Node, inputs: Any) -> Any:
     return b.fill(inputs[0], shape=sizes(node.results[0].type))
 
 
+# Ops whose rules take scalars.
 _SCALAR_OPS = frozenset({
     "ones_like", "zeros_like", "size", "broadcast_to_shape_of", "broadcast_to", "expand_dims", "reshape", "xlogy",
     "xdivy", "logaddexp", "stack", "numpy_round", "numpy_sum", "numpy_prod", "numpy_mean", "numpy_max", "numpy_min",

@@ -40,13 +40,13 @@ def interchange(graph: Graph) -> Graph:
 def _is_interchangeable(node: Node) -> bool:
     """Return whether a `while` over arrays of one shape has a scalar test and an elementwise body."""
     test, body = node.regions
-    count = state_size(node)
-    state = body.parameters[:count]
+    state_count = state_size(node)
+    state = body.parameters[:state_count]
     arrays = [value for value in state if is_array(value.type)]
     if is_recursive(node) or MARK in node.attributes or not 0 < len(arrays) <= _MAX_ARRAYS:
         return False
     types = [value.type for value in state]
-    if [value.type for value in body.outputs] != types or [value.type for value in node.inputs[:count]] != types:
+    if [value.type for value in body.outputs] != types or [value.type for value in node.inputs[:state_count]] != types:
         return False
     if not all(is_array(value.type) or is_scalar(value.type) for value in (*state, *node.inputs)):
         return False
@@ -55,43 +55,43 @@ def _is_interchangeable(node: Node) -> bool:
         return False
     if len(body.nodes) > _MAX_NODES or any(value.dtype.is_bool for value in arrays):
         return False
-    changing = {value for value in state if is_scalar(value.type)}
+    changing_scalars = {value for value in state if is_scalar(value.type)}
     array_state = {t for t, value in zip(test.parameters, state, strict=False) if value in arrays}
-    scalar_state = {*test.parameters[:count]} - array_state
-    allowed = scalar_state | {value for value in test.parameters[count:] if is_scalar(value.type)}
-    return _is_scalar_test(test, allowed) and _is_elementwise_body(body, changing, shape)
+    scalar_state = {*test.parameters[:state_count]} - array_state
+    test_scalars = scalar_state | {value for value in test.parameters[state_count:] if is_scalar(value.type)}
+    return _is_scalar_test(test, test_scalars) and _is_elementwise_body(body, changing_scalars, shape)
 
 
 def _is_number(node: Node) -> bool:
     """Return whether a node computes a scalar without side effects; it may raise."""
-    constant = node.op.name == "constant" and is_scalar(node.results[0].type)
-    return constant or (lowering_class(node) == "scalar" and node.effects in (Effects.PURE, Effects.RAISE))
+    is_constant = node.op.name == "constant" and is_scalar(node.results[0].type)
+    return is_constant or (lowering_class(node) == "scalar" and node.effects in (Effects.PURE, Effects.RAISE))
 
 
-def _is_scalar_test(test: Graph, allowed: set[Value]) -> bool:
-    """Return whether the test consists of scalar nodes that read only `allowed` and each other."""
+def _is_scalar_test(test: Graph, scalars: set[Value]) -> bool:
+    """Return whether the test consists of scalar nodes that read only `scalars` and each other."""
     for node in test.nodes:
-        if not _is_number(node) or not allowed.issuperset(node.inputs):
+        if not _is_number(node) or not scalars.issuperset(node.inputs):
             return False
-        allowed.update(node.results)
-    return allowed.issuperset(test.outputs)
+        scalars.update(node.results)
+    return scalars.issuperset(test.outputs)
 
 
-def _is_elementwise_body(body: Graph, changing: set[Value], shape: tuple[int, ...]) -> bool:
+def _is_elementwise_body(body: Graph, changing_values: set[Value], shape: tuple[int, ...]) -> bool:
     """Return whether the body is elementwise, over arrays of the shape and loop-invariant numbers."""
-    changing = set(changing)
+    changing_values = set(changing_values)
     has_elements = False
     for node in body.nodes:
         if _is_number(node):
             if any(is_array(value.type) for value in node.inputs):
                 return False
-            if node.effects is not Effects.PURE or not changing.isdisjoint(node.inputs):
-                changing.update(node.results)
+            if node.effects is not Effects.PURE or not changing_values.isdisjoint(node.inputs):
+                changing_values.update(node.results)
             continue
         if lowering_class(node) != "element" or node.effects is not Effects.PURE or _has_rare_operands(node):
             return False
         for value in (*node.inputs, *node.results):
-            if value in changing or is_complex(value.type):
+            if value in changing_values or is_complex(value.type):
                 return False
             if is_array(value.type) and sizes(value.type) != shape:
                 return False
@@ -110,50 +110,52 @@ def _has_rare_operands(node: Node) -> bool:
 def _split_loop(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value]:
     """Add the scalar loop and the loop over blocks of elements; return the results of `node`."""
     test, body = node.regions
-    count = state_size(node)
-    # Positions in the inputs.
-    numbers = [i for i in range(count) if is_scalar(inputs[i].type)]
-    arrays = [i for i in range(count) if i not in numbers]
-    captured = [i for i in range(count, len(inputs)) if is_scalar(inputs[i].type)]
+    state_count = state_size(node)
+    # Positions in the inputs: of numbers and arrays of the state, and of captured numbers.
+    numbers = [i for i in range(state_count) if is_scalar(inputs[i].type)]
+    arrays = [i for i in range(state_count) if i not in numbers]
+    captured_numbers = [i for i in range(state_count, len(inputs)) if is_scalar(inputs[i].type)]
     b = GraphBuilder(copy, node.span)
     zero = b.constant(value=int64.numpy.type(0))
-    scalar_regions = [_counting_region(graph, numbers, captured, graph is body) for graph in (test, body)]
+    scalar_regions = [_counting_region(graph, numbers, captured_numbers, graph is body) for graph in (test, body)]
     scalar_loop = copy.add(
-        node.op, [*(inputs[i] for i in numbers), zero, *(inputs[i] for i in captured)], {"state": len(numbers) + 1},
+        node.op, [*(inputs[i] for i in numbers), zero, *(inputs[i] for i in captured_numbers)],
+        {"state": len(numbers) + 1},
         regions=scalar_regions, types=[*(node.results[i].type for i in numbers), zero.type], span=node.span,
     )  # fmt: skip
     test_copy, body_copy = Graph(test.name), Graph(body.name)
     for graph in (test_copy, body_copy):
-        for value in (zero, *(inputs[i] for i in arrays), scalar_loop.results[-1], *inputs[count:]):
+        for value in (zero, *(inputs[i] for i in arrays), scalar_loop.results[-1], *inputs[state_count:]):
             graph.add_parameter(value.type)
     test_copy.outputs = [GraphBuilder(test_copy).less(test_copy.parameters[0], test_copy.parameters[1 + len(arrays)])]
     block_step, *state_and_captures = body_copy.parameters
-    values = {body.parameters[i]: value for i, value in zip([*arrays, *range(count, len(inputs))],
-              [*state_and_captures[: len(arrays)], *state_and_captures[len(arrays) + 1 :]], strict=True)}  # fmt: skip
-    changing = {body.parameters[i] for i in numbers}
+    del state_and_captures[len(arrays)]  # the trip count, which only the test reads
+    positions = [*arrays, *range(state_count, len(inputs))]
+    values = {body.parameters[i]: value for i, value in zip(positions, state_and_captures, strict=True)}
+    changing_values = {body.parameters[i] for i in numbers}
     for inner in body.nodes:
-        if not changing.isdisjoint(inner.inputs) or inner.effects is not Effects.PURE:
-            changing.update(inner.results)
+        if not changing_values.isdisjoint(inner.inputs) or inner.effects is not Effects.PURE:
+            changing_values.update(inner.results)
             continue
         append_copy(body_copy, inner, values)
     one = GraphBuilder(body_copy).constant(value=int64.numpy.type(1))
     body_copy.outputs = [GraphBuilder(body_copy).add(block_step, one), *(values[body.outputs[i]] for i in arrays)]
     element_loop = copy.add(
-        node.op, [zero, *(inputs[i] for i in arrays), scalar_loop.results[-1], *inputs[count:]],
+        node.op, [zero, *(inputs[i] for i in arrays), scalar_loop.results[-1], *inputs[state_count:]],
         {"state": 1 + len(arrays), MARK: True}, regions=(test_copy, body_copy),
         types=[zero.type, *(node.results[i].type for i in arrays)], span=node.span,
     )  # fmt: skip
     result_by_position = dict(zip(numbers, scalar_loop.results, strict=False))
     result_by_position |= dict(zip(arrays, element_loop.results[1:], strict=True))
-    return [result_by_position[i] for i in range(count)]
+    return [result_by_position[i] for i in range(state_count)]
 
 
-def _counting_region(graph: Graph, numbers: Sequence[int], captured: Sequence[int], is_body: bool) -> Graph:
-    """Reduce a region to its scalars at the positions `numbers` and `captured`, and append the trip count."""
+def _counting_region(graph: Graph, numbers: Sequence[int], captured_numbers: Sequence[int], is_body: bool) -> Graph:
+    """Reduce a region to its scalars at the positions `numbers` and `captured_numbers`, and append the trip count."""
     copy = Graph(graph.name)
     values = {graph.parameters[i]: copy.add_parameter(graph.parameters[i].type) for i in numbers}
     trip_count = copy.add_parameter(GraphBuilder(Graph("")).constant(value=int64.numpy.type(0)).type)
-    values.update({graph.parameters[i]: copy.add_parameter(graph.parameters[i].type) for i in captured})
+    values.update({graph.parameters[i]: copy.add_parameter(graph.parameters[i].type) for i in captured_numbers})
     for node in graph.nodes:
         if _is_number(node):
             append_copy(copy, node, values)

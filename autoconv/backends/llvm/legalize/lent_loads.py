@@ -64,7 +64,7 @@ def _last_reader_position(
     load: Node, readers: dict[Value, list[Node]], outputs: set[Value], positions: dict[Node, int]
 ) -> int | None:
     """Return the position of the last node that reads the elements, views included; None for an output."""
-    last, worklist = positions[load], [load.results[0]]
+    last_position, worklist = positions[load], [load.results[0]]
     while worklist:
         value = worklist.pop()
         if value in outputs:
@@ -72,17 +72,17 @@ def _last_reader_position(
         for node in readers.get(value, ()):
             if node.regions:
                 return None
-            last = max(last, positions[node])
+            last_position = max(last_position, positions[node])
             if _may_be_view(node.op):
                 worklist += node.results
-    return last
+    return last_position
 
 
 def _may_be_view(op: Op) -> bool:
     """Return whether a result may be a view of the operand, so that its readers read the operand's elements."""
     traits = op.traits
-    computes = traits.elementwise or traits.reduction is not None
-    return traits.view or traits.may_alias or traits.same_order or not computes
+    makes_new_array = traits.elementwise or traits.reduction is not None
+    return traits.view or traits.may_alias or traits.same_order or not makes_new_array
 
 
 def _may_write(node: Node, array: Value, overlaps: Overlaps) -> bool:

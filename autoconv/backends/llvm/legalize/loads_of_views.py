@@ -1,6 +1,6 @@
 """Replace a new dimension of a loaded value by the load of a view that has this dimension.
 
-Fused loops read views in place. Without this, a kernel would compute a value of sizes known only at run time.
+Fused loops read views in place; a kernel would compute `expand_dims` of a value whose sizes are known only at run time.
 
     before   %x = array_load(%part): float64[?]; %column = expand_dims(%x, axis=1): float64[?,1]
     after    %view = array_view(%part, spec=(Slice(), NewAxis())); %column = array_load(%view): float64[?,1]
@@ -30,7 +30,7 @@ class _ViewLoads(Rewriter[None]):
         super().__init__(graph, shared, copies)
         self._arrays: dict[Value, Value] = {}
         # The operands of products, which have forms of their own (see `array_reductions`).
-        self._factors = {value for node in graph.nodes if node.op.name == "matmul" for value in node.inputs}
+        self._product_operands = {value for node in graph.nodes if node.op.name == "matmul" for value in node.inputs}
 
     def node(self, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
         if node.effects.must_run and not node.op.traits.allocates:
@@ -43,7 +43,7 @@ class _ViewLoads(Rewriter[None]):
         if node.op.name == "reshape" and _is_identity_reshape(node):
             self._arrays[node.results[0]] = array
             return inputs[:1]
-        if node.op.name != "expand_dims" or node.results[0] in self._factors:
+        if node.op.name != "expand_dims" or node.results[0] in self._product_operands:
             return None
         if not isinstance(node.attributes["axis"], int):
             return None

@@ -3,8 +3,8 @@
     before   %sorted = sort(%x, axis=-1): float64[1000]; %middle = gather(%sorted, %places, axis=0): float64[2]
     after    %middle = order_statistics(%x, %places, axis=0): float64[2]
 
-A sort whose result is only read at a few positions takes linear time. Short rows of known length are sorted, which is
-as quick.
+Where the result of a sort is read at few positions only, a selection takes linear time. Short rows of known length are
+sorted, which is as quick.
 """
 
 from __future__ import annotations
@@ -36,18 +36,18 @@ _MAX_POSITIONS = 8
 
 def select_order_statistics(graph: Graph) -> Graph:
     """Return the graph, regions included, with selections in the place of sorts that are read at few positions."""
-    readers: Counter[Value] = Counter()
-    picks: Counter[Value] = Counter()
+    reader_counts: Counter[Value] = Counter()
+    pick_counts: Counter[Value] = Counter()
     for inner in _graphs(graph):
-        readers.update(inner.outputs)
+        reader_counts.update(inner.outputs)
         for node in inner.nodes:
-            readers.update(node.inputs)
-            picks.update(node.inputs[:1] if _is_pick(node) else ())
-    if not any(_is_selectable(value, readers, picks) for value in picks):
+            reader_counts.update(node.inputs)
+            pick_counts.update(node.inputs[:1] if _is_pick(node) else ())
+    if not any(_is_selectable(value, reader_counts, pick_counts) for value in pick_counts):
         return graph
 
     def rewrite(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
-        if not _is_pick(node) or not _is_selectable(node.inputs[0], readers, picks):
+        if not _is_pick(node) or not _is_selectable(node.inputs[0], reader_counts, pick_counts):
             return None
         sort = inputs[0].node
         assert sort is not None
@@ -71,7 +71,7 @@ def _graphs(graph: Graph) -> list[Graph]:
     return result
 
 
-def _is_selectable(value: Value, readers: Counter[Value], picks: Counter[Value]) -> bool:
+def _is_selectable(value: Value, reader_counts: Counter[Value], pick_counts: Counter[Value]) -> bool:
     """Return whether the value is the result of a sort, and all its readers read few positions."""
     node = value.node
     if node is None or node.op.name != "sort" or node.attributes.get("descending"):
@@ -82,7 +82,7 @@ def _is_selectable(value: Value, readers: Counter[Value], picks: Counter[Value])
     size = shape[normalised_axis(node.attributes["axis"], len(shape))]
     if isinstance(size, int) and size <= _MAX_SORTED_ROW:
         return False
-    return readers[value] == picks[value] <= _MAX_READERS and current_target().has_libraries
+    return reader_counts[value] == pick_counts[value] <= _MAX_READERS and current_target().has_libraries
 
 
 def _is_pick(node: Node) -> bool:
@@ -108,8 +108,8 @@ def _is_pick(node: Node) -> bool:
     return has_few_positions and normalised_axis(node.attributes["axis"], len(shape)) == axis
 
 
-def _is_within(index: Any, size: Any) -> bool:
-    return not isinstance(size, int) or -size <= index < size
+def _is_within(position: Any, size: Any) -> bool:
+    return not isinstance(size, int) or -size <= position < size
 
 
 def _constant_position(copy: Graph, node: Node) -> Value:

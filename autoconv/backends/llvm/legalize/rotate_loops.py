@@ -37,16 +37,17 @@ def _is_rotatable(node: Node) -> bool:
     if not node.op.traits.repeats or leads_to_recursion(node):
         return False
     test, body = node.regions
-    state = state_size(node)
-    has_same_outputs = [value.type for value in body.outputs] == [value.type for value in test.parameters[:state]]
-    has_same_inputs = [value.type for value in node.inputs] == [value.type for value in test.parameters]
+    state_count = state_size(node)
+    parameter_types = [value.type for value in test.parameters]
+    outputs_fit_state = [value.type for value in body.outputs] == parameter_types[:state_count]
+    inputs_fit_parameters = [value.type for value in node.inputs] == parameter_types
     has_loops = any(lowering_class(inner) in _LOOP_CLASSES for inner in test.nodes)
-    return has_same_outputs and has_same_inputs and is_scalar(test.outputs[0].type) and has_loops
+    return outputs_fit_state and inputs_fit_parameters and is_scalar(test.outputs[0].type) and has_loops
 
 
 def _rotate_loop(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value]:
     test, body = node.regions
-    count = state_size(node)
+    state_count = state_size(node)
     (condition,) = _inline(copy, test, inputs)
     new_test, new_body = Graph(test.name), Graph(body.name)
     for graph in (new_test, new_body):
@@ -55,10 +56,10 @@ def _rotate_loop(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value
             graph.add_parameter(value.type, value.name)
     new_test.outputs = new_test.parameters[:1]
     state = _inline(new_body, body, new_body.parameters[1:])
-    new_body.outputs = [*_inline(new_body, test, [*state, *new_body.parameters[1 + count :]]), *state]
+    new_body.outputs = [*_inline(new_body, test, [*state, *new_body.parameters[1 + state_count :]]), *state]
     loop = copy.add_replacement(
-        node, node.op, [condition, *inputs], {**node.attributes, "state": count + 1}, regions=(new_test, new_body),
-        types=[condition.type, *(value.type for value in node.results)],
+        node, node.op, [condition, *inputs], {**node.attributes, "state": state_count + 1},
+        regions=(new_test, new_body), types=[condition.type, *(value.type for value in node.results)],
     )  # fmt: skip
     return loop.results[1:]
 

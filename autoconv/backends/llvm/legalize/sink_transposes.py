@@ -39,8 +39,8 @@ def sink_transposes(graph: Graph) -> Graph:
     if not any(_perm_of(value) for node in graph.walk() for value in node.results):
         return graph
     copy = clone(graph, _sink)
-    for part in (copy, *dict.fromkeys(region for node in copy.walk() for region in node.regions)):
-        remove_dead_nodes(part)
+    for subgraph in (copy, *dict.fromkeys(region for node in copy.walk() for region in node.regions)):
+        remove_dead_nodes(subgraph)
     return copy
 
 
@@ -55,23 +55,20 @@ def _sink(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value] | Non
         return None
     if node.op.name in ("transpose", "matrix_transpose"):
         return _merge_transposes(copy, node, inputs[0], perm)
-    rule = (
-        _sink_below_elementwise
-        if node.op.traits.elementwise or _generates_elements(node)
-        else _sink_below_reduction
-        if node.op.traits.reduction is not None and "axis" in node.attributes
-        else _sink_below_axis_op
-        if node.op.name in _AXIS_OPS
-        else _sink_below_slice
-        if node.op.name == "get_item"
-        else None
-    )
-    replacement = None if rule is None else rule(copy, node, inputs, perm)
+    replacement = None
+    if node.op.traits.elementwise or _generates_elements(node):
+        replacement = _sink_below_elementwise(copy, node, inputs, perm)
+    elif node.op.traits.reduction is not None and "axis" in node.attributes:
+        replacement = _sink_below_reduction(node, inputs, perm)
+    elif node.op.name in _AXIS_OPS:
+        replacement = _sink_below_axis_op(node, inputs, perm)
+    elif node.op.name == "get_item":
+        replacement = _sink_below_slice(node, inputs, perm)
     if replacement is None:
         return None
     operands, attributes, result_perm = replacement
-    (inner,) = copy.add_replacement(node, node.op, operands, attributes).results
-    return [_transpose(copy, node, inner, result_perm)]
+    (untransposed_result,) = copy.add_replacement(node, node.op, operands, attributes).results
+    return [_transpose(copy, node, untransposed_result, result_perm)]
 
 
 def take_transposed_outputs(graph: Graph) -> frozenset[int]:
@@ -113,6 +110,7 @@ def _generates_elements(node: Node) -> bool:
     return len(node.inputs) == 1 and traits.shape_only == (0,) and traits.generates and not traits.sizes
 
 
+# Operands and attributes of the node on untransposed operands, and the permutation of its result.
 Replacement = tuple[list[Value], dict[str, Any], Perm]
 
 
@@ -159,11 +157,11 @@ def _sink_below_elementwise(copy: Graph, node: Node, inputs: Sequence[Value], pe
 
 def _untransposed_operand(copy: Graph, node: Node, value: Value, perm: Perm) -> Value | None:
     """Return the operand whose transposition by `perm` is `value`; None if that needs a copy of an array."""
-    own_perm = _perm_of(value)
-    if own_perm == perm and value.node is not None:
+    value_perm = _perm_of(value)
+    if value_perm == perm and value.node is not None:
         return value.node.inputs[0]
     shape = getattr(value.type, "shape", None)
-    if own_perm is not None or shape is None:
+    if value_perm is not None or shape is None:
         return None
     if not shape:
         return value
@@ -182,7 +180,7 @@ def _untransposed_operand(copy: Graph, node: Node, value: Value, perm: Perm) -> 
     return None
 
 
-def _sink_below_reduction(copy: Graph, node: Node, inputs: Sequence[Value], perm: Perm) -> Replacement | None:
+def _sink_below_reduction(node: Node, inputs: Sequence[Value], perm: Perm) -> Replacement | None:
     if len(inputs) != 1 or inputs[0].node is None:
         return None
     axis_attribute, rank = node.attributes["axis"], len(perm)
@@ -196,21 +194,21 @@ def _sink_below_reduction(copy: Graph, node: Node, inputs: Sequence[Value], perm
     else:
         kept_axes = [axis for position, axis in enumerate(perm) if position not in axes]
         result_perm = tuple(sorted(kept_axes).index(axis) for axis in kept_axes)
-    inner = None if axis_attribute is None else tuple(sorted(perm[axis] for axis in axes))
-    return [inputs[0].node.inputs[0]], {**node.attributes, "axis": inner}, result_perm
+    inner_axes = None if axis_attribute is None else tuple(sorted(perm[axis] for axis in axes))
+    return [inputs[0].node.inputs[0]], {**node.attributes, "axis": inner_axes}, result_perm
 
 
-def _sink_below_axis_op(copy: Graph, node: Node, inputs: Sequence[Value], perm: Perm) -> Replacement | None:
+def _sink_below_axis_op(node: Node, inputs: Sequence[Value], perm: Perm) -> Replacement | None:
     operands = [value.node.inputs[0] for value in inputs if _perm_of(value) == perm and value.node is not None]
     axis = node.attributes.get("axis")
     if len(operands) < len(inputs) or axis is None:
         return None
     rank = len(perm)
-    inner = perm[axis % rank] if isinstance(axis, int) else tuple(sorted(perm[a % rank] for a in axis))
-    return operands, {**node.attributes, "axis": inner}, perm
+    inner_axis = perm[axis % rank] if isinstance(axis, int) else tuple(sorted(perm[a % rank] for a in axis))
+    return operands, {**node.attributes, "axis": inner_axis}, perm
 
 
-def _sink_below_slice(copy: Graph, node: Node, inputs: Sequence[Value], perm: Perm) -> Replacement | None:
+def _sink_below_slice(node: Node, inputs: Sequence[Value], perm: Perm) -> Replacement | None:
     """Apply constant positions and slices to the operand of the transpose."""
     spec, source = node.attributes["spec"], inputs[0].node
     if source is None or len(inputs) != 1 or not all(isinstance(entry, (At, Slice, Rest)) for entry in spec):

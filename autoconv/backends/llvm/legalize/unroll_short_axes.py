@@ -40,27 +40,29 @@ def unroll_components(graph: Graph) -> Graph:
 
     A node is split only if all readers of its result are split nodes or reductions.
     """
-    nodes = {node for part in _graphs(graph) for node in _unrollable_nodes(part)}
+    nodes = {node for subgraph in _graphs(graph) for node in _unrollable_nodes(subgraph)}
     if not nodes:
         return graph
-    parts: dict[Value, list[Value]] = {}
+    components_by_value: dict[Value, list[Value]] = {}
 
     def rewrite(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
         b = GraphBuilder(copy, node.span)
         if node in nodes:
-            count = sizes(node.results[0].type)[-1]
+            component_count = sizes(node.results[0].type)[-1]
             pairs = zip(node.inputs, inputs, strict=True)
-            operands = [parts.get(value) or _components(b, new, count) for value, new in pairs]
-            components = [getattr(b, node.op.name)(*(x[k] for x in operands), **node.attributes) for k in range(count)]
-            parts[node.results[0]] = components
+            operands = [components_by_value.get(value) or _components(b, new, component_count) for value, new in pairs]
+            components = [
+                getattr(b, node.op.name)(*(x[k] for x in operands), **node.attributes) for k in range(component_count)
+            ]
+            components_by_value[node.results[0]] = components
             return components[:1]  # never read
-        if node.inputs and node.inputs[0] in parts:
-            return [_reduce(b, node, parts[node.inputs[0]])]
+        if node.inputs and node.inputs[0] in components_by_value:
+            return [_reduce(b, node, components_by_value[node.inputs[0]])]
         return None
 
     copy = clone(graph, rewrite)
-    for part in _graphs(copy):
-        remove_dead_nodes(part)
+    for subgraph in _graphs(copy):
+        remove_dead_nodes(subgraph)
     return copy
 
 
@@ -101,9 +103,9 @@ def _can_reduce(node: Node) -> bool:
     reduction = node.op.traits.reduction
     if reduction is None or node.op.name == "sum_to_shape_of" or lowering_class(node) != "reduce":
         return False
-    last = len(sizes(node.inputs[0].type)) - 1
+    last_axis = len(sizes(node.inputs[0].type)) - 1
     keeps_dtype = node.results[0].dtype is node.inputs[0].dtype
-    return keeps_dtype and (reduction in _COMPONENT_REDUCTIONS or last not in reduced_axes(node))
+    return keeps_dtype and (reduction in _COMPONENT_REDUCTIONS or last_axis not in reduced_axes(node))
 
 
 def _components(b: GraphBuilder, value: Value, count: int) -> list[Value]:
@@ -123,26 +125,27 @@ def _drop_last_dimension(b: GraphBuilder, value: Value) -> Value:
     return b.get_item(value, spec=(Rest(), At(0)))
 
 
-def _reduce(b: GraphBuilder, node: Node, parts: list[Value]) -> Value:
+def _reduce(b: GraphBuilder, node: Node, components: list[Value]) -> Value:
     """Reduce a value in components."""
     (result,) = node.results
-    axes, last = reduced_axes(node), len(sizes(node.inputs[0].type)) - 1
+    axes, last_axis = reduced_axes(node), len(sizes(node.inputs[0].type)) - 1
     shape: Any = sizes(result.type)
-    other_axes = tuple(sorted(axes - {last}))
+    other_axes = tuple(sorted(axes - {last_axis}))
     reduce, keepdims = getattr(b, node.op.name), bool(node.attributes.get("keepdims"))
-    if last in axes:
-        join = getattr(b, reduction_of(node).combine)
-        total = parts[0]
-        for part in parts[1:]:
-            total = join(total, part)
+    if last_axis in axes:
+        combine = getattr(b, reduction_of(node).combine)
+        total = components[0]
+        for component in components[1:]:
+            total = combine(total, component)
         total_over_all = reduce(total, axis=other_axes, keepdims=keepdims) if other_axes else total
         return total_over_all if sizes(total_over_all.type) == shape else b.reshape(total_over_all, shape=shape)
-    columns = [reduce(part, axis=other_axes, keepdims=keepdims) for part in parts]
+    reduced_components = [reduce(component, axis=other_axes, keepdims=keepdims) for component in components]
     component_shape = (*shape[:-1], 1)
-    reshaped = [
-        b.fill(c, shape=component_shape) if is_scalar(c.type) else b.reshape(c, shape=component_shape) for c in columns
+    reshaped_components = [
+        b.fill(x, shape=component_shape) if is_scalar(x.type) else b.reshape(x, shape=component_shape)
+        for x in reduced_components
     ]
-    return b.concat(*reshaped, axis=len(shape) - 1)
+    return b.concat(*reshaped_components, axis=len(shape) - 1)
 
 
 __all__ = ["unroll_components"]

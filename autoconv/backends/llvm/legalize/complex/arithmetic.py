@@ -26,21 +26,21 @@ def product(b: GraphBuilder, x: Parts, y: Parts) -> Parts:
 def quotient(b: GraphBuilder, x: Parts, y: Parts) -> Parts:
     """Divide by Smith's method (Algorithm 116, 1962).
 
-    It divides by the larger part of the divisor first, so that squares do not overflow.
+    The larger part of the divisor divides first, so that squares do not overflow.
     """
     (xr, xi), (yr, yi) = x, y
-    swaps = b.greater_equal(b.abs(yr), b.abs(yi))
-    large, small = b.select(swaps, yr, yi), b.select(swaps, yi, yr)
-    divisor_is_zero = b.equal(large, 0.0)  # then both parts are 0
-    ratio = b.divide(small, large)
-    scale = b.divide(1.0, b.add(large, b.multiply(small, ratio)))
-    first, second = b.select(swaps, xr, xi), b.select(swaps, xi, xr)
+    is_real_max = b.greater_equal(b.abs(yr), b.abs(yi))
+    larger_part, smaller_part = b.select(is_real_max, yr, yi), b.select(is_real_max, yi, yr)
+    is_divisor_zero = b.equal(larger_part, 0.0)  # then both parts are 0
+    ratio = b.divide(smaller_part, larger_part)
+    scale = b.divide(1.0, b.add(larger_part, b.multiply(smaller_part, ratio)))
+    first, second = b.select(is_real_max, xr, xi), b.select(is_real_max, xi, xr)
     real = b.multiply(b.add(first, b.multiply(second, ratio)), scale)
     scaled_first = b.multiply(first, ratio)
-    imag = b.multiply(b.select(swaps, b.subtract(second, scaled_first), b.subtract(scaled_first, second)), scale)
+    imag = b.multiply(b.select(is_real_max, b.subtract(second, scaled_first), b.subtract(scaled_first, second)), scale)
     magnitude = b.abs(yr)
-    real = b.select(divisor_is_zero, b.divide(xr, magnitude), real)
-    return real, b.select(divisor_is_zero, b.divide(xi, magnitude), imag)
+    real = b.select(is_divisor_zero, b.divide(xr, magnitude), real)
+    return real, b.select(is_divisor_zero, b.divide(xi, magnitude), imag)
 
 
 def fused_product(b: GraphBuilder, x: Parts, y: Parts) -> Parts:
@@ -63,12 +63,12 @@ def power(b: GraphBuilder, node: Node, operands: Any) -> Any:
     """
     x, y = operands
     parts = _power(b, node, x, y)
-    zero_base = b.logical_and(b.equal(x[0], 0.0), b.equal(x[1], 0.0))
-    exponent_is_zero = b.logical_and(b.equal(y[0], 0.0), b.equal(y[1], 0.0))
+    is_base_zero = b.logical_and(b.equal(x[0], 0.0), b.equal(x[1], 0.0))
+    is_exponent_zero = b.logical_and(b.equal(y[0], 0.0), b.equal(y[1], 0.0))
     zero = b.zeros_like(parts[0])
-    at_zero = b.select(b.greater(y[0], 0.0), zero, b.add(zero, float("nan")))
-    real, imag = b.select(zero_base, at_zero, parts[0]), b.select(zero_base, at_zero, parts[1])
-    return b.select(exponent_is_zero, b.ones_like(real), real), b.select(exponent_is_zero, zero, imag)
+    power_of_zero = b.select(b.greater(y[0], 0.0), zero, b.add(zero, float("nan")))
+    real, imag = b.select(is_base_zero, power_of_zero, parts[0]), b.select(is_base_zero, power_of_zero, parts[1])
+    return b.select(is_exponent_zero, b.ones_like(real), real), b.select(is_exponent_zero, zero, imag)
 
 
 def _power(b: GraphBuilder, node: Node, x: Parts, y: Parts) -> Parts:
@@ -76,17 +76,17 @@ def _power(b: GraphBuilder, node: Node, x: Parts, y: Parts) -> Parts:
     if exponent is not None and exponent.op.name == "constant":
         array = np.asarray(exponent.attributes["value"])
         numbers = np.unique(array)
-        is_int64_scalar = (numbers.imag == 0) & (numbers.real == np.trunc(numbers.real))
-        is_int64_scalar &= np.abs(numbers.real) < _MAX_EXPONENT
+        is_integer = (numbers.imag == 0) & (numbers.real == np.trunc(numbers.real))
+        is_integer &= np.abs(numbers.real) < _MAX_EXPONENT
         shape = sizes(node.results[0].type)
-        if numbers.size == 1 and is_int64_scalar.all() and sizes(node.inputs[0].type) == shape:
+        if numbers.size == 1 and is_integer.all() and sizes(node.inputs[0].type) == shape:
             return _power_of_constant(b, x, int(numbers[0].real))
-        if not is_int64_scalar.any():
+        if not is_integer.any():
             return _power_by_logarithm(b, x, y)
     (yr, yi) = y
     magnitude = b.abs(yr)
-    is_int64_scalar = b.logical_and(b.equal(yi, 0.0), b.equal(yr, b.trunc(yr)))
-    is_small = b.logical_and(b.less(magnitude, float(_MAX_EXPONENT)), is_int64_scalar)
+    is_integer = b.logical_and(b.equal(yi, 0.0), b.equal(yr, b.trunc(yr)))
+    is_small = b.logical_and(b.less(magnitude, float(_MAX_EXPONENT)), is_integer)
     by_squares = _power_by_squaring(b, x, y, b.select(is_small, magnitude, b.zeros_like(magnitude)))
     general = _power_by_logarithm(b, x, y)
     return b.select(is_small, by_squares[0], general[0]), b.select(is_small, by_squares[1], general[1])
@@ -117,24 +117,24 @@ def _power_by_squaring(b: GraphBuilder, x: Parts, y: Parts, magnitude: Value) ->
     squares = [x]
     for bit in range(7):
         is_set = b.not_equal(b.bitwise_and(bits, 1 << bit), 0)
-        extended = plain_product(b, result, square)
-        result = b.select(is_set, extended[0], result[0]), b.select(is_set, extended[1], result[1])
+        next_result = plain_product(b, result, square)
+        result = b.select(is_set, next_result[0], result[0]), b.select(is_set, next_result[1], result[1])
         square = plain_product(b, square, square)
         squares.append(square)
-    for n, exact in ((1, x), (2, squares[1]), (3, plain_product(b, x, squares[1]))):
+    for n, exact_power in ((1, x), (2, squares[1]), (3, plain_product(b, x, squares[1]))):
         is_exponent = b.equal(yr, float(n))
-        result = b.select(is_exponent, exact[0], result[0]), b.select(is_exponent, exact[1], result[1])
+        result = b.select(is_exponent, exact_power[0], result[0]), b.select(is_exponent, exact_power[1], result[1])
     inverse = quotient(b, one, result)
-    negative = b.less(yr, 0.0)
-    return b.select(negative, inverse[0], result[0]), b.select(negative, inverse[1], result[1])
+    is_negative = b.less(yr, 0.0)
+    return b.select(is_negative, inverse[0], result[0]), b.select(is_negative, inverse[1], result[1])
 
 
 def _power_by_logarithm(b: GraphBuilder, x: Parts, y: Parts) -> Parts:
-    """Return exp(y · log(x)). It is computed in float64 for float32 as well, which would lose digits."""
+    """Return exp(y · log(x)), computed in float64: in float32, digits would be lost."""
     dtype = x[0].dtype
     if dtype is not float64:
-        wide = [tuple(b.cast(part, dtype=float64) for part in pair) for pair in (x, y)]
-        real, imag = _power_by_logarithm(b, *wide)  # type: ignore[arg-type]
+        float64_pairs = [tuple(b.cast(part, dtype=float64) for part in pair) for pair in (x, y)]
+        real, imag = _power_by_logarithm(b, *float64_pairs)  # type: ignore[arg-type]
         return b.cast(real, dtype=dtype), b.cast(imag, dtype=dtype)
     log_magnitude, angle = functions.log(b, *x)
     real, imag = plain_product(b, y, (log_magnitude, angle))
@@ -148,7 +148,7 @@ def _power_by_logarithm(b: GraphBuilder, x: Parts, y: Parts) -> Parts:
 
 
 def prod(b: GraphBuilder, node: Node, operands: Any) -> Any:
-    """Multiply along axes, as NumPy does: up to 8 elements in order; more by halves, until one element is left."""
+    """Multiply along axes, as NumPy does: up to 8 elements in order; more by multiplying one half by the other."""
     ((xr, xi),) = operands
     shape, axis_attribute = sizes(xr.type), node.attributes.get("axis")
     if not is_complex(node.results[0].type) or not node.attributes.keys() <= {"axis", "keepdims", "dtype"}:
@@ -174,18 +174,19 @@ def _slice_parts(b: GraphBuilder, x: Parts, axis: int, index: Entry) -> Parts:
 
 def _multiply_along_axis(b: GraphBuilder, x: Parts, axis: int, size: int) -> Parts:
     if size <= 8:
-        rows = [_slice_parts(b, x, axis, Slice(i, i + 1, None)) for i in range(size)]
-        total = rows[0]
-        for row in rows[1:]:
-            total = product(b, total, row)
+        slices = [_slice_parts(b, x, axis, Slice(i, i + 1, None)) for i in range(size)]
+        total = slices[0]
+        for slice_ in slices[1:]:
+            total = product(b, total, slice_)
         return total
     while size > 1:
         half = size // 2
-        paired = product(b, *(_slice_parts(b, x, axis, Slice(at, at + half, None)) for at in (0, half)))
+        products = product(b, *(_slice_parts(b, x, axis, Slice(start, start + half, None)) for start in (0, half)))
         if size % 2:
-            last = _slice_parts(b, x, axis, Slice(size - 1, size, None))
-            paired = tuple(b.concat(part, last_part, axis=axis) for part, last_part in zip(paired, last, strict=True))
-        x, size = paired, half + size % 2
+            last_slice = _slice_parts(b, x, axis, Slice(size - 1, size, None))
+            pairs = zip(products, last_slice, strict=True)
+            products = tuple(b.concat(part, last_part, axis=axis) for part, last_part in pairs)
+        x, size = products, half + size % 2
     return x
 
 

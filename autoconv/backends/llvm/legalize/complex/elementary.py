@@ -18,7 +18,8 @@ from autoconv.ops.elementwise.complex_inverses import INVERSES, rotated_rule
 
 Parts = tuple[Value, Value]
 _INFINITY = float("inf")
-# Bounds beyond which numbers are scaled before they are squared, each with its (even) exponent of two.
+# (upper bound, exponent of two for numbers above it, lower bound, exponent for numbers below it): numbers beyond the
+# bounds are scaled before they are squared. Exponents are even.
 _SCALES = {float32: (2.0**40, -80, 2.0**-40, 80), float: (2.0**400, -600, 2.0**-400, 600)}
 
 
@@ -28,34 +29,37 @@ def _is_single(x: Value) -> bool:
 
 def _sort_magnitudes(b: GraphBuilder, x: Any, y: Any) -> tuple[Any, Any]:
     """Return the larger and the smaller of two magnitudes."""
-    order = b.greater(x, y)
-    return b.select(order, x, y), b.select(order, y, x)
+    is_ordered = b.greater(x, y)
+    return b.select(is_ordered, x, y), b.select(is_ordered, y, x)
 
 
 def _scale(b: GraphBuilder, magnitude: Any) -> tuple[Any, Callable[[Callable[[int], float]], Any]]:
-    """Return a power of two that brings a magnitude near 1, and a function that evaluates others at its exponent.
+    """Return a power of two that brings a magnitude near 1, and a function that computes other values.
+
+    That function takes a function of the exponent, and selects its value at the exponent of each magnitude.
 
     The exponent is 0 where no scaling is needed.
     """
-    high, shrink, low, grow = _SCALES[float32 if _is_single(magnitude) else float]
-    is_large, is_small, ones = b.greater(magnitude, high), b.less(magnitude, low), b.ones_like(magnitude)
+    upper_bound, large_exponent, lower_bound, small_exponent = _SCALES[float32 if _is_single(magnitude) else float]
+    is_large, is_small, ones = b.greater(magnitude, upper_bound), b.less(magnitude, lower_bound), b.ones_like(magnitude)
 
     def select_by_exponent(function: Callable[[int], float]) -> Any:
-        for_small, for_large, unscaled = (b.multiply(ones, function(n)) for n in (grow, shrink, 0))
+        for_small, for_large, unscaled = (b.multiply(ones, function(n)) for n in (small_exponent, large_exponent, 0))
         return b.select(is_large, for_large, b.select(is_small, for_small, unscaled))
 
     return select_by_exponent(lambda n: 2.0**n), select_by_exponent
 
 
 def exp(b: GraphBuilder, x: Value, y: Value) -> Parts:
+    # Beyond the limit, exp(x - limit) is multiplied by exp(limit) last: exp(x) alone would overflow.
     limit = 80.0 if _is_single(x) else 700.0
     is_large = b.greater(x, limit)
     magnitude = b.exp(b.select(is_large, b.subtract(x, limit), x))
     scale = b.select(is_large, b.multiply(b.ones_like(x), math.exp(limit)), b.ones_like(x))
     real = b.multiply(b.multiply(magnitude, b.cos(y)), scale)
     imag = b.multiply(b.multiply(magnitude, b.sin(y)), scale)
-    not_finite = b.logical_not(b.is_finite(y))
-    is_exact = b.logical_and(not_finite, b.is_inf(x))  # infinite or zero at any angle
+    is_not_finite = b.logical_not(b.is_finite(y))
+    is_exact = b.logical_and(is_not_finite, b.is_inf(x))  # infinite or zero at any angle
     real = b.select(is_exact, magnitude, real)
     imag = b.select(b.logical_and(is_exact, b.less(x, 0.0)), b.copysign(magnitude, y), imag)
     return real, b.select(b.equal(y, 0.0), y, imag)
@@ -72,25 +76,26 @@ def log(b: GraphBuilder, x: Value, y: Value) -> Parts:
     square = b.multiply_add(first, first, b.multiply(second, second))
     scaled_log = b.add(b.multiply(b.log(square), 0.5), select_by_exponent(lambda n: -n * math.log(2)))
     large_minus_one = b.subtract(large, 1.0)
-    parts = [(b.multiply(z, z), z) for z in (small, large_minus_one)]
-    (high, _), (low, _) = parts
-    errors = [b.multiply_add(z, z, b.negative(product)) for product, z in parts]
-    total = b.add(high, low)
-    low_rounded = b.subtract(total, high)
-    rounding_error = b.add(b.subtract(high, b.subtract(total, low_rounded)), b.subtract(low, low_rounded))
+    squares = [(b.multiply(z, z), z) for z in (small, large_minus_one)]
+    (main_square, _), (other_square, _) = squares
+    errors = [b.multiply_add(z, z, b.negative(product)) for product, z in squares]
+    total = b.add(main_square, other_square)
+    rounded_other = b.subtract(total, main_square)
+    rounded_main = b.subtract(total, rounded_other)
+    rounding_error = b.add(b.subtract(main_square, rounded_main), b.subtract(other_square, rounded_other))
     square_minus_one = b.add(b.add(b.multiply(large_minus_one, 2.0), total), b.add(rounding_error, b.add(*errors)))
     is_near_one = b.logical_and(b.greater(square, 0.5), b.less(square, 2.0))
     is_near_one = b.logical_and(is_near_one, b.equal(scale, 1.0))
-    near = b.log1p(b.select(is_near_one, square_minus_one, b.zeros_like(square_minus_one)))
-    real = b.select(is_near_one, b.multiply(near, 0.5), scaled_log)
+    log_square = b.log1p(b.select(is_near_one, square_minus_one, b.zeros_like(square_minus_one)))
+    real = b.select(is_near_one, b.multiply(log_square, 0.5), scaled_log)
     is_infinite = b.logical_or(b.is_inf(x), b.is_inf(y))
     return b.select(is_infinite, b.multiply(b.ones_like(x), _INFINITY), real), b.atan2(y, x)
 
 
 def expm1(b: GraphBuilder, x: Value, y: Value) -> Parts:
     """Follow NumPy: the cosine's distance from 1 is computed from the sine of half the angle."""
-    half = b.sin(b.multiply(y, 0.5))
-    real = b.subtract(b.multiply(b.expm1(x), b.cos(y)), b.multiply(b.multiply(half, half), 2.0))
+    sine_of_half = b.sin(b.multiply(y, 0.5))
+    real = b.subtract(b.multiply(b.expm1(x), b.cos(y)), b.multiply(b.multiply(sine_of_half, sine_of_half), 2.0))
     return real, b.multiply(b.exp(x), b.sin(y))
 
 
@@ -101,12 +106,12 @@ def log1p(b: GraphBuilder, x: Value, y: Value) -> Parts:
 
 
 def sqrt(b: GraphBuilder, x: Value, y: Value) -> Parts:
-    width, height = b.abs(x), b.abs(y)
-    scale, select_by_exponent = _scale(b, _sort_magnitudes(b, width, height)[0])
-    first, second = b.multiply(width, scale), b.multiply(height, scale)
+    abs_x, abs_y = b.abs(x), b.abs(y)
+    scale, select_by_exponent = _scale(b, _sort_magnitudes(b, abs_x, abs_y)[0])
+    first, second = b.multiply(abs_x, scale), b.multiply(abs_y, scale)
     length = b.sqrt(b.multiply_add(first, first, b.multiply(second, second)))
     root = b.multiply(b.sqrt(b.multiply(b.add(length, first), 0.5)), select_by_exponent(lambda n: 2.0 ** (-n // 2)))
-    other_part = b.select(b.equal(root, 0.0), root, b.divide(height, b.multiply(root, 2.0)))
+    other_part = b.select(b.equal(root, 0.0), root, b.divide(abs_y, b.multiply(root, 2.0)))
     is_right_half = b.greater_equal(x, 0.0)
     real, imag = b.select(is_right_half, root, other_part), b.select(is_right_half, other_part, root)
     infinity = b.multiply(b.ones_like(x), _INFINITY)
@@ -124,32 +129,32 @@ def _hyperbolic(b: GraphBuilder, x: Value) -> tuple[Any, Any, Any]:
     expm1 = b.expm1(b.select(is_large, b.subtract(magnitude, limit), magnitude))
     exponential = b.add(expm1, 1.0)
     ratio = b.divide(expm1, exponential)
-    half = b.multiply(exponential, 0.5)
-    sine = b.select(is_large, half, b.multiply(b.add(expm1, ratio), 0.5))
-    cosine = b.select(is_large, half, b.add(b.multiply(b.multiply(expm1, ratio), 0.5), 1.0))
+    half_exponential = b.multiply(exponential, 0.5)
+    sine = b.select(is_large, half_exponential, b.multiply(b.add(expm1, ratio), 0.5))
+    cosine = b.select(is_large, half_exponential, b.add(b.multiply(b.multiply(expm1, ratio), 0.5), 1.0))
     scale = b.select(is_large, b.multiply(b.ones_like(x), math.exp(limit)), b.ones_like(x))
     return b.copysign(sine, x), cosine, scale
 
 
 def sinh(b: GraphBuilder, x: Value, y: Value) -> Parts:
     sine, cosine, scale = _hyperbolic(b, x)
-    not_finite = b.logical_not(b.is_finite(y))
+    is_not_finite = b.logical_not(b.is_finite(y))
     real = b.multiply(b.multiply(sine, b.cos(y)), scale)
     imag = b.multiply(b.multiply(cosine, b.sin(y)), scale)
-    is_exact = b.logical_and(not_finite, b.logical_or(b.is_inf(x), b.equal(x, 0.0)))
+    is_exact = b.logical_and(is_not_finite, b.logical_or(b.is_inf(x), b.equal(x, 0.0)))
     return b.select(is_exact, b.select(b.is_inf(x), b.abs(x), x), real), b.select(b.equal(y, 0.0), y, imag)
 
 
 def cosh(b: GraphBuilder, x: Value, y: Value) -> Parts:
     sine, cosine, scale = _hyperbolic(b, x)
-    not_finite = b.logical_not(b.is_finite(y))
+    is_not_finite = b.logical_not(b.is_finite(y))
     real = b.multiply(b.multiply(cosine, b.cos(y)), scale)
     imag = b.multiply(b.multiply(sine, b.sin(y)), scale)
-    real = b.select(b.logical_and(not_finite, b.is_inf(x)), b.abs(x), real)
+    real = b.select(b.logical_and(is_not_finite, b.is_inf(x)), b.abs(x), real)
     is_real = b.equal(y, 0.0)
     sign = b.copysign(b.ones_like(x), b.select(b.is_nan(x), b.ones_like(x), x))
     signed_zero = b.select(is_real, b.multiply(y, sign), b.zeros_like(y))
-    return real, b.select(b.logical_or(is_real, b.logical_and(not_finite, b.equal(x, 0.0))), signed_zero, imag)
+    return real, b.select(b.logical_or(is_real, b.logical_and(is_not_finite, b.equal(x, 0.0))), signed_zero, imag)
 
 
 def tanh(b: GraphBuilder, x: Value, y: Value) -> Parts:
@@ -162,9 +167,9 @@ def tanh(b: GraphBuilder, x: Value, y: Value) -> Parts:
     asymptotic_imag = b.multiply(b.multiply(product, 4.0), b.exp(b.multiply(magnitude, -2.0)))
     real = b.select(is_large, b.copysign(b.ones_like(x), x), b.divide(b.multiply(sine, cosine), denominator))
     imag = b.select(is_large, asymptotic_imag, b.divide(product, denominator))
-    not_finite = b.logical_not(b.is_finite(y))
-    imag = b.select(b.logical_and(not_finite, b.is_inf(x)), b.copysign(b.zeros_like(y), y), imag)
-    is_undefined = b.logical_and(not_finite, b.logical_not(b.is_inf(x)))
+    is_not_finite = b.logical_not(b.is_finite(y))
+    imag = b.select(b.logical_and(is_not_finite, b.is_inf(x)), b.copysign(b.zeros_like(y), y), imag)
+    is_undefined = b.logical_and(is_not_finite, b.logical_not(b.is_inf(x)))
     nan = b.multiply(b.ones_like(x), float("nan"))
     real = b.select(is_undefined, b.select(b.equal(x, 0.0), x, nan), real)
     return real, b.select(b.equal(y, 0.0), y, imag)

@@ -60,12 +60,12 @@ def _checked_rule(function: str) -> Rule:
     """Return the rule of a function that may raise; a magnitude has a real part only."""
 
     def rule(b: GraphBuilder, node: Node, x: Any) -> Any:
-        return _parts(b, node, function, [part for operand in x for part in _pair(b, operand)])
+        return _checked_parts(b, node, function, [part for operand in x for part in _pair(b, operand)])
 
     return rule
 
 
-def _parts(b: GraphBuilder, node: Node, function: str, operands: list[Any]) -> Any:
+def _checked_parts(b: GraphBuilder, node: Node, function: str, operands: list[Any]) -> Any:
     if not BY_STEPS:
         return None
 
@@ -76,8 +76,8 @@ def _parts(b: GraphBuilder, node: Node, function: str, operands: list[Any]) -> A
 
 
 def _power(b: GraphBuilder, node: Node, x: Any) -> Any:
-    by_int = not isinstance(x[1], tuple) and (_dtype(x[1]) is not float64 or _is_small(node.inputs[1]))
-    return _checked_rule("power_by_int" if by_int else "power")(b, node, x)
+    has_int_exponent = not isinstance(x[1], tuple) and (_dtype(x[1]) is not float64 or _is_small(node.inputs[1]))
+    return _checked_rule("power_by_int" if has_int_exponent else "power")(b, node, x)
 
 
 def _is_small(exponent: Value) -> bool:
@@ -115,30 +115,27 @@ def _cast(b: GraphBuilder, node: Node, x: Any) -> Any:
 def _cmath(b: GraphBuilder, node: Node, x: Any) -> Any:
     function = node.attributes["function"]
     if function in REAL_OPERANDS:
-        return _parts(b, node, function, [_real(b, operand) for operand in x])
+        return _checked_parts(b, node, function, [_real(b, operand) for operand in x])
     if len(x) > 1:
         return None
     if function in BOOL_CMATH:
-        tests = [getattr(b, _TESTS[function])(part) for part in _pair(b, x[0])]
+        tests = [getattr(b, _OP_OF_TEST[function])(part) for part in _pair(b, x[0])]
         combined_test = getattr(b, "logical_and" if function == "isfinite" else "logical_or")(*tests)
         return b.python_cast(combined_test, dtype=bool_, weak=True)
-    return _checked_rule(function)(b, node, x) if function in FLOAT_CMATH or function in _NATIVE else None
+    return _checked_rule(function)(b, node, x) if function in FLOAT_CMATH or function in _CHECKED_CMATH else None
 
 
-_TESTS = {"isnan": "is_nan", "isinf": "is_inf", "isfinite": "is_finite"}
-_NATIVE = frozenset({
+_OP_OF_TEST = {"isnan": "is_nan", "isinf": "is_inf", "isfinite": "is_finite"}
+_CHECKED_CMATH = frozenset({
     "sqrt", "exp", "log", "log10", "sin", "cos", "tan", "sinh", "cosh", "tanh", "asin", "acos", "atan", "asinh",
     "acosh", "atanh",
 })  # fmt: skip
 
 PYTHON: dict[str, Rule] = {
     "python_add": _apply_to_parts("python_add"), "python_subtract": _apply_to_parts("python_subtract"),
-    "python_negative": _apply_to_parts(
-        "python_negative"
-    ), "python_multiply": _multiply, "python_divide": _checked_rule("divide"),
-    "python_abs": _checked_rule("abs"), "python_power": _power, "python_equal": _comparison(
-        "python_equal", "python_and"
-    ),
+    "python_negative": _apply_to_parts("python_negative"), "python_multiply": _multiply,
+    "python_divide": _checked_rule("divide"), "python_abs": _checked_rule("abs"), "python_power": _power,
+    "python_equal": _comparison("python_equal", "python_and"),
     "python_not_equal": _comparison("python_not_equal", "python_or"), "python_bool": _is_nonzero, "python_cast": _cast,
     "python_cmath": _cmath,
 }  # fmt: skip

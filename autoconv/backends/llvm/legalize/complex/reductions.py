@@ -60,10 +60,10 @@ def _has_nan(b: GraphBuilder, x: Parts) -> Any:
 
 def _extreme_indicators(b: GraphBuilder, x: Parts, largest: bool, axis: Any) -> Any:
     """Return ones at the extremes along the axis, or at the nans if there are any; zeros elsewhere."""
-    extreme, worst = (b.reduce_max, -math.inf) if largest else (b.reduce_min, math.inf)
+    extreme, least_extreme = (b.reduce_max, -math.inf) if largest else (b.reduce_min, math.inf)
     axes = None if axis is None else (axis,)
     is_candidate = b.equal(x[0], extreme(x[0], axis=axes, keepdims=True))
-    imag = b.select(is_candidate, x[1], b.multiply(b.ones_like(x[1]), worst))
+    imag = b.select(is_candidate, x[1], b.multiply(b.ones_like(x[1]), least_extreme))
     is_extreme = b.logical_and(is_candidate, b.equal(imag, extreme(imag, axis=axes, keepdims=True)))
     has_nan = _has_nan(b, x)
     return b.cast(b.select(b.reduce_any(has_nan, axis=axes, keepdims=True), has_nan, is_extreme), dtype=uint8)
@@ -91,11 +91,12 @@ def _extreme_rule(largest: bool) -> Rule:
         if not reduced_axes:
             return None
         kept_axes = [axis for axis in range(len(shape)) if axis not in reduced_axes]
-        flat_shape = (*(shape[axis] for axis in kept_axes), math.prod(shape[axis] for axis in reduced_axes))
-        lines = tuple(b.reshape(b.transpose(part, perm=(*kept_axes, *reduced_axes)), shape=flat_shape) for part in x[0])
-        last = len(kept_axes)
-        positions = b.numpy_argmax(_extreme_indicators(b, lines, largest, last), axis=last, keepdims=True)
-        parts = (b.take_along_axis(line, positions, axis=last) for line in lines)
+        line_shape = (*(shape[axis] for axis in kept_axes), math.prod(shape[axis] for axis in reduced_axes))
+        perm = (*kept_axes, *reduced_axes)
+        lines = tuple(b.reshape(b.transpose(part, perm=perm), shape=line_shape) for part in x[0])
+        joined_axis = len(kept_axes)
+        positions = b.numpy_argmax(_extreme_indicators(b, lines, largest, joined_axis), axis=joined_axis, keepdims=True)
+        parts = (b.take_along_axis(line, positions, axis=joined_axis) for line in lines)
         return tuple(b.reshape(part, shape=sizes(node.results[0].type)) for part in parts)
 
     return rule
@@ -106,10 +107,10 @@ def _clip(b: GraphBuilder, node: Node, x: Any) -> Any:
     if not all(isinstance(operand, tuple) for operand in x):
         return None
     number, low, high = x
-    return _select_in_order(b, _select_in_order(b, number, low, "greater"), high, "less")
+    return _first_in_order(b, _first_in_order(b, number, low, "greater"), high, "less")
 
 
-def _select_in_order(b: GraphBuilder, x: Any, y: Any, order: str) -> Any:
+def _first_in_order(b: GraphBuilder, x: Any, y: Any, order: str) -> Any:
     is_number = b.logical_not(b.logical_or(b.is_nan(x[1]), b.is_nan(y[1])))
     is_ordered = b.logical_and(getattr(b, order)(x[0], y[0]), is_number)
     is_tied = b.logical_and(b.equal(x[0], y[0]), getattr(b, f"{order}_equal")(x[1], y[1]))

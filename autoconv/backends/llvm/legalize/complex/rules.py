@@ -152,18 +152,18 @@ def _linear_rule(name: str) -> Rule:
     def rule(b: GraphBuilder, node: Node, operands: Any) -> Any:
         if any(not is_ranked_complex(value.type) for value in node.results):
             return None
-        columns: list[Any] = []
+        results_by_part: list[Any] = []
         attributes = _real_attributes(node)
         for index in range(2):
             parts = [x[index] if isinstance(x, tuple) else x for x in operands]
             if index and _has_real_values(node):
                 return None
-            outcome = getattr(b, name)(*parts, **attributes)
-            columns.append(outcome if isinstance(outcome, tuple) else (outcome,))
-            for part, result in zip(columns[-1], node.results, strict=True):
+            result_of_part = getattr(b, name)(*parts, **attributes)
+            results_by_part.append(result_of_part if isinstance(result_of_part, tuple) else (result_of_part,))
+            for part, result in zip(results_by_part[-1], node.results, strict=True):
                 part.type = part.type.with_shape(dimensions(result))  # the op's result rule may be less precise
-        pairs = list(zip(*columns, strict=True))
-        return pairs if len(node.results) != 1 else pairs[0]
+        parts_of_results = list(zip(*results_by_part, strict=True))
+        return parts_of_results if len(node.results) != 1 else parts_of_results[0]
 
     return rule
 
@@ -244,27 +244,28 @@ def _constant(b: GraphBuilder, node: Node, operands: Any) -> Any:
 
 def _irfft(b: GraphBuilder, node: Node, operands: Any) -> Any:
     """Cut or zero-pad to the length; for an odd length, append the mirror image and transform as complex numbers."""
-    ((xr, xi),), (*rows, size) = operands, sizes(node.results[0].type)
+    ((xr, xi),), (*batch_shape, size) = operands, sizes(node.results[0].type)
     length = sizes(xr.type)[-1]
     if not is_known((size, length)):
         return None
-    width = size // 2 + 1
-    if size < 1 or (length == width and size % 2 == 0):
+    spectrum_size = size // 2 + 1
+    if size < 1 or (length == spectrum_size and size % 2 == 0):
         return None
-    if length > width:
-        spec = (Rest(), Slice(None, width, None))
+    if length > spectrum_size:
+        spec = (Rest(), Slice(None, spectrum_size, None))
         xr, xi = b.get_item(xr, spec=spec), b.get_item(xi, spec=spec)
-    elif length < width:
-        paddings = (*[(0, 0)] * len(rows), (0, width - length))
+    elif length < spectrum_size:
+        paddings = (*[(0, 0)] * len(batch_shape), (0, spectrum_size - length))
         xr, xi = (b.pad(part, paddings=paddings, mode="CONSTANT", constant_values=0) for part in (xr, xi))
     norm = node.attributes.get("norm", "backward")
     if size % 2 == 0:
         return b.irfft(b.complex(xr, xi), length=size, norm=norm)
     tail_spec, head_spec = (Rest(), Slice(1, None, None)), (Rest(), Slice(None, 1, None))
     tail_real, tail_imag = b.get_item(xr, spec=tail_spec), b.get_item(xi, spec=tail_spec)
-    back_real, back_imag = (b.reverse(part, axis=(len(rows),)) for part in (tail_real, tail_imag))
-    real = b.concat(xr, back_real, axis=len(rows))
-    imag = b.concat(b.zeros_like(b.get_item(xi, spec=head_spec)), tail_imag, b.negative(back_imag), axis=len(rows))
+    mirrored_real, mirrored_imag = (b.reverse(part, axis=(len(batch_shape),)) for part in (tail_real, tail_imag))
+    real = b.concat(xr, mirrored_real, axis=len(batch_shape))
+    head_imag = b.zeros_like(b.get_item(xi, spec=head_spec))
+    imag = b.concat(head_imag, tail_imag, b.negative(mirrored_imag), axis=len(batch_shape))
     return b.real(b.ifft(b.complex(real, imag), axes=(-1,), norm=norm))
 
 
@@ -312,7 +313,7 @@ def _write_rule(name: str) -> Rule:
 
 def _allocate_parts(b: GraphBuilder, node: Node, operands: Any) -> Any:
     fill = node.attributes.get("fill")
-    result = b.array_new(*operands, **{**node.attributes, "fill": fill if fill is None or not fill else None})
+    result = b.array_new(*operands, **{**node.attributes, "fill": None if fill else fill})
     if fill:
         for part in ("real", "imag"):
             number = np.asarray(getattr(complex(fill), part), result.dtype.real_dtype.numpy)

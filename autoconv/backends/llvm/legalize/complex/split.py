@@ -178,32 +178,32 @@ class _Writer:
             for value, result in zip(node.results, copy.results, strict=True):
                 self.set(value, result)
             return
-        is_loop, count = node.op.traits.repeats, state_size(node)
-        first = int(node.op.traits.selects)  # number of operands that are no region parameters
-        outer_values = node.inputs[first:]
-        carried = [self._is_carried(node, i) for i in range(len(node.results))]
+        is_loop, state_count = node.op.traits.repeats, state_size(node)
+        non_parameter_count = int(node.op.traits.selects)  # the operand that selects an arm is no region parameter
+        outer_values = node.inputs[non_parameter_count:]
+        are_results_carried = [self._is_carried(node, i) for i in range(len(node.results))]
         writers = [_Writer(Graph(region.name)) for region in node.regions]
         for region, writer in zip(node.regions, writers, strict=True):
             for i, (value, outer) in enumerate(zip(region.parameters, outer_values, strict=True)):
-                is_carried = i < count and carried[i]
+                is_carried = i < state_count and are_results_carried[i]
                 writer.split_values[value] = self._new_parameter(writer.graph, value, outer, is_carried, is_loop)
             writer.write(region)
             if is_loop and region is node.regions[0]:
                 writer.graph.outputs = [writer.complex_value(value) for value in region.outputs]
             else:
-                writer.graph.outputs = _flatten(writer, region.outputs, carried)
-        are_split = [i < count and carried[i] for i in range(len(outer_values))]
-        inputs = [self.complex_value(value) for value in node.inputs[:first]]
+                writer.graph.outputs = _region_outputs(writer, region.outputs, are_results_carried)
+        are_split = [i < state_count and are_results_carried[i] for i in range(len(outer_values))]
+        inputs = [self.complex_value(value) for value in node.inputs[:non_parameter_count]]
         inputs += self._region_arguments(node, outer_values, writers, are_split)
         attributes = dict(node.attributes)
         if is_loop:
-            attributes |= {"state": count + sum(carried)}
+            attributes |= {"state": state_count + sum(are_results_carried)}
         types: list[Type] = []
-        for value, in_parts in zip(node.results, carried, strict=True):
+        for value, in_parts in zip(node.results, are_results_carried, strict=True):
             types += [_part_type(value.type)] * 2 if in_parts else [value.type]
         copy = self.graph.add_replacement(node, node.op, inputs, attributes, [w.graph for w in writers], types)
         results = iter(copy.results)
-        for value, in_parts in zip(node.results, carried, strict=True):
+        for value, in_parts in zip(node.results, are_results_carried, strict=True):
             self.set(value, (next(results), next(results)) if in_parts else next(results))
 
     def _region_arguments(
@@ -242,17 +242,17 @@ class _Writer:
         """
         if not is_ranked_complex(value.type):
             return _SplitValue(Value(graph, value.type, graph.unique_name(value.name)))
-        split = _SplitValue(None)
-        split.forms_read = set()
         if carried:
             real, imag = (Value(graph, _part_type(value.type), graph.unique_name(value.name)) for _ in range(2))
             return _SplitValue(None, (real, imag))
         if outer.type != value.type or not (is_loop or self.split_values[outer].parts is not None):
             return _SplitValue(Value(graph, value.type, graph.unique_name(value.name)))
+        split = _SplitValue(None)
+        split.forms_read = set()
         return split
 
 
-def _flatten(writer: _Writer, values: Sequence[Value], carried: Sequence[bool]) -> list[Value]:
+def _region_outputs(writer: _Writer, values: Sequence[Value], carried: Sequence[bool]) -> list[Value]:
     result: list[Value] = []
     for value, in_parts in zip(values, carried, strict=True):
         result += writer.parts(value) if in_parts else (writer.complex_value(value),)
