@@ -41,20 +41,20 @@ def partition(
     stage are independent of each other, and depend on earlier stages only. Constants belong to the parts that use them.
     """
     parts: dict[tuple[int, str, Node | None], Part] = {}
-    order = _EffectOrder()
+    effect_order = _EffectOrder()
     part_by_value: dict[Value, Part] = {}
     for node in graph.nodes:
         if is_constant(node) and not any(value in graph.outputs for value in node.results):
             continue
         device, separate_node = device_of(node), node if is_divided(node) else None
         joined_device = None if separate_node is not None else device
-        stage = order.earliest_stage(
+        stage = effect_order.earliest_stage(
             node, joined_device, [part_by_value[value] for value in node.inputs if value in part_by_value]
         )
         part = parts.setdefault((stage, device, separate_node), Part(device, stage, separate_node is not None))
         part.nodes.append(node)
         part_by_value.update(dict.fromkeys(node.results, part))
-        order.record(node, part)
+        effect_order.record(node, part)
     _connect(graph, parts.values(), part_by_value)
     for part in parts.values():
         _build(part, graph.name)
@@ -75,8 +75,8 @@ class _EffectOrder:
     """The order of side effects: what writes a resource follows its readers and writers; others follow each other."""
 
     def __init__(self) -> None:
-        self._written: dict[Hashable, Part] = {}
-        self._read: dict[Hashable, list[Part]] = {}
+        self._last_writers: dict[Hashable, Part] = {}
+        self._readers_since: dict[Hashable, list[Part]] = {}
 
     def earliest_stage(self, node: Node, device: str | None, sources: list[Part]) -> int:
         """Return the first stage in which a node may run, after the parts that its inputs come from.
@@ -85,19 +85,19 @@ class _EffectOrder:
         """
         predecessors = list(sources)
         for key in _effect_keys(node):
-            if key in self._written:
-                predecessors.append(self._written[key])
+            if key in self._last_writers:
+                predecessors.append(self._last_writers[key])
             if node.effects.must_run:
-                predecessors += self._read.get(key, ())
+                predecessors += self._readers_since.get(key, ())
         return max((part.stage + (part.is_divided or part.device != device) for part in predecessors), default=0)
 
     def record(self, node: Node, part: Part) -> None:
         for key in _effect_keys(node):
             if node.effects.must_run:
-                self._written[key] = part
-                self._read.pop(key, None)
+                self._last_writers[key] = part
+                self._readers_since.pop(key, None)
             else:
-                self._read.setdefault(key, []).append(part)
+                self._readers_since.setdefault(key, []).append(part)
 
 
 def _effect_keys(node: Node) -> list[Hashable]:
@@ -114,8 +114,8 @@ def _connect(graph: Graph, parts: Iterable[Part], part_by_value: dict[Value, Par
     for part in parts:
         part_nodes = set(part.nodes)
         operands = [value for node in part.nodes for value in node.inputs if value.node not in part_nodes]
-        part.inputs = [value for value in dict.fromkeys(operands) if value.node is None or not is_constant(value.node)
-                       or value in part_by_value]
+        copied = {v for v in operands if v.node is not None and is_constant(v.node) and v not in part_by_value}
+        part.inputs = [value for value in dict.fromkeys(operands) if value not in copied]
         for value in part.inputs:
             if value in part_by_value and value not in part_by_value[value].outputs:
                 part_by_value[value].outputs.append(value)
@@ -125,6 +125,7 @@ def _connect(graph: Graph, parts: Iterable[Part], part_by_value: dict[Value, Par
 
 
 def _build(part: Part, name: str) -> None:
+    """Build the graph of a part from its nodes, with copies of the constants that they use."""
     part.graph.name = name
     values = {value: part.graph.add_parameter(value.type, value.name) for value in part.inputs}
     for node in part.nodes:

@@ -48,10 +48,9 @@ class _Promotion(Rewriter[ReadOnlyArrays]):
 
     def __init__(self, graph: Graph, shared: ReadOnlyArrays, copies: dict[Graph, Graph] | None = None) -> None:
         super().__init__(graph, shared, copies)
-        self._arrays: dict[Value, Value] = {}  # results of loops that are also used as arrays
+        self._rebuilt_arrays: dict[Value, Value] = {}  # results of loops that are also used as arrays
 
     def type_of(self, value: Value) -> Type:
-        """Return the type of a value in the copy."""
         type_ = value.type
         if value not in self.shared.values or value in self.shared.arguments:
             return type_
@@ -65,8 +64,8 @@ class _Promotion(Rewriter[ReadOnlyArrays]):
         return super().rebuild()
 
     def output(self, position: int, value: Value) -> Value:
-        is_array = value in self._arrays and not self.shared.is_passed_on(self.graph, position)
-        return self._arrays[value] if is_array else self.values[value]
+        is_array = value in self._rebuilt_arrays and not self.shared.is_passed_on(self.graph, position)
+        return self._rebuilt_arrays[value] if is_array else self.values[value]
 
     def node(self, node: Node, inputs: list[Value]) -> Sequence[Value]:
         if node.op.name == "array_load" and node.inputs[0] in self.shared.values:
@@ -83,8 +82,8 @@ class _Promotion(Rewriter[ReadOnlyArrays]):
         if name == "array_new":
             shape, dtype, fill = (node.attributes[key] for key in ("shape", "dtype", "fill"))
             attributes = {"value": np.array(fill, dtype.numpy), "weak": False}
-            number = copy.add(OPS["constant"], (), attributes, span=node.span).results
-            return copy.add_replacement(node, OPS["fill"], number, {"shape": shape}).results[0]
+            fill_values = copy.add(OPS["constant"], (), attributes, span=node.span).results
+            return copy.add_replacement(node, OPS["fill"], fill_values, {"shape": shape}).results[0]
         op = OPS[node.op.traits.op_on_tensors]
         selected = copy.add_replacement(node, op, [self.values[node.inputs[0]]], node.attributes)
         return selected.results[0]
@@ -95,12 +94,12 @@ class _Promotion(Rewriter[ReadOnlyArrays]):
         types = [self.type_of(value) for value in node.results]
         rebuilt_results = [value for value in node.results if value in self.shared.rebuilt_results]
         # The loop test is evaluated before the loop, which may write to the test's operands.
-        tests_first = any(map(self._may_be_initial, rebuilt_results))
-        has_iterated = _append_region(copy, regions[0], inputs) if tests_first else None
+        must_test_first = any(map(self._may_be_initial, rebuilt_results))
+        has_iterated = _append_region(copy, regions[0], inputs) if must_test_first else None
         loop_copy = copy.add_replacement(node, node.op, inputs, node.attributes, regions, types)
         self.values.update(zip(node.results, loop_copy.results, strict=True))
         for value in rebuilt_results:
-            self._arrays[value] = self._rebuild_array(copy, value, has_iterated)
+            self._rebuilt_arrays[value] = self._rebuild_array(copy, value, has_iterated)
         return loop_copy.results
 
     def _may_be_initial(self, result: Value) -> bool:
@@ -111,8 +110,8 @@ class _Promotion(Rewriter[ReadOnlyArrays]):
     def _convert_input(self, copy: Graph, node: Node, position: int) -> Value:
         """Return an input in the copy: the contents where only those are used."""
         value = node.inputs[position]
-        if value in self._arrays and not self.shared.is_read(node, position):
-            return self._arrays[value]
+        if value in self._rebuilt_arrays and not self.shared.is_read(node, position):
+            return self._rebuilt_arrays[value]
         result = self.values[value]
         if node.op.traits.repeats and node.regions[1].parameters[position] in self.shared.values:
             if not isinstance(result.type, ArrayType):
@@ -155,8 +154,8 @@ def _array_attributes(array: Type) -> dict[str, Any]:
 def _build_arm(contents_and_initial: Sequence[Value], position: int) -> Graph:
     """Return an arm of the cond on whether the loop had an iteration: a new array of a tensor, or the initial array."""
     arm = Graph(("iterated", "not_iterated")[position])
-    values = [arm.add_parameter(value.type, value.name) for value in contents_and_initial]
-    contents, initial = values
+    parameters = [arm.add_parameter(value.type, value.name) for value in contents_and_initial]
+    contents, initial = parameters
     attributes = _array_attributes(initial.type)
     arm.outputs = [initial if position else arm.add(OPS["array_of"], [contents], attributes).results[0]]
     return arm

@@ -51,6 +51,7 @@ class _Simplifier(Rewriter[str]):
     def node(self, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
         rule, count_before = _RULES.get(node.op.name, _identity_of_op), len(self.copy.nodes)
         replacement = rule(self.copy, node, inputs) if len(node.results) == 1 else None
+        # An array that leaves the graph is replaced by a new value only, not by one that the caller may hold as well.
         is_new = replacement is not None and replacement.node in self.copy.nodes[count_before:]
         return None if replacement is None or not (is_new or self._escaping.isdisjoint(node.results)) else [replacement]
 
@@ -94,8 +95,9 @@ def _is_float(value: Value) -> bool:
     return isinstance(value.type, TensorType) and value.dtype.is_floating
 
 
-def _is_neutral(number: Any, neutral: Any, is_sum: bool) -> bool:
-    if number is None or number != neutral:
+def _is_neutral(number: Any, neutral_element: Any, is_sum: bool) -> bool:
+    """Return whether a number is the neutral element; of the zeros of floats only -0.0 is, for a sum."""
+    if number is None or number != neutral_element:
         return False
     return not (is_sum and isinstance(number, float)) or math.copysign(1.0, number) < 0
 
@@ -124,7 +126,7 @@ def _remove_identity(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value 
 def _subtract(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None:
     x, y = inputs
     number = _constant_number(y)
-    if number == 0 and math.copysign(1.0, number) > 0:
+    if number == 0 and math.copysign(1.0, number) > 0:  # -0.0 - (-0.0) is 0.0
         return _if_same_type(x, node)
     return None
 
@@ -233,8 +235,8 @@ def _represents_all(wide: DType, narrow: DType) -> bool:
 
     np.can_cast accepts 64-bit integers for float64, which rounds them to 53 bits.
     """
-    rounds = narrow.is_integer and narrow.size == 8 and not wide.is_integer
-    return not rounds and np.can_cast(narrow.numpy, wide.numpy, "safe")
+    may_round = narrow.is_integer and narrow.size == 8 and not wide.is_integer
+    return not may_round and np.can_cast(narrow.numpy, wide.numpy, "safe")
 
 
 def _reshape(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None:

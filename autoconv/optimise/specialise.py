@@ -40,6 +40,7 @@ from autoconv.optimise.symbolic.driver import has_symbols, note_sizes, result_ty
 from autoconv.optimise.symbolic.sizes import Sizes
 
 _MAX_ROUNDS = 4  # a static size may determine another one in the next round over the graph
+_MAX_SHAPE_ELEMENTS = 64  # of a result that is computed from shapes
 _MAX_WIDENINGS = 3  # iterations to a fixed point of a loop's state types; after them the declared ones are taken
 
 
@@ -91,8 +92,8 @@ def is_static(type_: Type) -> bool:
 def _remaining_work(graph: Graph) -> tuple[int, int]:
     """Return the number of non-constant nodes, and of values with unknown shapes: both fall while there is progress."""
     nodes = list(graph.walk())
-    unknown = sum(not is_static(value.type) for node in nodes for value in node.results)
-    return sum(node.op.name != "constant" for node in nodes), unknown
+    unknown_count = sum(not is_static(value.type) for node in nodes for value in node.results)
+    return sum(node.op.name != "constant" for node in nodes), unknown_count
 
 
 def _specialise_graph(
@@ -121,8 +122,10 @@ def _narrow(type_: Type, wide: Type) -> Type:
         return _narrow_array(type_, wide)
     if not isinstance(type_, TensorType) or not isinstance(wide, TensorType):
         return wide
-    fits = (type_.dtype, type_.weak) == (wide.dtype, wide.weak) and shapes_compatible(type_.shape, wide.shape)
-    return type_ if fits and (wide.shape is None or (type_.shape is not None and _is_as_precise(type_, wide))) else wide
+    is_compatible = (type_.dtype, type_.weak) == (wide.dtype, wide.weak) and shapes_compatible(type_.shape, wide.shape)
+    if not is_compatible or (type_.shape is None and wide.shape is not None):
+        return wide
+    return type_ if wide.shape is None or _is_as_precise(type_, wide) else wide
 
 
 def _narrow_array(type_: ArrayType, wide: ArrayType) -> ArrayType:
@@ -197,19 +200,19 @@ def _evaluate_from_shapes(node: Node, inputs: Sequence[Value]) -> np.ndarray | N
     if not all(isinstance(value.type, TensorType) and is_static(value.type) for value in inputs):
         return None
     types: list[Any] = [value.type for value in inputs]
-    stand_ins = [np.broadcast_to(np.zeros((), type_.dtype.numpy), type_.shape) for type_ in types]
-    array = np.asarray(node.op.kernel(*stand_ins, **node.attributes))
-    return array if array.dtype == result.dtype.numpy and array.size <= 64 else None
+    placeholders = [np.broadcast_to(np.zeros((), type_.dtype.numpy), type_.shape) for type_ in types]
+    array = np.asarray(node.op.kernel(*placeholders, **node.attributes))
+    return array if array.dtype == result.dtype.numpy and array.size <= _MAX_SHAPE_ELEMENTS else None
 
 
 def _move_constant_sizes(node: Node, inputs: list[Value]) -> tuple[list[Value], Any]:
     """Move sizes from an operand that has become a constant to an attribute."""
-    sizes = node.op.traits.sizes
-    size_operand = _constant_array(inputs[-1]) if sizes is not None and len(inputs) == sizes.position + 1 else None
-    if sizes is not None and size_operand is not None:
-        shape = _SIZE_PARSERS[sizes.form](size_operand)
+    trait = node.op.traits.sizes
+    size_operand = _constant_array(inputs[-1]) if trait is not None and len(inputs) == trait.position + 1 else None
+    if trait is not None and size_operand is not None:
+        shape = _SIZE_PARSERS[trait.form](size_operand)
         if shape is not None:
-            return inputs[:-1], {**node.attributes, sizes.attribute: shape}
+            return inputs[:-1], {**node.attributes, trait.attribute: shape}
     if node.op.name == "range" and node.attributes.get("length") is None:
         bounds = [_constant_array(value) for value in inputs]
         if len(bounds) == 3 and all(bound is not None and bound.dtype.kind in "iu" for bound in bounds):
@@ -220,8 +223,8 @@ def _move_constant_sizes(node: Node, inputs: list[Value]) -> tuple[list[Value], 
 
 def _move_symbolic_sizes(node: Node, inputs: list[Value], attributes: Any, sizes: Sizes) -> tuple[list[Value], Any]:
     """Move symbolic sizes from an operand to an attribute, for ops with native code for any symbols."""
-    form = node.op.traits.sizes
-    if form is None or form.form != "pairs" or len(inputs) < 2 or attributes.get("mode", "CONSTANT") != "CONSTANT":
+    trait = node.op.traits.sizes
+    if trait is None or trait.form != "pairs" or len(inputs) < 2 or attributes.get("mode", "CONSTANT") != "CONSTANT":
         return inputs, attributes
     amounts, type_ = sizes.numbers.get(inputs[1]), inputs[0].type
     shape = type_.shape if isinstance(type_, TensorType) else None
@@ -270,18 +273,18 @@ def _specialise_control(copy: Graph, node: Node, inputs: list[Value], sizes: Siz
 
 def _specialise_loop(node: Node, types: Sequence[Type], inputs: Sequence[Value], sizes: Sizes | None) -> list[Graph]:
     """Return the test and body, for state types that are a fixed point of an iteration."""
-    count = state_size(node)
+    state_count = state_size(node)
     test, body = node.regions
-    state_types, capture_types, captured_values = list(types[:count]), types[count:], inputs[count:]
+    state_types, capture_types, captured_values = list(types[:state_count]), types[state_count:], inputs[state_count:]
     for _ in range(_MAX_WIDENINGS):
         body_copy = _specialise_graph(body, [*state_types, *capture_types], sizes, captured_values)
-        state_types = [value.type for value in body_copy.parameters[:count]]
+        state_types = [value.type for value in body_copy.parameters[:state_count]]
         output_types = [value.type for value in body_copy.outputs]
         if all(is_subtype(new, old) for new, old in zip(output_types, state_types, strict=True)):
             return [_specialise_graph(test, [*state_types, *capture_types], sizes, captured_values), body_copy]
         triples = zip(state_types, output_types, body.parameters, strict=False)
         state_types = [_widen(old, new, value.type) for old, new, value in triples]
-    types = [*(value.type for value in body.parameters[:count]), *capture_types]
+    types = [*(value.type for value in body.parameters[:state_count]), *capture_types]
     return [_specialise_graph(region, types, sizes, captured_values) for region in node.regions]
 
 

@@ -26,15 +26,15 @@ if TYPE_CHECKING:
 
 
 Scalar: TypeAlias = "bool | int | float | complex | str | bytes | np.generic"
-# What NumPy reads as an array.
+# Objects that NumPy reads as arrays.
 ArrayLike: TypeAlias = "Scalar | np.ndarray | SupportsArray | Sequence[ArrayLike]"
-# What is converted to a tensor.
+# Objects that are converted to tensors.
 TensorLike: TypeAlias = "Scalar | np.ndarray | HasTensorType | SupportsTensor | SupportsArray | Sequence[object]"
 IntLike: TypeAlias = "int | np.integer | HasTensorType | SupportsTensor"
 DTypeLike: TypeAlias = "DType | np.dtype | type | str"
 ShapeLike: TypeAlias = "int | Sequence[int | None] | TensorLike"
 AxisLike: TypeAlias = "int | np.integer | Sequence[int] | TensorLike"
-# A keyword `out` of NumPy.
+# The argument `out` of NumPy's functions.
 OutLike: TypeAlias = "TensorLike | tuple[TensorLike, ...]"
 
 __all__ = ["ArrayLike", "AxisLike", "DTypeLike", "IntLike", "OutLike", "Scalar", "ShapeLike", "TensorLike"]

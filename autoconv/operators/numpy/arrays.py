@@ -21,10 +21,10 @@ from autoconv.operators.values.list_arrays import convert_list_arguments, join_l
 from autoconv.runtime.annotations import DTypeLike, ShapeLike, TensorLike
 from autoconv.runtime.arrays.array_creation import new_array
 from autoconv.runtime.arrays.assigned_values import (
-    as_sequence_tensor,
     cast_to,
     convert_elements,
     convert_numbers,
+    convert_plain_sequence,
     loses_imaginary_parts,
     stack_items,
 )
@@ -155,7 +155,7 @@ def _full(
 def _fill(array: SymbolicArray, value: object) -> None:
     if loses_imaginary_parts(value, array.type.dtype):
         raise StagingError("a complex number fills a real array, for which NumPy warns", current_place())
-    value = as_sequence_tensor(value)
+    value = convert_plain_sequence(value)
     tensor = as_tensor(value)
     if tensor is not None:
         value = tensor = _without_leading_ones(tensor, len(array.known_shape))

@@ -11,7 +11,7 @@ import numpy as np
 
 from autoconv.errors import StagingError
 from autoconv.runtime.annotations import IntLike, ShapeLike
-from autoconv.runtime.arrays.array_creation import trace_strided
+from autoconv.runtime.arrays.array_creation import record_strided_views
 from autoconv.runtime.arrays.members import array_member, diagonal_of, view_of, windows_of
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray, wrap_new_arrays
 from autoconv.runtime.arrays.windows import window_axes
@@ -58,7 +58,7 @@ def _views_of_argument(function: Callable[..., Any], result_class: type) -> Call
     """Wrap a function that returns several views of its argument."""
 
     def views(array: SymbolicArray, *args: Any, **kwargs: Any) -> Any:
-        strided_views = trace_strided(array, lambda x: function(x, *args, **kwargs))
+        strided_views = record_strided_views(array, lambda x: function(x, *args, **kwargs))
         if strided_views is NotImplemented:
             _refuse_view(function)
         return result_class(strided_views)
@@ -121,7 +121,7 @@ def _einsum(*operands: Any, **options: Any) -> Any:
     """Return a view where one array is only transposed or its diagonal taken."""
     if len(operands) == 2 and isinstance(operands[0], str) and not options:
         array = operands[1]
-        views = trace_strided(array, lambda x: np.einsum(operands[0], x))
+        views = record_strided_views(array, lambda x: np.einsum(operands[0], x))
         if views is not NotImplemented:
             return views[0]
         if None in (*array.type.shape, *array.type.strides) and _keeps_letters(operands[0]):

@@ -28,31 +28,31 @@ def new_array(shape: ShapeLike, dtype: DType, fill: TensorLike | None = None) ->
     """Allocate an array; `fill` is a number, or None for uninitialised elements."""
     check_sizes(shape)
     sizes = shape if isinstance(shape, (tuple, list)) else (shape,)
-    parts: list[Any] = []
+    shape_attribute: list[Any] = []
     operands = []
     for size in sizes:
         tensor = as_tensor(size)
         if isinstance(tensor, SymbolicTensor):
-            _check_size(tensor)
-            parts.append(INPUT)
+            _refuse_non_integer_size(tensor)
+            shape_attribute.append(INPUT)
             operands.append(elements_value(tensor))
         else:
-            parts.append(operator.index(size))
-    if any(size != INPUT and size < 0 for size in parts):
+            shape_attribute.append(operator.index(size))
+    if any(size != INPUT and size < 0 for size in shape_attribute):
         raise as_program_error(ValueError("negative dimensions are not allowed"))
-    if is_beyond_memory([size for size in parts if size != INPUT], dtype.size):
+    if is_beyond_memory([size for size in shape_attribute if size != INPUT], dtype.size):
         raise StagingError("an array is created that does not fit into memory", current_place())
-    node = record_array_op("array_new", operands, shape=tuple(parts), dtype=dtype, fill=fill)
+    node = record_array_op("array_new", operands, shape=tuple(shape_attribute), dtype=dtype, fill=fill)
     return SymbolicArray(node.results[0])
 
 
-def _check_size(size: SymbolicTensor) -> None:
-    """Refuse a size that NumPy might not accept, because it is not an int or has dimensions."""
+def _refuse_non_integer_size(size: SymbolicTensor) -> None:
+    """Refuse a size that is no integer without dimensions, for which NumPy may raise."""
     if not size.type.dtype.is_integer or size.type.shape != ():
         raise StagingError("an array is created with a size that is not an int", current_place())
 
 
-def trace_strided(array: SymbolicArray, make_views: Callable[[np.ndarray], Any]) -> Any:
+def record_strided_views(array: SymbolicArray, make_views: Callable[[np.ndarray], Any]) -> Any:
     """Return the views that `make_views` makes of the array; NotImplemented if it copies or the layout is unknown."""
     layouts = compute_view_layouts(array.type, make_views)
     if layouts is NotImplemented:
@@ -65,4 +65,4 @@ def _strided_view(array: SymbolicArray, offset: int, shape: ShapeLike, strides: 
     return SymbolicArray(node.results[0])
 
 
-__all__ = ["new_array", "trace_strided"]
+__all__ = ["new_array", "record_strided_views"]

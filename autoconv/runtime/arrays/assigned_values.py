@@ -69,8 +69,8 @@ def convert_elements(value: object, dtype: DType, is_single: bool = True) -> Ten
             return value
     if isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in "biufc":
         return EagerTensor(to_array(value))
-    kind = "value known only at run time" if is_object(value) else value.__class__.__name__
-    raise StagingError(f"a {kind} is assigned to elements of an array", current_place())
+    description = "value known only at run time" if is_object(value) else value.__class__.__name__
+    raise StagingError(f"a {description} is assigned to elements of an array", current_place())
 
 
 def convert_elements_at(value: object, array: ArrayType, spec: Spec, operands: Sequence[Any]) -> Tensor:
@@ -92,7 +92,7 @@ def _static_sizes(shape: Shape) -> list[int] | None:
 
 
 def _checks_range(value: object, dtype: DType) -> bool:
-    """Return whether NumPy checks the range of a NumPy scalar as of a Python number: for signed integers only."""
+    """Return whether NumPy checks the range of a NumPy scalar like that of a Python number: only for signed dtypes."""
     if not isinstance(value, SymbolicTensor) or value.type.shape != () or not dtype.is_integer or dtype.is_unsigned:
         return False
     value_dtype = value.type.dtype
@@ -144,6 +144,7 @@ def check_as_numpy(call: Callable[[], object]) -> None:
 
 
 def _sample_size(size: ShapeLike) -> Any:
+    """Return a size that NumPy refuses as it is; 0 in place of any other."""
     return 0 if as_tensor(size) is not None or not isinstance(size, (bool, np.bool_, float, complex, str)) else size
 
 
@@ -168,7 +169,7 @@ def convert_numbers(value: object, dtype: DType) -> np.ndarray:
 
 
 def convert_number(number: Tensor, dtype: DType) -> Tensor:
-    """Convert a Python number to an element of the dtype; ints out of range raise, as do nan and inf for integers."""
+    """Convert a number that is checked as Python's: ints out of range raise, as do nan and inf for integers."""
     if dtype.is_bool:
         number = dispatch.apply("python_bool", number)
     refuse_complex(number, dtype)
@@ -263,8 +264,8 @@ def holds_numbers(value: Any) -> bool:
 
 def stack_items(items: Sequence[Any]) -> Any:
     """Stack numbers and arrays into one array of NumPy's result dtype."""
-    known_tensors = [as_tensor(item) for item in items]
-    tensors = [EagerTensor(np.asarray(i)) if t is None else t for i, t in zip(items, known_tensors, strict=True)]
+    tensors_or_none = [as_tensor(item) for item in items]
+    tensors = [EagerTensor(np.asarray(i)) if t is None else t for i, t in zip(items, tensors_or_none, strict=True)]
     dtype = as_dtype(np.result_type(*(tensor.type.dtype.numpy for tensor in tensors)))
     return dispatch.apply("stack", *(cast_to(tensor, dtype) for tensor in tensors), axis=0)
 
@@ -304,13 +305,13 @@ _TYPES_WITH_SHAPE = (np.ndarray, np.generic, bool, int, float, complex)
 
 
 def _has_plain_shape(value: object) -> bool:
-    """Return whether NumPy's shape of a value is known; it is not for choices between values, and lists with these."""
+    """Return whether NumPy's shape of a value is known: that of numbers and arrays, and of lists of these alone."""
     if isinstance(value, (list, tuple)):
         return all(map(_has_plain_shape, value))
     return isinstance(value, _TYPES_WITH_SHAPE)
 
 
-def as_sequence_tensor(value: Any) -> Any:
+def convert_plain_sequence(value: Any) -> Any:
     """Return a list or tuple of plain numbers as a tensor of NumPy's dtype for it; other values as they are."""
     is_plain = isinstance(value, (list, tuple)) and _has_plain_shape(value)
     return convert_to_tensor(np.asarray(value)) if is_plain else value

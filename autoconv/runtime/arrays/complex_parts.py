@@ -20,7 +20,7 @@ def record_complex_event(event: str) -> None:
         region.contract.restart(*PARTS_ARE_VIEWS)
 
 
-def parts_are_views() -> bool:
+def are_parts_views() -> bool:
     """Return whether parts have to be views: this trace has written a complex array, or an earlier trace did."""
     region = current_region()
     return region is not None and "written" in region.trace.complex_events

@@ -15,10 +15,10 @@ from autoconv.graph.graph import Value
 from autoconv.ops.index_spec import NewAxis, Slice
 from autoconv.ops.python.undo_log import ARRAY_MUTATORS
 from autoconv.runtime.arrays import complex_parts, symbolic_arrays
-from autoconv.runtime.arrays.array_creation import trace_strided
+from autoconv.runtime.arrays.array_creation import record_strided_views
 from autoconv.runtime.arrays.assigned_values import as_program_error
 from autoconv.runtime.arrays.methods import attribute_of
-from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray, wrap_new_arrays
+from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray, load_elements, wrap_new_arrays
 from autoconv.runtime.recording.numpy_protocol import implementation
 from autoconv.runtime.recording.regions import Region, current_contract, current_region
 from autoconv.runtime.support.closure_contents import BoundSymbolicMethod
@@ -27,16 +27,14 @@ from autoconv.runtime.tensors import dispatch
 from autoconv.runtime.tensors.conversion import as_tensor
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 
-_VIEWS = frozenset({"transpose", "reshape", "ravel", "squeeze", "swapaxes"})
-_ALWAYS_VIEWS = frozenset({"transpose", "squeeze", "swapaxes"})
+_VIEW_METHODS = frozenset({"transpose", "reshape", "ravel", "squeeze", "swapaxes"})
+_METHODS_ALWAYS_VIEWS = frozenset({"transpose", "squeeze", "swapaxes"})
 
 
 def array_member(array: SymbolicArray, name: str) -> Any:
     """Return `array.name`; raise AttributeError for names that NumPy's arrays lack as well."""
     if not hasattr(np.ndarray, name) or (name.startswith("__") and name.endswith("__")):
-        error = AttributeError(f"'numpy.ndarray' object has no attribute {name!r}")
-        error._autoconv_run_time = True  # type: ignore[attr-defined]
-        raise error
+        raise as_program_error(AttributeError(f"'numpy.ndarray' object has no attribute {name!r}"))
     if name == "T" or (name == "mT" and array.ndim > 1):
         return view_of(array, lambda x: getattr(x, name))
     if name in ("real", "imag", "strides"):
@@ -45,7 +43,7 @@ def array_member(array: SymbolicArray, name: str) -> Any:
         return ArrayMember(name, lambda: array)
     if name == "diagonal":
         return ArrayMember(name, functools.partial(diagonal_of, array))
-    if name in _VIEWS:
+    if name in _VIEW_METHODS:
         return ArrayMember(name, lambda *args, **kwargs: _call_view_method(array, name, args, kwargs))
     if name in _METHODS:
         return ArrayMember(name, lambda *args, **kwargs: _METHODS[name](array, *args, **kwargs))
@@ -54,7 +52,7 @@ def array_member(array: SymbolicArray, name: str) -> Any:
     result = attribute_of(array.load(), name)
     if not callable(result):
         return result
-    return ArrayMember(name, lambda *args, **kwargs: wrap_new_arrays(result(*map(_load, args), **kwargs)))
+    return ArrayMember(name, lambda *args, **kwargs: wrap_new_arrays(result(*map(load_elements, args), **kwargs)))
 
 
 class ArrayMember(BoundSymbolicMethod):
@@ -72,7 +70,7 @@ class ArrayMember(BoundSymbolicMethod):
 
 def view_of(array: SymbolicArray, make_view: Callable[[np.ndarray], Any]) -> Any:
     """Return the single view that `make_view` makes, static or not; raise StagingError where `make_view` copies."""
-    views = trace_strided(array, make_view)
+    views = record_strided_views(array, make_view)
     if views is NotImplemented:
         if array.ndim:
             views = _permuted_view(array, make_view)
@@ -102,8 +100,8 @@ def windows_of(array: SymbolicArray, axes: tuple[int, ...], lengths: tuple[int, 
 
 def _permuted_view(array: SymbolicArray, make_view: Callable[[np.ndarray], Any]) -> Any:
     """Return a view that permutes, reverses or adds dimensions, for an array with unknown sizes or strides."""
-    shape = tuple(range(2, 2 + array.ndim))
-    sample = np.empty(shape, np.bool_)
+    # Each axis of the sample has a size of its own, axis + 2, so that the shape of the view tells the permutation.
+    sample = np.empty(tuple(range(2, 2 + array.ndim)), np.bool_)
     view = make_view(sample)
     if None in array.known_shape and make_view(np.empty((1,) * array.ndim, np.bool_)).ndim != view.ndim:
         return NotImplemented  # which dimensions are dropped depends on their sizes
@@ -133,7 +131,7 @@ def _special_attribute(array: SymbolicArray, name: str) -> Any:
         if array.type.dtype.is_complex:
             if array.ndim == 0:  # a value would count as a scalar, which `+=` does not change
                 raise StagingError("parts of an array without dimensions are taken, which are views", current_place())
-            if complex_parts.parts_are_views():
+            if complex_parts.are_parts_views():
                 node = symbolic_arrays.record_array_op("array_part", [array.value_in_graph], which=name)
                 return SymbolicArray(node.results[0])
             complex_parts.record_complex_event("taken")
@@ -149,9 +147,9 @@ def _call_view_method(array: SymbolicArray, name: str, args: tuple[Any, ...], kw
     if symbolic_arguments:
         current_contract().specialise(*symbolic_arguments)
         raise StagingError(f"the method {name!r} of an array is given a value known only at run time", current_place())
-    if name in _ALWAYS_VIEWS:
+    if name in _METHODS_ALWAYS_VIEWS:
         return view_of(array, lambda x: _call_method(x, name, args, kwargs))
-    views = trace_strided(array, lambda x: _call_method(x, name, args, kwargs))
+    views = record_strided_views(array, lambda x: _call_method(x, name, args, kwargs))
     if views is not NotImplemented:
         return views[0]
     if None in array.type.shape or None in array.type.strides or kwargs or array.type.dtype.is_complex:
@@ -164,7 +162,7 @@ def _call_method(x: np.ndarray, name: str, args: tuple[Any, ...], kwargs: dict[s
     try:
         return getattr(x, name)(*args, **kwargs)
     except (TypeError, ValueError) as error:
-        error._autoconv_run_time = True  # type: ignore[attr-defined,union-attr]
+        as_program_error(error)
         raise
 
 
@@ -172,10 +170,6 @@ def _flatten_values(values: Any) -> list[Any]:
     return [
         part for value in values for part in (_flatten_values(value) if isinstance(value, (tuple, list)) else [value])
     ]
-
-
-def _load(value: object) -> Any:
-    return value.load() if type(value) is SymbolicArray else value
 
 
 # ---- methods with an implementation here

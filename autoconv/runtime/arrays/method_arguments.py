@@ -50,13 +50,13 @@ def dtype_argument(name: str, dtype: DTypeLike) -> DType | None:
     return as_dtype(numpy_dtype)
 
 
-def flag_argument(name: str, value: object) -> bool:
-    if isinstance(value, (bool, np.bool_, int)):
-        return bool(value)
+def keepdims_argument(name: str, keepdims: object) -> bool:
+    if isinstance(keepdims, (bool, np.bool_, int)):
+        return bool(keepdims)
     refuse_method(name, "is given keepdims known only at run time")
 
 
-def result_dtype(name: str, x: SymbolicTensor) -> DType:
+def python_number_dtype(name: str, x: SymbolicTensor) -> DType:
     """Return the dtype that represents the Python number made of an element."""
     if x.dtype.is_bool:
         return bool_
@@ -66,4 +66,4 @@ def result_dtype(name: str, x: SymbolicTensor) -> DType:
 
 
 def as_number(name: str, element: Any) -> Any:
-    return dispatch.apply("python_cast", element, dtype=result_dtype(name, element), weak=True)
+    return dispatch.apply("python_cast", element, dtype=python_number_dtype(name, element), weak=True)

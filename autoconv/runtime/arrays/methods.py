@@ -22,11 +22,11 @@ from autoconv.runtime.arrays.method_arguments import (
     as_number,
     axis_argument,
     dtype_argument,
-    flag_argument,
+    keepdims_argument,
     known_shape,
+    python_number_dtype,
     refuse_method,
     refuse_options,
-    result_dtype,
 )
 from autoconv.runtime.objects.containers import trace_container
 from autoconv.runtime.objects.number_methods import number_attribute
@@ -71,7 +71,10 @@ class ArrayMethod(BoundSymbolicMethod):
 
 
 def is_scalar(x: SymbolicTensor, name: str) -> bool:
-    """Return whether `x` is a NumPy scalar; refuse a value that may be a scalar or a 0-d array."""
+    """Return whether `x` is a NumPy scalar; refuse a value that may be a scalar or a 0-d array.
+
+    Methods whose results differ between the two call this only for the refusal.
+    """
     if x.type.shape is None:
         refuse_method(name, "depends on a shape known only at run time")
     if x.type.shape != ():
@@ -103,7 +106,7 @@ def _has_scalar_result(node: Any) -> bool:
 
 
 def _reduce(name: str, x: SymbolicTensor, axis: AxisLike, keepdims: bool, **options: Any) -> Any:
-    keeps_dimensions = flag_argument(name, keepdims)
+    keeps_dimensions = keepdims_argument(name, keepdims)
     if keeps_dimensions and not is_scalar(x, name):
         options["keepdims"] = True
     return dispatch.apply(f"numpy_{name}", x, axis=axis_argument(name, axis), **options)
@@ -119,8 +122,8 @@ def _typed_reduction_method(name: str) -> Callable[..., Any]:
         **unsupported: Any,
     ) -> Any:
         refuse_options(name, out=out, **unsupported)
-        result_dtype = dtype_argument(name, dtype)
-        return _reduce(name, x, axis, keepdims, **({} if result_dtype is None else {"dtype": result_dtype}))
+        numpy_dtype = dtype_argument(name, dtype)
+        return _reduce(name, x, axis, keepdims, **({} if numpy_dtype is None else {"dtype": numpy_dtype}))
 
     return run
 
@@ -163,7 +166,8 @@ def _clip(
         refuse_method("clip", f"is called on {x.dtype.name} elements")
     if x.dtype.is_integer and x.dtype is not int64 and any(map(_is_symbolic_number, (min, max))):
         return _method_by_function("clip", "a_min", "a_max")(x, min, max)
-    low, high = (None if _is_vacuous_bound(x, bound, side) else bound for bound, side in ((min, -1), (max, 1)))
+    low = None if _is_vacuous_bound(x, min, is_lower=True) else min
+    high = None if _is_vacuous_bound(x, max, is_lower=False) else max
     if min is None and max is None:
         refuse_method("clip", "is given no bounds")
     if low is None and high is None:
@@ -173,12 +177,12 @@ def _clip(
     return dispatch.apply("numpy_clip", x, low, high)
 
 
-def _is_vacuous_bound(x: SymbolicTensor, bound: object, side: int) -> bool:
+def _is_vacuous_bound(x: SymbolicTensor, bound: object, is_lower: bool) -> bool:
     """True if no element can exceed the bound; NumPy accepts Python ints beyond the range of an integer dtype."""
     if bound is None:
         return True
     if type(bound) is int and x.dtype.is_integer:
-        return bound <= x.dtype.min if side < 0 else bound >= x.dtype.max
+        return bound <= x.dtype.min if is_lower else bound >= x.dtype.max
     tensor = as_tensor(bound)
     if tensor is None and type(bound) not in (int, float) and not isinstance(bound, (np.ndarray, np.generic)):
         refuse_method("clip", f"is given a {type(bound).__name__}")
@@ -264,11 +268,11 @@ def _flatten(x: SymbolicTensor, order: str = "C") -> Any:
 
 def _astype(x: SymbolicTensor, dtype: DTypeLike, **unsupported: Any) -> Any:
     refuse_options("astype", **unsupported)
-    result_dtype = dtype_argument("astype", dtype)
-    if result_dtype is None or (x.dtype.is_complex and not result_dtype.is_complex):
+    target_dtype = dtype_argument("astype", dtype)
+    if target_dtype is None or (x.dtype.is_complex and not target_dtype.is_complex):
         refuse_method("astype", f"makes {dtype} of {x.dtype.name}")
     is_scalar(x, "astype")
-    return _record_copy(x, "astype", result_dtype)
+    return _record_copy(x, "astype", target_dtype)
 
 
 # ---- conversion to Python's values
@@ -291,7 +295,7 @@ def _tolist(x: SymbolicTensor) -> Any:
     count = element_count(shape)
     if count is None or count > _MAX_ITEMS:
         return as_object(dispatch.apply("numpy_tolist", x))
-    result_dtype("tolist", x)
+    python_number_dtype("tolist", x)
     return _nest_items(x, shape or ())
 
 

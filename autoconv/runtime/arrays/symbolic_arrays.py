@@ -6,6 +6,7 @@ computation gives a new array. Views alias their base: a store through one is vi
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NoReturn
@@ -22,7 +23,6 @@ from autoconv.ops.numpy.shapes import UPDATE
 from autoconv.ops.rules import is_known_to_broadcast
 from autoconv.runtime.arrays.assigned_values import (
     as_program_error,
-    as_sequence_tensor,
     cast_to,
     check_broadcast,
     check_depth,
@@ -31,6 +31,7 @@ from autoconv.runtime.arrays.assigned_values import (
     check_types,
     convert_assigned,
     convert_elements_at,
+    convert_plain_sequence,
     is_static_mask,
     is_stored_item_by_item,
     may_broadcast,
@@ -93,12 +94,13 @@ class SymbolicArray(TensorMethods):
         return result if result is NotImplemented else wrap_new_arrays(result)
 
     def __array_ufunc__(self, function: Callable[..., Any], method: str, *inputs: Any, **kwargs: Any) -> Any:
-        return wrap_new_arrays(getattr(function, method)(*map(_load, inputs), **kwargs))
+        return wrap_new_arrays(getattr(function, method)(*map(load_elements, inputs), **kwargs))
 
     def __array_function__(
         self, function: Callable[..., Any], types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
-        return wrap_new_arrays(function(*map(_load, args), **{key: _load(value) for key, value in kwargs.items()}))
+        keywords = {name: load_elements(value) for name, value in kwargs.items()}
+        return wrap_new_arrays(function(*map(load_elements, args), **keywords))
 
     def __autoconv_box__(self) -> SymbolicObject:
         return SymbolicObject(record_array_op("array_object", [self._value]).results[0])
@@ -129,10 +131,7 @@ class SymbolicArray(TensorMethods):
 
     @property
     def size(self) -> Any:
-        total: Any = 1
-        for size in self.shape:
-            total = total * size
-        return total
+        return math.prod(self.shape)
 
     @property
     def itemsize(self) -> int:
@@ -214,7 +213,7 @@ class SymbolicArray(TensorMethods):
     def __getitem__(self, index: object) -> Any:
         spec, operands = self._parse_index(index)
         if not is_basic(spec):
-            return wrap_new_arrays(binary_dispatch.item_at(self.load(), _indices(index), spec, operands))
+            return wrap_new_arrays(binary_dispatch.item_at(self.load(), _load_indices(index), spec, operands))
         view = self._view(spec, operands)
         is_element = len(spec) == self.ndim and has_only_entries(spec, At)
         return view.load() if is_element else wrap_new_arrays(view.load()) if selects_copy(index) else view
@@ -243,7 +242,7 @@ class SymbolicArray(TensorMethods):
 
     def _parse_index(self, index: object) -> tuple[Spec, list[Any]]:
         check_rank(1 if isinstance(index, slice) else 0, self.ndim)  # before its bounds are evaluated, as in NumPy
-        spec, operands = binary_dispatch.parse_program_index(_indices(index))
+        spec, operands = binary_dispatch.parse_program_index(_load_indices(index))
         operands = [convert_to_tensor(o) if isinstance(o, (list, tuple)) else o for o in operands]
         covered = covered_dimensions(align(spec, self.ndim, operands, lambda mask: mask.ndim or 0))
         check_rank(covered, self.ndim)
@@ -251,12 +250,12 @@ class SymbolicArray(TensorMethods):
 
     def _view(self, spec: Spec, operands: Sequence[Any]) -> SymbolicArray:
         if is_basic(spec):
-            self._check_static(spec)
+            self._check_static_entries(spec)
         values = [elements_value(operand) for operand in operands]
         node = record_array_op("array_view", [self._value, *values], spec=spec)
         return SymbolicArray(node.results[0], (self, spec, tuple(values)))
 
-    def _check_static(self, spec: Spec) -> None:
+    def _check_static_entries(self, spec: Spec) -> None:
         for entry, axis in entries_of(self.ndim, spec):
             if isinstance(entry, At) and entry.index != INPUT:
                 size = self.known_shape[axis]
@@ -268,14 +267,14 @@ class SymbolicArray(TensorMethods):
 
     def _is_view_of(self, source: tuple[Any, Spec, tuple[Value, ...]], spec: Spec, operands: Sequence[Any]) -> bool:
         base, source_spec, values = source
-        are_same = base is self and source_spec == spec and len(values) == len(operands)
-        return are_same and all(x is y for x, y in zip(values, map(elements_value, operands), strict=True))
+        is_same_index = base is self and source_spec == spec and len(values) == len(operands)
+        return is_same_index and all(x is y for x, y in zip(values, map(elements_value, operands), strict=True))
 
     # ---- operators
 
     def update_in_place(self, name: str, other: object) -> SymbolicArray:
         """Apply an in-place operator such as `self += other`, with NumPy's "same_kind" cast of the result."""
-        op, other = _OP_OF_IN_PLACE[name], as_sequence_tensor(_load(other))
+        op, other = _OP_OF_IN_PLACE[name], convert_plain_sequence(load_elements(other))
         self._check_writeable("output array")
         check_broadcast(op, (self.load(), other), self.known_shape, self.dtype)
         operand = as_tensor(other)
@@ -319,11 +318,11 @@ def register_members(get_member: Callable[[SymbolicArray, str], Any]) -> None:
     _get_member = get_member
 
 
-def _no_members(array: SymbolicArray, name: str) -> Any:
+def _raise_no_member(array: SymbolicArray, name: str) -> Any:
     raise AttributeError(name)
 
 
-_get_member: Callable[[SymbolicArray, str], Any] = _no_members
+_get_member: Callable[[SymbolicArray, str], Any] = _raise_no_member
 
 for _name in _OP_OF_IN_PLACE:
     setattr(SymbolicArray, f"__{_name}__", lambda self, other, _name=_name: self.update_in_place(_name, other))
@@ -356,12 +355,13 @@ def elements_value(value: object) -> Value:
     return region.lift(dispatch.graph_value(region, value))
 
 
-def _load(value: object) -> Any:
+def load_elements(value: object) -> Any:
+    """Return the elements of an array as a tensor; other values as they are."""
     return value.load() if type(value) is SymbolicArray else value
 
 
-def _indices(index: object) -> Any:
-    return tuple(map(_load, index)) if type(index) is tuple else _load(index)
+def _load_indices(index: object) -> Any:
+    return tuple(map(load_elements, index)) if type(index) is tuple else load_elements(index)
 
 
 def _refuse(how: str) -> NoReturn:
@@ -393,8 +393,8 @@ def wrap_new_arrays(value: Any, wrap_scalars: bool = False) -> Any:
         return value
     if value.type.shape is None:
         raise StagingError("how many dimensions an array has is known only at run time", current_place())
-    access = {"read_only": True} if is_read_only(elements_value(value), region.trace) else {}
-    return SymbolicArray(record_array_op("array_of", [elements_value(value)], **access).results[0])
+    attributes = {"read_only": True} if is_read_only(elements_value(value), region.trace) else {}
+    return SymbolicArray(record_array_op("array_of", [elements_value(value)], **attributes).results[0])
 
 
-__all__ = ["SymbolicArray", "as_array", "wrap_new_arrays", "is_array"]
+__all__ = ["SymbolicArray", "as_array", "wrap_new_arrays", "is_array", "load_elements"]

@@ -23,7 +23,7 @@ def compute_view_layouts(type_: ArrayType, make_views: Callable[[np.ndarray], An
     array = _placeholder_array(type_)
     result = make_views(array)
     views = result if isinstance(result, (list, tuple)) else [result]
-    if not all(isinstance(view, np.ndarray) and _shares_memory(view, array) for view in views):
+    if not all(isinstance(view, np.ndarray) and _is_writeable_view(view, array) for view in views):
         return NotImplemented
     start = _address(array)
     return [None if view is array else (_address(view) - start, view.shape, view.strides) for view in views]
@@ -32,13 +32,13 @@ def compute_view_layouts(type_: ArrayType, make_views: Callable[[np.ndarray], An
 def _placeholder_array(type_: ArrayType) -> np.ndarray:
     """Return an array of the type's shape and strides, over memory that is never read or written."""
     pairs: list[Any] = list(zip(type_.shape, type_.strides, strict=True))
-    low = sum(min(0, (size - 1) * stride) for size, stride in pairs if size)
-    high = sum(max(0, (size - 1) * stride) for size, stride in pairs if size)
-    memory = np.empty(high - low + type_.dtype.size, np.uint8)
-    return np.ndarray(type_.shape, type_.dtype.numpy, memory, -low, type_.strides)  # type: ignore[arg-type]
+    lowest_offset = sum(min(0, (size - 1) * stride) for size, stride in pairs if size)
+    highest_offset = sum(max(0, (size - 1) * stride) for size, stride in pairs if size)
+    memory = np.empty(highest_offset - lowest_offset + type_.dtype.size, np.uint8)
+    return np.ndarray(type_.shape, type_.dtype.numpy, memory, -lowest_offset, type_.strides)  # type: ignore[arg-type]
 
 
-def _shares_memory(view: np.ndarray, array: np.ndarray) -> bool:
+def _is_writeable_view(view: np.ndarray, array: np.ndarray) -> bool:
     owner: Any = view
     while isinstance(owner, np.ndarray) and owner is not array and owner is not array.base:
         owner = owner.base

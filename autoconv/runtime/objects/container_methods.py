@@ -33,12 +33,12 @@ from autoconv.runtime.tensors.tensor_methods import refuse_as_python
 
 _CONTAINER_OPERATORS = [BY_NAME[name] for name in ("add", "mul", "or", "and", "sub", "xor")]
 _COMPARISONS = [comparison.method for comparison in COMPARISONS]
-_IN_PLACE = frozenset(f"__{binary.in_place}__" for binary in _CONTAINER_OPERATORS)
-_MUTATING = frozenset(
+_IN_PLACE_METHODS = frozenset(f"__{binary.in_place}__" for binary in _CONTAINER_OPERATORS)
+_MUTATING_METHODS = frozenset(
     {
         "append", "extend", "insert", "pop", "remove", "clear", "sort", "reverse", "add", "discard", "update",
         "setdefault", "popitem", "intersection_update", "difference_update", "symmetric_difference_update",
-        "__setitem__", "__delitem__", *_IN_PLACE,
+        "__setitem__", "__delitem__", *_IN_PLACE_METHODS,
     }
 )  # fmt: skip
 _OPERATORS = {
@@ -46,27 +46,27 @@ _OPERATORS = {
     **{binary.method: binary.name for binary in (*_CONTAINER_OPERATORS, *COMPARISONS)},
     **{f"__{binary.in_place}__": binary.in_place for binary in _CONTAINER_OPERATORS},
 }
-_REFLECTED = {binary.reflected: binary.name for binary in _CONTAINER_OPERATORS}
-_REFUSED = {"__len__": "passed to len()", "__contains__": "searched", "__str__": "converted to text",
+_REFLECTED_OPERATORS = {binary.reflected: binary.name for binary in _CONTAINER_OPERATORS}
+_REFUSED_METHODS = {"__len__": "passed to len()", "__contains__": "searched", "__str__": "converted to text",
             "__repr__": "converted to text", "__format__": "converted to text"}  # fmt: skip
-# These compare items, or take a position: with symbolic operands they have to be nodes.
-_COMPARING = frozenset({"sort", "index", "count", "remove", *_COMPARISONS})
-_STORING = frozenset(
+# These compare items: with symbolic operands they have to be nodes.
+_COMPARING_METHODS = frozenset({"sort", "index", "count", "remove", *_COMPARISONS})
+_STORING_METHODS = frozenset(
     {"append", "extend", "setdefault", "add", "update", "__iadd__", "__add__", "__radd__", "__iter__"}
 )
-_MERGING = frozenset({"update", "__or__", "__ior__", "__ror__"})
-_ITERATING = frozenset({"extend", "__iadd__", "__add__", "__radd__"})  # these iterate over their argument
+_MERGING_METHODS = frozenset({"update", "__or__", "__ior__", "__ror__"})
+_ITERATING_METHODS = frozenset({"extend", "__iadd__", "__add__", "__radd__"})  # over their argument
 
 
-def _forwarding_method(plain: type, name: str) -> Callable[..., Any]:
-    plain_method = getattr(plain, name)
+def _forwarding_method(plain_class: type, name: str) -> Callable[..., Any]:
+    plain_method = getattr(plain_class, name)
 
     def method(self: Any, /, *args: Any, **kwargs: Any) -> Any:
         if self._items is not None or _needs_tensor_list(self, name, args):
             return (items_of(self) or self.move_to_graph()).call(self, name, args, kwargs)
-        if name in _SEARCHING and _is_symbolic_search(self, args):
+        if name in _SEARCH_METHODS and _is_symbolic_search(self, args):
             return self.search(name, args)
-        if plain is dict and has_optional_keys(self):
+        if plain_class is dict and has_optional_keys(self):
             return self.call_with_optional_keys(name, args, kwargs)
         if self._heap is None and name == "__add__" and _is_symbolic_iterable(args[0]):
             return apply_object("add", build_object("list", list.__iter__(self)), args[0])  # a new list
@@ -77,9 +77,9 @@ def _forwarding_method(plain: type, name: str) -> Callable[..., Any]:
                 return NotImplemented
             if name == "__iter__":
                 return _iterate_static(self, plain_method(self))
-            if plain is dict and name in VIEWS:
+            if plain_class is dict and name in VIEWS:
                 return DictView(self, name)
-            if name in _MUTATING:
+            if name in _MUTATING_METHODS:
                 record_container_change(self)
             if name == "append":
                 _record_append(self, args)
@@ -99,14 +99,14 @@ def _forwarding_method(plain: type, name: str) -> Callable[..., Any]:
 def _record_method(container: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Record the node of a method or operator of a container in the graph."""
     heap = container._heap
-    if name in _REFUSED:
+    if name in _REFUSED_METHODS:
         kind = PLAIN_OF[type(container)].__name__
-        raise StagingError(f"a {kind} known only at run time is {_REFUSED[name]} by Python")
+        raise StagingError(f"a {kind} known only at run time is {_REFUSED_METHODS[name]} by Python")
     if name in _OPERATORS:
         result = apply_object(_OPERATORS[name], heap, *args)
-        return container if name in _IN_PLACE else result
-    if name in _REFLECTED:
-        return apply_object(_REFLECTED[name], *args, heap)
+        return container if name in _IN_PLACE_METHODS else result
+    if name in _REFLECTED_OPERATORS:
+        return apply_object(_REFLECTED_OPERATORS[name], *args, heap)
     return record_object("object_method", [heap, *args, *kwargs.values()], name=name, keywords=tuple(kwargs))
 
 
@@ -115,10 +115,10 @@ def _is_added_by_other(other: object, container: object) -> bool:
     if type(other) is SymbolicTensor:
         refuse_as_python(operator.add, container, other)
     reflected = getattr(type(other), "__radd__", None)
-    return not isinstance(other, list) and reflected is not None and reflected not in _ADDED_TO_NUMBERS
+    return not isinstance(other, list) and reflected is not None and reflected not in _RADD_OF_NUMBERS
 
 
-_ADDED_TO_NUMBERS = (int.__radd__, float.__radd__, complex.__radd__)
+_RADD_OF_NUMBERS = (int.__radd__, float.__radd__, complex.__radd__)
 
 
 def _record_append(container: object, args: tuple[Any, ...]) -> None:
@@ -148,11 +148,11 @@ def _check_static(container: object) -> None:
 TracedDict.iterate_static = _iterate_static
 
 # Methods with a position or a repeat count as operand.
-_WITH_POSITION = frozenset({"pop", "insert", "__delitem__", "__mul__", "__rmul__", "__imul__"})
-_WITH_ANOTHER_LIST = frozenset({"extend", "__add__", "__iadd__", "__eq__", "__ne__"})
+_METHODS_WITH_POSITION = frozenset({"pop", "insert", "__delitem__", "__mul__", "__rmul__", "__imul__"})
+_METHODS_WITH_ANOTHER_LIST = frozenset({"extend", "__add__", "__iadd__", "__eq__", "__ne__"})
 
 
-_SEARCHING = frozenset({"index", "count", "remove"})
+_SEARCH_METHODS = frozenset({"index", "count", "remove"})
 
 
 def _is_symbolic_search(container: object, args: tuple[Any, ...]) -> bool:
@@ -168,13 +168,13 @@ def _needs_tensor_list(container: object, name: str, args: tuple[Any, ...]) -> b
     region = current_region()
     if type(container) is not TracedList or region is None or region.contract.objects_in_graph or not args:
         return False
-    if name in _WITH_POSITION or (name == "__getitem__" and type(args[0]) is slice):
+    if name in _METHODS_WITH_POSITION or (name == "__getitem__" and type(args[0]) is slice):
         return holds_symbols(args[:1]) or (type(args[0]) is slice and holds_symbols(_bounds(args[0])))
-    return name in _WITH_ANOTHER_LIST and items_of(args[0]) is not None
+    return name in _METHODS_WITH_ANOTHER_LIST and items_of(args[0]) is not None
 
 
-def _bounds(part: slice) -> tuple[Any, ...]:
-    return part.start, part.stop, part.step
+def _bounds(slice_: slice) -> tuple[Any, ...]:
+    return slice_.start, slice_.stop, slice_.step
 
 
 def _needs_graph(container: object, name: str, args: tuple[Any, ...]) -> bool:
@@ -182,18 +182,18 @@ def _needs_graph(container: object, name: str, args: tuple[Any, ...]) -> bool:
     region = current_region()
     if region is None or not region.contract.objects_in_graph:
         return False
-    if name in _COMPARING:
+    if name in _COMPARING_METHODS:
         return holds_symbols(args) or holds_symbols(contents(container))
-    if name in _ITERATING and args:
+    if name in _ITERATING_METHODS and args:
         is_container = type(args[0]) in PLAIN_OF or type(args[0]) is DictView
         return heap_of(args[0]) is not None or (not is_container and holds_symbols((args[0],)))
     if isinstance(container, list):
-        # The position of the operand that is iterated over.
+        # The position of the operand that is iterated over; that of no operand for other methods.
         position = {"extend": 0, "__iadd__": 0, "__setitem__": 1}.get(name, len(args))
-        return (name not in _STORING and holds_symbols(args[:1])) or any(
+        return (name not in _STORING_METHODS and holds_symbols(args[:1])) or any(
             map(_is_symbolic_iterable, args[position : position + 1])
         )
-    if name in _MERGING and args and isinstance(args[0], dict) and isinstance(container, dict):
+    if name in _MERGING_METHODS and args and isinstance(args[0], dict) and isinstance(container, dict):
         return heap_of(args[0]) is not None or has_optional_keys(args[0])  # keys are known; values are not read
     is_static_view = args and type(args[0]) is DictView and heap_of(args[0]) is None
     return holds_symbols(tuple(args[0].present_view()) if is_static_view else args[:1])
@@ -211,6 +211,6 @@ def _is_symbolic_iterable(value: object) -> bool:
 
 for _plain, _traced in TRACED_CLASSES.items():
     _names = [n for n in dir(_plain) if not n.startswith("__") and n != "fromkeys"]
-    _names += [n for n in (*_OPERATORS, *_REFLECTED, *_REFUSED, "__iter__") if hasattr(_plain, n)]
+    _names += [n for n in (*_OPERATORS, *_REFLECTED_OPERATORS, *_REFUSED_METHODS, "__iter__") if hasattr(_plain, n)]
     for _name in _names:
         setattr(_traced, _name, _forwarding_method(_plain, _name))

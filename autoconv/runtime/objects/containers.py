@@ -132,12 +132,12 @@ class TracedSet(set, TracedContainer):  # type: ignore[type-arg]
         return self._source
 
 
-def _ordered_source(elements: set[Any], **preferred: bool) -> Any:
+def _ordered_source(elements: set[Any], one_by_one: bool = False) -> Any:
     """Return a container of the elements from which a set with the same hash table is made."""
-    return _source_of(set.__iter__(elements), insertion_order(elements, **preferred))
+    return _order_or_elements(set.__iter__(elements), insertion_order(elements, one_by_one=one_by_one))
 
 
-def _source_of(elements: Iterator[Any], order: Any) -> Any:
+def _order_or_elements(elements: Iterator[Any], order: Any) -> Any:
     """Return the order, if there is one; else raise StagingError where the graph makes the set, or return elements."""
     region = current_region()
     if order is None and region is not None and region.contract.objects_in_graph:
@@ -157,15 +157,15 @@ for _traced, _plain in PLAIN_OF.items():
 
 def trace_container(container: object) -> Any:
     """Wrap a newly made list, dict or set as a traced container; return other values as they are."""
-    kind = TRACED_CLASSES.get(type(container))
-    return container if kind is None else kind(container)
+    traced_class = TRACED_CLASSES.get(type(container))
+    return container if traced_class is None else traced_class(container)
 
 
 def traced_result(container: object, references: int = 0) -> Any:
     """Wrap the result of a call as `trace_container` does, if the call allocated it.
 
-    The call has to be written as the argument itself. `references` counts the attributes that refer to the result of
-    a new container; one with more references existed before, and is returned as it is.
+    Write the call as the argument itself, so that no variable refers to its result. `references` counts the attributes
+    that do; a container with more references existed before the call, and is returned as it is.
     """
     return (
         trace_container(container)
@@ -179,33 +179,33 @@ _REFERENCES_OF_RESULT = 2  # references: the parameter, and getrefcount's argume
 
 def traced_argument(value: Any) -> Any:
     """Rebuild a flattened argument with traced containers."""
-    kind = type(value)
-    if kind is dict:
+    class_ = type(value)
+    if class_ is dict:
         result: Any = TracedDict({key: traced_argument(item) for key, item in value.items()})
-    elif kind is list:
+    elif class_ is list:
         result = TracedList(map(traced_argument, value))
     else:
-        return tuple(map(traced_argument, value)) if kind is tuple else value
+        return tuple(map(traced_argument, value)) if class_ is tuple else value
     result._is_argument = True
     return result
 
 
 def untraced_copy(value: Any) -> Any:
     """Copy traced containers in a result to plain ones; return everything else as it is."""
-    kind: Any = PLAIN_OF.get(type(value), type(value))
-    if kind not in TRACED_CLASSES:
-        return tuple(map(untraced_copy, value)) if kind is tuple else value
-    if kind is dict:
+    plain_class: Any = PLAIN_OF.get(type(value), type(value))
+    if plain_class not in TRACED_CLASSES:
+        return tuple(map(untraced_copy, value)) if plain_class is tuple else value
+    if plain_class is dict:
         return {key: untraced_copy(item) for key, item in dict.items(value)}
-    if kind is set:
+    if plain_class is set:
         return set(value.ordered_source() if type(value) is TracedSet else value)
     return list(map(untraced_copy, list.__iter__(value)))
 
 
 def heap_of(value: Any) -> SymbolicObject | None:
     """Return the graph's object for a container, or for the dict of a view; None if there is none."""
-    kind = type(value)
-    return value._heap if kind in PLAIN_OF else value.heap if kind is DictView else None
+    class_ = type(value)
+    return value._heap if class_ in PLAIN_OF else value.heap if class_ is DictView else None
 
 
 def is_optional(value: Any) -> bool:
@@ -263,17 +263,17 @@ def materialise(container: Any) -> SymbolicObject:
     if is_recorded and _is_from_enclosing_region(container):
         raise UnmovedError(container)
     record_container_change(container)
-    kind: Any = PLAIN_OF[type(container)]
-    if kind is set:
+    plain_class: Any = PLAIN_OF[type(container)]
+    if plain_class is set:
         items = _ordered_source(container, one_by_one=True)
     else:
-        items = list(kind.items(container)) if kind is dict else list(kind.__iter__(container))
+        items = list(plain_class.items(container)) if plain_class is dict else list(plain_class.__iter__(container))
     # The listeners would move the container themselves, to store it.
     with pause_stores(region.trace.stores if region is not None else ()):
         if type(items) is frozenset and not holds_created_objects(container):
             heap = apply_object("set", items)
         else:
-            heap = build_object(kind.__name__, items)
+            heap = build_object(plain_class.__name__, items)
     _restore_contents(container, heap)
     return heap
 
@@ -296,7 +296,7 @@ class SetContents(frozenset):  # type: ignore[type-arg]
 
     def ordered_source(self) -> Any:
         """Return elements from which a set with the same hash table is made."""
-        return _source_of(iter(self), self._order)
+        return _order_or_elements(iter(self), self._order)
 
 
 def contents(container: Any) -> Any:
@@ -311,33 +311,33 @@ def contents(container: Any) -> Any:
     return tuple(dict.items(container)) if isinstance(container, dict) else SetContents(container)
 
 
-def _restore_contents(container: Any, saved: Any) -> None:
+def _restore_contents(container: Any, items: Any) -> None:
     """Restore contents that `contents` returned."""
     if type(container) in PLAIN_OF:
-        container._heap = saved if isinstance(saved, SymbolicObject) else None
-        saved = () if container._heap is not None else saved
+        container._heap = items if isinstance(items, SymbolicObject) else None
+        items = () if container._heap is not None else items
     if type(container) is TracedList:
-        saved = saved if items_of(saved) is None else saved._items
-        container._items = saved if isinstance(saved, GraphItems) else None
-        saved = () if container._items is not None else saved
+        items = items if items_of(items) is None else items._items
+        container._items = items if isinstance(items, GraphItems) else None
+        items = () if container._items is not None else items
     if isinstance(container, list):
-        list.__setitem__(container, slice(None), saved)
+        list.__setitem__(container, slice(None), items)
     elif isinstance(container, dict):
         dict.clear(container)
-        dict.update(container, [pair for pair in saved if pair[1] is not MISSING])
+        dict.update(container, [pair for pair in items if pair[1] is not MISSING])
     else:
         set.clear(container)
-        set.update(container, saved.ordered_source() if type(saved) is SetContents else saved)
+        set.update(container, items.ordered_source() if type(items) is SetContents else items)
 
 
 def container_location(container: object) -> Location:
     """Return the contents of a list, dict or set as a location that regions write."""
-    plain = PLAIN_OF.get(type(container), type(container))
+    plain_class = PLAIN_OF.get(type(container), type(container))
     return Location(
         (id(container),),
-        f"a {plain.__name__}",
+        f"a {plain_class.__name__}",
         lambda: contents(container),
-        lambda saved: _restore_contents(container, saved),
+        lambda saved_contents: _restore_contents(container, saved_contents),
         container,
         getattr(container, "_home", None),
     )
@@ -351,9 +351,9 @@ def record_container_change(container: object) -> None:
     if region is not None and is_argument and id(container) not in region.trace.argument_containers:
         region.contract.before_write(container, "an argument is changed")
     if region is not None and id(container) in region.trace.frozen:
-        kind = plain_kind(container).__name__
+        class_name = plain_kind(container).__name__
         raise StagingError(
-            f"a {kind} is changed whose return depends on a tensor, or that is an item of a list in the graph",
+            f"a {class_name} is changed whose return depends on a tensor, or that is an item of a list in the graph",
             current_place(),
             "all changes before it is returned, or becomes an item",
         )

@@ -12,8 +12,8 @@ from typing import Any
 from autoconv.graph.python_operators import COMPARISONS
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject, apply_object, record_object
 
-_CLASSES = {"keys": type({}.keys()), "values": type({}.values()), "items": type({}.items())}
-VIEWS = frozenset(_CLASSES)
+_CLASS_BY_VIEW = {"keys": type({}.keys()), "values": type({}.values()), "items": type({}.items())}
+VIEWS = frozenset(_CLASS_BY_VIEW)
 
 
 class DictView:
@@ -27,7 +27,7 @@ class DictView:
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:
-        return _CLASSES[self.name]
+        return _CLASS_BY_VIEW[self.name]
 
     @property
     def heap(self) -> SymbolicObject | None:
@@ -75,23 +75,23 @@ def _apply(name: str, x: object, y: object) -> Any:
 
     Python's own operator would read the other operand's storage directly, which is empty for a dict in the graph.
     """
-    if any(getattr(part, "heap" if type(part) is DictView else "_heap", None) is not None for part in (x, y)):
+    if any(getattr(operand, "heap" if type(operand) is DictView else "_heap", None) is not None for operand in (x, y)):
         return apply_object(name, x, y)
-    first, second = (part.present_view() if type(part) is DictView else part for part in (x, y))
+    first, second = (operand.present_view() if type(operand) is DictView else operand for operand in (x, y))
     return getattr(operator, f"{name}_" if name in ("and", "or") else name)(first, second)
 
 
-def _operator(name: str) -> Any:
+def _operator_method(name: str) -> Any:
     return lambda self, other: _apply(name, self, other)
 
 
-def _reflect(name: str) -> Any:
+def _reflected_method(name: str) -> Any:
     return lambda self, other: _apply(name, other, self)
 
 
 for _name in ("and", "or", "xor", "sub", *(comparison.name for comparison in COMPARISONS)):
-    setattr(DictView, f"__{_name}__", _operator(_name))
+    setattr(DictView, f"__{_name}__", _operator_method(_name))
 for _name in ("and", "or", "xor", "sub"):
-    setattr(DictView, f"__r{_name}__", _reflect(_name))
+    setattr(DictView, f"__r{_name}__", _reflected_method(_name))
 
 __all__ = ["VIEWS", "DictView"]

@@ -37,12 +37,12 @@ def eager_gradients(
 def _pull_back(entry: tape_recorders.Entry, cotangents: Sequence[Any]) -> Sequence[Any]:
     if entry.name == "read_variable":
         return cotangents
-    dense = [_densify(ct, result) for ct, result in zip(cotangents, entry.results, strict=True)]
+    dense_cotangents = [_densify(ct, result) for ct, result in zip(cotangents, entry.results, strict=True)]
     if entry.name == "gather":
-        slices = _row_slices(entry, dense[0])
+        slices = _row_slices(entry, dense_cotangents[0])
         if slices is not None:
             return slices
-    return entry.pull(dense)
+    return entry.pull(dense_cotangents)
 
 
 def _row_slices(entry: tape_recorders.Entry, cotangent: TensorLike) -> Sequence[Any] | None:
@@ -58,25 +58,27 @@ def _row_slices(entry: tape_recorders.Entry, cotangent: TensorLike) -> Sequence[
 
 
 def _accumulate(cotangents: dict[int, Any], value: object, cotangent: TensorLike) -> None:
-    before = cotangents.get(id(value))
-    if before is None:
+    previous = cotangents.get(id(value))
+    if previous is None:
         cotangents[id(value)] = cotangent
-    elif isinstance(before, IndexedSlices) and isinstance(cotangent, IndexedSlices):
-        values = apply("concat", before.values, cotangent.values, axis=0)
-        indices = [apply("cast", part.indices, dtype=_index_dtype(before, cotangent)) for part in (before, cotangent)]
-        cotangents[id(value)] = IndexedSlices(values, apply("concat", *indices, axis=0), before.dense_shape)
+    elif isinstance(previous, IndexedSlices) and isinstance(cotangent, IndexedSlices):
+        values = apply("concat", previous.values, cotangent.values, axis=0)
+        dtype = _index_dtype(previous, cotangent)
+        indices = [apply("cast", slices.indices, dtype=dtype) for slices in (previous, cotangent)]
+        cotangents[id(value)] = IndexedSlices(values, apply("concat", *indices, axis=0), previous.dense_shape)
     else:
-        cotangents[id(value)] = tape_recorders.add(_densify(before, value), _densify(cotangent, value))
+        cotangents[id(value)] = tape_recorders.add(_densify(previous, value), _densify(cotangent, value))
 
 
 def _index_dtype(first: IndexedSlices, second: IndexedSlices) -> Any:
     return max(first.indices.dtype, second.indices.dtype, key=lambda dtype: dtype.size)
 
 
-def _densify(cotangent: TensorLike, like: object) -> Any:
+def _densify(cotangent: TensorLike, value: object) -> Any:
+    """Return the cotangent of a value as a tensor; IndexedSlices are added to zeros."""
     if not isinstance(cotangent, IndexedSlices):
         return cotangent
-    zeros = tape_recorders.zeros_for(like)
+    zeros = tape_recorders.zeros_for(value)
     rows = apply("expand_dims", cotangent.indices, axis=-1)
     return apply("tensor_scatter_nd_add", zeros, rows, cotangent.values)
 

@@ -20,9 +20,9 @@ def is_method_name(name: str) -> bool:
 # Attributes of Python's own classes that are methods: `x.append` is a method before the class of x is known.
 _METHODS = frozenset(
     name
-    for kind in (str, bytes, int, float, list, tuple, dict, set, range, BaseException, *COLLECTIONS)
-    for name in dir(kind)
-    if not name.startswith("__") and callable(getattr(kind, name))
+    for class_ in (str, bytes, int, float, list, tuple, dict, set, range, BaseException, *COLLECTIONS)
+    for name in dir(class_)
+    if not name.startswith("__") and callable(getattr(class_, name))
 )
 
 # Names that are methods where a graph has arrays among its objects.

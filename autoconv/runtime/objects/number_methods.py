@@ -15,7 +15,7 @@ from autoconv.runtime.support.closure_contents import BoundSymbolicMethod
 from autoconv.runtime.tensors import dispatch
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 
-_RESULTS = {
+_RESULT_TYPES = {
     "bit_length": TensorType(int64, (), True),
     "bit_count": TensorType(int64, (), True),
     "is_integer": TensorType(bool_, (), True),
@@ -46,9 +46,7 @@ def refuse_number(x: object, message: str) -> None:
     """Raise Python's TypeError for a number, under `compile`; `message` is formatted with the name of its type."""
     region = current_region()
     if type(x) is SymbolicTensor and x.weak and region is not None and region.contract.python_numbers:
-        error = TypeError(message.format(type(np.zeros((), x.type.dtype.numpy).item()).__name__))
-        error._autoconv_run_time = True  # type: ignore[attr-defined]
-        raise error
+        raise _program_type_error(message.format(type(np.zeros((), x.type.dtype.numpy).item()).__name__))
 
 
 def refuse_scalar(x: object, message: str) -> None:
@@ -56,9 +54,14 @@ def refuse_scalar(x: object, message: str) -> None:
     refuse_number(x, message)
     region = current_region()
     if type(x) is SymbolicTensor and x.type.shape == () and region is not None and region.trace.arrays:
-        error = TypeError(message.format(f"numpy.{x.type.dtype.numpy.type.__name__}"))
-        error._autoconv_run_time = True  # type: ignore[attr-defined]
-        raise error
+        raise _program_type_error(message.format(f"numpy.{x.type.dtype.numpy.type.__name__}"))
+
+
+def _program_type_error(message: str) -> TypeError:
+    """Return a TypeError that is marked as raised by the program."""
+    error = TypeError(message)
+    error._autoconv_run_time = True  # type: ignore[attr-defined]
+    return error
 
 
 class NumberMethod(BoundSymbolicMethod):
@@ -76,7 +79,7 @@ class NumberMethod(BoundSymbolicMethod):
             return dispatch.apply("conjugate", self.owner) if is_complex else _as_int(self.owner)
         operands = [self.owner, *args, *kwargs.values()]
         result = record_object("object_method", operands, name=self.name, keywords=tuple(kwargs))
-        type_ = _RESULTS.get(self.name)
+        type_ = _RESULT_TYPES.get(self.name)
         return result if type_ is None else unbox(result, type_)
 
 

@@ -32,9 +32,9 @@ def refuse_rebuilt(value: object, use: str) -> None:
     region = current_region()
     if region is None or not is_rebuilt(value):
         return
-    text = f"a {type(value).__name__} {use}"
-    region.contract.before_write(value, text)
-    raise StagingError(text, current_place(), "the tensors that it holds, by themselves")
+    reason = f"a {type(value).__name__} {use}"
+    region.contract.before_write(value, reason)
+    raise StagingError(reason, current_place(), "the tensors that it holds, by themselves")
 
 
 def refuse_identity(a: object, b: object) -> None:
@@ -60,21 +60,21 @@ def find_rebuilt(values: Iterable[Any]) -> Iterator[Any]:
     seen: set[int] = set()
     pending = list(values)
     while pending:
-        part = pending.pop()
-        if type(part) in ATOMS or id(part) in seen:
+        value = pending.pop()
+        if type(value) in ATOMS or id(value) in seen:
             continue
-        seen.add(id(part))
-        if id(part) in rebuilt and not isinstance(part, tuple):
-            yield part
-        elif type(part).__name__ == "Variant":
-            pending += part.values
-        elif isinstance(part, (set, frozenset)):
-            pending += part
-        elif is_structure(part):
-            pending += structure_parts(part)
-            pending += dict.keys(part) if isinstance(part, dict) else ()
-        if id(part) in created_objects:
-            pending += attributes_of(part).values()
+        seen.add(id(value))
+        if id(value) in rebuilt and not isinstance(value, tuple):
+            yield value
+        elif type(value).__name__ == "Variant":
+            pending += value.values
+        elif isinstance(value, (set, frozenset)):
+            pending += value
+        elif is_structure(value):
+            pending += structure_parts(value)
+            pending += dict.keys(value) if isinstance(value, dict) else ()
+        if id(value) in created_objects:
+            pending += attributes_of(value).values()
 
 
 __all__ = ["is_rebuilt", "register_rebuilt", "find_rebuilt", "refuse_identity", "refuse_rebuilt"]

@@ -27,9 +27,9 @@ def refuse_graph_value_or_iterator(value: Any) -> None:
     if hasattr(type(value), "__autoconv_graph_value__"):
         raise StagingError(f"a {type(value).__name__} cannot be part of a list or dict of the graph", current_place())
     if isinstance(value, Iterator):  # made once, while tracing: the second call would find it exhausted
-        what = "a generator" if value.__class__ is GeneratorType else "an iterator"
+        noun = "a generator" if value.__class__ is GeneratorType else "an iterator"
         raise StagingError(
-            f"{what} of Python's own becomes part of a value known only at run time", current_place(),
+            f"{noun} of Python's own becomes part of a value known only at run time", current_place(),
             "a list of its items",
         )  # fmt: skip
 

@@ -24,20 +24,20 @@ def insertion_order(elements: set[Any], *, one_by_one: bool = False) -> list[Any
     `one_by_one`, a list is preferred. The result is None if neither has this table, such as after a removal.
     """
     table = _HashTable(elements)
-    if table.has_removed:
+    if table.has_removed_slots:
         return None
     if not one_by_one:
-        copied = frozenset(elements)
-        if table.equals(set(copied)):
-            return copied
+        frozen_copy = frozenset(elements)
+        if table.equals(set(frozen_copy)):
+            return frozen_copy
     result: list[Any] | None = _search_order(elements, table, set)
     if result is not None:
         return result
-    result = _search_order(elements, table, lambda tried: set(frozenset(tried)))
+    result = _search_order(elements, table, lambda candidate: set(frozenset(candidate)))
     return None if result is None else frozenset(result)
 
 
-def _search_order(elements: set[Any], table: _HashTable, make: Callable[[list[Any]], set[Any]]) -> list[Any] | None:
+def _search_order(elements: set[Any], table: _HashTable, make_set: Callable[[list[Any]], set[Any]]) -> list[Any] | None:
     """Search for an order of insertion that gives the table.
 
     An element that comes too early took the place of the one expected there, which is inserted before it in the next
@@ -46,20 +46,20 @@ def _search_order(elements: set[Any], table: _HashTable, make: Callable[[list[An
     order = list(set.__iter__(elements))
     candidate, generator = order.copy(), random.Random(0)
     for attempt in range(1, _MAX_INSERTIONS // (len(order) + 10) + 2):
-        filled = make(candidate)
-        if _table_size(filled) != table.size:
+        filled_set = make_set(candidate)
+        if _table_size(filled_set) != table.size:
             return None
-        if table.equals(filled):
+        if table.equals(filled_set):
             return candidate
-        mismatch = next(((a, b) for a, b in zip(set.__iter__(filled), order, strict=True) if a is not b), None)
+        mismatch = next(((a, b) for a, b in zip(set.__iter__(filled_set), order, strict=True) if a is not b), None)
         if mismatch is None or attempt % (len(order) + 1) == 0:
             generator.shuffle(candidate)
             continue
-        early, expected = (_position(candidate, element) for element in mismatch)
-        if early < expected:
-            candidate.insert(early, candidate.pop(expected))
+        early_position, expected_position = (_position(candidate, element) for element in mismatch)
+        if early_position < expected_position:
+            candidate.insert(early_position, candidate.pop(expected_position))
         else:  # the table grew between the two
-            candidate.append(candidate.pop(early))
+            candidate.append(candidate.pop(early_position))
     return None
 
 
@@ -78,13 +78,13 @@ class _Header(ctypes.Structure):
 class _HashTable:
     """The slots of a set's hash table: the addresses and hashes of the elements.
 
-    `has_removed`: some slots had elements that were removed.
+    `has_removed_slots`: some slots had elements that were removed.
     """
 
     def __init__(self, elements: set[Any]) -> None:
         header = _Header.from_address(id(elements) + object.__basicsize__)
         self.size = _table_size(elements)
-        self.has_removed = header.fill != header.used
+        self.has_removed_slots = header.fill != header.used
         self._slots = ctypes.string_at(header.slots, _SLOT_SIZE * (header.mask + 1))
 
     def equals(self, elements: set[Any]) -> bool:

@@ -11,7 +11,7 @@ from autoconv.runtime.support.closure_contents import captures_any, is_nested_fu
 from autoconv.runtime.support.structure import plain_kind, raw_items
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 
-_CONTAINERS = (list, tuple, set, frozenset)
+_COLLECTIONS = (list, tuple, set, frozenset)
 
 
 class RunTimeObject:
@@ -26,7 +26,7 @@ def holds_symbols(value: Any) -> bool:
     A rebuilt argument has to be recognised where it becomes part of the graph.
     """
     items = [*value.keys(), *value.values()] if isinstance(value, dict) else value
-    if isinstance(value, _CONTAINERS) and type(value) not in _CONTAINERS and plain_kind(value) is type(value):
+    if isinstance(value, _COLLECTIONS) and type(value) not in _COLLECTIONS and plain_kind(value) is type(value):
         items = raw_items(value)  # without running methods of the user's class
     for item in items:
         if isinstance(item, (SymbolicTensor, RunTimeObject)) or hasattr(type(item), "__autoconv_box__"):
@@ -40,8 +40,8 @@ def holds_symbols(value: Any) -> bool:
 
 def holds_symbols_inside(value: Any) -> bool:
     """Do what `holds_symbols` does, for a container of a user's class and without running its methods."""
-    kind: Any = next(kind for kind in (dict, list, tuple, set) if isinstance(value, kind))
-    return holds_symbols([*dict.keys(value), *dict.values(value)] if kind is dict else kind.__iter__(value))
+    class_: Any = next(class_ for class_ in (dict, list, tuple, set) if isinstance(value, class_))
+    return holds_symbols([*dict.keys(value), *dict.values(value)] if class_ is dict else class_.__iter__(value))
 
 
 def varies_by_call(value: object) -> bool:
@@ -52,7 +52,7 @@ def varies_by_call(value: object) -> bool:
 def holds_functions_that_vary(value: Any) -> bool:
     items = [*value.keys(), *value.values()] if isinstance(value, dict) else value
     return any(
-        varies_by_call(item) or (type(item) in _CONTAINERS and holds_functions_that_vary(item)) for item in items
+        varies_by_call(item) or (type(item) in _COLLECTIONS and holds_functions_that_vary(item)) for item in items
     )
 
 
