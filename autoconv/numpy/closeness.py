@@ -33,8 +33,8 @@ def isclose(
     elif is_weak(y) and promotion_operand(y) in (bool, int):
         y = float(y) if as_tensor(y) is None else apply("python_float", y)
     less, minus, magnitude = np.less_equal, np.subtract, np.absolute
-    bound = call_ufunc(np.add, atol, call_ufunc(np.multiply, rtol, call_ufunc(magnitude, y)))
-    is_near = call_ufunc(less, call_ufunc(magnitude, call_ufunc(minus, x, y)), bound)
+    tolerance = call_ufunc(np.add, atol, call_ufunc(np.multiply, rtol, call_ufunc(magnitude, y)))
+    is_near = call_ufunc(less, call_ufunc(magnitude, call_ufunc(minus, x, y)), tolerance)
     result = call_ufunc(np.logical_and, is_near, call_ufunc(np.isfinite, y))
     result = call_ufunc(np.logical_or, result, call_ufunc(np.equal, x, y))
     if equal_nan:

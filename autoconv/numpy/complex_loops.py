@@ -77,8 +77,8 @@ def _comparison_loop(strict_op: str, final_op: str) -> Loop:
 
     def loop(x: Tensor, y: Tensor) -> Any:
         (xr, xi), (yr, yi) = ((apply("real", z), apply("imag", z)) for z in (x, y))
-        result = apply("logical_not", apply("logical_or", _has_nan(xi), _has_nan(yi)))
-        by_real_part = apply("logical_and", apply(strict_op, xr, yr), result)
+        has_order = apply("logical_not", apply("logical_or", _has_nan(xi), _has_nan(yi)))
+        by_real_part = apply("logical_and", apply(strict_op, xr, yr), has_order)
         by_imaginary_part = apply("logical_and", apply("equal", xr, yr), apply(final_op, xi, yi))
         return apply("logical_or", by_real_part, by_imaginary_part)
 

@@ -66,7 +66,7 @@ def check_order(order: str) -> None:
 
 
 def _creator(value: int) -> Callable[..., Tensor]:
-    def run(
+    def create(
         shape: ShapeLike, dtype: DTypeLike | None = None, order: str = "C", *, device: str | None = None,
         like: object = None,
     ) -> Tensor:  # fmt: skip
@@ -75,7 +75,7 @@ def _creator(value: int) -> Callable[..., Tensor]:
         refuse_column_major(order, result.type.rank)
         return result
 
-    return run
+    return create
 
 
 creates("zeros", "empty")(_creator(0))  # the contents of `empty` are unspecified: zeros
@@ -108,13 +108,13 @@ def full(
 
 
 def _creator_like(value: int) -> Callable[..., Tensor]:
-    def run(
+    def create_like(
         a: TensorLike, dtype: DTypeLike | None = None, order: str = "K", subok: bool = True,
         shape: ShapeLike | None = None, *, device: str | None = None
     ) -> Tensor:
         return full_like(a, value, dtype, order, shape=shape)
 
-    return run
+    return create_like
 
 
 def _fill_value(value: TensorLike, dtype: np.dtype[Any]) -> Tensor:
@@ -193,17 +193,17 @@ def _as_column_major(a: TensorLike, dtype: DTypeLike | None = None, *, like: obj
 def arange(
     *bounds: Any, dtype: DTypeLike | None = None, device: str | None = None, like: object = None, **named_bounds: Any
 ) -> Tensor:
-    values = [named_bounds.pop(name, None) for name in ("start", "stop", "step")]
+    start_stop_step = [named_bounds.pop(name, None) for name in ("start", "stop", "step")]
     refuse_options(**named_bounds)
     if len(bounds) == 4:
         *bounds, dtype = bounds  # type: ignore[assignment]
-    if len(bounds) == 1 and values[1] is None:
-        values[1] = bounds[0]
+    if len(bounds) == 1 and start_stop_step[1] is None:
+        start_stop_step[1] = bounds[0]
     else:
-        values[: len(bounds)] = bounds
-    start, stop, step = values
+        start_stop_step[: len(bounds)] = bounds
+    start, stop, step = start_stop_step
     if start is None and stop is not None and len(bounds) > 1:
-        check_as_numpy(lambda: np.arange(values[0], 1))
+        check_as_numpy(lambda: np.arange(start_stop_step[0], 1))
     if stop is None:
         start, stop = None, start
     start, step = 0 if start is None else start, 1 if step is None else step
@@ -216,25 +216,30 @@ def arange(
     bound_dtype = common_dtype(start, stop, step)
     if bound_dtype.kind != "f" and (dtype is None or result_dtype.kind == "f"):
         bound_dtype = np.promote_types(result_dtype, np.int32)  # not float32, which does not hold all ints
-    ends = [tensor(v, bound_dtype) for v in (start, stop, step)]
-    return cast(apply("range", *ends), result_dtype) if bound_dtype.kind != "f" else _float_range(ends, result_dtype)
+    operands = [tensor(v, bound_dtype) for v in (start, stop, step)]
+    if bound_dtype.kind == "f":
+        return _float_range(operands, result_dtype)
+    return cast(apply("range", *operands), result_dtype)
 
 
 def _float_range(bounds: Sequence[Tensor], dtype: DTypeLike) -> Tensor:
     """Return a range by NumPy's rule: the bounds give its length, and the first two elements, converted, its step."""
     first, last, step = bounds
-    length, limit = apply("divide", apply("subtract", last, first), step), tensor(_MAX_ELEMENTS, first.dtype.numpy)
-    steps = apply("select", _is_short(length, first, last), tensor(1, first.dtype.numpy), apply("ceil", length))
-    check(apply("equal", steps, steps), "arange: cannot compute length")
-    check(apply("less_equal", apply("abs", steps), tensor(2.0**63, steps.dtype.numpy)), "Maximum allowed size exceeded")
-    count = cast(apply("minimum", steps, limit), np.int64)
+    quotient = apply("divide", apply("subtract", last, first), step)
+    max_length = tensor(_MAX_ELEMENTS, first.dtype.numpy)
+    one = tensor(1, first.dtype.numpy)
+    length = apply("select", _has_start_alone(quotient, first, last), one, apply("ceil", quotient))
+    check(apply("equal", length, length), "arange: cannot compute length")
+    is_countable = apply("less_equal", apply("abs", length), tensor(2.0**63, length.dtype.numpy))
+    check(is_countable, "Maximum allowed size exceeded")
+    count = cast(apply("minimum", length, max_length), np.int64)
     numbers = apply("range", tensor(0, np.int64), count, tensor(1, np.int64))
     start = cast(first, dtype)
     delta = apply("subtract", cast(apply("add", first, step), dtype), start)
     return apply("add", start, apply("multiply", cast(numbers, dtype), delta))
 
 
-def _is_short(length: Tensor, first: Tensor, last: Tensor) -> Tensor:
+def _has_start_alone(length: Tensor, first: Tensor, last: Tensor) -> Tensor:
     """Return whether a range has its start alone, as the quotient for its length is too small for a float."""
     is_positive = apply("equal", apply("copysign", tensor(1, first.dtype.numpy), length), tensor(1, first.dtype.numpy))
     is_zero = apply("equal", length, tensor(0, first.dtype.numpy))
@@ -266,9 +271,9 @@ def linspace(
     if interval_count > 0:
         step = apply("divide", delta, tensor(interval_count, result_dtype))
         multiples = apply("multiply", steps, step)
-        if holds_tensors((start, stop)):
-            by_parts = apply("multiply", apply("divide", steps, tensor(interval_count, result_dtype)), delta)
-            multiples = apply("select", apply("equal", step, tensor(0, result_dtype)), by_parts, multiples)
+        if holds_tensors((start, stop)):  # a step that underflows to 0 would make all points equal
+            shares_of_delta = apply("multiply", apply("divide", steps, tensor(interval_count, result_dtype)), delta)
+            multiples = apply("select", apply("equal", step, tensor(0, result_dtype)), shares_of_delta, multiples)
     else:
         step, multiples = tensor(np.nan, result_dtype), apply("multiply", steps, delta)
     points = apply("add", multiples, first)
@@ -295,8 +300,8 @@ def _linspace_of_open_count(start: TensorLike, stop: TensorLike, num: IntLike, e
     delta = apply("subtract", last, first)
     divisor = cast(apply("maximum", interval_count, one), dtype)
     steps, step = cast(positions, dtype), apply("divide", delta, divisor)
-    by_parts = apply("multiply", apply("divide", steps, divisor), delta)
-    multiples = apply("select", apply("equal", step, tensor(0, dtype)), by_parts, apply("multiply", steps, step))
+    shares_of_delta = apply("multiply", apply("divide", steps, divisor), delta)
+    multiples = apply("select", apply("equal", step, tensor(0, dtype)), shares_of_delta, apply("multiply", steps, step))
     result = apply("add", multiples, first)
     if not endpoint:
         return result
@@ -314,10 +319,10 @@ def count_up(count: IntLike) -> Tensor:
 def _kernel_function(name: str) -> Callable[..., Any]:
     """Return a function that NumPy computes as one op; the size of the result depends on the arguments' values."""
 
-    def run(*args: Any, **kwargs: Any) -> Any:
+    def compute(*args: Any, **kwargs: Any) -> Any:
         return call_numpy(name, holds_tensors((*args, *kwargs.values())), *args, **kwargs)
 
-    return run
+    return compute
 
 
 for _name in ("logspace", "geomspace"):
@@ -331,17 +336,18 @@ for _name in ("logspace", "geomspace"):
 def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> tuple[Tensor, ...]:
     if indexing not in ("xy", "ij"):
         raise ValueError("Valid values for `indexing` are 'xy' and 'ij'.")
-    axes = [apply("reshape", tensor(x), shape=(-1,)) for x in xi]
-    order = list(range(len(axes)))
-    if indexing == "xy" and len(axes) > 1:
+    vectors = [apply("reshape", tensor(x), shape=(-1,)) for x in xi]
+    order = list(range(len(vectors)))
+    if indexing == "xy" and len(vectors) > 1:
         order[:2] = 1, 0
     open_grids = [
-        apply("reshape", x, shape=tuple(-1 if i == axis_index else 1 for i in range(len(axes))))
-        for x, axis_index in zip(axes, order, strict=True)
+        apply("reshape", x, shape=tuple(-1 if i == axis else 1 for i in range(len(vectors))))
+        for x, axis in zip(vectors, order, strict=True)
     ]
     if sparse:
         return tuple(open_grids)
-    size_operands, known_sizes = shape_argument(tuple(sizes_of(axes[order.index(i)])[0] for i in range(len(axes))))
+    sizes = tuple(sizes_of(vectors[order.index(i)])[0] for i in range(len(vectors)))
+    size_operands, known_sizes = shape_argument(sizes)
     grids = [apply("broadcast_to", x, *size_operands, shape=known_sizes) for x in open_grids]
     return tuple(apply("numpy_copy", x, how="copy", number=0) if copy else x for x in grids)
 
@@ -373,18 +379,18 @@ def where(condition: TensorLike, *branches: Any) -> Any:
 
 
 def _scalar(scalar_class: type) -> Callable[..., Any]:
-    def run(x: Any = 0, /) -> Tensor:
+    def make_scalar(x: Any = 0, /) -> Tensor:
         return tensor(x, np.dtype(scalar_class))
 
-    return run
+    return make_scalar
 
 
-_SCALARS = (
+_SCALAR_CLASSES = (
     np.bool_, np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64, np.float16, np.float32,
     np.float64, np.complex64, np.complex128,
 )  # fmt: skip
-for _kind in _SCALARS:
-    computes(_kind)(_scalar(_kind))
+for _scalar_class in _SCALAR_CLASSES:
+    computes(_scalar_class)(_scalar(_scalar_class))
 
 # Windows, frequencies, and indices of a shape: from plain numbers alone.
 for _name in (

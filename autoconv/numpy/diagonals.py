@@ -98,8 +98,8 @@ def diag(v: TensorLike, k: IntLike = 0) -> Tensor:
     x, offset = tensor(v), integer(k)
     if rank_of(x) == 1:
         size = known_shape(x)[0] + abs(offset)
-        steps = np.arange(size - abs(offset))
-        positions = (steps - min(offset, 0)) * size + steps + max(offset, 0)
+        diagonal_positions = np.arange(size - abs(offset))
+        positions = (diagonal_positions - min(offset, 0)) * size + diagonal_positions + max(offset, 0)
         zeros = apply("fill", tensor(0, x.dtype.numpy), shape=(size * size,))
         return apply("reshape", apply("set_item", zeros, x, positions, spec=(Gather(),)), shape=(size, size))
     if rank_of(x) != 2:
@@ -132,10 +132,10 @@ def diagonal(a: Any, offset: Any = 0, axis1: Any = None, axis2: Any = None) -> T
     count = min(rows, columns - diagonal_offset) if diagonal_offset >= 0 else min(rows + diagonal_offset, columns)
     count = max(count, 0)
     start = diagonal_offset if diagonal_offset >= 0 else -diagonal_offset * columns
-    flat = apply("reshape", transposed, shape=(*batch_shape, rows * columns))  # the diagonal is a slice of it
+    flat_matrices = apply("reshape", transposed, shape=(*batch_shape, rows * columns))  # the diagonal is a slice of it
     stop = start + (count - 1) * step + 1 if count else start
     spec = (*(Slice(),) * len(other_axes), Slice(start, stop, step))
-    return mark_read_only(apply("get_item", flat, spec=spec))
+    return mark_read_only(apply("get_item", flat_matrices, spec=spec))
 
 
 @computes("linalg.trace")

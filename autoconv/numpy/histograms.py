@@ -19,7 +19,7 @@ from autoconv.runtime.tensors.conversion import as_tensor
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
 
-_MOST_EXACT = 2.0**53  # ints up to it are floats
+_MAX_EXACT_INT = 2.0**53  # ints up to it are floats
 
 
 @computes("histogram")
@@ -32,15 +32,15 @@ def histogram(
         refuse("chooses its bins from the values")
     x = tensor(a)
     has_edges = holds_tensors(bins) or np.ndim(bins) > 0
-    count = bins if has_edges else integer(bins)
-    if not has_edges and weights is None and count > 0 and _has_bins_of_floats(x) and _are_valid_bounds(range):
-        return _count_in_equal_bins(apply("reshape", x, shape=(-1,)), count, range, bool(density))
+    count_or_edges = bins if has_edges else integer(bins)
+    if not has_edges and weights is None and count_or_edges > 0 and _has_bins_of_floats(x) and _are_valid_bounds(range):
+        return _count_in_equal_bins(apply("reshape", x, shape=(-1,)), count_or_edges, range, bool(density))
     options: dict[str, Any] = {} if density is None else {"density": bool(density)}
     if weights is not None:
         options["weights"] = tensor(weights)
-    counts, edges = call_numpy("histogram", False, x, count, range, **options)
-    is_array = isinstance(bins, np.ndarray) or (as_tensor(bins) is not None and rank_of(tensor(bins)) == 1)
-    return counts, bins if is_array else edges  # an array of edges is returned unchanged
+    counts, edges = call_numpy("histogram", False, x, count_or_edges, range, **options)
+    has_edge_array = isinstance(bins, np.ndarray) or (as_tensor(bins) is not None and rank_of(tensor(bins)) == 1)
+    return counts, bins if has_edge_array else edges  # an array of edges is returned unchanged
 
 
 def _has_bins_of_floats(x: Tensor) -> bool:
@@ -63,27 +63,27 @@ def _count_in_equal_bins(x: Tensor, count: int, bounds: Any, density: bool) -> t
         assume(tensor(sizes_of(x)[0], np.int64) > 0, "an array without elements has no least one")
     values = cast(x, np.float64)
     first, last = _outer_edges(x, values) if bounds is None else (tensor(float(b), np.float64) for b in bounds)
-    is_point = apply("equal", first, last)
-    margin = apply("select", is_point, tensor(0.5, np.float64), tensor(0.0, np.float64))
+    is_single_point = apply("equal", first, last)
+    margin = apply("select", is_single_point, tensor(0.5, np.float64), tensor(0.0, np.float64))
     first, last = apply("subtract", first, margin), apply("add", last, margin)
     step = apply("divide", apply("subtract", last, first), tensor(float(count), np.float64))
     assume(apply("greater", step, tensor(0.0, np.float64)), "a histogram has bins that have a width")
-    share = apply("divide", apply("subtract", values, first), apply("subtract", last, first))
-    positions = apply("multiply", share, tensor(float(count), np.float64))
+    fraction = apply("divide", apply("subtract", values, first), apply("subtract", last, first))
+    float_positions = apply("multiply", fraction, tensor(float(count), np.float64))
     if bounds is not None:
         is_inside = apply("logical_and", apply("greater_equal", values, first), apply("less_equal", values, last))
-        positions = apply("select", is_inside, positions, tensor(0.0, np.float64))
-    bin_ = cast(positions, np.int64)
-    bin_ = _decrease_where(bin_, apply("equal", bin_, tensor(count, np.int64)))
-    bin_ = _decrease_where(bin_, apply("less", values, _lower_edge(bin_, first, step)))
-    next_edge = _lower_edge(apply("add", bin_, tensor(1, np.int64)), first, step)
+        float_positions = apply("select", is_inside, float_positions, tensor(0.0, np.float64))
+    bin_positions = cast(float_positions, np.int64)
+    bin_positions = _decrease_where(bin_positions, apply("equal", bin_positions, tensor(count, np.int64)))
+    bin_positions = _decrease_where(bin_positions, apply("less", values, _lower_edge(bin_positions, first, step)))
+    next_edge = _lower_edge(apply("add", bin_positions, tensor(1, np.int64)), first, step)
     is_beyond = apply("greater_equal", values, next_edge)
-    is_beyond = apply("logical_and", is_beyond, apply("not_equal", bin_, tensor(count - 1, np.int64)))
-    bin_ = apply("add", bin_, cast(is_beyond, np.int64))
+    is_beyond = apply("logical_and", is_beyond, apply("not_equal", bin_positions, tensor(count - 1, np.int64)))
+    bin_positions = apply("add", bin_positions, cast(is_beyond, np.int64))
     if bounds is not None:
-        bin_ = apply("select", is_inside, bin_, tensor(count, np.int64))
-    ones = apply("ones_like", bin_)
-    counts = apply("segment_sum", ones, bin_, num_segments=count + 1)
+        bin_positions = apply("select", is_inside, bin_positions, tensor(count, np.int64))
+    ones = apply("ones_like", bin_positions)
+    counts = apply("segment_sum", ones, bin_positions, num_segments=count + 1)
     counts = apply("get_item", counts, spec=(Slice(None, count, None),))
     edges = linspace(first, last, count + 1)
     if density:
@@ -99,7 +99,7 @@ _LATER, _EARLIER = Slice(1, None, None), Slice(None, -1, None)
 def _outer_edges(x: Tensor, values: Tensor) -> tuple[Any, Any]:
     """Return the least and the greatest element; with elements that are no finite, exact floats the call runs plain."""
     first, last = (apply(op, values, axis=(0,), keepdims=False) for op in ("reduce_min", "reduce_max"))
-    limit = tensor(math.inf if x.dtype.is_floating else _MOST_EXACT, np.float64)
+    limit = tensor(math.inf if x.dtype.is_floating else _MAX_EXACT_INT, np.float64)
     bounds = apply("less", apply("negative", limit), first), apply("less", last, limit)
     width = apply("subtract", last, first)
     is_finite = apply("logical_and", apply("logical_and", *bounds), apply("is_finite", width))
@@ -108,7 +108,7 @@ def _outer_edges(x: Tensor, values: Tensor) -> tuple[Any, Any]:
 
 
 def _lower_edge(bin_: Tensor, first: Tensor, step: Tensor) -> Any:
-    """Return the lower edge of a bin, rounded as `linspace` rounds it; a load would wait for the position."""
+    """Return the lower edge of a bin, rounded as by `linspace`. A load of the edge would wait for the position."""
     return apply("add", apply("multiply", cast(bin_, np.float64), step), first)
 
 

@@ -80,12 +80,12 @@ def stack(
 
 
 def _joining_function(raise_rank: Callable[..., Any] | None, axis: int) -> Callable[..., Any]:
-    def run(tup: TensorLike, *, dtype: DTypeLike | None = None, casting: str = "same_kind") -> Any:
+    def join_arrays(tup: TensorLike, *, dtype: DTypeLike | None = None, casting: str = "same_kind") -> Any:
         parts = [tensor(x) if raise_rank is None else raise_rank(x) for x in common_arrays(tup)]
         axis_index = 0 if axis == 1 and raise_rank is atleast_1d and rank_of(parts[0]) == 1 else axis
         return concatenate(parts, axis_index, dtype=dtype, casting=casting)
 
-    return run
+    return join_arrays
 
 
 vstack = _joining_function(atleast_2d, 0)
@@ -136,8 +136,8 @@ def append(arr: TensorLike, values: TensorLike, axis: AxisLike | None = None) ->
 # ---- splitting
 
 
-def _split(x: Tensor, sections: Any, axis: int, even: bool) -> list[Tensor]:
-    ends = split_ends(sizes_of(x)[axis], sections, even)
+def _split(x: Tensor, sections: Any, axis: int, must_be_even: bool) -> list[Tensor]:
+    ends = split_ends(sizes_of(x)[axis], sections, must_be_even)
     if ends is None:
         refuse("is given positions known only at run time")
     return [x[(slice(None),) * axis + (slice(*bounds),)] for bounds in itertools.pairwise((None, *ends, None))]
@@ -146,23 +146,23 @@ def _split(x: Tensor, sections: Any, axis: int, even: bool) -> list[Tensor]:
 @computes("split")
 def split(ary: TensorLike, indices_or_sections: Any, axis: AxisLike = 0) -> list[Tensor]:
     x = tensor(ary)
-    return _split(x, indices_or_sections, axis_of(axis, rank_of(x)), even=True)
+    return _split(x, indices_or_sections, axis_of(axis, rank_of(x)), must_be_even=True)
 
 
 @computes("array_split")
 def array_split(ary: TensorLike, indices_or_sections: Any, axis: AxisLike = 0) -> list[Tensor]:
     x = tensor(ary)
-    return _split(x, indices_or_sections, axis_of(axis, rank_of(x)), even=False)
+    return _split(x, indices_or_sections, axis_of(axis, rank_of(x)), must_be_even=False)
 
 
-def _split_function(axis: int, least_rank: int, name: str) -> Callable[..., Any]:
-    def run(ary: TensorLike, indices_or_sections: Any) -> list[Tensor]:
+def _split_function(axis: int, min_rank: int, name: str) -> Callable[..., Any]:
+    def split_array(ary: TensorLike, indices_or_sections: Any) -> list[Tensor]:
         x = tensor(ary)
-        if rank_of(x) < least_rank:
-            raise ValueError(f"{name} only works on arrays of {least_rank} or more dimensions")
-        return _split(x, indices_or_sections, 0 if rank_of(x) == 1 else axis, even=True)
+        if rank_of(x) < min_rank:
+            raise ValueError(f"{name} only works on arrays of {min_rank} or more dimensions")
+        return _split(x, indices_or_sections, 0 if rank_of(x) == 1 else axis, must_be_even=True)
 
-    return run
+    return split_array
 
 
 computes("hsplit")(_split_function(1, 1, "hsplit"))
@@ -174,8 +174,8 @@ computes("dsplit")(_split_function(2, 3, "dsplit"))
 def unstack(x: TensorLike, /, *, axis: AxisLike = 0) -> tuple[Tensor, ...]:
     rows = tensor(x)
     axis_index = axis_of(axis, rank_of(rows))
-    leading = (WHOLE,) * axis_index
-    return tuple(apply("get_item", rows, spec=(*leading, At(i))) for i in range(known_shape(rows)[axis_index]))
+    leading_entries = (WHOLE,) * axis_index
+    return tuple(apply("get_item", rows, spec=(*leading_entries, At(i))) for i in range(known_shape(rows)[axis_index]))
 
 
 @computes("delete")
@@ -198,12 +198,12 @@ def insert(arr: TensorLike, obj: object, values: TensorLike, axis: AxisLike | No
     if axis is None:
         x, axis = apply("reshape", x, shape=(-1,)), 0
     axis_index = axis_of(axis, rank_of(x))
-    constant = static_value(obj)
-    if constant is None:
+    static_position = static_value(obj)
+    if static_position is None:
         current_contract().specialise(obj)
-    if constant is None or np.ndim(constant):
+    if static_position is None or np.ndim(static_position):
         refuse("is given several positions, or one known only at run time")
-    position, count = integer(constant), known_shape(x)[axis_index]
+    position, count = integer(static_position), known_shape(x)[axis_index]
     if not -count <= position <= count:
         raise IndexError(f"index {position} is out of bounds for axis {axis_index} with size {count}")
     position += count if position < 0 else 0

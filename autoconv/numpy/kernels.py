@@ -29,7 +29,10 @@ def register_kernels(*names: str, by_values: bool = False) -> None:
 
 
 def call_numpy(name: str, by_values: bool, *args: Any, **kwargs: Any) -> Any:
-    """Record NumPy's function of that name as one op; refuse arguments other than arrays, numbers and text."""
+    """Record NumPy's function of that name as one op; refuse arguments other than arrays, numbers and text.
+
+    `by_values`: the sizes of results may depend on values.
+    """
     if kwargs.pop("out", None) is not None:
         refuse("is given out")
     inputs: list[Tensor] = []
@@ -39,8 +42,8 @@ def call_numpy(name: str, by_values: bool, *args: Any, **kwargs: Any) -> Any:
     # The types of the results are those of a call with example values, about which NumPy may warn.
     with contextlib.nullcontext() if current_region() is None else without_warnings():
         result = apply("numpy_call", *inputs, function=name, arguments=arguments, keywords=keywords, **options)
-    kind = _named_tuple_class(name)
-    return result if kind is None else kind._make(result)
+    tuple_class = _named_tuple_class(name)
+    return result if tuple_class is None else tuple_class._make(result)
 
 
 @functools.cache
@@ -48,15 +51,15 @@ def _named_tuple_class(name: str) -> Any:
     """Return the class of named tuples that a set function returns; None for other functions."""
     if not name.startswith("unique_"):
         return None
-    kind = type(find_function(name)(np.zeros(1)))
-    return kind if hasattr(kind, "_make") else None
+    result_class = type(find_function(name)(np.zeros(1)))
+    return result_class if hasattr(result_class, "_make") else None
 
 
 def encode_argument(value: TensorLike, inputs: list[Tensor]) -> tuple[Any, ...]:
     """Encode an argument as an attribute of `numpy_call`; tensors and arrays are appended to the inputs."""
     if isinstance(value, (list, tuple)):
-        kind = "list" if isinstance(value, list) else "tuple"
-        return (kind, *(encode_argument(item, inputs) for item in value))
+        tag = "list" if isinstance(value, list) else "tuple"
+        return (tag, *(encode_argument(item, inputs) for item in value))
     if holds_tensors(value) or isinstance(value, np.ndarray):
         inputs.append(tensor(value))
         return ("number" if is_weak(value) else "input", len(inputs) - 1)

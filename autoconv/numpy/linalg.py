@@ -80,7 +80,7 @@ def solve(a: TensorLike, b: TensorLike) -> Any:
     return apply("solve", matrix, rhs)
 
 
-def _mirror(x: Tensor) -> Tensor:
+def _mirror_lower_triangle(x: Tensor) -> Tensor:
     """Copy the lower triangle to the upper one (conjugated): NumPy reads only the lower triangle."""
     lower = FUNCTIONS[np.tril](x)
     strictly_upper = call_ufunc(np.conjugate, swapaxes(FUNCTIONS[np.tril](x, -1), -1, -2))
@@ -92,7 +92,7 @@ def cholesky(a: TensorLike, /, *, upper: bool = False) -> Any:
     x = _square_matrices(a)
     if upper:
         x = swapaxes(x, -1, -2)
-    result = apply("cholesky", _mirror(x))
+    result = apply("cholesky", _mirror_lower_triangle(x))
     return swapaxes(result, -1, -2) if upper else result  # x was transposed: conj(A) = A.T, so this is the adjoint
 
 
@@ -154,7 +154,10 @@ def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = np._
     is_static &= x.dtype is tensor(a).dtype or not has_rtol
     if hermitian or not is_static or (has_rtol and rcond is not None) or not _has_elements(x):
         return call_numpy("linalg.pinv", False, tensor(a), rcond, hermitian, **({"rtol": rtol} if has_rtol else {}))
-    bound = rcond if rcond is not None else 1e-15 if not has_rtol else _rounding_error(x) if rtol is None else rtol
+    if rcond is not None or not has_rtol:
+        bound = 1e-15 if rcond is None else rcond
+    else:
+        bound = _rounding_error(x) if rtol is None else rtol
     left, values, right = svd(call_ufunc(np.conjugate, x), full_matrices=False)
     largest = apply("numpy_max", values, axis=-1, keepdims=True)
     is_large = apply("greater", values, apply("multiply", largest, tensor(bound, values.dtype.numpy)))
@@ -173,7 +176,7 @@ def cond(x: TensorLike, p: TensorLike | None = None) -> Any:
     values = svd(v, compute_uv=False)
     first, last = (apply("get_item", values, spec=(Rest(), At(index))) for index in (0, -1))
     ratio = apply("divide", last, first) if p == -2 else apply("divide", first, last)
-    # For a zero matrix it is infinite; a nan among the elements gives nan.
+    # The ratio is nan for a zero matrix, whose condition number is infinite. A nan among the elements gives nan.
     has_nan = apply("numpy_any", apply("is_nan", v), axis=(-2, -1))
     is_zero_matrix = apply("logical_and", apply("is_nan", ratio), apply("logical_not", has_nan))
     return apply("select", is_zero_matrix, tensor(np.inf, ratio.dtype.numpy), ratio)
@@ -222,9 +225,9 @@ def norm(x: TensorLike, ord: object = None, axis: AxisLike | None = None, keepdi
     if len(axes) == 2 and ord in (None, "fro", "f"):
         return _root_of_squares(v, axes, keepdims)
     if len(axes) == 2 and ord in (1, -1, np.inf, -np.inf):
-        sums_rows = abs(ord) == np.inf
+        is_sum_of_rows = abs(ord) == np.inf
         magnitudes = call_ufunc(np.absolute, v)
-        sums = apply("numpy_sum", magnitudes, axis=axes[sums_rows], keepdims=True)
+        sums = apply("numpy_sum", magnitudes, axis=axes[is_sum_of_rows], keepdims=True)
         name = "numpy_max" if ord > 0 else "numpy_min"
         options: dict[str, Any] = {"keepdims": True} if keepdims else {}
         return apply(name, sums, axis=axes, **options)

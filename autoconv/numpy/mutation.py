@@ -49,15 +49,15 @@ def at(ufunc: Any, array: Any, indices: Any, *values: Any) -> None:
         amount = apply("negative", amount) if ufunc is np.subtract else amount
         write_into(array, apply("add_at_item", x, amount, *operands, spec=spec))
         return
-    if ufunc in _EXTREMES and _are_positions(x, indices, values[0], dtypes):
-        write_into(array, _extremes_at(_EXTREMES[ufunc], x, indices, tensor(values[0], dtypes[1])))
+    if ufunc in _OP_OF_EXTREME and _are_positions(x, indices, values[0], dtypes):
+        write_into(array, _replace_by_extremes(_OP_OF_EXTREME[ufunc], x, indices, tensor(values[0], dtypes[1])))
         return
-    if not _selects_each_once(indices):
+    if not _has_no_repeated_position(indices):
         refuse("may change one element several times")
     array[indices] = cast(call_ufunc(ufunc, tensor(array[indices]), *values), x.dtype)
 
 
-_EXTREMES: dict[Any, str] = {np.minimum: "tensor_scatter_nd_min", np.maximum: "tensor_scatter_nd_max"}
+_OP_OF_EXTREME: dict[Any, str] = {np.minimum: "tensor_scatter_nd_min", np.maximum: "tensor_scatter_nd_max"}
 
 
 def _are_positions(x: Any, indices: Any, value: Any, dtypes: Any) -> bool:
@@ -69,7 +69,7 @@ def _are_positions(x: Any, indices: Any, value: Any, dtypes: Any) -> bool:
     return is_row and rank_of(tensor(value)) <= 1 and {*dtypes} == {x.dtype.numpy} and dtypes[0].kind in "iuf"
 
 
-def _extremes_at(op: str, x: Any, indices: Any, value: Any) -> Any:
+def _replace_by_extremes(op: str, x: Any, indices: Any, value: Any) -> Any:
     """Return the elements after those at the positions were replaced; positions outside are left to NumPy's error."""
     positions, size = cast(tensor(indices), np.int64), tensor(sizes_of(x)[0], np.int64)
     zero = tensor(0, np.int64)
@@ -108,15 +108,15 @@ def _convert_elements_safely(function: Callable[..., Any], array: TensorLike, va
     return _convert_elements(array, values)
 
 
-def _selects_each_once(indices: TensorLike) -> bool:
+def _has_no_repeated_position(indices: TensorLike) -> bool:
     """Return whether an index is known to select no element twice."""
-    parts = indices if isinstance(indices, tuple) else (indices,)
-    lists = [part for part in parts if not isinstance(part, (int, slice, np.integer)) and part is not Ellipsis]
-    if not lists:
+    items = indices if isinstance(indices, tuple) else (indices,)
+    position_lists = [part for part in items if not isinstance(part, (int, slice, np.integer)) and part is not Ellipsis]
+    if not position_lists:
         return True
-    if len(lists) > 1 or is_tensor(lists[0]):
+    if len(position_lists) > 1 or is_tensor(position_lists[0]):
         return False
-    array = np.asarray(lists[0])
+    array = np.asarray(position_lists[0])
     return array.dtype == bool or (bool(np.all(array >= 0)) and len(np.unique(array)) == array.size)
 
 
@@ -195,8 +195,9 @@ def put_along_axis(arr: Any, indices: object, values: Any, axis: Any) -> None:
     if axis is None or rank_of(positions) != rank:
         refuse("is given no axis, or indices of another number of dimensions")
     axis_index = range(rank)[axis]
-    mesh = [np.arange(d).reshape([-1 if j == i else 1 for j in range(rank)]) for i, d in enumerate(shape)]
-    arr[tuple(positions if i == axis_index else part for i, part in enumerate(mesh))] = _convert_elements(arr, values)
+    open_grids = [np.arange(d).reshape([-1 if j == i else 1 for j in range(rank)]) for i, d in enumerate(shape)]
+    index = tuple(positions if i == axis_index else grid for i, grid in enumerate(open_grids))
+    arr[index] = _convert_elements(arr, values)
 
 
 __all__ = ["at"]

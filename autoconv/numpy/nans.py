@@ -37,11 +37,13 @@ def _without_nans(a: TensorLike, neutral: Any) -> tuple[Tensor, Tensor | None]:
 
 
 def _nan_total(name: str, neutral: int) -> Callable[..., Any]:
-    def run(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, **other: Any) -> Any:
-        refuse_options(**{key: argument_or_default(value) for key, value in other.items()})
+    def compute(
+        a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, **options: Any
+    ) -> Any:
+        refuse_options(**{key: argument_or_default(value) for key, value in options.items()})
         return total_function(name, neutral, None)(_without_nans(a, neutral)[0], axis, dtype, out, keepdims)
 
-    return run
+    return compute
 
 
 computes("nansum")(_nan_total("sum", 0))
@@ -49,8 +51,10 @@ computes("nanprod")(_nan_total("prod", 1))
 
 
 @computes("nanmean")
-def _nanmean(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, **other: Any) -> Any:
-    refuse_options(dtype=dtype, **{key: argument_or_default(value) for key, value in other.items()})
+def _nanmean(
+    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, **options: Any
+) -> Any:
+    refuse_options(dtype=dtype, **{key: argument_or_default(value) for key, value in options.items()})
     x, is_present = _without_nans(a, 0)
     if is_present is None:
         return apply_reduction("mean", x, axis, keepdims, out)
@@ -60,8 +64,8 @@ def _nanmean(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepd
 
 
 def _nan_extreme(name: str, neutral: float) -> Callable[..., Any]:
-    def run(a: Any, axis: Any = None, out: object = None, keepdims: Any = False, **other: Any) -> Any:
-        refuse_options(**{key: argument_or_default(value) for key, value in other.items()})
+    def compute(a: Any, axis: Any = None, out: object = None, keepdims: Any = False, **options: Any) -> Any:
+        refuse_options(**{key: argument_or_default(value) for key, value in options.items()})
         x, is_present = _without_nans(a, neutral)
         for size in sizes_of(x):
             if not isinstance(size, int):
@@ -75,7 +79,7 @@ def _nan_extreme(name: str, neutral: float) -> Callable[..., Any]:
                 result = apply("multiply", result, apply("divide", count, count))
         return result if out is None else write_into(out, result)
 
-    return run
+    return compute
 
 
 computes("nanmax")(_nan_extreme("max", -np.inf))

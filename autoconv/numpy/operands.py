@@ -38,7 +38,7 @@ from autoconv.runtime.tensors.static_values import static_value
 from autoconv.runtime.tensors.tensor import EagerTensor, Tensor
 
 MISSING: Any = np._NoValue  # type: ignore[attr-defined]
-_NUMBER_CLASSES = {bool: np.dtype(bool), int: int, float: float, complex: complex}
+_PROMOTION_OPERANDS = {bool: np.dtype(bool), int: int, float: float, complex: complex}
 
 
 class NotStaged(Exception):
@@ -102,7 +102,7 @@ def _with_fallback(function: Callable[..., Any], compute: Callable[..., Any]) ->
 
 def is_weak(x: TensorLike) -> bool:
     """Return whether the value is a Python number, or a weak tensor that represents one in a graph."""
-    if type(x) in _NUMBER_CLASSES:
+    if type(x) in _PROMOTION_OPERANDS:
         return True
     x_tensor = as_tensor(x)
     return x_tensor is not None and x_tensor.weak
@@ -142,7 +142,7 @@ def _with_wraparound(x: TensorLike, dtype: np.dtype[Any]) -> Tensor:
 def _tensor_of_plain(x: TensorLike, dtype: DTypeLike) -> Tensor:
     if isinstance(x, (list, tuple)) and holds_tensors(x):
         return _stack_rows(x, dtype)
-    if type(x) in _NUMBER_CLASSES:
+    if type(x) in _PROMOTION_OPERANDS:
         array = np.asarray(x, None if dtype is None else numpy_dtype(dtype))
     elif dtype is not None and isinstance(x, (list, tuple)) and holds_numbers(x):
         array = convert_numbers(x, as_dtype(numpy_dtype(dtype)))
@@ -219,11 +219,11 @@ def numpy_dtype_of(x: TensorLike) -> np.dtype[Any]:
 
 def promotion_operand(x: TensorLike) -> Any:
     """Return x's operand in NumPy's promotion: `int`, `float` or `complex` for a Python number, else its dtype."""
-    if type(x) in _NUMBER_CLASSES:
-        return _NUMBER_CLASSES[type(x)]
+    if type(x) in _PROMOTION_OPERANDS:
+        return _PROMOTION_OPERANDS[type(x)]
     x_tensor = as_tensor(x)
     if x_tensor is not None and x_tensor.weak:
-        return _NUMBER_CLASSES[type(np.zeros((), x_tensor.type.dtype.numpy).item())]
+        return _PROMOTION_OPERANDS[type(np.zeros((), x_tensor.type.dtype.numpy).item())]
     return numpy_dtype_of(x)
 
 
@@ -262,7 +262,7 @@ def check(condition: TensorLike, message: str, error: type[Exception] = ValueErr
 
 def assume(condition: TensorLike, message: str) -> None:
     """Record a condition that the graph assumes: where it fails, the call is rerun as plain Python."""
-    apply("assert_true", condition, message=(message,), kind="another")
+    apply("assert_true", condition, message=(message,), kind="assumption")
 
 
 def sizes_of(x: Tensor) -> tuple[Any, ...]:
@@ -280,8 +280,8 @@ def rank_of(x: Tensor) -> int:
 
 def integer(value: Any) -> int:
     """Return an int known at trace time; under `compile`, an argument is specialised to its value."""
-    static = static_value(value)
-    return operator.index(static if static is not None and np.ndim(static) == 0 else value)
+    known_value = static_value(value)
+    return operator.index(known_value if known_value is not None and np.ndim(known_value) == 0 else value)
 
 
 def axis_of(axis: AxisLike, rank: int) -> int:

@@ -104,9 +104,9 @@ def _quantiles(a: TensorLike, q: Any, scale: int, axis: Any, **options: Any) -> 
     """
     quantile_list = q if isinstance(q, (list, tuple)) else [q]
     is_weak_scalar = isinstance(q, Tensor) and q.type.weak and not q.type.shape
-    weak = quantile_list is not q and (type(q) in (int, float) or is_weak_scalar)
+    is_weak = quantile_list is not q and (type(q) in (int, float) or is_weak_scalar)
     x = tensor(a)
-    if options or not _can_interpolate(quantile_list, scale, weak) or not _has_supported_dtype(x.dtype, weak):
+    if options or not _can_interpolate(quantile_list, scale, is_weak) or not _has_supported_dtype(x.dtype, is_weak):
         return None
     rows, row_axis, _ = _rows_to_sort(x, axis)
     count = size_of(rows, (row_axis,))
@@ -114,7 +114,7 @@ def _quantiles(a: TensorLike, q: Any, scale: int, axis: Any, **options: Any) -> 
         return None
     if not isinstance(count, int):
         assume(count > 0, "the quantile of no elements")
-    quantile_positions = [_QuantilePosition(rows.dtype, count, quantile, scale, weak) for quantile in quantile_list]
+    quantile_positions = [_QuantilePosition(rows.dtype, count, quantile, scale, is_weak) for quantile in quantile_list]
     positions = [position for quantile in quantile_positions for position in (quantile.low, quantile.high)]
     *elements, last = sorted_elements(rows, [*positions, count - 1], row_axis)
     results = [quantile.interpolate(*elements[2 * i : 2 * i + 2]) for i, quantile in enumerate(quantile_positions)]
@@ -123,11 +123,11 @@ def _quantiles(a: TensorLike, q: Any, scale: int, axis: Any, **options: Any) -> 
     return results[0] if quantile_list is not q else apply("stack", *results, axis=0)
 
 
-def _can_interpolate(quantiles: Sequence[Any], scale: int, weak: bool) -> bool:
+def _can_interpolate(quantiles: Sequence[Any], scale: int, is_weak: bool) -> bool:
     """Return whether these are a few known quantiles in range, or one number of the program."""
     static_quantiles = [static_value(quantile) for quantile in quantiles]
     if not 0 < len(quantiles) <= _MAX_QUANTILES or not (
-        weak or all(type(quantile) in (int, float) for quantile in static_quantiles)
+        is_weak or all(type(quantile) in (int, float) for quantile in static_quantiles)
     ):
         return False
     if scale == 1 and any(type(quantile) is int for quantile in static_quantiles):
@@ -135,33 +135,34 @@ def _can_interpolate(quantiles: Sequence[Any], scale: int, weak: bool) -> bool:
     return all(quantile is None or 0 <= quantile / scale <= 1 for quantile in static_quantiles)
 
 
-def _has_supported_dtype(dtype: DType, weak: bool) -> bool:
+def _has_supported_dtype(dtype: DType, is_weak: bool) -> bool:
     """Return whether results have the dtype of the elements, or float64."""
-    return dtype.numpy.kind in "iuf" and dtype.size >= 4 and (dtype is float64 or dtype.is_integer or weak)
+    return dtype.numpy.kind in "iuf" and dtype.size >= 4 and (dtype is float64 or dtype.is_integer or is_weak)
 
 
 class _QuantilePosition:
     """Two neighbours in a sorted row of `count` elements, and the weight of the second one."""
 
-    def __init__(self, dtype: DType, count: Any, q: Any, scale: int, weak: bool) -> None:
-        self._dtype = np.dtype(dtype.numpy if weak and dtype.is_floating else np.float64)
-        static = static_value(q)
-        fraction = static / scale if static is not None else q / scale if scale > 1 else q
-        if static is None:
+    def __init__(self, dtype: DType, count: Any, q: Any, scale: int, is_weak: bool) -> None:
+        self._dtype = np.dtype(dtype.numpy if is_weak and dtype.is_floating else np.float64)
+        known_quantile = static_value(q)
+        fraction = known_quantile / scale if known_quantile is not None else q / scale if scale > 1 else q
+        if known_quantile is None:
             assume((fraction >= 0) & (fraction <= 1), "a quantile out of range")
-        last = count - 1
-        position = (last if isinstance(last, int) or last.type.weak else cast(last, np.float64)) * fraction
+        last_position = count - 1
+        is_number = isinstance(last_position, int) or last_position.type.weak
+        position = (last_position if is_number else cast(last_position, np.float64)) * fraction
         if isinstance(position, (int, float)):
-            is_above = position >= last
-            self.low: Any = last if is_above else int(np.floor(position))
-            self.high: Any = last if is_above else self.low + 1
+            is_above = position >= last_position
+            self.low: Any = last_position if is_above else int(np.floor(position))
+            self.high: Any = last_position if is_above else self.low + 1
             self._high_weight: Any = position - (-1 if is_above else self.low)
             return
-        position, last = cast(tensor(position), np.float64), tensor(last, np.int64)
-        is_above = apply("greater_equal", position, cast(last, np.float64))
+        position, last_position = cast(tensor(position), np.float64), tensor(last_position, np.int64)
+        is_above = apply("greater_equal", position, cast(last_position, np.float64))
         floor = apply("floor", position)
-        self.low = apply("select", is_above, last, cast(floor, np.int64))
-        self.high = apply("select", is_above, last, apply("add", self.low, tensor(1, np.int64)))
+        self.low = apply("select", is_above, last_position, cast(floor, np.int64))
+        self.high = apply("select", is_above, last_position, apply("add", self.low, tensor(1, np.int64)))
         self._high_weight = apply("subtract", position, apply("select", is_above, tensor(-1.0, np.float64), floor))
 
     def interpolate(self, low: Tensor, high: Tensor) -> Tensor:

@@ -129,7 +129,7 @@ def kron(a: TensorLike, b: TensorLike) -> Any:
     shapes = sizes_of(x), sizes_of(y)
     for i in range(rank):
         x, y = apply("expand_dims", x, axis=2 * i + 1), apply("expand_dims", y, axis=2 * i)
-    size_operands, known_sizes = shape_argument(tuple(d * e for d, e in zip(*shapes, strict=True)))
+    size_operands, known_sizes = shape_argument(tuple(x_size * y_size for x_size, y_size in zip(*shapes, strict=True)))
     return apply("reshape", call_ufunc(np.multiply, x, y), *size_operands, shape=known_sizes)
 
 
@@ -147,14 +147,14 @@ def cross(a: object, b: object, axisa: object = -1, axisb: object = -1, axisc: o
     x, y = moveaxis(a, axisa, -1), moveaxis(b, axisb, -1)
     if known_shape(x)[-1] != 3 or known_shape(y)[-1] != 3:
         return call_numpy("cross", False, tensor(a), tensor(b), axisa, axisb, axisc)
-    rows = [[apply("get_item", v, spec=(Rest(), At(i))) for i in range(3)] for v in (x, y)]
-    (a0, a1, a2), (b0, b1, b2) = rows
+    components_of_operands = [[apply("get_item", v, spec=(Rest(), At(i))) for i in range(3)] for v in (x, y)]
+    (a0, a1, a2), (b0, b1, b2) = components_of_operands
     multiply, subtract = np.multiply, np.subtract
-    parts = [
+    components = [
         call_ufunc(subtract, call_ufunc(multiply, *added), call_ufunc(multiply, *subtracted))
         for added, subtracted in (((a1, b2), (a2, b1)), ((a2, b0), (a0, b2)), ((a0, b1), (a1, b0)))
     ]
-    return moveaxis(apply("stack", *parts, axis=rank_of(parts[0])), -1, axisc)
+    return moveaxis(apply("stack", *components, axis=rank_of(components[0])), -1, axisc)
 
 
 @computes("einsum")
@@ -187,11 +187,11 @@ def _as_matrix_product(equation: str, x: Tensor, y: Tensor) -> Any:
     Dimensions of both operands and the result form the batch. Returns None where a letter is repeated in one term, or
     the letters do not form a matrix product.
     """
-    names, result_letters = equation.split("->")
-    x_letters, y_letters = names.split(",")
+    operand_letters, result_letters = equation.split("->")
+    x_letters, y_letters = operand_letters.split(",")
     shapes = known_shape(x), known_shape(y)
     if (
-        any(len(set(part)) != len(part) for part in (x_letters, y_letters, result_letters))
+        any(len(set(letters)) != len(letters) for letters in (x_letters, y_letters, result_letters))
         or len(x_letters) != len(shapes[0])
         or len(y_letters) != len(shapes[1])
     ):
@@ -207,11 +207,12 @@ def _as_matrix_product(equation: str, x: Tensor, y: Tensor) -> Any:
     rows = apply("transpose", x, perm=tuple(x_letters.index(c) for c in (*batch, *left, *summed)))
     columns = apply("transpose", y, perm=tuple(y_letters.index(c) for c in (*batch, *summed, *right)))
     batch_shape = tuple(sizes[c] for c in batch)
-    row_count, column_count, inner_size = (math.prod(sizes[c] for c in part) for part in (left, right, summed))
+    row_count, column_count, inner_size = (math.prod(sizes[c] for c in letters) for letters in (left, right, summed))
     rows, columns = (
         apply("reshape", rows, shape=(*batch_shape, row_count, inner_size)),
         apply("reshape", columns, shape=(*batch_shape, inner_size, column_count)),
     )
-    order = [*batch, *left, *right]
-    result = apply("reshape", apply("matmul", rows, columns), shape=tuple(sizes[c] for c in order))
-    return apply("transpose", result, perm=tuple(order.index(c) for c in result_letters)) if result_letters else result
+    product_letters = [*batch, *left, *right]
+    result = apply("reshape", apply("matmul", rows, columns), shape=tuple(sizes[c] for c in product_letters))
+    order = tuple(product_letters.index(c) for c in result_letters)
+    return apply("transpose", result, perm=order) if order else result

@@ -58,12 +58,12 @@ def _normalize_axes(name: str, x: Tensor, axis: AxisLike, keepdims: bool) -> tup
 
 def apply_reduction(name: str, x: Tensor, axis: Any, keepdims: Any, out: Any, **options: Any) -> Any:
     """Apply NumPy's reduction of that name, by its op."""
-    axis, keeps_dimensions = _normalize_axes(name, x, axis, _keepdims_flag(keepdims))
+    axis, keeps_axes = _normalize_axes(name, x, axis, _keepdims_flag(keepdims))
     if axis == ():
         return _reduce_no_axes(name, x, out, options)
     if name in ("mean", "var", "std") and is_compiled():
         _refuse_warnings_of_too_few(name, x, axis, options.get("ddof", 0))
-    if keeps_dimensions:
+    if keeps_axes:
         options["keepdims"] = True
     result = apply(f"numpy_{name}", x, axis=axis, **options)
     return result if out is None else write_into(out, result, casting="unsafe" if "arg" in name else "same_kind")
@@ -116,7 +116,8 @@ def mask_elements(x: Tensor, where: TensorLike, neutral: Any) -> Tensor:
 
 def total_function(name: str, neutral: int, combine: object) -> Callable[..., Any]:
     """Return the implementation of NumPy's sum or product, by its name; `combine` is the ufunc."""
-    def run(
+
+    def compute(
         a: object, axis: Any = None, dtype: Any = None, out: object = None, keepdims: Any = False,
         initial: Any = MISSING,
         where: Any = MISSING,
@@ -130,7 +131,7 @@ def total_function(name: str, neutral: int, combine: object) -> Callable[..., An
             result = cast(call_ufunc(combine, result, initial), result.dtype)
         return result if out is None else write_into(out, result)
 
-    return run
+    return compute
 
 
 computes("sum")(total_function("sum", 0, np.add))
@@ -161,7 +162,8 @@ def _count_selected(mask: Tensor, x: Tensor, axis: Any, keepdims: Any) -> Tensor
 
 def _extreme_function(name: str, combine: Any) -> Callable[..., Any]:
     """Return NumPy's max or min, by its name; `combine` is the ufunc."""
-    def run(
+
+    def compute(
         a: Any, axis: Any = None, out: Any = None, keepdims: Any = False, initial: Any = MISSING, where: Any = MISSING
     ) -> Any:
         x = tensor(a)
@@ -182,14 +184,14 @@ def _extreme_function(name: str, combine: Any) -> Callable[..., Any]:
         axes = axes_of(axis, rank)
         shape = known_shape(x)
         if any(shape[a] == 0 for a in axes):
-            keeps = _keepdims_flag(keepdims)
-            result_shape = tuple(1 if i in axes else d for i, d in enumerate(shape) if i not in axes or keeps)
+            keeps_axes = _keepdims_flag(keepdims)
+            result_shape = tuple(1 if i in axes else d for i, d in enumerate(shape) if i not in axes or keeps_axes)
             result = apply("broadcast_to", tensor(initial, x.dtype.numpy), shape=result_shape)
         else:
             result = cast(call_ufunc(combine, apply_reduction(name, x, axis, keepdims, None), initial), x.dtype)
         return result if out is None else write_into(out, result)
 
-    return run
+    return compute
 
 
 computes("max", "amax")(_extreme_function("max", np.maximum))
@@ -197,7 +199,7 @@ computes("min", "amin")(_extreme_function("min", np.minimum))
 
 
 def _quantifier(name: str) -> Callable[..., Any]:
-    def run(
+    def compute(
         a: TensorLike, axis: Any = None, out: Any = None, keepdims: Any = False, *, where: TensorLike = MISSING
     ) -> Any:
         x = tensor(a, bool)
@@ -205,7 +207,7 @@ def _quantifier(name: str) -> Callable[..., Any]:
             x = mask_elements(x, where, name == "all")
         return apply_reduction(name, x, axis, keepdims, out)
 
-    return run
+    return compute
 
 
 computes("any")(_quantifier("any"))
@@ -218,7 +220,7 @@ def _can_convert_first(target: np.dtype[Any], element_dtype: np.dtype[Any]) -> b
 
 
 def _variance_function(name: str) -> Callable[..., Any]:
-    def run(
+    def compute(
         a: TensorLike, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, keepdims: Any = False, *,
         where: TensorLike = MISSING, mean: TensorLike = MISSING, correction: TensorLike = MISSING,
     ) -> Any:  # fmt: skip
@@ -236,7 +238,7 @@ def _variance_function(name: str) -> Callable[..., Any]:
         x = x if dtype is None else tensor(x, dtype)
         return apply_reduction(name, x, axis, keepdims, out, **({"ddof": ddof} if ddof else {}))
 
-    return run
+    return compute
 
 
 computes("std")(_variance_function("std"))
@@ -244,13 +246,13 @@ computes("var")(_variance_function("var"))
 
 
 def _position_function(name: str) -> Callable[..., Any]:
-    def run(a: object, axis: Any = None, out: Any = None, *, keepdims: Any = False) -> Any:
+    def compute(a: object, axis: Any = None, out: Any = None, *, keepdims: Any = False) -> Any:
         x = tensor(a)
         if out is not None and numpy_dtype_of(out) != np.intp:
             refuse("is given an array of other elements to write to")
         return apply_reduction(name, x, axis if axis is None else integer(axis), keepdims, out)
 
-    return run
+    return compute
 
 
 computes("argmax")(_position_function("argmax"))
@@ -302,4 +304,3 @@ def _average(
         total = apply_reduction("sum", apply("multiply", x, weight_tensor), axis, keepdims, None)
         result = apply("divide", total, scale)
     return (result, scale) if returned else result
-

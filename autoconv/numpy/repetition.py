@@ -51,10 +51,10 @@ def repeat(a: TensorLike, repeats: TensorLike, axis: AxisLike | None = None) -> 
         x, axis = apply("reshape", x, shape=(-1,)), 0
     x = x if rank_of(x) else apply("reshape", x, shape=(1,))
     axis_index = axis_of(axis, rank_of(x))
-    constant = static_value(repeats)
-    if constant is not None and np.size(constant) == 1:
-        check_as_numpy(lambda: np.repeat([], constant))
-        return apply("repeat", x, repeats=int(np.ravel(constant)[0]), axis=axis_index)
+    static_repeats = static_value(repeats)
+    if static_repeats is not None and np.size(static_repeats) == 1:
+        check_as_numpy(lambda: np.repeat([], static_repeats))
+        return apply("repeat", x, repeats=int(np.ravel(static_repeats)[0]), axis=axis_index)
     if not tensor(repeats).dtype.is_integer:
         refuse(f"is given repeats of {tensor(repeats).dtype.name}")
     return apply("repeat", x, tensor(repeats), axis=axis_index)
@@ -96,8 +96,8 @@ def _extend_by_elements(x: Tensor, paddings: Sequence[tuple[int, int]], mode: st
     shape = known_shape(x)
     if mode in ("reflect", "symmetric"):
         excluded_ends = 1 if mode == "reflect" else 0
-        fits = all(max(p) <= d - excluded_ends for p, d in zip(paddings, shape, strict=True))
-        return apply("pad", x, paddings=paddings, mode=mode.upper()) if fits else None
+        fits_at_once = all(max(padding) <= size - excluded_ends for padding, size in zip(paddings, shape, strict=True))
+        return apply("pad", x, paddings=paddings, mode=mode.upper()) if fits_at_once else None
     if not all(shape):
         return None
     for axis, (low, high) in enumerate(paddings):
@@ -118,8 +118,8 @@ def _extension_indices(size: ShapeLike, low: int, high: int, mode: str) -> Tenso
         return apply("minimum", apply("maximum", positions, tensor(0, np.int64)), last)
     if mode == "wrap":
         return apply("modulo", positions, count)
-    twice = apply("multiply", count, tensor(2, np.int64))
-    period = twice if mode == "symmetric" else apply("subtract", twice, tensor(2, np.int64))
+    double_count = apply("multiply", count, tensor(2, np.int64))
+    period = double_count if mode == "symmetric" else apply("subtract", double_count, tensor(2, np.int64))
     phase = apply("modulo", positions, apply("maximum", period, one))
     mirrored = apply("subtract", apply("subtract", period, phase), tensor(1 if mode == "symmetric" else 0, np.int64))
     return apply("select", apply("greater", phase, last), mirrored, phase)

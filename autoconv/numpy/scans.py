@@ -38,7 +38,7 @@ from autoconv.runtime.tensors.tensor import Tensor
 
 
 def _scan_function(name: str) -> Callable[..., Any]:
-    def run(
+    def compute(
         a: TensorLike, axis: AxisLike | None = None, dtype: DTypeLike | None = None, out: OutLike | None = None
     ) -> Any:
         x = tensor(a)
@@ -51,7 +51,7 @@ def _scan_function(name: str) -> Callable[..., Any]:
         result = apply(f"numpy_{name}", x, axis=axis_index, dtype=result_dtype)
         return result if out is None else write_into(out, result)
 
-    return run
+    return compute
 
 
 computes("cumsum")(_scan_function("cumsum"))
@@ -59,7 +59,7 @@ computes("cumprod")(_scan_function("cumprod"))
 
 
 def _cumulative_function(name: str) -> Callable[..., Any]:
-    def run(
+    def compute(
         x: TensorLike, /, *, axis: AxisLike | None = None, dtype: DTypeLike | None = None, out: OutLike | None = None,
         include_initial: bool = False,
     ) -> Any:  # fmt: skip
@@ -72,11 +72,11 @@ def _cumulative_function(name: str) -> Callable[..., Any]:
         if include_initial:
             axis_index = axis_of(axis, rank_of(scanned))
             shape = tuple(1 if i == axis_index else d for i, d in enumerate(known_shape(scanned)))
-            first = apply("fill", tensor(0 if name == "cumsum" else 1, scanned.dtype), shape=shape)
-            scanned = apply("concat", first, scanned, axis=axis_index)
+            initial = apply("fill", tensor(0 if name == "cumsum" else 1, scanned.dtype), shape=shape)
+            scanned = apply("concat", initial, scanned, axis=axis_index)
         return scanned if out is None else write_into(out, scanned)
 
-    return run
+    return compute
 
 
 computes("cumulative_sum")(_cumulative_function("cumsum"))
@@ -99,12 +99,12 @@ def _diff(
     for value, is_prefix in ((prepend, True), (append, False)):
         if argument_or_default(value) is None:
             continue
-        addition = tensor(value)
-        if rank_of(addition) == 0:
+        added = tensor(value)
+        if rank_of(added) == 0:
             size_operands, shape = shape_argument(tuple(1 if i == axis_index else d for i, d in enumerate(sizes_of(x))))
-            addition = apply("broadcast_to", addition, *size_operands, shape=shape)
-        dtype = common_dtype(x, addition)
-        parts = [cast(addition, dtype), cast(x, dtype)]
+            added = apply("broadcast_to", added, *size_operands, shape=shape)
+        dtype = common_dtype(x, added)
+        parts = [cast(added, dtype), cast(x, dtype)]
         x = apply("concat", *(parts if is_prefix else parts[::-1]), axis=axis_index)
     for _ in range(count):
         leading_slices = (Slice(),) * axis_index

@@ -59,14 +59,14 @@ def _positions_by_mode(indices: TensorLike, size: Any, mode: str) -> Any:
     return apply("minimum", apply("maximum", cast(positions, np.int64), tensor(0)), tensor(size - 1, np.int64))
 
 
-_MODES = ("raise", "wrap", "clip")
+_POSITION_MODES = ("raise", "wrap", "clip")
 
 
 @computes("take")
 def take(
     a: TensorLike, indices: TensorLike, axis: AxisLike | None = None, out: OutLike | None = None, mode: str = "raise"
 ) -> Any:
-    if mode not in _MODES:
+    if mode not in _POSITION_MODES:
         refuse(f"is given mode {mode!r}")
     x = tensor(a)
     if axis is None:
@@ -103,7 +103,7 @@ def take_along_axis(arr: TensorLike, indices: TensorLike, axis: AxisLike = -1) -
 
 @computes("choose")
 def choose(a: TensorLike, choices: Any, out: OutLike | None = None, mode: str = "raise") -> Any:
-    if mode not in _MODES:
+    if mode not in _POSITION_MODES:
         refuse(f"is given mode {mode!r}")
     if isinstance(choices, (list, tuple)) and out is None and len(choices) <= 32:
         choice_numbers = tensor(a)
@@ -141,10 +141,11 @@ def clip(
     min: TensorLike = MISSING, max: TensorLike = MISSING,
     **kwargs: Any,
 ) -> Any:  # fmt: skip
-    by_position, by_name = ([bound is not MISSING for bound in pair] for pair in ((a_min, a_max), (min, max)))
-    if any(by_position) and (any(by_name) or not all(by_position)):
+    has_positional_bounds = [bound is not MISSING for bound in (a_min, a_max)]
+    has_named_bounds = [bound is not MISSING for bound in (min, max)]
+    if any(has_positional_bounds) and (any(has_named_bounds) or not all(has_positional_bounds)):
         refuse("is given its bounds by two names, or one of them alone")
-    low, high = (argument_or_default(bound) for bound in ((a_min, a_max) if any(by_position) else (min, max)))
+    low, high = (argument_or_default(bound) for bound in ((a_min, a_max) if any(has_positional_bounds) else (min, max)))
     if is_weak(a):
         a = tensor(a, tensor(a).dtype.numpy)  # NumPy makes an array of a Python number, to ask it for the method
     clipped: Any = a
@@ -153,7 +154,7 @@ def clip(
         clipped = call_numpy("clip", False, x, low, high)
         return clipped if out is None else write_into(out, clipped, broadcasts=True)
     if x.dtype.is_integer:
-        low, high = (_integer_bound(bound, x.dtype, side) for bound, side in ((low, -1), (high, 1)))
+        low, high = (_integer_bound(bound, x.dtype, is_lower) for bound, is_lower in ((low, True), (high, False)))
     if low is not None and high is not None:
         dtype = common_dtype(a, low, high)
         x, low, high = (tensor(operand, dtype) for operand in (a, low, high))
@@ -168,15 +169,15 @@ def clip(
     return clipped if out is None else write_into(out, clipped, broadcasts=True)
 
 
-def _integer_bound(bound: object, dtype: DType, side: int) -> Any:
+def _integer_bound(bound: object, dtype: DType, is_lower: bool) -> Any:
     """Return a bound for integers: None for a Python int beyond the dtype's range on its own side (no effect)."""
     if type(bound) is int:
-        return None if (bound < dtype.min if side < 0 else bound > dtype.max) else bound
+        return None if (bound < dtype.min if is_lower else bound > dtype.max) else bound
     bound_tensor = as_tensor(bound)
     if bound_tensor is None or not bound_tensor.weak or not bound_tensor.dtype.is_integer or dtype is _INT64:
         return bound
     number = tensor(bound_tensor)
-    if side < 0:
+    if is_lower:
         number = apply("maximum", number, tensor(max(dtype.min, -(2**63)), np.int64))
     else:
         number = apply("minimum", number, tensor(min(dtype.max, 2**63 - 1), np.int64))

@@ -42,9 +42,9 @@ def shape_argument(shape: Any) -> tuple[tuple[Any, ...], tuple[int | None, ...] 
     """Return a shape in the form of the ops: (the vector of sizes, if some are symbolic; the known sizes)."""
     sizes: Any = shape if isinstance(shape, (list, tuple)) else None
     if sizes is None:
-        constant = static_value(shape)
-        if constant is not None:
-            sizes = np.ravel(constant).tolist()
+        static_shape = static_value(shape)
+        if static_shape is not None:
+            sizes = np.ravel(static_shape).tolist()
         elif holds_tensors(shape):
             vector = tensor(shape)
             _check_sizes(vector)
@@ -61,8 +61,8 @@ def shape_argument(shape: Any) -> tuple[tuple[Any, ...], tuple[int | None, ...] 
 
 
 def _known_size(size: ShapeLike) -> int | None:
-    constant = static_value(size)
-    if constant is None and holds_tensors(size):
+    known_size = static_value(size)
+    if known_size is None and holds_tensors(size):
         _check_sizes(tensor(size))
         return None
     return integer(size)
@@ -200,18 +200,18 @@ def broadcast_arrays(*args: Any, subok: bool = False) -> tuple[Tensor, ...]:
     return tuple(apply("broadcast_to", x, shape=shape) for x in arrays)
 
 
-def _rank_raiser(least_rank: int) -> Any:
+def _rank_raiser(min_rank: int) -> Any:
     def raise_rank(a: TensorLike) -> Tensor:
         x = tensor(a)
-        for _ in range(least_rank - rank_of(x)):
-            x = apply("expand_dims", x, axis=-1 if least_rank == 3 and rank_of(x) == 2 else 0)
+        for _ in range(min_rank - rank_of(x)):
+            x = apply("expand_dims", x, axis=-1 if min_rank == 3 and rank_of(x) == 2 else 0)
         return x
 
-    def run(*arys: Any) -> Any:
+    def compute(*arys: Any) -> Any:
         results = tuple(map(raise_rank, arys))
         return results[0] if len(results) == 1 else results
 
-    return run
+    return compute
 
 
 atleast_1d, atleast_2d, atleast_3d = map(_rank_raiser, (1, 2, 3))
@@ -249,12 +249,12 @@ def rot90(m: TensorLike, k: Any = 1, axes: Any = (0, 1)) -> Tensor:
     x = tensor(m)
     if len(axes) != 2:
         raise ValueError("len(axes) must be 2.")
-    first_given, second_given = integer(axes[0]), integer(axes[1])
-    if first_given == second_given or abs(first_given - second_given) == rank_of(x):
+    first_argument, second_argument = integer(axes[0]), integer(axes[1])
+    if first_argument == second_argument or abs(first_argument - second_argument) == rank_of(x):
         raise ValueError("Axes must be different.")
-    if not all(-rank_of(x) <= axis < rank_of(x) for axis in (first_given, second_given)):
+    if not all(-rank_of(x) <= axis < rank_of(x) for axis in (first_argument, second_argument)):
         raise ValueError(f"Axes={tuple(axes)} out of range for array of ndim={rank_of(x)}.")
-    first, second = axis_of(first_given, rank_of(x)), axis_of(second_given, rank_of(x))
+    first, second = axis_of(first_argument, rank_of(x)), axis_of(second_argument, rank_of(x))
     turns = integer(k) % 4
     if turns == 0:
         return x
@@ -267,8 +267,8 @@ def rot90(m: TensorLike, k: Any = 1, axes: Any = (0, 1)) -> Tensor:
 def roll(a: TensorLike, shift: TensorLike, axis: AxisLike | None = None) -> Tensor:
     x = tensor(a)
     if axis is None:
-        flat = apply("reshape", x, shape=(-1,))
-        return apply("reshape_like", roll(flat, shift, 0), x)
+        flat_x = apply("reshape", x, shape=(-1,))
+        return apply("reshape_like", roll(flat_x, shift, 0), x)
     axes = tuple(axis_of(a, rank_of(x)) for a in axis_tuple(axis))
     shifts = axis_tuple(shift) if not holds_tensors(shift) or isinstance(shift, (tuple, list)) else (shift,)
     shifts, axes = _pair_shifts_with_axes(shifts, axes)
@@ -342,5 +342,3 @@ def iscomplexobj(x: TensorLike) -> bool:
 @computes("isrealobj")
 def isrealobj(x: TensorLike) -> bool:
     return numpy_dtype_of(x).kind != "c"
-
-

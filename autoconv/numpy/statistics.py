@@ -67,14 +67,14 @@ def nan_to_num(x: TensorLike, copy: bool = True, nan: Any = 0.0, posinf: Any = N
 
 
 def _infinity_predicate(name: str, number: float) -> Any:
-    def run(x: TensorLike, out: OutLike | None = None) -> Any:
+    def compute(x: TensorLike, out: OutLike | None = None) -> Any:
         v = tensor(x)
         if v.dtype.is_complex:
             raise TypeError(f"This operation is not supported for {v.dtype.name} values because it would be ambiguous.")
         flags = call_ufunc(np.equal, v, number) if v.dtype.is_floating else apply("zeros_like", v, dtype=as_dtype(bool))
         return flags if out is None else write_into(out, flags)
 
-    return run
+    return compute
 
 
 computes("isposinf")(_infinity_predicate("isposinf", np.inf))
@@ -201,13 +201,12 @@ def corrcoef(x: TensorLike, y: TensorLike | None = None, rowvar: bool = True, *,
     if not rank_of(covariance):
         return apply("divide", covariance, covariance)
     shape = known_shape(covariance)
-    flat = apply("reshape", covariance, shape=(-1,))
-    deviations = apply("sqrt", real(apply("gather", flat, np.arange(shape[0]) * (shape[0] + 1), axis=0)))
+    flat_covariance = apply("reshape", covariance, shape=(-1,))
+    deviations = apply("sqrt", real(apply("gather", flat_covariance, np.arange(shape[0]) * (shape[0] + 1), axis=0)))
     deviations = cast(deviations, covariance.dtype.numpy)
     covariance = apply("divide", covariance, apply("expand_dims", deviations, axis=1))
     covariance = apply("divide", covariance, apply("expand_dims", deviations, axis=0))
     return apply_by_parts(_clip_to_one, covariance) if covariance.dtype.is_complex else _clip_to_one(covariance)
-
 
 
 def _clip_to_one(x: Tensor) -> Any:
@@ -216,13 +215,13 @@ def _clip_to_one(x: Tensor) -> Any:
 
 @computes("bincount")
 def bincount(x: TensorLike, /, weights: TensorLike | None = None, minlength: Any = 0) -> Any:
-    values, least_length = tensor(x), integer(minlength)
+    values, min_length = tensor(x), integer(minlength)
     operands = [values] if weights is None else [values, tensor(weights)]
     is_supported = (values.dtype.is_integer or values.dtype.is_bool) and values.dtype is not uint64
     is_supported = is_supported and values.type.shape != (0,)  # NumPy counts nothing in ints, whatever the weights
     if is_supported and all(rank_of(operand) == 1 for operand in operands) and not operands[-1].dtype.is_complex:
-        return apply("numpy_bincount", values, tensor(least_length, np.int64), *operands[1:])
-    return call_numpy("bincount", True, values, None if weights is None else operands[1], least_length)
+        return apply("numpy_bincount", values, tensor(min_length, np.int64), *operands[1:])
+    return call_numpy("bincount", True, values, None if weights is None else operands[1], min_length)
 
 
 @computes("interp")
@@ -293,10 +292,8 @@ def convolve(a: TensorLike, v: TensorLike, mode: str = "full") -> Tensor:
         x, y, sizes = y, x, sizes[::-1]
     if sizes[1] > 64 or x.dtype.is_bool:
         return call_numpy("convolve", False, x, y, mode)
-    low = {"full": sizes[1] - 1, "same": sizes[1] // 2, "valid": 0}[mode]
-    high = {"full": sizes[1] - 1, "same": sizes[1] - 1 - sizes[1] // 2, "valid": 0}[mode]
-    if mode == "same":  # the middle part of the full result
-        low, high = sizes[1] - 1 - (sizes[1] - 1) // 2, (sizes[1] - 1) // 2
+    reach = sizes[1] - 1  # "same" gives the middle part of the full result
+    low, high = {"full": (reach, reach), "same": (reach - reach // 2, reach // 2), "valid": (0, 0)}[mode]
     padded = apply("pad", x, paddings=((low, high),)) if low or high else x
     total = None
     for i in range(sizes[1]):
@@ -358,4 +355,3 @@ def poly(seq_of_zeros: Any) -> Any:
 @computes("histogramdd")
 def histogramdd(*args: Any, **kwargs: Any) -> Any:
     refuse("returns edges whose number depends on the values of its bins")
-

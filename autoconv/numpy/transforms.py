@@ -57,17 +57,19 @@ def _check_norm(norm: str) -> str:
 
 
 def _transform_function(name: str) -> Callable[..., Any]:
-    def run(a: TensorLike, n: Any = None, axis: AxisLike = -1, norm: Any = None, out: OutLike | None = None) -> Tensor:
+    def compute(
+        a: TensorLike, n: Any = None, axis: AxisLike = -1, norm: Any = None, out: OutLike | None = None
+    ) -> Tensor:
         refuse_options(out=out)
         x = _complex_tensor(a)
         axis_index = axis_of(axis, rank_of(x))
         return apply(name, _resize(x, axis_index, n), axes=(axis_index,), norm=_check_norm(norm))
 
-    return run
+    return compute
 
 
 def _transform_over_axes(name: str, default: Any) -> Callable[..., Any]:
-    def run(a: Any, s: Any = None, axes: Any = default, norm: Any = None, out: Any = None) -> Tensor:
+    def compute(a: Any, s: Any = None, axes: Any = default, norm: Any = None, out: Any = None) -> Tensor:
         refuse_options(out=out)
         if not rank_of(tensor(a)):
             refuse("transforms an array without dimensions")
@@ -80,7 +82,7 @@ def _transform_over_axes(name: str, default: Any) -> Callable[..., Any]:
             x = _resize(x, axis_index, None if n == -1 else n)
         return apply(name, x, axes=axis_indices, norm=_check_norm(norm)) if axis_indices else x
 
-    return run
+    return compute
 
 
 for _name in ("fft", "ifft"):
@@ -167,7 +169,7 @@ for _ending, _default in (("2", (-2, -1)), ("n", None)):
 
 
 def _shift_function(sign: int) -> Callable[..., Any]:
-    def run(x: TensorLike, axes: AxisLike | None = None) -> Tensor:
+    def compute(x: TensorLike, axes: AxisLike | None = None) -> Tensor:
         v = tensor(x)
         selected_axes = range(rank_of(v)) if axes is None else axes if isinstance(axes, (list, tuple)) else (axes,)
         axis_indices = tuple(axis_of(axis, rank_of(v)) for axis in selected_axes)
@@ -176,7 +178,7 @@ def _shift_function(sign: int) -> Callable[..., Any]:
         shifts = [known_shape(v)[axis] // 2 if sign > 0 else -(known_shape(v)[axis] // 2) for axis in axis_indices]
         return roll(v, tuple(shifts), axis_indices)
 
-    return run
+    return compute
 
 
 computes("fft.fftshift")(_shift_function(1))

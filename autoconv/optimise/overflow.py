@@ -50,7 +50,7 @@ def may_change_kind(node: Node) -> bool:
     if node.op.name == "raise":
         return isinstance(node.attributes["exception"], OtherKindError)
     if node.op.name == "assert_true":
-        return node.attributes.get("kind") == "another"
+        return node.attributes.get("kind") == "assumption"
     if node.op.name == "python_power":
         return not any(_is_complex(value) for value in node.inputs)
     if node.op.name == "object_unbox":

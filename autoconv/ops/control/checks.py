@@ -28,7 +28,7 @@ def _assert_true(
 ) -> tuple[Any, ...]:
     if np.all(condition):
         return ()
-    if kind == "another":
+    if kind == "assumption":
         raise OtherKindError(_message(message, data, summarize))
     if kind == "check" or kind in _NUMPY_ERRORS:
         error = InvalidArgumentError(_message(message, data, summarize))
