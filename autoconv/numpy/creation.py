@@ -130,8 +130,7 @@ def _fill_value(value: TensorLike, dtype: np.dtype[Any]) -> Tensor:
 @creates("full_like")
 def full_like(
     a: TensorLike, fill_value: TensorLike, dtype: DTypeLike | None = None, order: str = "K", subok: bool = True,
-    shape: ShapeLike | None = None, *,
-    device: str | None = None,
+    shape: ShapeLike | None = None, *, device: str | None = None,
 ) -> Tensor:  # fmt: skip
     x = tensor(a)
     refuse_column_major(order, x.type.rank if shape is None else None)
@@ -154,8 +153,7 @@ creates("ones_like")(_creator_like(1))
 
 def _array(
     object: Any, dtype: DTypeLike | None = None, *, copy: Any = True, order: str = "K", subok: bool = False,
-    ndmin: int = 0,
-    like: object = None,
+    ndmin: int = 0, like: object = None,
 ) -> Tensor:  # fmt: skip
     x = tensor(object, None if dtype is None else numpy_dtype(dtype))
     refuse_column_major(order, x.type.rank)
@@ -249,8 +247,7 @@ def _has_start_alone(length: Tensor, first: Tensor, last: Tensor) -> Tensor:
 @creates("linspace")
 def linspace(
     start: TensorLike, stop: TensorLike, num: IntLike = 50, endpoint: bool = True, retstep: bool = False,
-    dtype: DTypeLike | None = None,
-    axis: AxisLike = 0, *, device: str | None = None,
+    dtype: DTypeLike | None = None, axis: AxisLike = 0, *, device: str | None = None,
 ) -> Any:  # fmt: skip
     """NumPy's linspace: multiples of the step, with the exact end; an open number of samples only for axis 0."""
     if static_value(num) is None and as_tensor(num) is not None and axis == 0 and not retstep:
@@ -325,10 +322,6 @@ def _kernel_function(name: str) -> Callable[..., Any]:
     return compute
 
 
-for _name in ("logspace", "geomspace"):
-    creates(_name)(_kernel_function(_name))
-
-
 # ---- matrices
 
 
@@ -392,10 +385,10 @@ _SCALAR_CLASSES = (
 for _scalar_class in _SCALAR_CLASSES:
     computes(_scalar_class)(_scalar(_scalar_class))
 
-# Windows, frequencies, and indices of a shape: from plain numbers alone.
+# Ranges, windows, frequencies, and indices of a shape.
 for _name in (
-    "hanning", "hamming", "blackman", "bartlett", "kaiser", "fft.fftfreq", "fft.rfftfreq", "tril_indices",
-    "triu_indices", "diag_indices", "mask_indices", "frombuffer", "fromiter",
+    "logspace", "geomspace", "hanning", "hamming", "blackman", "bartlett", "kaiser", "fft.fftfreq", "fft.rfftfreq",
+    "tril_indices", "triu_indices", "diag_indices", "mask_indices", "frombuffer", "fromiter",
 ):  # fmt: skip
     creates(_name)(_kernel_function(_name))
 

@@ -138,8 +138,7 @@ def select(condlist: Any, choicelist: Any, default: Any = 0) -> Tensor:
 @computes("clip")
 def clip(
     a: TensorLike, a_min: TensorLike = MISSING, a_max: TensorLike = MISSING, out: OutLike | None = None, *,
-    min: TensorLike = MISSING, max: TensorLike = MISSING,
-    **kwargs: Any,
+    min: TensorLike = MISSING, max: TensorLike = MISSING, **kwargs: Any,
 ) -> Any:  # fmt: skip
     has_positional_bounds = [bound is not MISSING for bound in (a_min, a_max)]
     has_named_bounds = [bound is not MISSING for bound in (min, max)]
