@@ -210,7 +210,7 @@ class ElementWriter(ElementLoops):
 
         LLVM makes one instruction of a division and its select, whose masked lanes raise no flag.
         """
-        is_masked = isinstance(x, Quotient) and x.dtype in (float32, float64) and current_target().masks_lanes
+        is_masked = isinstance(x, Quotient) and x.dtype in (float32, float64) and current_target().can_mask_lanes
         return self.intrinsic("canonicalize", x) if is_masked else x
 
     def warn(self, error: str, condition: Element) -> None:

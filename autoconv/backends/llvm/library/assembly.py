@@ -24,11 +24,11 @@ def assemble(request: dict[str, Any]) -> bytes:
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
     machine = _target_machine(llvm, request)
-    first, *others = [llvm.parse_assembly(text) for text in request["texts"]]
+    linked_module, *others = [llvm.parse_assembly(text) for text in request["texts"]]
     for other in others:
-        first.link_in(other)
-    first.triple, first.data_layout = machine.triple, str(machine.target_data)
-    for item in (*first.functions, *first.global_variables):
+        linked_module.link_in(other)
+    linked_module.triple, linked_module.data_layout = machine.triple, str(machine.target_data)
+    for item in (*linked_module.functions, *linked_module.global_variables):
         if not item.is_declaration and item.name not in request["public"]:
             item.linkage = "internal"
     level = request["level"]
@@ -36,9 +36,9 @@ def assemble(request: dict[str, Any]) -> bytes:
     options.loop_vectorization = options.loop_interleaving = level > 2
     options.slp_vectorization = options.loop_unrolling = level > 1
     llvm.create_pass_builder(machine, options).getModulePassManager().run(
-        first, llvm.create_pass_builder(machine, options)
+        linked_module, llvm.create_pass_builder(machine, options)
     )
-    return bytes(machine.emit_object(first))
+    return bytes(machine.emit_object(linked_module))
 
 
 def _target_machine(llvm: Any, request: dict[str, Any]) -> Any:

@@ -34,6 +34,7 @@ from autoconv.graph.graph import Graph, Node, has_recursion
 
 _LEVELS = (3, 2, 1)  # levels of optimisation; the next one is tried for a module that makes LLVM end its process
 
+
 def library_object(form: LibraryForm, graphs: Sequence[Graph], cpu: str, triple: str) -> LibraryObject:
     """Return the object file. `cpu` is "native" or a name that LLVM has; an empty triple is that of this machine.
 
@@ -48,8 +49,9 @@ def library_object(form: LibraryForm, graphs: Sequence[Graph], cpu: str, triple:
             if not needs_python:
                 texts.append(text)
             elif not texts:  # a further graph, for certain small sizes, is left out instead
-                needs_by_name = {(name, str(node.span) if node else ""): node for name, node in needs_python}
-                raise NoLibraryCode([(name, node.span if node else None) for (name, _), node in needs_by_name.items()])
+                # One node for each op and span.
+                nodes = {(name, str(node.span) if node else ""): node for name, node in needs_python}
+                raise NoLibraryCode([(name, node.span if node else None) for (name, _), node in nodes.items()])
         function = _write_library_function(form, failures, len(texts), target_processor)
         texts += [*_shared_texts(target_processor), *_linear_algebra_texts(texts), function]
     public = [form.name, f"{form.name}_message", f"{form.name}_free"]
@@ -68,9 +70,9 @@ def _write_graph_variant(
 ) -> tuple[str, list[tuple[str, Node | None]]]:
     """Write the code of one graph; return its text, and the nodes that need Python."""
     if has_recursion(graph) and not recursion.has_native_recursion(graph):
-        called = next(node for node in graph.walk() if node.op.traits.control and "name" in node.attributes)
-        name = called.attributes.get("name", "a function")
-        return "", [(f"{name} (it calls itself, which has no native form here)", called)]
+        recursive_node = next(node for node in graph.walk() if node.op.traits.control and "name" in node.attributes)
+        name = recursive_node.attributes.get("name", "a function")
+        return "", [(f"{name} (it calls itself, which has no native form here)", recursive_node)]
     legal = legalize_graph(graph)
     _remove_unread_objects(legal)
     module = LibraryModule()
@@ -87,10 +89,12 @@ def _write_graph_variant(
     return f"{module.single_text()}\n{objects.text()}", module.needs_python
 
 
-def _write_library_function(form: LibraryForm, failures: Failures, count: int, target_processor: Processor) -> str:
+def _write_library_function(
+    form: LibraryForm, failures: Failures, variant_count: int, target_processor: Processor
+) -> str:  # fmt: skip
     module = ModuleText()
     module.constant("code", _error_code_global(target_processor))
-    write_function(form, module, failures, count)
+    write_function(form, module, failures, variant_count)
     texts = ("no error", *failures.messages, "no such code")
     _write_message(form, module, len(texts))
     _write_free(form, module)
@@ -103,21 +107,21 @@ def _remove_unread_objects(graph: Graph) -> None:
     """Remove unused reads from a graph and its regions: objects for handlers, which read cells instead."""
     regions = dict.fromkeys(region for node in graph.walk() for region in node.regions)  # those of recursions once
     for region in (*regions, graph):
-        read = set(region.outputs)
+        read_values = set(region.outputs)
         nodes: list[Node] = []
         for node in reversed(region.nodes):
-            if node.regions or node.effects is not Effects.READ or not read.isdisjoint(node.results):
+            if node.regions or node.effects is not Effects.READ or not read_values.isdisjoint(node.results):
                 nodes.append(node)
-                read.update(node.inputs)
+                read_values.update(node.inputs)
         region.nodes = nodes[::-1]
 
 
-def _write_message(form: LibraryForm, module: ModuleText, count: int) -> None:
-    """Write the function that returns the text of an error code; the last of `count` texts is for unknown codes."""
+def _write_message(form: LibraryForm, module: ModuleText, text_count: int) -> None:
+    """Write the function that returns the text of an error code, the last of `text_count` texts for unknown codes."""
     code = Parameter("i32", "%code")
     out = FunctionText(module, Signature("ptr", (code,), "nounwind", f"{form.name}_message", exported=True))
-    is_known_code = out.icmp("ult", Operand.of("%code", "i32"), count - 1)
-    number = out.select(is_known_code, Operand.of("%code", "i32"), Operand.of(count - 1, "i32"))
+    is_known_code = out.icmp("ult", Operand.of("%code", "i32"), text_count - 1)
+    number = out.select(is_known_code, Operand.of("%code", "i32"), Operand.of(text_count - 1, "i32"))
     address = out.gep("ptr", "@texts", out.cast("zext", number, "i64"))
     out.ret(out.load("ptr", address))
     out.finish()
@@ -132,17 +136,17 @@ def _write_free(form: LibraryForm, module: ModuleText) -> None:
 
 
 def _error_code_global(target_processor: Processor) -> str:
-    return f"@code = external {target_processor.local} global i32"
+    return f"@code = external {target_processor.thread_local} global i32"
 
 
 def _shared_texts(target_processor: Processor) -> list[str]:
     """Return the texts that all graphs share: references, and replacements of CPython, NumPy and BLAS."""
-    is_narrow = target_processor.target.pointer == 4
+    is_32_bit = target_processor.target.pointer == 4
     host = read(
-        "library_host", WORD="i32" if is_narrow else "i64", NARROW="trunc" if is_narrow else "add",
-        TO="to i32" if is_narrow else ", 0", COUNT="%count", LOCAL=target_processor.local, NO_MEMORY=NO_MEMORY,
-        ERRORS=ERRORS, CAUGHT=CAUGHT,
-        LARGEST=(1 << 31) - 1 if is_narrow else (1 << 62), DATA=abi.DATA, RANK=abi.RANK, DIMENSIONS=abi.DIMENSIONS,
+        "library_host", WORD="i32" if is_32_bit else "i64", NARROW="trunc" if is_32_bit else "add",
+        TO="to i32" if is_32_bit else ", 0", COUNT="%count", LOCAL=target_processor.thread_local,
+        NO_MEMORY=NO_MEMORY, ERRORS=ERRORS, CAUGHT=CAUGHT,
+        LARGEST=(1 << 31) - 1 if is_32_bit else (1 << 62), DATA=abi.DATA, RANK=abi.RANK, DIMENSIONS=abi.DIMENSIONS,
         STRIDES=abi.STRIDES, BASE=abi.BASE, DESCRIPTOR=abi.DESCRIPTOR, FLAGS=abi.FLAGS, TYPE=abi.TYPE_OFFSET,
         BYTE_COUNT=abi.BYTE_COUNT, BYTE_ROOM=abi.BYTE_ROOM, BYTE_MEMORY=abi.BYTE_MEMORY, BYTE_START=abi.BYTE_START,
         ALL_FLAGS=abi.PLAIN_FLAGS | abi.OWNED_FLAGS, SHELL_FLAGS=abi.WRITABLE_FLAGS | abi.PLAIN_FLAGS,

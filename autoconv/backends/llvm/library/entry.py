@@ -22,6 +22,7 @@ from autoconv.backends.llvm.ir.scalars import ElementWriter, load, store
 from autoconv.backends.llvm.ir.signature import Parameter, Signature
 from autoconv.backends.llvm.ir.types import memory
 from autoconv.backends.llvm.library.failures import Failures
+from autoconv.backends.llvm.target.abi import DATA
 from autoconv.graph.dtypes import DType
 from autoconv.graph.graph import Graph
 from autoconv.graph.types import Symbol
@@ -87,24 +88,23 @@ class _VariantWriter(_FunctionWriter):
     def write(self) -> None:
         out, graph = self.out, self._graph
         self._bind_sizes()
-        natives, copies = [], []
+        graph_arguments = []
         for i, (parameter, value) in enumerate(zip(self.form.parameters, graph.parameters, strict=True)):
             if isinstance(parameter, FixedParameter):
                 array = self._objects.reference(np.asarray(parameter.value))(out)
-                natives.append(self._load_number(array, value) if is_scalar(value.type) else array)
+                graph_arguments.append(self._load_number(array, value) if is_scalar(value.type) else array)
             elif is_scalar(value.type):
-                natives.append(self._convert_number(i, parameter))
+                graph_arguments.append(self._convert_number(i, parameter))
             else:
-                native = self._new_array_header(i, parameter)
+                array_header = self._new_array_header(i, parameter)
                 if not parameter.is_memory:
                     slot = out.slot()
-                    native = out.call("library_dense", native)
-                    out.store("ptr", native, slot)
-                    copies.append(slot)
-                    out.leave_if(out.is_null(native), "failed")
-                natives.append(native)
+                    array_header = out.call("library_dense", array_header)
+                    out.store("ptr", array_header, slot)
+                    out.leave_if(out.is_null(array_header), "failed")
+                graph_arguments.append(array_header)
         cells = out.alloca(f"[{max(len(graph.outputs), 1)} x i64]")
-        succeeded = out.call("graph", *natives, cells, *self._module.sizes)
+        succeeded = out.call("graph", *graph_arguments, cells, *self._module.sizes)
         out.leave_if(out.not_(succeeded), "failed")
         self._store_outputs(cells)
         self._release_slots()
@@ -151,7 +151,7 @@ class _VariantWriter(_FunctionWriter):
         return load(ElementWriter(out), argument.dtype, cell, 0).ir
 
     def _load_number(self, array: str, value: Any) -> str:
-        pointer = self.out.load("ptr", self.out.gep("i8", array, 16))
+        pointer = self.out.load("ptr", self.out.gep("i8", array, DATA))
         return load(ElementWriter(self.out), value.dtype, pointer, 0).ir
 
     def _new_array_header(self, i: int, argument: Argument) -> str:
@@ -178,7 +178,7 @@ class _VariantWriter(_FunctionWriter):
                 out.leave_if(out.call("library_give", cell, field), failed)
             elif output.dtype.is_complex:
                 array = out.load("ptr", cell)
-                out.copy(field, out.load("ptr", out.gep("i8", array, 16)), output.dtype.size)
+                out.copy(field, out.load("ptr", out.gep("i8", array, DATA)), output.dtype.size)
                 out.call("release", cell)
             else:
                 b = ElementWriter(out)
@@ -197,14 +197,14 @@ class _VariantWriter(_FunctionWriter):
         return self.out.field(result_type(self.form.result), "%result", *path)
 
 
-def write_function(form: LibraryForm, module: ModuleText, failures: Failures, count: int) -> None:
-    """Write the C function: it checks the arguments, and calls the first of `count` graphs for their sizes."""
+def write_function(form: LibraryForm, module: ModuleText, failures: Failures, variant_count: int) -> None:
+    """Write the C function: it checks the arguments, and calls the first of `variant_count` graphs for their sizes."""
     entry = _EntryWriter(form, module, form.name)
-    entry.write(failures, count)
+    entry.write(failures, variant_count)
 
 
 class _EntryWriter(_FunctionWriter):
-    def write(self, failures: Failures, count: int) -> None:
+    def write(self, failures: Failures, variant_count: int) -> None:
         out, module = self.out, self.out.module
         self._failures = failures
         self._sizes: dict[Symbol, tuple[str, str]] = {}
@@ -216,7 +216,7 @@ class _EntryWriter(_FunctionWriter):
         out.store("i32", 0, "@code")
         arguments = [f"%given{i}" for i, _ in self.numbered_arguments()]
         parameter_types = ", ".join([*(parameter_type(argument) for _, argument in self.numbered_arguments()), "ptr"])
-        for number in range(count):
+        for number in range(variant_count):
             name = f"{self.form.name}.{number}"
             module.declare(name, "i32", parameter_types)
             result = out.call(name, *arguments, "%result")
@@ -281,7 +281,7 @@ class _EntryWriter(_FunctionWriter):
         low = high = out.cast("ptrtoint", self.data_address(i, argument), "i64")
         sizes, strides = self.layout_addresses(i, argument)
         for axis in range(len(argument.shape)):
-            size, stride = (out.load("i64", out.gep("i64", list_, axis)) for list_ in (sizes, strides))
+            size, stride = (out.load("i64", out.gep("i64", entries, axis)) for entries in (sizes, strides))
             extent = out.op("mul", out.op("sub", size, 1), stride)
             is_negative = out.icmp("slt", extent, 0)
             low = out.op("add", low, out.select(is_negative, extent, 0))

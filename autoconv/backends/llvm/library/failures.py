@@ -38,7 +38,7 @@ class Failures:
             self._classes.append(error_class)
         return self._codes[message]
 
-    def match(self, clauses: tuple[Any, ...]) -> str:
+    def match_table(self, clauses: tuple[Any, ...]) -> str:
         """Return the name of the table that maps a code to the number of the clause that catches it."""
         if clauses not in self._clauses:
             self._clauses.append(clauses)
@@ -57,7 +57,7 @@ class Failures:
         texts.append(list_constant(CAUGHT, [int(error_class is not None) for error_class in classes]))
         for clauses in self._clauses:
             numbers = [_clause_number(error_class, clauses) for error_class in classes]
-            texts.append(list_constant(self.match(clauses), numbers))
+            texts.append(list_constant(self.match_table(clauses), numbers))
         return [text.replace("= internal constant", "= constant") for text in texts]
 
 
@@ -93,16 +93,16 @@ def _class_and_text(node: Node) -> tuple[ErrorClass, str]:
     if name in ("raise", "object_exception"):
         error = attributes.get("exception", attributes.get("kind"))
         error_class = type(error) if isinstance(error, BaseException) else error
-        text_or_name = getattr(error_class, "__name__", "Exception")
+        class_name = getattr(error_class, "__name__", "Exception")
         template = attributes.get("template")
         text = str(error) if isinstance(error, BaseException) else ""
         text = _fill_template(template) if template is not None else text
-        message = f"{text_or_name}: {text}" if text else text_or_name
+        message = f"{class_name}: {text}" if text else class_name
         return (error_class if isinstance(error_class, type) else None), message
     if name == "assert_true":
         message = attributes.get("message", "")
-        text_or_name = message if isinstance(message, str) else _fill_template(message)
-        return AssertionError, f"AssertionError: {text_or_name}" if text_or_name else "AssertionError"
+        text = message if isinstance(message, str) else _fill_template(message)
+        return AssertionError, f"AssertionError: {text}" if text else "AssertionError"
     traits = node.op.traits
     if traits.indexing is not None or (traits.view and "spec" in attributes):
         return IndexError, "IndexError: index out of bounds"
@@ -149,7 +149,7 @@ def _shift_causes(node: Node) -> Causes:
 
 @CAUSES.of("list_position")
 def _position_causes(node: Node) -> Causes:
-    return ((IndexOutOfRangeError, "the list has no such element", _is_any),)
+    return ((IndexOutOfRangeError, "the list has no such element", _always),)
 
 
 @CAUSES.of("python_int")
@@ -162,10 +162,10 @@ def _conversion_causes(node: Node) -> Causes:
 
 @CAUSES.of("python_math")
 def _math_causes(node: Node) -> Causes:
-    domain = (ValueError, "math domain error", _is_any)
+    domain = (ValueError, "math domain error", _always)
     match node.attributes["function"]:
         case "exp" | "exp2" | "expm1" | "sinh" | "cosh":
-            return ((OverflowError, "math range error", _is_any),)
+            return ((OverflowError, "math range error", _always),)
         case "floor" | "ceil" | "trunc":
             return _conversion_causes(node)
         case "pow":
@@ -175,7 +175,7 @@ def _math_causes(node: Node) -> Causes:
     return (domain,)
 
 
-def _is_any(b: ElementWriter, x: Sequence[Element]) -> Element:
+def _always(b: ElementWriter, x: Sequence[Element]) -> Element:
     return b.constant(True, bool_)
 
 

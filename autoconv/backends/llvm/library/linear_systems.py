@@ -32,9 +32,9 @@ def write_gesv(r: RoutineText) -> None:
             _subtract_column(r, x, column, x.get(k, column), a, k, out.add(k, 1), n)
         with r.loop(0, n) as step:
             k = out.sub(out.sub(n, 1), step)
-            solved = _divide(r, x.get(k, column), a.get(k, k))
-            x.set(k, column, solved)
-            _subtract_column(r, x, column, solved, a, k, 0, k)
+            solution = _divide(r, x.get(k, column), a.get(k, k))
+            x.set(k, column, solution)
+            _subtract_column(r, x, column, solution, a, k, 0, k)
 
 
 def write_trtrs(r: RoutineText) -> None:
@@ -77,18 +77,18 @@ def write_potrf(r: RoutineText) -> None:
 def _eliminate(r: RoutineText, a: Matrix, n: Operand) -> None:
     """Replace a matrix by its factors; `ipiv` gets the rows, from 1 on, with which rows are exchanged."""
     out, b = r.out, r.b
-    largest, row = r.cell(float64), out.alloca("i64")
+    largest_cell, row_cell = r.cell(float64), out.alloca("i64")
     with r.loop(0, n) as k:
-        r.put(largest, r.real(-1.0))
-        out.store("i64", k, row)
+        r.put(largest_cell, r.real(-1.0))
+        out.store("i64", k, row_cell)
         with r.loop(k, n) as i:
             magnitude = _pivot_magnitude(r, a.get(i, k))
-            is_larger = magnitude > r.get(largest, float64)
-            r.put(largest, b.select(is_larger, magnitude, r.get(largest, float64)))
-            out.store("i64", out.select(is_larger.ir, i, out.load("i64", row)), row)
-        pivot_row = out.load("i64", row)
+            is_larger = magnitude > r.get(largest_cell, float64)
+            r.put(largest_cell, b.select(is_larger, magnitude, r.get(largest_cell, float64)))
+            out.store("i64", out.select(is_larger.ir, i, out.load("i64", row_cell)), row_cell)
+        pivot_row = out.load("i64", row_cell)
         out.store("i64", out.add(pivot_row, 1), out.gep("i64", "%ipiv", k))
-        is_zero = r.get(largest, float64).same(0.0).ir
+        is_zero = r.get(largest_cell, float64).same(0.0).ir
         r.fail_if(is_zero)
         with out.if_(out.icmp("ne", pivot_row, k)), r.loop(0, n) as j:
             first, second = a.get(k, j), a.get(pivot_row, j)

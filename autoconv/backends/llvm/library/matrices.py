@@ -48,8 +48,8 @@ class RoutineText:
     """The text of a routine: `integer` loads parameters; arithmetic is that of `dtype`, real or complex."""
 
     def __init__(self, module: ModuleText, name: str, parameters: str, dtype: DType) -> None:
-        declared = [Parameter("ptr", f"%{parameter}") for parameter in parameters.split()]
-        self.out = FunctionText(module, Signature("void", declared, "nounwind", f"lapack_{name}", exported=True))
+        parameter_list = [Parameter("ptr", f"%{parameter}") for parameter in parameters.split()]
+        self.out = FunctionText(module, Signature("void", parameter_list, "nounwind", f"lapack_{name}", exported=True))
         self.b = ElementWriter(self.out)
         self.dtype = dtype
         self.is_complex = dtype.is_complex
@@ -114,13 +114,13 @@ class RoutineText:
         if not isinstance(x, Pair):
             return 1.0 / x
         is_real_larger = self.b.intrinsic("fabs", x.real) >= self.b.intrinsic("fabs", x.imag)
-        large, small = (self.b.select(is_real_larger, *parts) for parts in ((x.real, x.imag), (x.imag, x.real)))
-        ratio = small / large
-        first = 1.0 / (large + small * ratio)
-        second = ratio * first
-        return self.b.pair(
-            self.b.select(is_real_larger, first, second), self.b.select(is_real_larger, -second, -first)
-        )  # fmt: skip
+        orders = (x.real, x.imag), (x.imag, x.real)
+        larger_part, smaller_part = (self.b.select(is_real_larger, *parts) for parts in orders)
+        ratio = smaller_part / larger_part
+        part_at_larger = 1.0 / (larger_part + smaller_part * ratio)
+        part_at_smaller = ratio * part_at_larger
+        real = self.b.select(is_real_larger, part_at_larger, part_at_smaller)
+        return self.b.pair(real, self.b.select(is_real_larger, -part_at_smaller, -part_at_larger))
 
     def select(self, condition: Element, x: Element, y: Element) -> Element:
         if isinstance(x, Pair) and isinstance(y, Pair):

@@ -25,13 +25,13 @@ _ARCHITECTURES = {"amd64": "x86_64", "arm64": "aarch64"}
 class Processor:
     """LLVM's options for a processor, and the properties on which code depends.
 
-    `local` is the attribute of thread-local globals, "" for a processor without threads.
+    `thread_local` is the attribute of thread-local globals, "" for a processor without threads.
     """
 
     triple: str
     cpu: str
     target: Target
-    local: str
+    thread_local: str
 
 
 def processor(cpu: str, triple: str) -> Processor:
@@ -53,5 +53,5 @@ def processor(cpu: str, triple: str) -> Processor:
     )  # fmt: skip
     has_threads = not architecture.startswith("wasm")
     is_elf = "linux" in triple or (not triple and sys.platform == "linux")
-    local = "" if not has_threads else "thread_local(initialexec)" if is_elf else "thread_local"
-    return Processor(triple, cpu, target, local)
+    thread_local = "" if not has_threads else "thread_local(initialexec)" if is_elf else "thread_local"
+    return Processor(triple, cpu, target, thread_local)

@@ -12,7 +12,8 @@ from autoconv.backends.llvm.ir.module import ModuleText
 from autoconv.backends.llvm.ir.operand import Operand
 from autoconv.backends.llvm.ir.signature import Parameter, Signature
 
-_TILE_ROWS, _BLOCK_STEPS, _BLOCK_TILES = 6, 256, 16  # rows of a tile, its products, tiles of a block of x
+_TILE_ROWS = 6
+_BLOCK_STEPS, _BLOCK_TILES = 256, 16  # of a block: steps of the inner dimension, and tiles of x
 _TRANSPOSED = 112  # CblasTrans
 
 
@@ -26,8 +27,9 @@ def write_products(module: ModuleText) -> None:
 
 def _signature(parameters: str, name: str = "") -> Signature:
     """Return the signature of a function with parameters such as `x:ptr`."""
-    declared = [Parameter(kind, f"%{name_}") for name_, _, kind in (word.partition(":") for word in parameters.split())]
-    return Signature("void", declared, "nounwind" if name else "noinline nounwind", name, exported=bool(name))
+    names_and_types = (word.split(":") for word in parameters.split())
+    parameter_list = [Parameter(ir_type, f"%{parameter}") for parameter, ir_type in names_and_types]
+    return Signature("void", parameter_list, "nounwind" if name else "noinline nounwind", name, exported=bool(name))
 
 
 class _ProductWriter:
@@ -50,9 +52,9 @@ class _ProductWriter:
         row_x, step_x = self._step_operands(out, "%transpose_x", "%width_x")
         step_y, column_y = self._step_operands(out, "%transpose_y", "%width_y")
         panels = out.op("sdiv", out.add("%columns", lanes - 1), lanes)
-        height = _TILE_ROWS * _BLOCK_TILES
-        count = out.mul(out.mul(panels, lanes), _BLOCK_STEPS)
-        byte_count = out.mul(out.add(count, height * _BLOCK_STEPS), self._element_size)
+        block_rows = _TILE_ROWS * _BLOCK_TILES
+        packed_y_count = out.mul(out.mul(panels, lanes), _BLOCK_STEPS)
+        byte_count = out.mul(out.add(packed_y_count, block_rows * _BLOCK_STEPS), self._element_size)
         self._module.declare("library_memory", "ptr", "i64")
         packed_y = out.call("library_memory", byte_count)
         has_memory, without_memory = out.label("memory"), out.label("none")
@@ -61,16 +63,16 @@ class _ProductWriter:
         self._write_without_copies(out, row_x, step_x, step_y, column_y)
         out.ret()
         out.begin(has_memory)
-        packed_x = out.gep(self._ir_type, packed_y, count)
+        packed_x = out.gep(self._ir_type, packed_y, packed_y_count)
         with out.loop("0", out.op("sdiv", out.add("%inner", _BLOCK_STEPS - 1), _BLOCK_STEPS)) as block:
-            first = out.mul(block, _BLOCK_STEPS)
-            step_count = out.intrinsic("smin", out.sub("%inner", first), Operand.of(_BLOCK_STEPS, "i64"))
-            source = out.gep(self._ir_type, "%y", out.mul(first, step_y))
+            first_step = out.mul(block, _BLOCK_STEPS)
+            step_count = out.intrinsic("smin", out.sub("%inner", first_step), Operand.of(_BLOCK_STEPS, "i64"))
+            source = out.gep(self._ir_type, "%y", out.mul(first_step, step_y))
             out.call(pack, packed_y, source, "%columns", step_count, column_y, step_y, lanes)
-            with out.loop("0", out.op("sdiv", out.add("%rows", height - 1), height)) as strip:
-                first_row = out.mul(strip, height)
-                row_count = out.intrinsic("smin", out.sub("%rows", first_row), Operand.of(height, "i64"))
-                start = out.add(out.mul(first_row, row_x), out.mul(first, step_x))
+            with out.loop("0", out.op("sdiv", out.add("%rows", block_rows - 1), block_rows)) as strip:
+                first_row = out.mul(strip, block_rows)
+                row_count = out.intrinsic("smin", out.sub("%rows", first_row), Operand.of(block_rows, "i64"))
+                start = out.add(out.mul(first_row, row_x), out.mul(first_step, step_x))
                 source_x = out.gep(self._ir_type, "%x", start)
                 out.call(pack, packed_x, source_x, row_count, step_count, row_x, step_x, _TILE_ROWS)
                 tiles = out.op("sdiv", out.add(row_count, _TILE_ROWS - 1), _TILE_ROWS)
@@ -139,9 +141,9 @@ class _ProductWriter:
         out = FunctionText(self._module, _signature(parameters))
         cells = [out.alloca(vector, "zeroinitializer") for _ in range(_TILE_ROWS)]
         fma = f"llvm.fmuladd.v{lanes}f{8 * self._element_size}"
-        aligned = f", align {self._element_size}"
+        alignment = f", align {self._element_size}"
         with out.loop("0", "%length", unrolled=False) as k:
-            y = out.load(vector, out.gep(ir_type, "%y", out.mul(k, lanes)), aligned)
+            y = out.load(vector, out.gep(ir_type, "%y", out.mul(k, lanes)), alignment)
             for i, cell in enumerate(cells):
                 x = out.load(ir_type, out.gep(ir_type, "%x", out.add(out.mul(k, _TILE_ROWS), i)))
                 first_lane = out.new(f"insertelement {vector} poison, {ir_type} {x}, i32 0")
@@ -154,8 +156,8 @@ class _ProductWriter:
             with out.if_(out.icmp("slt", Operand.of(i, "i64"), "%rows")):
                 row = out.gep(ir_type, "%z", out.mul(i, "%width"))
                 with out.if_(is_full):
-                    total = out.op("fadd", out.load(vector, row, aligned), out.load(vector, cell))
-                    out.store(vector, total, row, aligned)
+                    total = out.op("fadd", out.load(vector, row, alignment), out.load(vector, cell))
+                    out.store(vector, total, row, alignment)
                 with out.if_(out.not_(is_full)), out.loop("0", "%columns") as j:
                     address, cell_address = out.gep(ir_type, row, j), out.gep(ir_type, cell, j)
                     total = out.op("fadd", out.load(ir_type, address), out.load(ir_type, cell_address))

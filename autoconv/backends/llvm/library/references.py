@@ -52,10 +52,10 @@ class LibraryModule(ModuleText):
     def declare(self, name: str, result: str, parameters: str, attributes: str = "") -> str:
         is_defined = self.is_shared or name.startswith(("llvm.", "library_"))
         if not is_defined and name not in HOST_FUNCTIONS | _PRODUCT_FUNCTIONS | _MATH_FUNCTIONS | LINEAR_ALGEBRA:
-            self.note_python(name)
+            self.record_python_need(name)
         return super().declare(name, result, parameters, attributes)
 
-    def note_python(self, name: str) -> None:
+    def record_python_need(self, name: str) -> None:
         """Record that the node whose code is written needs Python."""
         node = self.node
         self.needs_python.append((node.op.name if node is not None else name, node))
@@ -105,7 +105,7 @@ class LibraryObjectTable(ObjectTable):
 
     def matching_clause(self, out: FunctionText, error: str, clauses: tuple[Any, ...]) -> str:
         code = out.cast("ptrtoint", _load_error_code(out, error), "i64")
-        name = self._failures.match(clauses)
+        name = self._failures.match_table(clauses)
         self._library.constant(name, f"@{name} = external constant i8")
         return out.load("i64", out.gep("i64", f"@{name}", code))
 
@@ -133,7 +133,7 @@ class LibraryObjectTable(ObjectTable):
 
     def object(self, value: Any) -> Reference:
         if callable(value) and not isinstance(value, type):
-            self._library.note_python(getattr(value, "__name__", "function"))
+            self._library.record_python_need(getattr(value, "__name__", "function"))
         return super().reference(value)
 
     def text(self) -> str:

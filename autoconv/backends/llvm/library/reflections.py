@@ -59,15 +59,15 @@ def reflect_column(r: RoutineText, a: Matrix, k: Operand, rows: Operand, factors
 
 
 def reduce_to_tridiagonal(
-    r: RoutineText, a: Matrix, n: Operand, vectors: Matrix, factors: str, product: str, neighbours: str
+    r: RoutineText, a: Matrix, n: Operand, vectors: Matrix, factors: str, workspace: str, neighbours: str
 ) -> None:  # fmt: skip
     """Reduce a Hermitian matrix, given by its lower triangle, to a real tridiagonal one, Qᴴ·A·Q.
 
     Its diagonal is that of `a` afterwards; `neighbours` gets the rest. The columns of `vectors` from 1 on are those of
-    the reflections; `product` has room for n numbers.
+    the reflections; `workspace` has room for n numbers.
     """
     out, b = r.out, r.b
-    w = Matrix(r, product, n)
+    w = Matrix(r, workspace, n)
     with r.loop(0, out.sub(n, 1)) as k:
         next_row = out.add(k, 1)
         with r.loop(next_row, n) as i:
@@ -77,23 +77,23 @@ def reduce_to_tridiagonal(
         store(b, r.real_part(vectors.get(next_row, next_row)), neighbours, k)
         vectors.set(next_row, next_row, r.number(1.0))
         with r.loop(next_row, n) as j:
-            own, below = vectors.get(j, next_row), out.add(j, 1)
+            v_j, next_index = vectors.get(j, next_row), out.add(j, 1)
 
-            def product_of_row(i: Operand, j: Operand = j, next_row: Operand = next_row, own: Element = own) -> Element:
-                w.set(i, 0, w.get(i, 0) + a.get(i, j) * own)
+            def product_of_row(i: Operand, j: Operand = j, next_row: Operand = next_row, v_j: Element = v_j) -> Element:
+                w.set(i, 0, w.get(i, 0) + a.get(i, j) * v_j)
                 return r.conjugate(a.get(i, j)) * vectors.get(i, next_row)
 
-            row = r.total(r.dtype, below, n, product_of_row)
-            w.set(j, 0, w.get(j, 0) + r.scale(own, r.real_part(a.get(j, j))) + row)
+            row = r.total(r.dtype, next_index, n, product_of_row)
+            w.set(j, 0, w.get(j, 0) + r.scale(v_j, r.real_part(a.get(j, j))) + row)
         tau = load(b, r.dtype, factors, next_row)
 
-        def common(i: Operand, next_row: Operand = next_row) -> Element:
+        def product_term(i: Operand, next_row: Operand = next_row) -> Element:
             return r.conjugate(vectors.get(i, next_row)) * w.get(i, 0)
 
-        share = r.total(r.dtype, next_row, n, common) * tau * r.conjugate(tau)
-        half = r.number(r.real_part(share) * -0.5)
+        scaled_product = r.total(r.dtype, next_row, n, product_term) * tau * r.conjugate(tau)
+        half_product = r.number(r.real_part(scaled_product) * -0.5)
         with r.loop(next_row, n) as i:
-            w.set(i, 0, w.get(i, 0) * tau + vectors.get(i, next_row) * half)
+            w.set(i, 0, w.get(i, 0) * tau + vectors.get(i, next_row) * half_product)
         with r.loop(next_row, n) as j:
             first, second = r.conjugate(w.get(j, 0)), r.conjugate(vectors.get(j, next_row))
             with r.loop(j, n) as i:
@@ -102,15 +102,15 @@ def reduce_to_tridiagonal(
 
 
 def reduce_to_bidiagonal(
-    r: RoutineText, a: Matrix, shape: tuple[Operand, Operand], vectors: Matrix, factors: tuple[str, str], product: str
+    r: RoutineText, a: Matrix, shape: tuple[Operand, Operand], vectors: Matrix, factors: tuple[str, str], workspace: str
 ) -> None:
     """Reduce a matrix of at least as many rows as columns to an upper bidiagonal one, Uᴴ·A·V, of real numbers.
 
     `a` keeps its diagonal, above the reflections from the left. The columns of `vectors` from 1 on are those of the
-    reflections from the right, and its diagonal from 1 on has the neighbours; `product` has room for a column.
+    reflections from the right, and its diagonal from 1 on has the neighbours; `workspace` has room for a column.
     """
     out, b, (rows, columns) = r.out, r.b, shape
-    w = Matrix(r, product, rows)
+    w = Matrix(r, workspace, rows)
     with r.loop(0, columns) as k:
         next_row = out.add(k, 1)
         reflect_column(r, a, k, rows, factors[0])
@@ -125,13 +125,13 @@ def reduce_to_bidiagonal(
                 w.set(i, 0, r.number(0.0))
             tau = load(b, r.dtype, factors[1], next_row)
             with r.loop(next_row, columns) as j:
-                own = vectors.get(j, next_row) * tau
+                v_j = vectors.get(j, next_row) * tau
                 with r.loop(next_row, rows) as i:
-                    w.set(i, 0, w.get(i, 0) + a.get(i, j) * own)
+                    w.set(i, 0, w.get(i, 0) + a.get(i, j) * v_j)
             with r.loop(next_row, columns) as j:
-                own = r.conjugate(vectors.get(j, next_row))
+                v_j = r.conjugate(vectors.get(j, next_row))
                 with r.loop(next_row, rows) as i:
-                    a.set(i, j, r.subtract(a.get(i, j), w.get(i, 0) * own))
+                    a.set(i, j, r.subtract(a.get(i, j), w.get(i, 0) * v_j))
             vectors.set(next_row, next_row, neighbour)
 
 

@@ -180,8 +180,8 @@ def _sweep_bidiagonal(matrix: _Diagonals, low: Operand, high: Operand, left: Rot
     is_shifted = shift > 0.0
     divisor = r.b.select(is_shifted, top, r.real(1.0))
     sign = r.b.intrinsic("copysign", r.real(1.0), top)
-    shifted = (r.b.intrinsic("fabs", top) - shift) * (sign + shift / divisor)
-    r.put(bulge, r.b.select(is_shifted, shifted, top))
+    shifted_top = (r.b.intrinsic("fabs", top) - shift) * (sign + shift / divisor)
+    r.put(bulge, r.b.select(is_shifted, shifted_top, top))
     r.put(side, matrix.e(low))
     with r.loop(low, high) as k:
         next_row = out.add(k, 1)
@@ -244,19 +244,19 @@ def _rotate_columns(r: RoutineText) -> str:
 
     def rotate(ir_type: str, start: Operand, spread: Callable[[Operand], Operand]) -> None:
         """Write the rotations of one row, or of a vector of rows that begins with the row `start`."""
-        base, carried = out.gep("double", "%x", start), out.alloca(ir_type)
+        base, column_cell = out.gep("double", "%x", start), out.alloca(ir_type)
 
         def address(column: Operand | str) -> Operand:
             return out.gep("double", base, out.mul(column, "%width"))
 
-        out.store(ir_type, out.load(ir_type, address("%first"), ", align 8"), carried)
+        out.store(ir_type, out.load(ir_type, address("%first"), ", align 8"), column_cell)
         with out.loop("%first", "%last", unrolled=False) as k:
             cosine, sine = (spread(out.load("double", out.gep("double", part, k))) for part in ("%cosines", "%sines"))
-            x, y = out.load(ir_type, carried), out.load(ir_type, address(out.add(k, 1)), ", align 8")
+            x, y = out.load(ir_type, column_cell), out.load(ir_type, address(out.add(k, 1)), ", align 8")
             rotated_x = out.op("fadd", out.op("fmul", cosine, x), out.op("fmul", sine, y))
             out.store(ir_type, rotated_x, address(k), ", align 8")
-            out.store(ir_type, out.op("fsub", out.op("fmul", cosine, y), out.op("fmul", sine, x)), carried)
-        out.store(ir_type, out.load(ir_type, carried), address("%last"), ", align 8")
+            out.store(ir_type, out.op("fsub", out.op("fmul", cosine, y), out.op("fmul", sine, x)), column_cell)
+        out.store(ir_type, out.load(ir_type, column_cell), address("%last"), ", align 8")
 
     with out.loop("0", strips) as strip:
         rotate(vector, out.mul(strip, _LANES), splat)

@@ -45,11 +45,11 @@ def write_singular_values(r: RoutineText) -> None:
     is_tall = out.icmp("sge", m, n)
     rows, columns = out.select(is_tall, m, n), out.select(is_tall, n, m)
     is_full, has_vectors = r.is_letter("jobz", "A"), out.not_(r.is_letter("jobz", "N"))
-    expanded = out.select(is_full, rows, columns)
+    vector_count = out.select(is_full, rows, columns)
     a, x = r.matrix("a", r.integer("lda")), Matrix(r, "%work", rows)
-    v = Matrix(r, r.address_after("%work", out.mul(rows, expanded)), columns)
+    v = Matrix(r, r.address_after("%work", out.mul(rows, vector_count)), columns)
     arrays = _arrays(r, r.address_after(v.pointer, out.mul(columns, columns)), [columns] * 7 + [rows])
-    left_factors, right_factors, neighbours, *parts, product = arrays
+    left_factors, right_factors, neighbours, *rotation_arrays, product = arrays
     with r.loop(0, columns) as j, r.loop(0, rows) as i:  # the adjoint of a wide matrix
         element = a.get(out.select(is_tall, i, j), out.select(is_tall, j, i))
         x.set(i, j, r.select(r.truth(is_tall), element, r.conjugate(element)))
@@ -61,9 +61,9 @@ def write_singular_values(r: RoutineText) -> None:
         with r.loop(1, columns) as k:
             store(b, r.real_part(v.get(k, k)), neighbours, out.sub(k, 1))
         with out.if_(has_vectors):
-            expand_reflections(r, x, rows, expanded, columns, left_factors)
+            expand_reflections(r, x, rows, vector_count, columns, left_factors)
             _expand_after_first(r, v, columns, right_factors)
-        left, right = Rotations(*parts[:2]), Rotations(*parts[2:])
+        left, right = Rotations(*rotation_arrays[:2]), Rotations(*rotation_arrays[2:])
 
         def rotate_vectors(low: Operand, high: Operand) -> None:
             with out.if_(has_vectors):
@@ -79,14 +79,14 @@ def write_singular_values(r: RoutineText) -> None:
         _scale_up(r, "%s", columns, scale)
         _sort_columns(r, "%s", columns, [(x, rows), (v, columns)], descending=True, has_columns=has_vectors)
         with out.if_(has_vectors):
-            _write_vectors(r, is_tall, (x, (rows, expanded)), (v, (columns, columns)))
+            _write_vectors(r, is_tall, (x, (rows, vector_count)), (v, (columns, columns)))
 
 
 def _write_vectors(
     r: RoutineText, is_tall: Operand, tall: tuple[Matrix, tuple[Index, Index]],
     square: tuple[Matrix, tuple[Index, Index]],
 ) -> None:  # fmt: skip
-    """Copy the vectors of the matrix, or of its adjoint if it is wide, to the results."""
+    """Copy the vectors, given with their shapes, of the matrix, or of the adjoint of a wide one, to the results."""
     u, adjoint = r.matrix("u", r.integer("ldu")), r.matrix("vt", r.integer("ldvt"))
 
     def copy(left: tuple[Matrix, tuple[Index, Index]], right: tuple[Matrix, tuple[Index, Index]]) -> None:
@@ -151,24 +151,24 @@ def _sort_columns(
 ) -> None:  # fmt: skip
     """Sort columns of matrices, given with their numbers of rows, by real keys; the keys are sorted, too."""
     out, b = r.out, r.b
-    best = out.alloca("i64")
+    best_cell = out.alloca("i64")
     with r.loop(0, n) as k:
-        out.store("i64", k, best)
+        out.store("i64", k, best_cell)
         with r.loop(k, n) as j:
-            key, other = (load(b, float64, keys, i) for i in (j, out.load("i64", best)))
+            key, other = (load(b, float64, keys, i) for i in (j, out.load("i64", best_cell)))
             is_better = key > other if descending else key < other
-            out.store("i64", out.select(is_better.ir, j, out.load("i64", best)), best)
-        chosen = out.load("i64", best)
-        with out.if_(out.icmp("ne", chosen, k)):
-            first, second = load(b, float64, keys, k), load(b, float64, keys, chosen)
+            out.store("i64", out.select(is_better.ir, j, out.load("i64", best_cell)), best_cell)
+        best_position = out.load("i64", best_cell)
+        with out.if_(out.icmp("ne", best_position, k)):
+            first, second = load(b, float64, keys, k), load(b, float64, keys, best_position)
             store(b, second, keys, k)
-            store(b, first, keys, chosen)
+            store(b, first, keys, best_position)
             with out.if_(has_columns):
                 for x, rows in matrices:
                     with r.loop(0, rows) as i:
-                        left, right = x.get(i, k), x.get(i, chosen)
+                        left, right = x.get(i, k), x.get(i, best_position)
                         x.set(i, k, right)
-                        x.set(i, chosen, left)
+                        x.set(i, best_position, left)
 
 
 __all__ = ["write_eigenvalues", "write_singular_values"]

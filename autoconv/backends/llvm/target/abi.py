@@ -127,13 +127,13 @@ def frames_left_offset() -> int | None:
 
     The number is an int of 4 bytes, and the limit follows it.
     """
-    state = ctypes.pythonapi.PyThreadState_Get
-    state.restype = ctypes.c_void_p
+    get_state = ctypes.pythonapi.PyThreadState_Get
+    get_state.restype = ctypes.c_void_p
     count = 64
 
     def words(depth: int) -> list[int]:
         """Return the first words of the thread state, read in a call nested `depth` times."""
-        return words(depth - 1) if depth else list((ctypes.c_int32 * count).from_address(state()))
+        return words(depth - 1) if depth else list((ctypes.c_int32 * count).from_address(get_state()))
 
     limit, words_by_depth = sys.getrecursionlimit(), [words(depth) for depth in range(4)]
     positions = [

@@ -69,7 +69,7 @@ class Target:
         return "avx512_vbmi2" in self.features
 
     @property
-    def masks_lanes(self) -> bool:
+    def can_mask_lanes(self) -> bool:
         """True if instructions of vectors can leave out lanes."""
         return "avx512f" in self.features
 
@@ -89,8 +89,8 @@ def this_machine() -> Target:
 
     The number of threads is AUTOCONV_NUM_THREADS, or the number of usable processors.
     """
-    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return _with_threads(min(SETTINGS.threads or usable, THREAD_LIMIT))
+    usable_processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return _with_threads(min(SETTINGS.threads or usable_processors, THREAD_LIMIT))
 
 
 @functools.lru_cache(maxsize=1)
@@ -104,19 +104,19 @@ def _with_threads(threads: int) -> Target:
     )  # fmt: skip
 
 
-_COMPILING: ContextVar[Target | None] = ContextVar("target", default=None)
+_TARGET: ContextVar[Target | None] = ContextVar("target", default=None)
 
 
 def current_target() -> Target:
     """Return the target of the compilation in progress, by default that of this machine."""
-    return _COMPILING.get() or this_machine()
+    return _TARGET.get() or this_machine()
 
 
 @contextlib.contextmanager
 def compiling_for(target: Target | None) -> Iterator[None]:
     """Set the target of the compilations in the block; None keeps the present target."""
-    token = _COMPILING.set(target or current_target())
+    token = _TARGET.set(target or current_target())
     try:
         yield
     finally:
-        _COMPILING.reset(token)
+        _TARGET.reset(token)
