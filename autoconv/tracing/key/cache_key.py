@@ -182,7 +182,8 @@ LeafKey = TensorKey | VariableKey | Literal | Reference | ObjectKey | ArrayKey |
 class Key:
     """The cache key of one call: the structure of each argument, and a key for each leaf.
 
-    Under `compile` it includes the key order of dicts, and whether arrays that are traced as memory may overlap. Each
+    Under `compile`, `orders` are the keys of dicts in order, `memory` tells whether arrays are traced as memory, and
+    `overlaps` whether those may overlap. Each
     replica of a strategy has its own traces, because it has its own copies of variables. `written` names the arguments
     whose lists and dicts are leaves as well, after the leaves of the templates.
     """
@@ -199,8 +200,8 @@ class Key:
     def __hash__(self) -> int:
         """Return the hash, computed once, because a call needs it several times."""
         if not self._hash:
-            parts = (self.templates, self.leaves, self.orders, self.overlaps, self.memory, self.replica, self.written)
-            object.__setattr__(self, "_hash", hash(parts))
+            fields = (self.templates, self.leaves, self.orders, self.overlaps, self.memory, self.replica, self.written)
+            object.__setattr__(self, "_hash", hash(fields))
         return self._hash
 
 
@@ -234,8 +235,8 @@ def _are_narrower(narrow: Sequence[Any], wide: Sequence[Any]) -> bool:
         return False
     pairs = zip(narrow, wide, strict=True)
     return all(
-        name == other and is_narrower_template(narrow_template, wide_template)
-        for (name, narrow_template), (other, wide_template) in pairs
+        name == other_name and is_narrower_template(narrow_template, wide_template)
+        for (name, narrow_template), (other_name, wide_template) in pairs
     )
 
 
@@ -246,7 +247,7 @@ def dict_orders(parts: list[Any]) -> tuple[Any, ...]:
 
 
 def has_extra_attributes(value: Any) -> bool:
-    """Return whether this is a number or text with attributes, which its value does not determine."""
+    """Return whether a number or text has attributes, which its value does not determine."""
     is_single = isinstance(value, (int, float, complex, str, bytes)) and not isinstance(value, enum.Enum)
     return is_single and bool(attributes_of(value))
 

@@ -17,7 +17,7 @@ from autoconv.runtime.support.shape import TensorSpec
 from autoconv.runtime.support.structure import Template, flatten
 from autoconv.runtime.support.type_spec import is_composite, is_composite_spec
 
-Flat = tuple[list[Any], Template | None]
+Flat = tuple[list[Any], Template | None]  # the leaves of a value, and its template
 
 
 def open_component_types(template: Template | None, start: int) -> dict[int, TensorType]:
@@ -28,22 +28,22 @@ def open_component_types(template: Template | None, start: int) -> dict[int, Ten
     if not contains_composite(template):
         return {}
     specs = enumerate(leaf_specs(template), start)
-    return {place: spec.type for place, spec in specs if isinstance(spec, TensorSpec)}
+    return {position: spec.type for position, spec in specs if isinstance(spec, TensorSpec)}
 
 
 def fit_composites(value: Any, fit: Callable[[list[Any]], list[Any]], specs: Sequence[Any]) -> Flat:
-    """Fit a value to the part of an input signature with these leaves.
+    """Fit a value to the part of an input signature that has the leaves `specs`.
 
     `fit` takes the value's leaves, each composite as one leaf, and returns their replacements.
     """
     leaves, template = flatten(value, is_composite)
     parts = [_flatten_to_spec(leaf, spec) for leaf, spec in zip(fit(leaves), specs, strict=True)]
-    return _replace_leaves(parts, template)
+    return _join_parts(parts, template)
 
 
-def _replace_leaves(parts: Sequence[Flat], template: Template | None) -> Flat:
+def _join_parts(parts: Sequence[Flat], template: Template | None) -> Flat:
     leaves = [leaf for leaves_of_part, _ in parts for leaf in leaves_of_part]
-    return leaves, replace_leaves(template, iter([inner for _, inner in parts]))
+    return leaves, replace_leaves(template, iter([template_of_part for _, template_of_part in parts]))
 
 
 def _flatten_to_spec(leaf: Any, spec: Any) -> Flat:

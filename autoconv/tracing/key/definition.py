@@ -13,11 +13,11 @@ def definition_of(function: Any) -> tuple[Any, ...]:
 class Definition:
     """The code and the defaults of a function at one time. Keyword defaults are compared by item as well."""
 
-    __slots__ = ("_items", "_parts")
+    __slots__ = ("_keyword_defaults", "_parts")
 
     def __init__(self, function: Any) -> None:
         self._parts = definition_of(function)
-        self._items = dict(self._parts[2] or {})
+        self._keyword_defaults = dict(self._parts[2] or {})
 
     def still_describes(self, function: Any) -> bool:
         """Return whether the function still has this code and these defaults."""
@@ -26,11 +26,11 @@ class Definition:
             getattr(function, "__code__", None) is code
             and getattr(function, "__defaults__", None) is defaults
             and getattr(function, "__kwdefaults__", None) is keyword_defaults
-            and (not (self._items or keyword_defaults) or self._has_same_keyword_defaults(keyword_defaults))
+            and (not (self._keyword_defaults or keyword_defaults) or self._has_same_keyword_defaults(keyword_defaults))
         )
 
     def _has_same_keyword_defaults(self, keyword_defaults: Any) -> bool:
-        items = self._items
+        items = self._keyword_defaults
         return len(items) == len(keyword_defaults or ()) and all(
             keyword_defaults.get(name, items) is value for name, value in items.items()
         )

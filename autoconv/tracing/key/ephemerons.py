@@ -23,7 +23,7 @@ class Ephemerons(Generic[Value]):
     """Values by the identity of objects that have attributes and weak references."""
 
     def __init__(self, name: str) -> None:
-        self._name = f"__autoconv_{name}_{id(self)}"  # of the attribute during a collection
+        self._name = f"__autoconv_{name}_{id(self)}"  # name of the attribute during a collection
         self.entries: dict[int, tuple[weakref.ref[Any], Value]] = {}
         self._lent_owners: dict[int, weakref.ref[Any]] = {}
         _MAPPINGS.add(self)
@@ -64,10 +64,10 @@ class Ephemerons(Generic[Value]):
 
 def _has_attributes(owner: object) -> bool:
     """Return whether an object can have a dictionary, without creating it, which would slow down other attributes."""
-    kind = type(owner)
-    if kind.__getattribute__ is not object.__getattribute__:
+    cls = type(owner)
+    if cls.__getattribute__ is not object.__getattribute__:
         return _attributes(owner) is not None
-    descriptor = next((vars(base)["__dict__"] for base in kind.__mro__ if "__dict__" in vars(base)), None)
+    descriptor = next((vars(base)["__dict__"] for base in cls.__mro__ if "__dict__" in vars(base)), None)
     return type(descriptor) is types.GetSetDescriptorType
 
 
@@ -77,12 +77,12 @@ def _attributes(owner: object) -> dict[str, Any] | None:
 
 
 _MAPPINGS: weakref.WeakSet[Ephemerons[Any]] = weakref.WeakSet()
-_FULL = 2  # the generation of a full collection
+_FULL_GENERATION = 2  # of the garbage collector
 _INTERRUPT_DELAY = 0.01  # seconds
 
 
 def _handle_collection(phase: str, info: dict[str, int]) -> None:
-    if info["generation"] != _FULL:
+    if info["generation"] != _FULL_GENERATION:
         return
     try:
         _move_values(phase)

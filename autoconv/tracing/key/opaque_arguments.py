@@ -36,9 +36,9 @@ def _estimate_item_count(value: Any, depth: int = 4) -> int:
     if not value:
         return 1
     if type(value) is dict:
-        ends = [next(iter(value.items())), next(reversed(value.items()))]
-        sample = [item for _, item in ends]
-        if any(type(key) not in _PLAIN_TYPES for key, _ in ends):
+        end_items = [next(iter(value.items())), next(reversed(value.items()))]
+        sample = [item for _, item in end_items]
+        if any(type(key) not in _PLAIN_TYPES for key, _ in end_items):
             return 0
     else:
         sample = [value[0], value[len(value) // 2], value[-1]]
@@ -54,20 +54,20 @@ def _estimate_count_in_item(item: Any, depth: int) -> int:
 
 def _share_parts(values: Sequence[Any], others: Sequence[Any]) -> bool:
     """Return whether a list or dict is reached more than once, at least once through one of `values`."""
-    parts = [id(part) for value in values for part in mutable_parts(value)]
-    ids = {id(part) for value in others for part in mutable_parts(value)} if others and parts else set()
-    return len(set(parts)) < len(parts) or not ids.isdisjoint(parts)
+    part_ids = [id(part) for value in values for part in mutable_parts(value)]
+    other_ids = {id(part) for value in others for part in mutable_parts(value)} if others and part_ids else set()
+    return len(set(part_ids)) < len(part_ids) or not other_ids.isdisjoint(part_ids)
 
 
 def guess_list_items(value: list[Any], depth: int = 1) -> tuple[str, int]:
     """Guess the items of a list from a sample: the class of numbers, and how many lists deep they are nested.
 
-    ("", 0) if the list is empty or holds anything else.
+    Return ("", 0) if the list is empty or holds anything else.
     """
-    kinds = {type(item) for item in (value[0], value[len(value) // 2], value[-1])} if value else set()
-    if len(kinds) != 1:
+    classes = {type(item) for item in (value[0], value[len(value) // 2], value[-1])} if value else set()
+    if len(classes) != 1:
         return "", 0
-    (kind,) = kinds
-    if kind is list and depth < _MAX_LIST_DEPTH:
+    (cls,) = classes
+    if cls is list and depth < _MAX_LIST_DEPTH:
         return guess_list_items(value[0], depth + 1)
-    return (kind.__name__, depth) if kind in (int, float, bool) else ("", 0)
+    return (cls.__name__, depth) if cls in (int, float, bool) else ("", 0)

@@ -65,14 +65,14 @@ class Signature:
         self.contract = contract
         self.name = name
         self.python_signature = _signature_of(function)
-        self.specs = self._check_input_signature(input_signature)
+        self.specs = self._validated_signature(input_signature)
         self.tensor_parameters = _tensor_parameters(function) if follow_type_hints else frozenset()
         parameters = self.python_signature.parameters.values()
-        simple = input_signature is None and all(p.kind not in _VARIADIC for p in parameters)
+        has_simple_parameters = input_signature is None and all(p.kind not in _VARIADIC for p in parameters)
         self.guesses_list_items = True  # whether lists are keyed by their apparent items
         # Predicate for structures that stay one leaf, because flattening and rebuilding them would lose a part.
         self.is_leaf: Callable[[Any], bool] | None = loses_state if contract.keeps_identity else None
-        self._defaults = {p.name: p.default for p in parameters} if simple else None
+        self._defaults = {p.name: p.default for p in parameters} if has_simple_parameters else None
         self._keyword_names = {p.name for p in parameters if p.kind is not p.POSITIONAL_ONLY}
         self._positional_count = sum(p.kind is not p.KEYWORD_ONLY for p in parameters)
         self.has_only_positions = self._positional_count == len(self.python_signature.parameters)
@@ -126,7 +126,7 @@ class Signature:
                 leaves_of_argument, template = self._flatten_argument(value, name in one_leaf_arguments, spec, fit)
                 if not holds_composite_spec(spec):
                     specs = enumerate(flatten(spec)[0], len(leaves))
-                    fixed_types.update((place, s.type) for place, s in specs if isinstance(s, TensorSpec))
+                    fixed_types.update((index, s.type) for index, s in specs if isinstance(s, TensorSpec))
             else:
                 leaves_of_argument, template = self._flatten_argument(value, name in one_leaf_arguments)
             fixed_types.update(open_component_types(template, len(leaves)))
@@ -179,8 +179,8 @@ class Signature:
         return fit(leaves), template if keeps_template else None
 
     def _opaque_key(self, value: Any) -> ObjectKey:
-        items, depth = guess_list_items(value) if self.guesses_list_items and type(value) is list else ("", 0)
-        return ObjectKey(type(value).__name__, items, depth)
+        item_kind, depth = guess_list_items(value) if self.guesses_list_items and type(value) is list else ("", 0)
+        return ObjectKey(type(value).__name__, item_kind, depth)
 
     def add_locations(self, call: Call, locations: Sequence[Location]) -> None:
         """Append the contents of the locations to the leaves and to the key."""
@@ -258,8 +258,8 @@ class Signature:
             elif kind is inspect.Parameter.VAR_KEYWORD:
                 duplicates = value.keys() & {name for name, _ in items}
                 if duplicates:
-                    what = f"the keyword argument {min(duplicates)!r} repeats the name of an argument given by position"
-                    raise CannotFlatten(what)
+                    repeated = f"the keyword argument {min(duplicates)!r} repeats the name"
+                    raise CannotFlatten(f"{repeated} of an argument given by position")
                 items += list(value.items())
             else:
                 items.append((name, value))
@@ -284,9 +284,9 @@ class Signature:
                 return [value]
         elif hasattr(type(value), "__autoconv_spec__") and value.__autoconv_spec__() == spec:
             return [value]
-        shown = repr(TensorSpec.from_tensor(value)) if isinstance(value, Tensor) else repr(value)
+        value_text = repr(TensorSpec.from_tensor(value)) if isinstance(value, Tensor) else repr(value)
         remedy = "Cast or reshape the argument, or change the input_signature."
-        raise self._binding_error(f"Can not cast {shown} to {spec!r}", args, kwargs, remedy)
+        raise self._binding_error(f"Can not cast {value_text} to {spec!r}", args, kwargs, remedy)
 
     @staticmethod
     def _convert_to_spec(value: Any, spec: TensorSpec) -> Any:
@@ -304,7 +304,7 @@ class Signature:
             return None
         return tensor if is_subtype(tensor.type, spec.type) else None
 
-    def _check_input_signature(self, signature: Sequence[Any] | None) -> tuple[Any, ...] | None:
+    def _validated_signature(self, signature: Sequence[Any] | None) -> tuple[Any, ...] | None:
         if signature is None:
             return None
         if not isinstance(signature, (list, tuple)):
@@ -313,12 +313,12 @@ class Signature:
                 "autoconv.TensorSpec for each parameter."
             )
         signature = tuple(_plain_containers(part) for part in signature)
-        flat, _ = flatten(signature)
-        if not all(isinstance(leaf, TensorSpec) or is_composite_spec(leaf) or _is_spec(leaf) for leaf in flat):
-            kinds = [type(leaf) for leaf in flat]
+        leaves, _ = flatten(signature)
+        if not all(isinstance(leaf, TensorSpec) or is_composite_spec(leaf) or _is_spec(leaf) for leaf in leaves):
+            classes = [type(leaf) for leaf in leaves]
             raise TypeError(
                 "input_signature must be a possibly nested sequence of TensorSpec objects, got invalid args "
-                f"{list(flat)} with types {kinds}."
+                f"{list(leaves)} with types {classes}."
             )
         return signature
 
@@ -330,9 +330,9 @@ class Signature:
         if any(p.kind is p.VAR_POSITIONAL for p in parameters):
             return
         if len(self.specs) > len(parameters):
-            extra = len(self.specs) - len(parameters)
+            surplus = len(self.specs) - len(parameters)
             raise TypeError(
-                f"input_signature contains {extra} extra type constraints. The function takes {self.format_text()}."
+                f"input_signature contains {surplus} extra type constraints. The function takes {self.format_text()}."
             )
         missing = [p.name for p in parameters[len(self.specs) :] if p.default is p.empty]
         if missing:
@@ -344,12 +344,12 @@ class Signature:
     def format_text(self) -> str:
         """Format the signature as in error messages."""
         parts: list[str] = []
-        starred = False
+        has_star = False
         for position, parameter in enumerate(self.python_signature.parameters.values()):
             text = _STARS.get(parameter.kind, "") + parameter.name
-            if parameter.kind is parameter.KEYWORD_ONLY and not starred:
+            if parameter.kind is parameter.KEYWORD_ONLY and not has_star:
                 parts.append("*")
-            starred = starred or parameter.kind in (parameter.KEYWORD_ONLY, parameter.VAR_POSITIONAL)
+            has_star = has_star or parameter.kind in (parameter.KEYWORD_ONLY, parameter.VAR_POSITIONAL)
             equals = "="
             if self.specs is not None and position < len(self.specs):
                 text, equals = f"{text}: {self.specs[position]!r}", " = "

@@ -69,16 +69,16 @@ class Bailout:
 
     def is_doubtful(self, call: Call) -> bool:
         """Return whether plain calls with these values took less time, so far, than a trace takes."""
-        trace = self.trace_budget.seconds(call)
-        return trace is not None and self._plain_seconds.get(_exact_key(call), 0.0) < trace
+        trace_seconds = self.trace_budget.seconds(call)
+        return trace_seconds is not None and self._plain_seconds.get(_exact_key(call), 0.0) < trace_seconds
 
     def record_doubtful_call(self, call: Call, seconds: float) -> bool:
         """Record the plain duration of a doubtful call; return whether it was the first one."""
         self.is_without_trace = True
-        first, key = not self._plain_seconds, _exact_key(call)
+        is_first, key = not self._plain_seconds, _exact_key(call)
         self._plain_seconds[key] = self._plain_seconds.get(key, 0.0) + seconds
         self.trace_budget.record_plain_seconds(call, seconds)
-        return first
+        return is_first
 
 
 class TraceBudget:
@@ -124,10 +124,10 @@ class TraceBudget:
 
     def overspending_reason(self, calls: int) -> str:
         """Return the reason why no trace may be made before further calls; empty if one may be made."""
-        is_over = self.count >= _FREE_TRACES and calls < _CALLS_A_TRACE * self.count
+        exceeds_budget = self.count >= _FREE_TRACES and calls < _CALLS_A_TRACE * self.count
         is_slow = self.count >= _FREE_SLOW_TRACES and self.total_seconds > _FREE_SECONDS
-        is_over |= is_slow and calls < _CALLS_A_SLOW_TRACE * self.count
-        if not is_over:
+        exceeds_budget |= is_slow and calls < _CALLS_A_SLOW_TRACE * self.count
+        if not exceeds_budget:
             return ""
         took = f"{self.count} traces in {calls} calls took {self.total_seconds:.3g} s"
         return f"calls without a trace run as plain Python until more calls are made: {took}"
@@ -163,12 +163,12 @@ def _pattern(call: Call) -> Any:
     It contains the kinds of the container and of the leaves of a flattened argument. Dicts with other keys, lists of
     other lengths and containers of arrays of other sizes have the same pattern.
     """
-    leaves, signature = iter(_leaves(call)), []
+    leaves, pattern = iter(_leaves(call)), []
     for name, template in call.key.templates:
-        count = 1 if template is None else template.leaf_count
-        kinds = frozenset(map(_kind if template is None else _kind_of_part, itertools.islice(leaves, count)))
-        signature.append((name, None if template is None else template.kind, kinds))
-    return tuple(signature)
+        leaf_count = 1 if template is None else template.leaf_count
+        kinds = frozenset(map(_kind if template is None else _kind_of_part, itertools.islice(leaves, leaf_count)))
+        pattern.append((name, None if template is None else template.kind, kinds))
+    return tuple(pattern)
 
 
 def _kind(leaf: LeafKey) -> Any:

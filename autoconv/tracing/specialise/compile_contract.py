@@ -81,8 +81,8 @@ class CompileContract(SessionContract):
             trace.memory = "shared" if key.overlaps else "disjoint"
         trace.stages_handlers = _STAGES_HANDLERS in call.facts
         trace.complex_events = {"written"} if PARTS_ARE_VIEWS in call.facts else set()
-        trace.holding_attributes = {name for how, name in call.facts if how == "holder"}
-        trace.eagerly_created = frozenset(name for how, name in call.facts if how == "class")
+        trace.holding_attributes = {name for kind, name in call.facts if kind == "holder"}
+        trace.eagerly_created = frozenset(name for kind, name in call.facts if kind == "class")
         call.tracing_budget = call.tracing_budget or TracingBudget(SETTINGS.tiers == "measured")
         call.tracing_budget(ATTEMPT)
         self._budget: TracingBudget = call.tracing_budget
@@ -120,9 +120,9 @@ class CompileContract(SessionContract):
     def specialise(self, *values: object) -> None:
         deciding = DecidingArguments(self.positions, self.trace.regions)
         needed = [value for value in values if isinstance(value, (SymbolicTensor, SymbolicArray))]
-        leaves = [deciding.find_deciding_leaves(value.value_in_graph) for value in needed]
-        if leaves and all(leaves):
-            raise Specialise(frozenset().union(*leaves))
+        deciding_leaves = [deciding.find_deciding_leaves(value.value_in_graph) for value in needed]
+        if deciding_leaves and all(deciding_leaves):
+            raise Specialise(frozenset().union(*deciding_leaves))
 
     def attribute(self, tensor: SymbolicTensor, name: str) -> Any:
         return attribute_of(tensor, name)
@@ -181,8 +181,8 @@ class CompileContract(SessionContract):
 
     def _promote_escaping(self, containers: Sequence[Any]) -> None:
         """Make inputs of outside containers whose identity matters; their contents alone are guarded otherwise."""
-        existing = {id(part) for part in self._reachable_before_call(self._arguments)} if containers else ()
-        outer = [part for part in containers if id(part) in existing]
+        existing_ids = {id(part) for part in self._reachable_before_call(self._arguments)} if containers else ()
+        outer = [part for part in containers if id(part) in existing_ids]
         if outer:
             self.outside.handle_changed_containers(outer)
             raise RunPlain(f"a {type(outer[0]).__name__} that existed before the call is stored, raised or returned")
@@ -195,8 +195,8 @@ class CompileContract(SessionContract):
         self._check_writes(arguments)
         self._check_memory()
         refuse_growing_arrays(graph)
-        sees_errors = self.trace.catches_errors or not has_no_lasting_effects(graph)  # else a call reruns plain
-        if self.trace.inlines_handlers and self.trace.raises_in_handlers and sees_errors:
+        may_observe_errors = self.trace.catches_errors or not has_no_lasting_effects(graph)  # else a call reruns plain
+        if self.trace.inlines_handlers and self.trace.raises_in_handlers and may_observe_errors:
             raise RestartTrace(facts=[_STAGES_HANDLERS])
         if guards.unnamed_frozensets and any(map(_makes_set, graph.walk())):
             raise RunPlain(

@@ -29,8 +29,8 @@ class DecidingArguments:
         """Return the leaves that decide the value, or its open sizes if it has some; none if anything else does."""
         visited: set[Value] = set()
         is_open = _is_open(value)
-        decided = self._leaves_of_sizes(value, visited) if is_open else self._leaves_of_value(value, visited)
-        return decided or frozenset()
+        leaves = self._leaves_of_sizes(value, visited) if is_open else self._leaves_of_value(value, visited)
+        return leaves or frozenset()
 
     def _leaves_of_value(self, value: Value, visited: set[Value]) -> frozenset[int] | None:
         value = self._to_outermost(value)

@@ -40,8 +40,8 @@ def make_placeholders(trace: Trace, call: Call, names: Sequence[str]) -> list[An
             leaves.append(SymbolicTensor(trace.root.graph.add(OPS["transpose"], [value], {"perm": None}).results[0]))
         elif isinstance(key, TensorKey) and key.is_by_strides:
             shape = key.type.shape or ()
-            step = None if key.step is None else key.step * key.type.dtype.size
-            type_ = ArrayType(key.type.dtype, shape, (*(None,) * (len(shape) - 1), step), shared=True)
+            stride = None if key.step is None else key.step * key.type.dtype.size
+            type_ = ArrayType(key.type.dtype, shape, (*(None,) * (len(shape) - 1), stride), shared=True)
             array = trace.root.graph.add_parameter(type_, name)
             leaves.append(SymbolicTensor(trace.root.graph.add(OPS["array_load"], [array], {}).results[0]))
         elif isinstance(key, TensorKey):
@@ -57,9 +57,9 @@ def make_placeholders(trace: Trace, call: Call, names: Sequence[str]) -> list[An
             leaves.append(SymbolicArray(trace.root.graph.add_parameter(type_, name)))
         elif isinstance(key, ObjectKey):
             value = trace.root.graph.add_parameter(ObjectType(key.kind), name)
-            items = list_item_type(key)
-            if items is not None:
-                trace.argument_list_items[value] = items
+            item_type = list_item_type(key)
+            if item_type is not None:
+                trace.argument_list_items[value] = item_type
             leaves.append(SymbolicObject(value))
         elif isinstance(key, SpecKey):
             leaves.append(key.spec(trace.root.graph.add_parameter(key.spec.type, name)))
@@ -78,7 +78,7 @@ def _argument_variable(trace: Trace, variable: Variable, value: Any) -> Variable
     stand_in = Variable.__new__(Variable)
     stand_in.__dict__.update(variable.__dict__)
 
-    value_in_graph = value
+    value_in_graph = value  # in the class below, `value` is an attribute
 
     class ArgumentStorage:
         value_in_root = value_in_graph

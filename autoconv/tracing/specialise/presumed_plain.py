@@ -33,7 +33,7 @@ class PlainPresumption:
 
     def __init__(self) -> None:
         self._graph_types: set[Any] = set()  # the types of the arguments for which a graph was faster
-        self._is_known = False  # whether plain Python was faster for some kind
+        self._has_choice = False  # whether a form was chosen for some kind
         self.seconds = 0.0
         self._limits: dict[type, int] = {}  # the largest magnitudes in the known kinds
         self._plain_seconds: BoundedDict[Any, float] = BoundedDict(_MAX_KINDS)  # of plain calls, by presumed kind
@@ -45,14 +45,14 @@ class PlainPresumption:
         """Record the form that was chosen for a kind, and the seconds of a plain call."""
         if not is_plain:
             self._graph_types.add(_without_magnitudes(kind))
-        self._is_known = True
+        self._has_choice = True
         self.seconds = max(self.seconds, seconds)
         self.record_short_kind(kind)
 
     def record_short_kind(self, kind: Any) -> None:
         """Record that calls of a kind take no longer than a trace, in either form."""
-        for group, size in _magnitudes(kind):
-            self._limits[group] = max(self._limits.get(group, _SMALL_MAGNITUDE), size)
+        for cls, magnitude in _magnitudes(kind):
+            self._limits[cls] = max(self._limits.get(cls, _SMALL_MAGNITUDE), magnitude)
 
     def presumes_plain(self, kind: Any, traces: int, trace_seconds: float) -> bool:
         """Return whether calls of a kind that was not timed run as plain Python for now.
@@ -66,13 +66,13 @@ class PlainPresumption:
 
     def runs_without_trace(self, kind: Any, traces: int, trace_seconds: float) -> bool:
         """Return whether a call for which no trace fits runs as plain Python for now; see `presumes_plain`."""
-        if not (self._is_known or traces >= _MIN_TRACES) or self.seconds * _TRACE_TO_PLAIN_RATIO > trace_seconds:
+        if not (self._has_choice or traces >= _MIN_TRACES) or self.seconds * _TRACE_TO_PLAIN_RATIO > trace_seconds:
             return False
         if self._plain_seconds.get(kind, 0.0) - self._plain_seconds_at_trace.get(kind, 0.0) >= trace_seconds:
             return False
         return all(
-            size <= self._limits.get(group, _SMALL_MAGNITUDE) + _ALLOWED_GROWTH[group]
-            for group, size in _magnitudes(kind)
+            magnitude <= self._limits.get(cls, _SMALL_MAGNITUDE) + _ALLOWED_GROWTH[cls]
+            for cls, magnitude in _magnitudes(kind)
         )
 
     def is_deferred(self, kind: Any) -> bool:

@@ -103,8 +103,8 @@ def widen_key(key: Key, keys: Iterable[Key]) -> Key:
     """Return the key with the shapes that it shares with the first compatible one of `keys`; the rest become open."""
     for other in keys:
         templates = _join_templates(other, key)
-        same_structure = replace(other, templates=key.templates)
-        if templates is None or other == key or not _differ_in_leaves_only(same_structure, key):
+        with_same_templates = replace(other, templates=key.templates)
+        if templates is None or other == key or not _differ_in_leaves_only(with_same_templates, key):
             continue
         leaves = [_join_leaf_keys(leaf, other_leaf) for leaf, other_leaf in zip(key.leaves, other.leaves, strict=True)]
         if all(leaf is not None for leaf in leaves):
@@ -114,8 +114,10 @@ def widen_key(key: Key, keys: Iterable[Key]) -> Key:
 
 def _join_templates(first: Key, second: Key) -> tuple[Any, ...] | None:
     """Return structures that include the arguments of both keys, with wider specs of composites, or None."""
-    if first.templates == second.templates or len(first.templates) != len(second.templates):
-        return second.templates if first.templates == second.templates else None
+    if first.templates == second.templates:
+        return second.templates
+    if len(first.templates) != len(second.templates):
+        return None
     try:
         return tuple(
             (name, join_templates(template, other_template))
@@ -127,14 +129,14 @@ def _join_templates(first: Key, second: Key) -> tuple[Any, ...] | None:
 
 def open_key(key: Key, keys: Iterable[Key], failed_keys: Collection[Key]) -> Key:
     """Return the key with those sizes open in which earlier calls differ, if two of these had traces of their own."""
-    opened, count = key, 0
+    opened, joined_count = key, 0
     for other in keys:
         if other == key or not _differ_in_leaves_only(other, key):
             continue
         leaves = [_join_leaf_keys(*pair) for pair in zip(opened.leaves, other.leaves, strict=True)]
         if all(leaf is not None and _has_rank(leaf) for leaf in leaves):
-            opened, count = replace(opened, leaves=tuple(leaves)), count + 1
-    return opened if count >= EXACT_TRACES and opened not in failed_keys else key
+            opened, joined_count = replace(opened, leaves=tuple(leaves)), joined_count + 1
+    return opened if joined_count >= EXACT_TRACES and opened not in failed_keys else key
 
 
 def _differ_in_leaves_only(first: Key, second: Key) -> bool:

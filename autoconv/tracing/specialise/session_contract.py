@@ -94,10 +94,10 @@ class SessionContract(Contract):
     def watch(self, function: Any) -> None:
         """Guard the function, its owner, and those arguments whose contents are not part of the key."""
         guards, call = self.guards, self.call
-        inner = getattr(function, "__func__", function)
-        if hasattr(inner, "__code__"):
-            guards.add_function(inner, mutated_names(inner))
-            guards.function = inner if isinstance(inner, types.FunctionType) else None
+        python_function = getattr(function, "__func__", function)
+        if hasattr(python_function, "__code__"):
+            guards.add_function(python_function, mutated_names(python_function))
+            guards.function = python_function if isinstance(python_function, types.FunctionType) else None
         else:  # a partial function, or a callable object
             guards.add_value("the function", function)
         owner = getattr(function, "__self__", None)
@@ -107,9 +107,9 @@ class SessionContract(Contract):
             if isinstance(key, Reference) or (isinstance(key, Literal) and is_user_code(type(leaf))):
                 guards.add_value(name, leaf)
         for name, template in call.key.templates:
-            for kind in kinds_of(template):
-                if is_user_code(kind):
-                    guards.add_value(f"the class of {name}", kind)
+            for cls in kinds_of(template):
+                if is_user_code(cls):
+                    guards.add_value(f"the class of {name}", cls)
             for key in keys_of(template):
                 if is_user_code(type(key)) or isinstance(key, (type, types.FunctionType)):
                     guards.add_value(f"a key of {name}", key)

@@ -77,16 +77,16 @@ class Timing:
     """
 
     __slots__ = (
-        "_calls_at_first_rerun", "_examined_calls", "_form", "_graphs", "_plains", "_reruns", "_warm_traces", "choice",
-        "has_trace",
+        "_calls_at_first_rerun", "_examined_calls", "_form", "_graph_times", "_plain_times", "_reruns", "_warm_traces",
+        "choice", "has_trace",
     )  # fmt: skip
 
     def __init__(self) -> None:
         self.choice = ""
         self.has_trace = False  # whether a sample of the graph ran a trace, and did not only search for one
         self._warm_traces: set[int] = set()  # the traces that ran once
-        self._graphs: list[float] = []  # seconds
-        self._plains: list[float] = []
+        self._graph_times: list[float] = []  # seconds
+        self._plain_times: list[float] = []
         self._form = GRAPH
         self._examined_calls = self._reruns = self._calls_at_first_rerun = 0
 
@@ -95,9 +95,9 @@ class Timing:
         self._examined_calls += 1
         if not self.choice and self._examined_calls > _MAX_EXAMINED_CALLS:
             self.choice = GRAPH
-        if self._form == GRAPH and len(self._graphs) > len(self._plains) + 1:
+        if self._form == GRAPH and len(self._graph_times) > len(self._plain_times) + 1:
             self._form = PLAIN
-        elif len(self._plains) >= len(self._graphs):
+        elif len(self._plain_times) >= len(self._graph_times):
             self._form = GRAPH
         return self.choice or self._form
 
@@ -105,26 +105,26 @@ class Timing:
         """Do not count the latest call, which ran in neither of the forms."""
         self._examined_calls -= 1
 
-    def is_first_run(self, trace: int) -> bool:
+    def is_first_run(self, trace_id: int) -> bool:
         """Return whether this is the first timed run of a trace, which fills caches for later ones."""
-        if trace in self._warm_traces:
+        if trace_id in self._warm_traces:
             return False
-        self._warm_traces.add(trace)
+        self._warm_traces.add(trace_id)
         return True
 
     def record_time(self, form: str, seconds: float) -> None:
         """Record the time of a call, and choose once the times are decisive."""
-        (self._graphs if form == GRAPH else self._plains).append(seconds)
-        if form == GRAPH or not self._graphs:
+        (self._graph_times if form == GRAPH else self._plain_times).append(seconds)
+        if form == GRAPH or not self._graph_times:
             return
         graph, plain = self._call_seconds()
         ratio = max(graph / plain, plain / graph)
         is_costly = ratio > _LARGE_RATIO and max(graph, plain) > _COSTLY_SECONDS
         # One sample may be cold or interrupted.
-        pairs = 1 if is_costly else 2 if ratio > _CLEAR_RATIO else _PAIRS
-        if self._is_uneven and sum(self._graphs) + sum(self._plains) < _COSTLY_SECONDS:
-            pairs = 2 * _PAIRS
-        if len(self._plains) >= pairs:
+        pair_count = 1 if is_costly else 2 if ratio > _CLEAR_RATIO else _PAIRS
+        if self._is_uneven and sum(self._graph_times) + sum(self._plain_times) < _COSTLY_SECONDS:
+            pair_count = 2 * _PAIRS
+        if len(self._plain_times) >= pair_count:
             self.choice = PLAIN if graph > plain * _MIN_RATIO + _NOISE_SECONDS else GRAPH
 
     def record_rerun(self, calls: int) -> bool:
@@ -143,31 +143,32 @@ class Timing:
     @property
     def _is_uneven(self) -> bool:
         """Return whether samples of one form are far apart, and reach those of the other form."""
-        (graph, longest_graph), (plain, longest_plain) = ((min(t), max(t)) for t in (self._graphs, self._plains))
-        is_wide = longest_graph > _UNEVEN_RATIO * graph or longest_plain > _UNEVEN_RATIO * plain
-        return is_wide and graph <= longest_plain and plain <= longest_graph
+        shortest_graph, longest_graph = min(self._graph_times), max(self._graph_times)
+        shortest_plain, longest_plain = min(self._plain_times), max(self._plain_times)
+        is_wide = longest_graph > _UNEVEN_RATIO * shortest_graph or longest_plain > _UNEVEN_RATIO * shortest_plain
+        return is_wide and shortest_graph <= longest_plain and shortest_plain <= longest_graph
 
     def _call_seconds(self) -> tuple[float, float]:
         """Return the seconds of a call in the two forms."""
         if self._is_uneven:
-            return _trimmed_mean(self._graphs), _trimmed_mean(self._plains)
-        return min(self._graphs), min(self._plains)
+            return _trimmed_mean(self._graph_times), _trimmed_mean(self._plain_times)
+        return min(self._graph_times), min(self._plain_times)
 
     @property
     def is_measured(self) -> bool:
         """Return whether both forms were timed."""
-        return bool(self._graphs and self._plains)
+        return bool(self._graph_times and self._plain_times)
 
     @property
     def plain_seconds(self) -> float:
         """Return the seconds of a plain call."""
-        return min(self._plains)
+        return min(self._plain_times)
 
     def may_be_presumed(self, seconds: float) -> bool:
         """Return whether the kind is new, or its graph far slower than plain calls of other kinds, of `seconds`."""
         if self.choice or not self._examined_calls:
             return not self.choice
-        return bool(self._graphs) and 0.0 < seconds * _LARGE_RATIO < min(self._graphs)
+        return bool(self._graph_times) and 0.0 < seconds * _LARGE_RATIO < min(self._graph_times)
 
     def text(self) -> str:
         """Return the times as text for users."""
@@ -186,7 +187,7 @@ class Tiers:
 
     def __init__(self) -> None:
         self._timings: BoundedDict[Any, Timing] = BoundedDict(_MAX_KINDS)
-        self._samplers: set[int] = set()  # threads that are timing a call of the plain function
+        self._sampling_threads: set[int] = set()  # threads that are timing a call of the plain function
         self.latest = GRAPH  # the form that the latest examined call with a choice ran
         self.presumption = PlainPresumption()
 
@@ -198,18 +199,18 @@ class Tiers:
 
     def is_sampling(self) -> bool:
         """Return whether this thread runs a timed call of the plain function, which may call itself."""
-        return bool(self._samplers) and threading.get_ident() in self._samplers
+        return bool(self._sampling_threads) and threading.get_ident() in self._sampling_threads
 
     def sample(self, function: Callable[..., Any], args: Any, kwargs: Any, timing: Timing) -> Any:
         """Run the plain function and record its time."""
         thread = threading.get_ident()
-        self._samplers.add(thread)
+        self._sampling_threads.add(thread)
         start = clock()
         try:
             return function(*args, **kwargs)
         finally:  # an error ends most calls of some functions
             timing.record_time(PLAIN, clock() - start)
-            self._samplers.discard(thread)
+            self._sampling_threads.discard(thread)
 
 
 def next_interval(interval: int, form: str) -> int:
@@ -264,8 +265,8 @@ def _holds_names(kind: Any) -> bool:
 def _part_text(part: Any) -> str:
     if isinstance(part, tuple) and isinstance(part[0], str):
         return f"{part[0]}={_part_text(part[1])}"
-    magnitude = part[0] if isinstance(part, tuple) else part
-    return magnitude.__name__ if isinstance(magnitude, type) else repr(magnitude)
+    type_or_value = part[0] if isinstance(part, tuple) else part
+    return type_or_value.__name__ if isinstance(type_or_value, type) else repr(type_or_value)
 
 
 def may_sample(seconds: float, graph: Graph, kernels: Iterable[str]) -> bool:

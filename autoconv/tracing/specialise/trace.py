@@ -113,7 +113,7 @@ class TraceSession:
                 self._prepare()
                 with LOCK, recording(self.trace.root), self._close_generators_on_error(), self._note_float_errors():
                     result = self._run_converted()
-                    layout = self._settle_outputs(result)
+                    layout = self._make_outputs(result)
                 self._check()
                 self._lift_outside_arrays()
                 with collect_young_garbage():
@@ -153,7 +153,7 @@ class TraceSession:
         self._copies = list(self._arguments.values())
         register_rebuilt(self.trace.root, self._rebuilt_structures(self._copies))
         self._flattened_before = [flatten(copy, is_leaf) for copy in self._copies]
-        self._orders = list(map(self._dict_orders, self._copies))
+        self._key_orders = list(map(self._dict_orders, self._copies))
 
     def _rebuilt_structures(self, copies: list[Any]) -> list[Any]:
         """Return the structures in arguments whose changes are not recorded."""
@@ -161,7 +161,7 @@ class TraceSession:
         return [part for part in parts if type(part) not in PLAIN_OF]
 
     def _dict_orders(self, copy: Any) -> list[list[Any]]:
-        """Return the keys of the dicts among them, in order: templates do not include the order."""
+        """Return the keys of each rebuilt dict in an argument, in order: templates do not include the order."""
         return [list(part) for part in self._rebuilt_structures([copy]) if isinstance(part, dict)]
 
     def _run_converted(self) -> Any:
@@ -195,11 +195,11 @@ class TraceSession:
             convert_members(root, kind)
         for location in self.guards.locations():
             convert_members(root, type(location.read()))
-        for kind, names in (what for how, what in self.call.facts if how == "made"):
+        for kind, names in (fact for fact_kind, fact in self.call.facts if fact_kind == "made"):
             convert_members(root, kind, False)
             expect_class_in_graph(root, kind, names)
 
-    def _settle_outputs(self, result: Any) -> Layout:
+    def _make_outputs(self, result: Any) -> Layout:
         """Make the result, and the writes of the code, outputs of the graph."""
         self._check_not_modified()
         self.contract.after_run(result, self._copies)
@@ -209,18 +209,18 @@ class TraceSession:
 
     def _check_not_modified(self) -> None:
         is_leaf = self.subject.signature.is_leaf
-        modified = []
+        modified_names = []
         for (name, _), copy, (leaves, template), orders in zip(
-            self.call.key.templates, self._copies, self._flattened_before, self._orders, strict=True
+            self.call.key.templates, self._copies, self._flattened_before, self._key_orders, strict=True
         ):
             leaves_after, template_after = flatten(copy, is_leaf)
             if name in self.call.key.written:
                 continue
             changes = template_after != template or any(a is not b for a, b in zip(leaves_after, leaves, strict=True))
             if changes or self._dict_orders(copy) != orders:
-                modified.append(name)
-        if modified:
-            self.contract.refuse_modified(modified, self.subject.signature, self.subject.function)
+                modified_names.append(name)
+        if modified_names:
+            self.contract.refuse_modified(modified_names, self.subject.signature, self.subject.function)
 
     def _check(self) -> None:
         """Check that the recorded graph has the program's meaning, and settle the guards."""

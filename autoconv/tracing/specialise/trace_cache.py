@@ -52,17 +52,17 @@ class TraceCache:
 
     def drop_oldest(self, release: Callable[[list[ConcreteFunction]], None]) -> None:
         """Evict traces beyond the limits; `release` is called with the evicted traces, and must not keep them."""
-        oldest = sorted(self.by_key, key=lambda key: max(c.last_use for c in self.by_key[key]))
+        keys_by_last_use = sorted(self.by_key, key=lambda key: max(c.last_use for c in self.by_key[key]))
         traces = self.traces
         count, weight = len(traces), sum(c.weight for c in traces)
         del traces
-        for key in oldest[:-1]:
+        for key in keys_by_last_use[:-1]:
             if len(self.by_key) <= MAX_KEYS and (count <= _MIN_KEPT_TRACES or weight <= _MAX_BYTES):
                 return
             dropped = self.by_key.pop(key)
             release(dropped)
             count -= len(dropped)
-            bytes_ = sum(c.weight for c in dropped)
-            weight -= bytes_
+            dropped_weight = sum(c.weight for c in dropped)
+            weight -= dropped_weight
             del dropped
-            DROPPED.add(bytes_)
+            DROPPED.add(dropped_weight)

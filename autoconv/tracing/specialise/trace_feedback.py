@@ -174,19 +174,20 @@ class TraceFeedback:
         """
         if self.value_specialisation.generalise_call(call):
             return True
-        tried = {location.key for location in call.locations if self._changing_locations.get(location.key)}
-        if not tried:
+        promoted_keys = {location.key for location in call.locations if self._changing_locations.get(location.key)}
+        if not promoted_keys:
             return False
-        self._changing_locations.update(dict.fromkeys(tried, False))
+        self._changing_locations.update(dict.fromkeys(promoted_keys, False))
         for locations in self._locations.values():
-            locations[:] = [location for location in locations if location.key not in tried]
+            locations[:] = [location for location in locations if location.key not in promoted_keys]
         self._rebind(call)
         return True
 
     def _add_inputs(self, call: Call, locations: Sequence[Location]) -> None:
-        base = self._bind_arguments(call.args, call.kwargs).key
-        known = self._locations.setdefault(base, [])
-        known += [location for location in locations if location.key not in {other.key for other in known}]
+        base_key = self._bind_arguments(call.args, call.kwargs).key
+        known_locations = self._locations.setdefault(base_key, [])
+        known_keys = {location.key for location in known_locations}
+        known_locations += [location for location in locations if location.key not in known_keys]
         self._rebind(call)
 
     # ---- sizes

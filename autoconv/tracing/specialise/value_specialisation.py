@@ -30,11 +30,11 @@ _OPS_OF_SIZES = frozenset({"range", "array_new"})  # ops whose inputs are all si
 
 @dataclass(slots=True)
 class _Observation:
-    """State of one trace: the leaves that decide sizes, their latest values, and the number of calls with these."""
+    """State of one trace: positions of the leaves that decide sizes, their values, and the calls with equal ones."""
 
-    leaves: tuple[int, ...]
+    positions: tuple[int, ...]
     values: tuple[Any, ...] = ()
-    count: int = 0
+    equal_calls: int = 0
     is_over: bool = False  # the values changed, or no leaf decides sizes
     has_failed: bool = False
 
@@ -53,28 +53,28 @@ class ValueSpecialisation:
             observation = self._observations[concrete.key] = _Observation(deciding, is_over=not deciding)
         if observation.is_over:
             return False
-        values = tuple(map(Literal, _select(leaves, observation.leaves)))
+        values = tuple(map(Literal, _select(leaves, observation.positions)))
         are_numbers = all(type(literal.value) in (int, float, bool) for literal in values)
-        if not are_numbers or (observation.count and values != observation.values):
+        if not are_numbers or (observation.equal_calls and values != observation.values):
             observation.is_over = True
             return False
-        observation.values, observation.count = values, observation.count + 1
+        observation.values, observation.equal_calls = values, observation.equal_calls + 1
         return True
 
     def specialise_call(self, call: Call) -> None:
         """Make numbers that stayed the same part of the call's key."""
         observation = self._observations.get(call.key)
-        if observation is None or observation.count < _MIN_EQUAL_CALLS or observation.has_failed:
+        if observation is None or observation.equal_calls < _MIN_EQUAL_CALLS or observation.has_failed:
             return
-        if tuple(map(Literal, _select(call.leaves, observation.leaves))) != observation.values:
+        if tuple(map(Literal, _select(call.leaves, observation.positions))) != observation.values:
             return
-        leaves = list(call.key.leaves)
-        for position, literal in zip(observation.leaves, observation.values, strict=True):
-            leaves[position] = literal
-        pairs = zip(observation.leaves, observation.values, strict=True)
+        leaf_keys = list(call.key.leaves)
+        for position, literal in zip(observation.positions, observation.values, strict=True):
+            leaf_keys[position] = literal
+        pairs = zip(observation.positions, observation.values, strict=True)
         texts = [f"{call.names[i]} is {literal.value!r}" for i, literal in pairs]
         call.why = call.why or f"{', '.join(texts)} again, and sizes depend on it"
-        call.general_key, call.key = call.key, replace(call.key, leaves=tuple(leaves))
+        call.general_key, call.key = call.key, replace(call.key, leaves=tuple(leaf_keys))
 
     def generalise_call(self, call: Call) -> bool:
         """Return whether the failed trace was for constant numbers; if so, the call gets the trace for all numbers."""
@@ -92,11 +92,11 @@ def _select(leaves: Sequence[Any], positions: Iterable[int]) -> Iterable[Any]:
 def find_deciding_leaves(concrete: ConcreteFunction) -> tuple[int, ...]:
     """Return the positions of Python numbers among a trace's leaves that alone decide an open size of its graph."""
     key, graph = concrete.key, concrete.optimised
-    count = sum(1 if template is None else template.leaf_count for _, template in key.templates)
+    argument_leaf_count = sum(1 if template is None else template.leaf_count for _, template in key.templates)
     leaves_by_value: _LeavesByValue = {}
     for value, position in zip(graph.parameters, input_leaves(key), strict=False):
         leaf = key.leaves[position]
-        if position < count and isinstance(leaf, TensorKey) and is_number(leaf.type):
+        if position < argument_leaf_count and isinstance(leaf, TensorKey) and is_number(leaf.type):
             leaves_by_value[value] = frozenset({position})
     leaves: set[int] = set()
     if leaves_by_value and not has_recursion(graph):
@@ -127,10 +127,11 @@ def _collect_deciding_leaves(graph: Graph, leaves_by_value: _LeavesByValue, leav
 def _visit_regions(node: Node, leaves_by_value: _LeavesByValue, leaves: set[int]) -> None:
     """Follow the regions of a node, whose last parameters are its captures."""
     for region in node.regions:
-        count = len(region.parameters)
-        state = state_size(node)
-        captured = min(count - state, len(node.inputs) - state - int(node.op.traits.selects))
-        pairs = zip(region.parameters[count - captured :], node.inputs[len(node.inputs) - captured :], strict=True)
+        parameter_count = len(region.parameters)
+        state_count = state_size(node)
+        capture_count = min(parameter_count - state_count, len(node.inputs) - state_count - int(node.op.traits.selects))
+        captures = node.inputs[len(node.inputs) - capture_count :]
+        pairs = zip(region.parameters[parameter_count - capture_count :], captures, strict=True)
         inner_leaves = {value: leaves_by_value[outer] for value, outer in pairs if outer in leaves_by_value}
         _collect_deciding_leaves(region, inner_leaves, leaves)
 
