@@ -102,8 +102,8 @@ class LinearOperatorAdjoint(LinearOperator):
         return self._operator
 
     def _shape(self) -> TensorShape:
-        inner = self._operator
-        return inner.batch_shape.concatenate([inner.domain_dimension, inner.range_dimension])
+        operator = self._operator
+        return operator.batch_shape.concatenate([operator.domain_dimension, operator.range_dimension])
 
     def _shape_tensor(self) -> Tensor:
         sizes: Any = self._operator.shape_tensor()
@@ -204,8 +204,10 @@ class LinearOperatorKronecker(CombinedOperator):
         batch_sizes = broadcast_dynamic_shape(batch_shape, self.batch_shape_tensor())
         result = broadcast_to(x, concat([batch_sizes, get_item(sizes, slice(-2, None))], 0))
         for operator in self._operators:
-            takes_rows = (method == "solve") != adjoint
-            size = operator.range_dimension_tensor() if takes_rows else operator.domain_dimension_tensor()
+            takes_range_vectors = (method == "solve") != adjoint
+            size = (
+                operator.range_dimension_tensor() if takes_range_vectors else operator.domain_dimension_tensor()
+            )
             split_rows = reshape(result, concat([batch_sizes, stack([size, -1])], 0))
             applied = getattr(operator, method)(split_rows, adjoint=adjoint)
             rows = get_item(shape(applied), -2)
@@ -244,9 +246,9 @@ class LinearOperatorKronecker(CombinedOperator):
     def _diag_part(self) -> Any:
         result: Any = self._operators[0].diag_part()
         for operator in self._operators[1:]:
-            other: Any = operator.diag_part()
-            grid = result[..., :, None] * other[..., None, :]
-            result = reshape(grid, concat([shape(grid)[:-2], [-1]], 0))
+            next_diagonal: Any = operator.diag_part()
+            products = result[..., :, None] * next_diagonal[..., None, :]
+            result = reshape(products, concat([shape(products)[:-2], [-1]], 0))
         return result
 
     def _trace(self) -> Any:

@@ -88,8 +88,8 @@ def finfo(type: Any, /) -> FloatLimits:
     1.1920928955078125e-07
     """
     limits = np.finfo(_dtype_of(type))
-    eps, largest, smallest, normal = map(float, (limits.eps, limits.max, limits.min, limits.smallest_normal))
-    return FloatLimits(limits.bits, eps, largest, smallest, normal, as_dtype(limits.dtype))
+    eps, largest, smallest, smallest_normal = map(float, (limits.eps, limits.max, limits.min, limits.smallest_normal))
+    return FloatLimits(limits.bits, eps, largest, smallest, smallest_normal, as_dtype(limits.dtype))
 
 
 def iinfo(type: Any, /) -> IntegerLimits:
@@ -145,10 +145,10 @@ class Info:
 
     def default_dtypes(self, *, device: Any = None) -> dict[str, DType]:
         check_device(device)
-        names = {
+        name_by_kind = {
             "real floating": "float64", "complex floating": "complex128", "integral": "int64", "indexing": "int64",
         }  # fmt: skip
-        return {kind: DTYPES[name] for kind, name in names.items()}
+        return {kind: DTYPES[name] for kind, name in name_by_kind.items()}
 
     def dtypes(self, *, device: Any = None, kind: str | None = None) -> dict[str, DType]:
         check_device(device)

@@ -84,9 +84,10 @@ def case(
 def switch_case(
     branch_index: Any, branch_fns: Any, default: Thunk | None = None, name: str = "switch_case"
 ) -> Any:
-    """branch_fns[branch_index](), or `default()` for an index without a function (the last one by default).
+    """branch_fns[branch_index](), or `default()` for an index without a function.
 
     `branch_fns` is a sequence of functions, of (index, function) pairs, or a dict.
+    The default of `default` is the function of the greatest index.
 
     >>> autoconv.switch_case(1, [lambda: 10, lambda: 20])
     20

@@ -207,7 +207,7 @@ def stateless_binomial(
 
 
 def split(seed: Any, num: Any = 2, alg: Any = "auto_select") -> Tensor:
-    """`num` new seeds derived from one, of shape [num, 2] and the dtype of the seed.
+    """`num` new seeds derived from `seed`, of shape [num, 2] and the dtype of the seed.
 
     >>> autoconv.random.split([1, 2], 3).shape
     TensorShape([3, 2])
@@ -217,7 +217,7 @@ def split(seed: Any, num: Any = 2, alg: Any = "auto_select") -> Tensor:
 
 
 def fold_in(seed: TensorLike, data: object, alg: object = "auto_select") -> Tensor:
-    """A new seed derived from a seed and an integer, which is its second number.
+    """A new seed derived from `seed` and the integer `data`, which is the second number of the new seed.
 
     >>> autoconv.random.fold_in([1, 2], 7).shape
     TensorShape([2])
@@ -242,8 +242,8 @@ def _seed_operand(seed: TensorLike) -> Any:
     """Return integers of a seed as an int64 array, a single one preceded by zero; return a tensor unchanged."""
     if isinstance(seed, (int, np.integer)):
         seed = (0, int(seed))
-    if isinstance(seed, (list, tuple)) and all(isinstance(s, (int, np.integer)) for s in seed):
-        return np.array([to_signed(int(s)) for s in seed])
+    if isinstance(seed, (list, tuple)) and all(isinstance(word, (int, np.integer)) for word in seed):
+        return np.array([to_signed(int(word)) for word in seed])
     return seed
 
 
