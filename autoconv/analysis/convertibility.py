@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 import gast
 
 from autoconv.analysis.escapes import BREAK, CONTINUE, LOOPS, RETURN, ExitAnalysis, blocks_of
-from autoconv.analysis.pinned_constructs import FRAME_NAMES, pinning_construct
+from autoconv.analysis.pinned_constructs import frame_call, pinning_construct
 from autoconv.syntax.tree import walk_scope
 
 _REGION_KINDS = (gast.If, *LOOPS)
@@ -20,14 +20,14 @@ _REGION_KINDS = (gast.If, *LOOPS)
 def reasons_to_keep_form(function: gast.AST, escapes: ExitAnalysis) -> tuple[dict[int, str], str]:
     """Return why statements keep their form, by `id` of the statement, and why returns do ("" if they need not)."""
     return_reason = frame_pin(function)
-    collector = _ReasonCollector(escapes, frame_call(function), bool(return_reason))
+    collector = _ReasonCollector(escapes, first_frame_call(function), bool(return_reason))
     collector.visit_block(function.body, None, return_reason)
     return collector.reasons, return_reason
 
 
 def frame_pin(function: gast.AST) -> str:
     """Return what ties a function to its frame (a call that inspects it, yield, await); "" if nothing does."""
-    return frame_call(function) or next(
+    return first_frame_call(function) or next(
         (pin for s in function.body if (pin := pinning_construct(s)) and not pin.endswith("()")), ""
     )
 
@@ -114,17 +114,10 @@ def _split_deep_tries_in(
             _split_deep_tries_in(part, inner_depth, escapes, wrap)
 
 
-def frame_call(function: gast.AST) -> str:
+def first_frame_call(function: gast.AST) -> str:
     """Return the call by which a function inspects its own frame; "" if there is none."""
-    for statement in function.body:
-        for node in walk_scope(statement):
-            if (
-                isinstance(node, gast.Call)
-                and isinstance(node.func, gast.Name)
-                and node.func.id in FRAME_NAMES
-            ):
-                return f"{node.func.id}()"
-    return ""
+    calls = (frame_call(node) for statement in function.body for node in walk_scope(statement))
+    return next(filter(None, calls), "")
 
 
 class _ReasonCollector:

@@ -23,21 +23,25 @@ _SUSPENSION_KEYWORDS = {
 def pinning_construct(node: gast.AST) -> str:
     """Return the construct in the scope of `node` that ties it to its frame; "" if there is none."""
     for child in walk_scope(node):
-        result = _SUSPENSION_KEYWORDS.get(type(child))
-        if result:
-            return result
-        if (
-            isinstance(child, gast.Call)
-            and isinstance(child.func, gast.Name)
-            and child.func.id in FRAME_NAMES
-        ):
-            return f"{child.func.id}()"
+        keyword = _SUSPENSION_KEYWORDS.get(type(child))
+        if keyword:
+            return keyword
+        call = frame_call(child)
+        if call:
+            return call
         if isinstance(child, COMPREHENSIONS):
             for inner in walk(child):
                 if isinstance(inner, gast.comprehension) and inner.is_async:
                     return "async for"
                 if isinstance(inner, gast.Await):
                     return "await"
+    return ""
+
+
+def frame_call(node: gast.AST) -> str:
+    """Return "locals()" for such a call, and so on for the other functions that inspect their frame; "" for others."""
+    if isinstance(node, gast.Call) and isinstance(node.func, gast.Name) and node.func.id in FRAME_NAMES:
+        return f"{node.func.id}()"
     return ""
 
 

@@ -26,7 +26,7 @@ from typing import Any
 
 import gast
 
-from autoconv.analysis.convertibility import frame_call
+from autoconv.analysis.convertibility import first_frame_call
 from autoconv.analysis.escapes import LOOPS, TRIES, ExitAnalysis
 from autoconv.analysis.pinned_constructs import DEBUGGING_NAMES, calls_debugger
 from autoconv.passes.base import Context, FunctionPass
@@ -108,7 +108,7 @@ class _InsertSaved(Transformer, statements_only=True):
 
 def _gains_from_copy(function: Any) -> bool:
     """Return whether a part of a function is slower once rewritten, and the function does not inspect its frame."""
-    if frame_call(function):
+    if first_frame_call(function):
         return False
     own_statements = [statement for statement in function.body if not isinstance(statement, _DEFINITIONS)]
     return any(_is_costly(statement) for statement in own_statements) and not any(map(has_item_target, own_statements))

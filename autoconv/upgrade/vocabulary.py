@@ -15,10 +15,9 @@ SAME_NAMES = frozenset({
 # Functions with another name in version 2, by their old names.
 CALL_NAMES = {
     "random_normal": "random.normal", "count_nonzero": "math.count_nonzero", "py_func": "numpy_function",
-    "eager_py_func": "py_function", "multinomial": "random.categorical", "mod": "math.floormod",
-    "set_random_seed": "random.set_seed", "nn.softmax_cross_entropy_with_logits_v2":
-    "nn.softmax_cross_entropy_with_logits", "nn.sigmoid": "sigmoid", "nn.tanh": "tanh",
-    "summary.FileWriter": "compat.v1.summary.FileWriter",
+    "eager_py_func": "py_function", "multinomial": "random.categorical",
+    "nn.softmax_cross_entropy_with_logits_v2": "nn.softmax_cross_entropy_with_logits",
+    "nn.sigmoid": "sigmoid", "nn.tanh": "tanh", "summary.FileWriter": "compat.v1.summary.FileWriter",
 }  # fmt: skip
 
 # New keywords by their old names.
@@ -26,6 +25,7 @@ NEW_KEYWORDS = {
     "reduction_indices": "axis", "keep_dims": "keepdims", "dimension": "axis", "squeeze_dims": "axis", "dim": "axis",
     "filter": "filters", "value": "input", "fn1": "true_fn", "fn2": "false_fn",
 }  # fmt: skip
+# By old keyword, the prefixes of the functions where it is renamed.
 KEYWORD_FUNCTIONS = {
     "reduction_indices": ("reduce_", "count_nonzero", "math.reduce_"),
     "keep_dims": ("reduce_", "nn.moments", "count_nonzero"),
@@ -38,7 +38,7 @@ DROPPED_KEYWORDS = {
     "nn.sparse_softmax_cross_entropy_with_logits": ("_sentinel",),
 }  # fmt: skip
 CAST_DTYPES = {"to_float": "float32", "to_double": "float64", "to_int32": "int32", "to_int64": "int64"}
-ASSIGNMENTS = {"assign": "assign", "assign_add": "assign_add", "assign_sub": "assign_sub"}
+ASSIGNMENTS = ("assign", "assign_add", "assign_sub")
 VERSION1_NAMESPACES = ("layers", "losses", "metrics", "app", "flags", "logging", "gfile", "initializers", "graph_util")
 KEPT_TRAIN_NAMES = (
     "Checkpoint", "CheckpointManager", "Example", "Feature", "Features", "Int64List", "FloatList", "BytesList",
