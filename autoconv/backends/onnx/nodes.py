@@ -45,7 +45,7 @@ class NodeWriter(Control):
     """Collect the nodes of a graph. Open sizes are int64 terms."""
 
     runtime = "ONNX"
-    raises = True
+    checks_positions = True
 
     def __init__(self, capacity: int = 64) -> None:
         self.capacity = capacity

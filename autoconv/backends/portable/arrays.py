@@ -19,9 +19,9 @@ class Arrays:
     """
 
     runtime = "the other runtime"
-    truth = bool_  # the dtype of conditions
+    condition_dtype = bool_
     has_open_sizes = True  # whether sizes may depend on values
-    raises = False  # whether the runtime raises for a position out of range
+    checks_positions = False  # whether the runtime raises for a position out of range
     capacity = 64  # rows in the buffer of a growing list
 
     # ---- elements

@@ -16,14 +16,14 @@ from autoconv.graph.types import ArrayType, ResourceType
 class Cell:
     """Mutable contents: of a variable, or the memory of an array.
 
-    argument        the position among the graph's parameters; None for memory of the graph itself
+    argument_position  the position among the graph's parameters; None for memory of the graph itself
     is_moved        the contents belong to another cell now, as after a loop that exchanges two arrays
     is_frozen       another name may read the contents: they must not be written
     possible_aliases  cells of arrays that may be this one: they are out of date once this one is written
     """
 
     term: Term
-    argument: int | None = None
+    argument_position: int | None = None
     is_moved: bool = False
     is_frozen: bool = False
     possible_aliases: list[Cell] = field(default_factory=list)

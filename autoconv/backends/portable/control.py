@@ -56,9 +56,9 @@ class Control(Rules):
             still_active, next_state = step(loop_state[0], loop_state[1:])
             return [still_active, *next_state]
 
-        next_state = self.loop(is_any_active, run_step, [active, *state], self.error_word_or_zero(self.error_word))
-        self.error_word = next_state.pop()
-        return next_state[1:]
+        final_state = self.loop(is_any_active, run_step, [active, *state], self.error_word_or_zero(self.error_word))
+        self.error_word = final_state.pop()
+        return final_state[1:]  # without `active`
 
     def iterate(self, active: Term, state: Sequence[Term], step: Step, max_count: int) -> list[Term]:
         """Repeat a step on the elements that are active (see `ops.elements.Elements`); the others keep their state.

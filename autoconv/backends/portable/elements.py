@@ -65,10 +65,10 @@ class Elementwise(Arrays):
         """Convert floats to integers as x86-64 does: one that does not fit 64 bits becomes the lowest int64."""
         if dtype.is_unsigned and dtype.size == 8:
             return self.emit_cast(x, dtype)
-        x_wide = self.cast(x, float32) if x.dtype is float16 else x
-        fits = self.compare("ge", x_wide, -(2.0**63)) & self.compare("lt", x_wide, 2.0**63)
-        integer = self.emit_cast(self.select(fits, x_wide, 0.0), int64)
-        integer = self.select(fits, integer, int64.min)
+        wide_x = self.cast(x, float32) if x.dtype is float16 else x
+        is_in_range = self.compare("ge", wide_x, -(2.0**63)) & self.compare("lt", wide_x, 2.0**63)
+        integer = self.emit_cast(self.select(is_in_range, wide_x, 0.0), int64)
+        integer = self.select(is_in_range, integer, int64.min)
         if dtype is int64:
             return integer
         return self.emit_cast(integer, dtype)
@@ -90,7 +90,7 @@ class Elementwise(Arrays):
     def intrinsic(self, name: str, *operands: Any) -> Term:
         if name == "copysign":
             x, sign = self._broadcast_together(*operands)
-            bits = _INTEGERS[x.dtype.size]
+            bits = _INTEGER_OF_SIZE[x.dtype.size]
             magnitude_bits = self.bitcast(x, bits) & bits.max
             return self.bitcast(magnitude_bits | (self.bitcast(sign, bits) & bits.min), x.dtype)
         if name == "trunc":
@@ -127,8 +127,8 @@ class Elementwise(Arrays):
         if name == "cosh":
             return half + 0.25 / half
         expm1 = self.libm("expm1", self.select(magnitude > 20.0, 0.0, magnitude))
-        moderate = (expm1 + expm1 / (expm1 + 1.0)) * 0.5
-        return self.intrinsic("copysign", self.select(magnitude > 20.0, half, moderate), x)
+        moderate_result = (expm1 + expm1 / (expm1 + 1.0)) * 0.5
+        return self.intrinsic("copysign", self.select(magnitude > 20.0, half, moderate_result), x)
 
     def _inverse_hyperbolic(self, name: str, x: Term) -> Term:
         """Compute by log1p, which is exact near 0; for large numbers, by the logarithm of 2x."""
@@ -136,25 +136,25 @@ class Elementwise(Arrays):
             return self.libm("log1p", x * 2.0 / (1.0 - x)) * 0.5
         distance = self.emit_unary("abs", x) if name == "asinh" else x
         is_large = distance > 1e8
-        moderate = self.select(is_large, 1.0, distance)
+        bounded_distance = self.select(is_large, 1.0, distance)
         if name == "asinh":
-            square = moderate * moderate
-            magnitude = self.libm("log1p", moderate + square / (self.emit_unary("sqrt", square + 1.0) + 1.0))
+            square = bounded_distance * bounded_distance
+            magnitude = self.libm("log1p", bounded_distance + square / (self.emit_unary("sqrt", square + 1.0) + 1.0))
         else:
-            excess = moderate - 1.0
+            excess = bounded_distance - 1.0
             magnitude = self.libm("log1p", excess + self.emit_unary("sqrt", excess * 2.0 + excess * excess))
-        large = self.emit_unary("log", self.select(is_large, distance, 1.0)) + math.log(2.0)
-        magnitude = self.select(is_large, large, magnitude)
+        log_of_double = self.emit_unary("log", self.select(is_large, distance, 1.0)) + math.log(2.0)
+        magnitude = self.select(is_large, log_of_double, magnitude)
         if name == "acosh":
             return self.select(x < 1.0, math.nan, magnitude)
         return self.intrinsic("copysign", magnitude, x)
 
     def _hypot(self, x: Term, y: Term) -> Term:
         x, y = self.emit_unary("abs", x), self.emit_unary("abs", y)
-        large = self.select(x > y, x, y)
-        scale = self.select((large > 0.0) & (large < math.inf), large, 1.0)
-        a, b = x / scale, y / scale
-        norm = self.emit_unary("sqrt", a * a + b * b) * scale
+        larger = self.select(x > y, x, y)
+        scale = self.select((larger > 0.0) & (larger < math.inf), larger, 1.0)
+        scaled_x, scaled_y = x / scale, y / scale
+        norm = self.emit_unary("sqrt", scaled_x * scaled_x + scaled_y * scaled_y) * scale
         return self.select(x.same(math.inf) | y.same(math.inf), math.inf, norm)
 
     def divide(self, x: Any, y: Any) -> Term:
@@ -177,8 +177,8 @@ class Elementwise(Arrays):
             result = x * y
             divisor = self.select(x.same(0), 1, x)
             quotient = self.binary("divide", result, self.select(divisor.same(-1), 1, divisor))
-            overflows = self.select(divisor.same(-1), y.same(int64.min), quotient.differs(y))
-            return result, x.differs(0) & overflows
+            is_overflow = self.select(divisor.same(-1), y.same(int64.min), quotient.differs(y))
+            return result, x.differs(0) & is_overflow
         if name == "add":
             result = x + y
             return result, ((x ^ result) & (y ^ result)) < 0
@@ -194,8 +194,6 @@ class Elementwise(Arrays):
     def reduce_any(self, x: Term) -> Term:
         """Return whether any element is true."""
         return self.reduce(x, range(x.rank), "or", False)
-
-    # ---- shapes
 
     def mark_rare(self, condition: Term) -> None:
         """Ignore operands for which native code calls the C library: the runtime has functions of its own."""
@@ -213,6 +211,6 @@ _SCALAR_RULES: dict[str, Callable[[Any, Any], Any]] = {"erf": erf, "erfc": erfc}
 _INTRINSICS = {"fabs": "abs", "floor": "floor", "ceil": "ceil", "rint": "round_nearest_even", "sqrt": "sqrt"}
 
 
-_INTEGERS = {2: int16, 4: int32, 8: int64}
+_INTEGER_OF_SIZE = {2: int16, 4: int32, 8: int64}
 
 __all__ = ["Elementwise"]

@@ -52,12 +52,12 @@ class JoinedArrays:
             positions_by_arm.append(
                 [next(i for i, other in enumerate(options) if _are_same(x, other)) for x in options_of_item]
             )
-        tags = None
+        tag_index = None
         if any(len(positions) > 1 for positions in positions_by_arm):
             zero = self._memory.w.constant(0, int32)
-            tags = len(self._tags)
+            tag_index = len(self._tags)
             self._tags.append([item.cell.tag if isinstance(item.cell, Choice) else zero for item in items])
-        return _JoinedArray(options, positions_by_arm, tags)
+        return _JoinedArray(options, positions_by_arm, tag_index)
 
     def _find_new_array(self, items: Sequence[View]) -> _NewArray | None:
         """Return the array that arms make for a result; None if no arm makes one."""
@@ -116,18 +116,18 @@ class JoinedArrays:
     def _tag(self, joined: _JoinedArray) -> Term:
         """Return the position, among the options of a result, of the array that the branch has chosen."""
         w, index = self._memory.w, self._index
-        inner = None if joined.tag_index is None else self._tags[joined.tag_index][0]
+        tag_in_arms = None if joined.tag_index is None else self._tags[joined.tag_index][0]
         arm_tags = []
         for positions in joined.option_positions:
             tag = w.constant(positions[-1], int32)
             for i, position in enumerate(positions[:-1]):
-                assert inner is not None
-                tag = w.select(inner.same(i), w.constant(position, int32), tag)
+                assert tag_in_arms is not None
+                tag = w.select(tag_in_arms.same(i), w.constant(position, int32), tag)
             arm_tags.append(tag)
-        *others, result = arm_tags
+        *others, chosen_tag = arm_tags
         for arm, tag in reversed(list(enumerate(others))):
-            result = w.select(index if index.dtype.is_bool else index.same(arm), tag, result)
-        return result
+            chosen_tag = w.select(index if index.dtype.is_bool else index.same(arm), tag, chosen_tag)
+        return chosen_tag
 
 
 @dataclass(frozen=True)

@@ -46,35 +46,35 @@ class LoopState:
         self._options: list[View] = []  # the arrays among which a choice of the state selects
         self._choice_positions: list[int] = []
         self._exchange_sources: dict[int, int] = {}  # the result of `_exchange_permutation`, if tags are in the state
-        self.exchanged = _exchanged_arrays(body, operands, self.state_size)  # positions in the loop's state
-        if not _have_own_contents(self.exchanged, operands):
+        self.exchanged_positions = _exchanged_arrays(body, operands, self.state_size)  # positions in the loop's state
+        if not _have_own_contents(self.exchanged_positions, operands):
             self._make_choices()
         elif any(
-            cell.argument is not None and (cell in stored or self._makes_no_new_array(body))
-            for cell in _cells_at(self.exchanged, operands)
+            cell.argument_position is not None and (cell in stored or self._only_exchanges_arrays(body))
+            for cell in _cells_at(self.exchanged_positions, operands)
         ):
-            permutation = _exchange_permutation(body, operands, self.exchanged)
+            permutation = _exchange_permutation(body, operands, self.exchanged_positions)
             if permutation is None:
                 self._make_choices()
             else:
                 self._exchange_sources = permutation
         self.items = [self._initial_item(i, body) for i in range(self.state_size)]
-        for i in self.exchanged:
+        for i in self.exchanged_positions:
             stored = (stored - set(cells_of(operands[i]))) | {self.items[i].cell}
         self.cells = [cell for cell in memory.cells if cell in stored and not cell.is_moved]
         self.outer_cell_count = len(memory.cells)
         self._value_positions = [i for i, item in enumerate(self.items) if isinstance(item, (Term, ListTerm))]
         self._written_arrays: set[int] = set()  # arrays that an iteration writes before it replaces them in the state
 
-    def _makes_no_new_array(self, body: Graph) -> bool:
+    def _only_exchanges_arrays(self, body: Graph) -> bool:
         """Return whether an iteration only exchanges arrays that exist."""
-        origins = [_possible_origins(body, body.outputs[i]) for i in self.exchanged]
-        parameters = {body.parameters[i] for i in self.exchanged}
+        origins = [_possible_origins(body, body.outputs[i]) for i in self.exchanged_positions]
+        parameters = {body.parameters[i] for i in self.exchanged_positions}
         return all(sources is not None and sources <= parameters for sources in origins)
 
     def _make_choices(self) -> None:
         """Represent the arrays that change in the loop as choices among those that exist before it."""
-        self._choice_positions, self.exchanged = sorted(self.exchanged), set()
+        self._choice_positions, self.exchanged_positions = sorted(self.exchanged_positions), set()
         for i in self._choice_positions:
             self._options += [
                 view for view in options_of(self._operands[i]) if _index_of_view(view, self._options) is None
@@ -82,7 +82,7 @@ class LoopState:
 
     def _initial_item(self, position: int, body: Graph) -> Item:
         item, type_ = self._operands[position], body.parameters[position].type
-        if position in self.exchanged:
+        if position in self.exchanged_positions:
             cell = self._memory.new_cell(self._memory.load(item))
             cells = cells_of(item)
             cell.is_frozen = any(outer_cell.is_frozen for outer_cell in cells)
@@ -131,7 +131,7 @@ class LoopState:
     ) -> list[Term]:
         """Return the state after an iteration; `initial_contents` are those of exchanged arrays at its beginning."""
         body = self._node.regions[1]
-        self._written_arrays.update(i for i in self.exchanged if items[i].cell.term is not initial_contents[i])
+        self._written_arrays.update(i for i, contents in initial_contents.items() if items[i].cell.term is not contents)
         state_terms: list[Term] = []
         for i in self._value_positions:
             item, type_ = outputs[i], body.parameters[i].type
@@ -140,7 +140,7 @@ class LoopState:
             state_terms += item_terms(item)
         contents_by_cell: dict[Cell, Term] = {}
         for i, item in enumerate(outputs):
-            if i in self.exchanged:
+            if i in self.exchanged_positions:
                 contents_by_cell[self.items[i].cell] = self._memory.load(item)
             elif i not in self._choice_positions and i not in self._value_positions and item is not self.items[i]:
                 raise GraphUnfit("while", _NEW_ARRAY, self._node.span)
@@ -165,12 +165,12 @@ class LoopState:
             items[i] = self._choice(tag)
         if self._exchange_sources:
             self._restore_memory(items, terms)
-        for i in self.exchanged - set(self._exchange_sources):
-            new = self.items[i].cell
-            for old in cells_of(self._operands[i]):
-                old.is_moved = i in self._written_arrays
-                old.possible_aliases.append(new)
-                new.possible_aliases.append(old)
+        for i in self.exchanged_positions - set(self._exchange_sources):
+            new_cell = self.items[i].cell
+            for old_cell in cells_of(self._operands[i]):
+                old_cell.is_moved = i in self._written_arrays
+                old_cell.possible_aliases.append(new_cell)
+                new_cell.possible_aliases.append(old_cell)
         return items
 
     def _restore_memory(self, items: list[Item], tags: Sequence[Term]) -> None:
@@ -185,9 +185,10 @@ class LoopState:
             items[i] = View(Choice(options, tag))
 
 
-def _exchanged_arrays(body: Graph, operands: Sequence[Item], count: int) -> set[int]:
+def _exchanged_arrays(body: Graph, operands: Sequence[Item], state_count: int) -> set[int]:
     """Return the positions in a loop's state of names that may refer to another array after an iteration."""
-    return {i for i in range(count) if isinstance(operands[i], View) and body.outputs[i] is not body.parameters[i]}
+    arrays = (i for i in range(state_count) if isinstance(operands[i], View))
+    return {i for i in arrays if body.outputs[i] is not body.parameters[i]}
 
 
 def _possible_origins(graph: Graph, value: Value) -> set[Value] | None:

@@ -63,13 +63,14 @@ class Lowering(Memory):
         cells_before = list(self.cells)
         outputs = self.lower_region(graph, items)
         written = [
-            (cell.argument or 0, cell.term)
+            (cell.argument_position or 0, cell.term)
             for cell, term in zip(cells_before, terms_before, strict=True)
             if cell.term is not term
         ]
         cells = [cell for item in outputs if isinstance(item, View) for cell in cells_of(item)]
         shares_memory = len(set(cells)) < len(cells)
-        shares_memory = shares_memory or any(cell.argument is not None or cell.possible_aliases for cell in cells)
+        is_argument_shared = any(cell.argument_position is not None or cell.possible_aliases for cell in cells)
+        shares_memory = shares_memory or is_argument_shared
         needs_views = shares_memory or any(isinstance(item, View) and item.chain for item in outputs)
         if not (in_place and needs_views) or any(cell.possible_aliases for cell in cells):
             return Lowered([self._result(item) for item in outputs], written, shares_memory)
@@ -86,11 +87,11 @@ class Lowering(Memory):
 
     def lower_region(self, graph: Graph, items: Sequence[Item]) -> list[Item]:
         """Write the nodes of a graph or region, and return its outputs."""
-        env: dict[Value, Item] = dict(zip(graph.parameters, items, strict=True))
+        item_by_value: dict[Value, Item] = dict(zip(graph.parameters, items, strict=True))
         for node in graph.nodes:
-            operands = [env[value] for value in node.inputs]
-            env.update(zip(node.results, self.lower_node(node, operands), strict=True))
-        return [env[value] for value in graph.outputs]
+            operands = [item_by_value[value] for value in node.inputs]
+            item_by_value.update(zip(node.results, self.lower_node(node, operands), strict=True))
+        return [item_by_value[value] for value in graph.outputs]
 
     def lower_node(self, node: Node, operands: list[Item]) -> Sequence[Item]:
         self.w.node_location = f"{node.op.name} at {node.span}" if node.span is not None else node.op.name
@@ -197,20 +198,21 @@ class Lowering(Memory):
         arrays = JoinedArrays(self, index, cell_count, captures)
         joined = [self._join_results([arm.outputs[i] for arm in arms], arrays) for i in range(len(node.results))]
         changed = [i for i in range(cell_count) if any(arm.outer_contents[i] is not outer_contents[i] for arm in arms)]
-        fails = any(arm.error_word is not outer_word for arm in arms)
+        may_fail = any(arm.error_word is not outer_word for arm in arms)
         del self.cells[cell_count:]
         arm_results = []
-        for number, arm in enumerate(arms):
+        for arm_index, arm in enumerate(arms):
             pairs = zip(arm.terms, joined, strict=True)
             values = [term for terms, join in pairs if join == "values" for term in terms]
-            values += [*arrays.arm_values(number, arm.new_contents), *(arm.outer_contents[i] for i in changed)]
-            arm_results.append((arm.block, [*values, *([self.w.error_word_or_zero(arm.error_word)] if fails else [])]))
+            values += [*arrays.arm_values(arm_index, arm.new_contents), *(arm.outer_contents[i] for i in changed)]
+            values += [self.w.error_word_or_zero(arm.error_word)] if may_fail else []
+            arm_results.append((arm.block, values))
         results = self.w.branch(index, arm_results)
         items = [take_item(arms[0].outputs[i], results) if join == "values" else None for i, join in enumerate(joined)]
         arrays.take_results(results)
         for i in changed:
             self.cells[i].term = results.pop(0)
-        if fails:
+        if may_fail:
             self.w.error_word = results.pop(0)
         return [
             item if join == "values" else arms[0].outputs[i] if join == "same" else arrays.result(join)
@@ -218,16 +220,16 @@ class Lowering(Memory):
         ]
 
     def _lower_arm(self, region: Graph, captures: Sequence[Item], node: Node, cell_count: int) -> _Arm:
-        first = len(self.cells)
+        outer_count = len(self.cells)
         with self.w.block([]) as block:
             outputs = [
                 self.w.cast(x, value.type.dtype) if isinstance(x, Term) and isinstance(value.type, TensorType) else x
                 for x, value in zip(self.lower_region(region, captures), node.results, strict=True)
             ]
         terms = [item_terms(x) if isinstance(x, (Term, ListTerm)) else [] for x in outputs]
-        new_terms = {cell: cell.term for cell in self.cells[first:]}
+        new_contents = {cell: cell.term for cell in self.cells[outer_count:]}
         outer_contents = [cell.term for cell in self.cells[:cell_count]]
-        return _Arm(block, outputs, outer_contents, self.w.error_word, terms, new_terms)
+        return _Arm(block, outputs, outer_contents, self.w.error_word, terms, new_contents)
 
     def _restore_contents(self, terms: Sequence[Term], word: Term | None) -> None:
         for cell, term in zip(self.cells, terms, strict=False):
@@ -251,8 +253,8 @@ class Lowering(Memory):
 
         def run_body(terms: list[Term], word: Term) -> list[Term]:
             items = state.begin_iteration(terms, word)
-            initial_contents = {i: items[i].cell.term for i in state.exchanged}
-            exchanged_cells = {state.items[i].cell for i in state.exchanged}
+            initial_contents = {i: items[i].cell.term for i in state.exchanged_positions}
+            exchanged_cells = {state.items[i].cell for i in state.exchanged_positions}
             may_be_moved = exchanged_cells | {cell for cell in self.cells if cell.is_moved}
             outputs = self.lower_region(body, items)
             if any(cell.is_moved and cell not in may_be_moved for cell in self.cells[: state.outer_cell_count]):

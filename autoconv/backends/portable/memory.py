@@ -90,8 +90,8 @@ class Memory:
         size = source_type.dtype.size
         positions = np.full(shape, node.attributes["offset"] // size, np.int64)
         for axis, (count, stride) in enumerate(zip(shape, node.attributes["strides"], strict=True)):
-            extent = [-1 if a == axis else 1 for a in range(len(shape))]
-            positions += (np.arange(count) * (stride // size)).reshape(extent)
+            axis_shape = [-1 if a == axis else 1 for a in range(len(shape))]
+            positions += (np.arange(count) * (stride // size)).reshape(axis_shape)
         return self.w.reshape(self.w.take(self.w.flatten(term), 0, positions.reshape(-1)), shape)
 
     def store(self, view: View, value: Term | Window) -> None:
@@ -103,7 +103,8 @@ class Memory:
                 self.store(option, self._select_array(view.cell.tag.same(i), new_value, current))
             return
         cell, w = view.cell, self.w
-        if cell.is_frozen or cell.is_moved or any(twin.argument is not None for twin in cell.possible_aliases):
+        may_alias_argument = any(alias.argument_position is not None for alias in cell.possible_aliases)
+        if cell.is_frozen or cell.is_moved or may_alias_argument:
             raise GraphUnfit("array_store", "an array that has two names is written")
         for alias in cell.possible_aliases:
             alias.is_moved = True
@@ -156,8 +157,8 @@ class Memory:
                     return None
                 self.store(view, updated)
                 return []
-            choice = self.w.select(tag.same(i), self.w.cast(_require_term(value), part.dtype), part)
-            if self.array_set(node, option, choice, *operands) is None:
+            chosen_value = self.w.select(tag.same(i), self.w.cast(_require_term(value), part.dtype), part)
+            if self.array_set(node, option, chosen_value, *operands) is None:
                 return None
         return []
 
@@ -165,19 +166,20 @@ class Memory:
         return View(self.new_cell(term))
 
     def array_new(self, node: Node, *sizes: Term) -> View:
-        iterator = iter(sizes)
-        shape, values = [], []
+        sizes_left = iter(sizes)
+        shape, size_values = [], []
         for size in node.attributes["shape"]:
-            term = size if isinstance(size, int) else next(iterator)
+            term = size if isinstance(size, int) else next(sizes_left)
             if isinstance(term, Term) and term.constant_value is not None:
                 term = max(term.constant_value, 0)
             shape.append(term if isinstance(term, int) else None)
-            values.append(term if isinstance(term, int) else self.w.as_size(term))
+            size_values.append(term if isinstance(term, int) else self.w.as_size(term))
         if None in shape and not self.w.has_open_sizes:
             raise GraphUnfit("array_new", SIZE_OF_A_VALUE, node.span)
         dtype = node.attributes["dtype"]
         fill = node.attributes.get("fill")
-        return View(self.new_cell(self.w.expand(self.w.constant(0 if fill is None else fill, dtype), shape, values)))
+        number = self.w.constant(0 if fill is None else fill, dtype)
+        return View(self.new_cell(self.w.expand(number, shape, size_values)))
 
     def array_size(self, node: Node, view: View) -> Term:
         term = self.load(view)

@@ -13,7 +13,7 @@ from autoconv.backends.portable.terms import Term, static_shape
 from autoconv.backends.portable.unfit import GraphUnfit
 from autoconv.graph.dtypes import DType, int64
 
-_MAX_DOUBLED = 8  # most elements of a scan that is folded by doubling
+_MAX_DOUBLING_SIZE = 8  # most elements of a scan that is folded by doubling
 
 
 class Rules(Elementwise):
@@ -34,11 +34,11 @@ class Rules(Elementwise):
             result = result * size
         return result
 
-    def requested_sizes(self, requested: Sequence[Any], vector: Term | None) -> tuple[tuple[Any, ...], list[Any]]:
+    def requested_sizes(self, requested_shape: Sequence[Any], vector: Term | None) -> tuple[tuple[Any, ...], list[Any]]:
         """Return a requested shape, with None for open sizes, and its sizes, whose open ones are in a vector."""
         shape: list[int | None] = []
         sizes: list[Any] = []
-        for i, size in enumerate(requested):
+        for i, size in enumerate(requested_shape):
             if isinstance(size, int):
                 shape.append(size)
                 sizes.append(size)
@@ -77,26 +77,26 @@ class Rules(Elementwise):
     def take_at(self, x: Term, axis: int, positions: Term) -> Term:
         """Take elements along an axis by a vector of positions, all of which are in range."""
         order = [axis, *(a for a in range(x.rank) if a != axis)]
-        front = self.transpose(x, order)
-        elements = self.gather_nd(front, self.reshape(positions, (*positions.shape, 1)))
+        transposed_x = self.transpose(x, order)
+        elements = self.gather_nd(transposed_x, self.reshape(positions, (*positions.shape, 1)))
         return self.transpose(elements, [order.index(a) for a in range(x.rank)])
 
-    def outer_broadcast(self, x: Term, y: Term, inner: int) -> tuple[Term, Term]:
-        """Broadcast all but the last `inner` dimensions."""
-        rank = max(x.rank, y.rank) - inner
+    def outer_broadcast(self, x: Term, y: Term, inner_rank: int) -> tuple[Term, Term]:
+        """Broadcast all but the last `inner_rank` dimensions."""
+        rank = max(x.rank, y.rank) - inner_rank
         sizes_x, sizes_y = self.sizes(x), self.sizes(y)
         shape: list[Any] = []
         sizes: list[Any] = []
         for axis in range(rank):
-            a, b = axis - rank + x.rank - inner, axis - rank + y.rank - inner
-            first = (x.shape[a], sizes_x[a]) if a >= 0 else (1, 1)
-            second = (y.shape[b], sizes_y[b]) if b >= 0 else (1, 1)
+            axis_x, axis_y = axis - rank + x.rank - inner_rank, axis - rank + y.rank - inner_rank
+            first = (x.shape[axis_x], sizes_x[axis_x]) if axis_x >= 0 else (1, 1)
+            second = (y.shape[axis_y], sizes_y[axis_y]) if axis_y >= 0 else (1, 1)
             static_size, size = second if first[0] == 1 else first
             shape.append(static_size)
             sizes.append(size)
         return (
-            self.expand(x, [*shape, *x.shape[x.rank - inner :]], [*sizes, *sizes_x[x.rank - inner :]]),
-            self.expand(y, [*shape, *y.shape[y.rank - inner :]], [*sizes, *sizes_y[y.rank - inner :]]),
+            self.expand(x, [*shape, *x.shape[x.rank - inner_rank :]], [*sizes, *sizes_x[x.rank - inner_rank :]]),
+            self.expand(y, [*shape, *y.shape[y.rank - inner_rank :]], [*sizes, *sizes_y[y.rank - inner_rank :]]),
         )
 
     def extreme_position(self, x: Term, axis: int, largest: bool, dtype: DType) -> Term:
@@ -125,20 +125,22 @@ class Rules(Elementwise):
 
     def _prefixes(self, x: Term, axis: int, size: int, op: str, start: Any) -> Term:
         """Fold pairs, then scan the results, in work proportional to the size (Blelloch, 1990)."""
-        if size <= _MAX_DOUBLED:
+        if size <= _MAX_DOUBLING_SIZE:
             return self._scan_by_doubling(x, axis, size, op, start)
         firsts, seconds = self.static_slice(x, axis, 0, size - 1, 2), self.static_slice(x, axis, 1, size, 2)
-        odd = self._prefixes(self.emit_binary(op, firsts, seconds), axis, size // 2, op, start)
+        odd_prefixes = self._prefixes(self.emit_binary(op, firsts, seconds), axis, size // 2, op, start)
         later_evens = self.static_slice(x, axis, 2, size, 2)
-        even = self.emit_binary(op, self.static_slice(odd, axis, 0, (size - 1) // 2), later_evens)
-        even = self.concatenate([self.static_slice(x, axis, 0, 1), even], axis)
-        last = [self.static_slice(even, axis, size // 2, size // 2 + 1)] if size % 2 else []
-        return self.concatenate([self._interleave(self.static_slice(even, axis, 0, size // 2), odd, axis), *last], axis)
+        even_prefixes = self.emit_binary(op, self.static_slice(odd_prefixes, axis, 0, (size - 1) // 2), later_evens)
+        even_prefixes = self.concatenate([self.static_slice(x, axis, 0, 1), even_prefixes], axis)
+        last_prefixes = [self.static_slice(even_prefixes, axis, size // 2, size // 2 + 1)] if size % 2 else []
+        paired_prefixes = self._interleave(self.static_slice(even_prefixes, axis, 0, size // 2), odd_prefixes, axis)
+        return self.concatenate([paired_prefixes, *last_prefixes], axis)
 
     def _interleave(self, x: Term, y: Term, axis: int) -> Term:
         sizes = self.sizes(x)
-        split_shape = [*x.shape[: axis + 1], 1, *x.shape[axis + 1 :]], [*sizes[: axis + 1], 1, *sizes[axis + 1 :]]
-        pairs = self.concatenate([self.reshape(x, *split_shape), self.reshape(y, *split_shape)], axis + 1)
+        split_shape = [*x.shape[: axis + 1], 1, *x.shape[axis + 1 :]]
+        split_sizes = [*sizes[: axis + 1], 1, *sizes[axis + 1 :]]
+        pairs = self.concatenate([self.reshape(part, split_shape, split_sizes) for part in (x, y)], axis + 1)
         shape, sizes[axis] = list(x.shape), 2 * sizes[axis]
         shape[axis] = sizes[axis]
         return self.reshape(pairs, shape, sizes)

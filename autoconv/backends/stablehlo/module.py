@@ -116,8 +116,8 @@ def _describe_parts(lowered: Lowered) -> tuple[list[Term], list[Term], tuple[Par
         for option in options:
             cell = None if option is None else option.cell
             assert not isinstance(cell, Choice)
-            if cell is not None and cell.argument is not None:
-                origins.append((cell.argument, True, option))
+            if cell is not None and cell.argument_position is not None:
+                origins.append((cell.argument_position, True, option))
                 continue
             position = len(values) if cell is None else position_of_cell.get(cell, len(values))
             if position == len(values):

@@ -145,7 +145,7 @@ def assert_true(w: Rules, node: Node, condition: Term, *_: Term) -> list[Term]:
 
 @lowers("raise")
 def lower_raise(w: Rules, node: Node, *_: Term) -> list[Term]:
-    w.fail(w.constant(True, w.truth))
+    w.fail(w.constant(True, w.condition_dtype))
     return []
 
 

@@ -20,7 +20,7 @@ def check_index(w: Rules, index: Term, size: Any, wrap: bool = False) -> Term:
     is_outside = (index < (0 - size if wrap else 0)) | w.compare("ge", index, size)
     w.fail(is_outside)
     index = w.select(index < 0, index + size, index) if wrap else index
-    return w.select(is_outside, 0, index) if w.raises else index
+    return w.select(is_outside, 0, index) if w.checks_positions else index
 
 
 def gather_elements(w: Rules, x: Term, positions: Sequence[Term]) -> Term:

@@ -91,7 +91,7 @@ def _diagonal(w: Rules, x: Term, labels: str) -> tuple[Term | None, str]:
         if labels.count(c) > 2 or not isinstance(size, int):
             return None, labels
         shape = [size if a in (first, second) else 1 for a in range(x.rank)]
-        mask = w.array(np.eye(size, dtype=bool).reshape(shape), w.truth)
+        mask = w.array(np.eye(size, dtype=bool).reshape(shape), w.condition_dtype)
         masked = w.emit_select(*w.broadcast(mask, x, w.constant(0, x.dtype)))
         return _diagonal(w, w.reduce(masked, (second,), "add", 0), labels[:second] + labels[second + 1 :])
     return x, labels
