@@ -1,4 +1,5 @@
 """Functions that need no conversion: straight-line arithmetic and calls of this package's own functions.
+
 They are recognised by their text, before any part of the converter is imported.
 
     def f(x, y):
@@ -19,20 +20,21 @@ _MAX_LINES = 200  # lines of a function that is examined; longer ones are conver
 _MISSING = object()  # marker for a missing value
 
 
-def is_unchanged(function: types.FunctionType, with_calls: bool) -> bool:
+def is_unchanged(function: types.FunctionType, allows_package_calls: bool) -> bool:
     """Return whether conversion would leave the function as it is.
 
-    With `with_calls`, calls of this package's own functions count as unchanged, although conversion wraps them.
+    With `allows_package_calls`, calls of this package's own functions count as unchanged, although conversion wraps
+    them.
     """
     code = function.__code__
     if code.co_name == "<lambda>" or code.co_cellvars or code.co_flags & inspect.CO_GENERATOR:
         return False
     body = _body_statements(code, function.__globals__)
-    return bool(body) and all(_is_plain_statement(statement, function, with_calls) for statement in body)
+    return bool(body) and all(_is_plain_statement(statement, function, allows_package_calls) for statement in body)
 
 
 def _body_statements(code: types.CodeType, namespace: dict[str, Any]) -> list[ast.stmt]:
-    """Return the statements of the function; none if its text is not found."""
+    """Return the statements of the function; none if its text is not found or too long."""
     last_line = max((end for _, end, _, _ in code.co_positions() if end is not None), default=0)
     if last_line - code.co_firstlineno > _MAX_LINES:
         return []
@@ -46,18 +48,18 @@ def _body_statements(code: types.CodeType, namespace: dict[str, Any]) -> list[as
     return tree.body[0].body if tree.body[0].name == code.co_name else []
 
 
-def _is_plain_statement(statement: ast.stmt, function: types.FunctionType, with_calls: bool) -> bool:
+def _is_plain_statement(statement: ast.stmt, function: types.FunctionType, allows_package_calls: bool) -> bool:
     if isinstance(statement, ast.Assign):
         binds_names = all(isinstance(target, ast.Name) for target in statement.targets)
         value = statement.value
         is_text = isinstance(value, ast.Constant) and isinstance(value.value, (str, bytes))  # may be a template
-        return binds_names and not is_text and _is_kept_by_passes(value, function, with_calls)
+        return binds_names and not is_text and _is_kept_by_passes(value, function, allows_package_calls)
     if isinstance(statement, ast.Return):
-        return statement.value is None or _is_kept_by_passes(statement.value, function, with_calls)
+        return statement.value is None or _is_kept_by_passes(statement.value, function, allows_package_calls)
     return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)  # a docstring
 
 
-def _is_kept_by_passes(node: ast.expr, function: types.FunctionType, with_calls: bool) -> bool:
+def _is_kept_by_passes(node: ast.expr, function: types.FunctionType, allows_package_calls: bool) -> bool:
     """Return whether no pass changes the expression."""
     if isinstance(node, (ast.Name, ast.Constant)):
         return True
@@ -73,20 +75,20 @@ def _is_kept_by_passes(node: ast.expr, function: types.FunctionType, with_calls:
         operands = node.elts
     elif isinstance(node, ast.Attribute) and node.attr != "__class__":
         operands = [node.value]
-    elif isinstance(node, ast.Call) and with_calls and _is_ours(_value_of(node.func, function)):
+    elif isinstance(node, ast.Call) and allows_package_calls and _is_of_this_package(_value_of(node.func, function)):
         if any(keyword.arg is None for keyword in node.keywords):
             return False
         operands = [*node.args, *(keyword.value for keyword in node.keywords)]
     else:
         return False
-    return all(_is_kept_by_passes(operand, function, with_calls) for operand in operands)
+    return all(_is_kept_by_passes(operand, function, allows_package_calls) for operand in operands)
 
 
 def _value_of(node: ast.expr, function: types.FunctionType) -> Any:
     """Return the value of a free or global name, or of an attribute of one of this package's modules."""
     if isinstance(node, ast.Attribute):
         owner = _value_of(node.value, function)
-        is_module = isinstance(owner, types.ModuleType) and _is_ours(owner)
+        is_module = isinstance(owner, types.ModuleType) and _is_of_this_package(owner)
         return getattr(owner, node.attr, _MISSING) if is_module else _MISSING
     if not isinstance(node, ast.Name):
         return _MISSING
@@ -99,7 +101,7 @@ def _value_of(node: ast.expr, function: types.FunctionType) -> Any:
     return function.__globals__.get(node.id, _MISSING) if node.id in code.co_names else _MISSING
 
 
-def _is_ours(value: Any) -> bool:
+def _is_of_this_package(value: Any) -> bool:
     """Return whether the value is a module of this package, or a function of one."""
     if isinstance(value, types.ModuleType):
         return value.__name__.partition(".")[0] == "autoconv"

@@ -46,7 +46,7 @@ class CombinedOperator(LinearOperator):
     def _shape_tensor(self) -> Tensor:
         rows = self._combine_sizes(operator.range_dimension_tensor() for operator in self._operators)
         columns = self._combine_sizes(operator.domain_dimension_tensor() for operator in self._operators)
-        return concat([self._batch_sizes(), stack([rows, columns])], 0)
+        return concat([self._dynamic_batch_shape(), stack([rows, columns])], 0)
 
     def _static_batch_shape(self) -> TensorShape:
         """Return the common batch shape of the operators, None for open sizes."""
@@ -55,7 +55,7 @@ class CombinedOperator(LinearOperator):
             batch_shape = broadcast_static_shape(batch_shape, operator.batch_shape)
         return batch_shape
 
-    def _batch_sizes(self) -> Tensor:
+    def _dynamic_batch_shape(self) -> Tensor:
         """Return the common batch shape of the operators at run time."""
         batch_shape = self._operators[0].batch_shape_tensor()
         for operator in self._operators[1:]:
@@ -82,7 +82,6 @@ def _check_operators(operators: Sequence[LinearOperator]) -> list[LinearOperator
     if not operator_list:
         raise ValueError("Expected a non-empty list of operators. Found: []")
     if len({operator.dtype for operator in operator_list}) > 1:
-        raise TypeError(
-            f"Expected all operators to have the same dtype. Found {[(o.name, o.dtype) for o in operator_list]}"
-        )
+        found = [(operator.name, operator.dtype) for operator in operator_list]
+        raise TypeError(f"Expected all operators to have the same dtype. Found {found}")
     return operator_list

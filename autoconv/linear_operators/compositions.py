@@ -41,7 +41,7 @@ class LinearOperatorComposition(CombinedOperator):
 
     def _shape_tensor(self) -> Tensor:
         outer_sizes = [self._operators[0].range_dimension_tensor(), self._operators[-1].domain_dimension_tensor()]
-        return concat([self._batch_sizes(), stack(outer_sizes)], 0)
+        return concat([self._dynamic_batch_shape(), stack(outer_sizes)], 0)
 
     def _matmul(self, x: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
         result = adjoint_of(x, adjoint_arg)

@@ -17,7 +17,10 @@ from autoconv.runtime.tensors.tensor import Tensor
 
 
 class ConjugateGradientState(NamedTuple):
-    """The state of `conjugate_gradient`: iterations, solution, residual, direction, residual · preconditioned one."""
+    """The state of `conjugate_gradient`: number of iterations, solution, residual, direction, and `gamma`.
+
+    `gamma` is the inner product of the residual and the preconditioned residual.
+    """
 
     i: Tensor
     x: Tensor

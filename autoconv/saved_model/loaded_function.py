@@ -35,11 +35,11 @@ class LoadedFunction:
     __autoconv_do_not_convert__ = True
 
     def __init__(
-        self, name: str, parameters: Sequence[Mapping[str, Any]] | None, declared_types: bool = False
+        self, name: str, parameters: Sequence[Mapping[str, Any]] | None, has_declared_types: bool = False
     ) -> None:
         self.__name__ = name
         self.parameters = parameters
-        self.declared_types = declared_types
+        self.has_declared_types = has_declared_types
         self.traces: list[LoadedTrace] = []
         self.variables: tuple[Variable, ...] = ()  # of a function from `load_function`
         self._signature = None if parameters is None else _restore_signature(parameters)
@@ -61,7 +61,7 @@ class LoadedFunction:
         return concrete_function_of(self._choose_trace(args, kwargs)[0])
 
     def _choose_trace(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[LoadedTrace, list[Any]]:
-        """Return the first trace that accepts the arguments, first without, then with conversions, and its tensors."""
+        """Return the first trace that accepts the arguments, with its tensors. Conversions are tried last."""
         for allows_conversion in (False, True):
             for trace in self.traces:
                 tensors = self._match_trace(trace, args, kwargs, allows_conversion)
@@ -69,7 +69,7 @@ class LoadedFunction:
                     return trace, tensors
         if not self.traces:
             raise ValueError("Found zero restored functions for caller function.")
-        if self.declared_types:
+        if self.has_declared_types:
             declared = str(self.traces[0].args)[1:-1].rstrip(",")
             raise TypeError(
                 f"Binding inputs to tf.function failed due to `the arguments are of other types`. Received args: "
@@ -156,7 +156,8 @@ def _matching_leaves(arguments: Any, expected: Any) -> Iterator[Any]:
 def _is_equal(value: Any, expected: Any) -> bool:
     if is_tensor(value) or isinstance(value, np.ndarray):
         return False
-    return type(value) is type(expected) and (value == expected or (value != value and expected != expected))
+    are_nan = value != value and expected != expected
+    return type(value) is type(expected) and (value == expected or are_nan)
 
 
 def _composite_tensors(value: object, spec: TypeSpec) -> list[Any] | None:

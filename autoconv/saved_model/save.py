@@ -111,7 +111,7 @@ def _object_record(value: object, number: int, writer: TraceWriter, assets: list
         return {"kind": "asset", "asset": len(assets) - 1}
     if isinstance(value, LoadedFunction):
         traces = [writer.write(concrete) for concrete in value.concrete_functions]
-        declared = value.declared_types
+        declared = value.has_declared_types
         return {
             "kind": "function", "name": value.__name__, "parameters": value.parameters, "traces": traces,
             "declared": declared,
@@ -208,29 +208,30 @@ def _signature_record(name: str, value: Any, writer: TraceWriter) -> dict[str, A
         args, kwargs = pack(template, argument_leaves)
         return concrete(*args, **kwargs)
 
-    named = function(_results_by_name(call, name), autograph=False)
-    return writer.write(named.get_concrete_function(**specs))
+    signature = function(_signature_of(call, name), autograph=False)
+    return writer.write(signature.get_concrete_function(**specs))
 
 
-def _results_by_name(call: Callable[..., Any], name: str) -> Callable[..., Any]:
-    def signature(**tensors: Any) -> Any:
+def _signature_of(call: Callable[..., Any], name: str) -> Callable[..., Any]:
+    """Return a function of keywords that returns the results of `call(tensors)` by name."""
+    def call_by_keyword(**tensors: Any) -> Any:
         return _named_results(name, call(tensors))
 
-    return mark_replaying(signature, f"signature_wrapper_{name}" if name.isidentifier() else "signature_wrapper")
+    return mark_replaying(call_by_keyword, f"signature_wrapper_{name}" if name.isidentifier() else "signature_wrapper")
 
 
 def _named_results(name: str, results: Any) -> dict[str, Any]:
     """Return the results of a signature by name: output_0, output_1, … where they have none."""
     if isinstance(results, Mapping):
-        by_name = dict(results)
+        results_by_name = dict(results)
     elif isinstance(results, (list, tuple)):
-        by_name = {f"output_{i}": result for i, result in enumerate(results)}
+        results_by_name = {f"output_{i}": result for i, result in enumerate(results)}
     else:
-        by_name = {"output_0": results}
-    for key, result in by_name.items():
+        results_by_name = {"output_0": results}
+    for key, result in results_by_name.items():
         if not isinstance(key, str) or not isinstance(result, SymbolicTensor):
             raise ValueError(
                 f"Got a dictionary or list with {result!r} as the result of signature {name!r}; signatures return "
                 f"tensors, in a dict with names or a list."
             )
-    return by_name
+    return results_by_name

@@ -113,8 +113,8 @@ def without_call_marks(text):
 
 @pytest.mark.parametrize("function", [arithmetic, nothing, calls])
 def test_functions_that_conversion_would_not_change(function):
-    assert is_unchanged(function, with_calls=True)
-    assert is_unchanged(function, with_calls=False) == (function is not calls)
+    assert is_unchanged(function, allows_package_calls=True)
+    assert is_unchanged(function, allows_package_calls=False) == (function is not calls)
     text = textwrap.dedent(inspect.getsource(function))
     assert without_call_marks(convert_source(text, "f.py").text) == ast.dump(ast.parse(text).body[0])
 
@@ -127,7 +127,7 @@ def test_functions_that_conversion_would_not_change(function):
     ],
 )  # fmt: skip
 def test_functions_that_may_need_conversion(function):
-    assert not is_unchanged(function, with_calls=True)
+    assert not is_unchanged(function, allows_package_calls=True)
 
 
 def test_a_name_that_is_rebound_is_examined_again():
@@ -136,10 +136,10 @@ def test_a_name_that_is_rebound_is_examined_again():
     linecache.cache["<bound anew>"] = len(source), None, source.splitlines(True), "<bound anew>"
     exec(compile(source, "<bound anew>", "exec"), namespace)
     traced = ac.function(namespace["f"])
-    assert is_unchanged(namespace["f"], with_calls=True)
+    assert is_unchanged(namespace["f"], allows_package_calls=True)
     np.testing.assert_allclose(traced(ac.constant(0.5)), np.tanh(0.5))
     namespace["tool"] = branches
-    assert not is_unchanged(namespace["f"], with_calls=True)
+    assert not is_unchanged(namespace["f"], allows_package_calls=True)
     assert [float(traced(ac.constant(v))) for v in (0.5, -2.0)] == [0.5, 2.0]
 
 

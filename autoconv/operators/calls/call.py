@@ -235,8 +235,8 @@ def _convert_unless_excluded(function: types.FunctionType, contract: Contract) -
         return function
     region = current_region()
     logs_passes = "passes" in SETTINGS.logs  # a log of the passes needs them to run
-    with_calls = region is not None and not region.contract.objects_in_graph
-    if region is not None and not logs_passes and is_unchanged(function, with_calls=with_calls):
+    allows_package_calls = region is not None and not region.contract.objects_in_graph
+    if region is not None and not logs_passes and is_unchanged(function, allows_package_calls):
         note_unconverted(function)
         converted_function = function
     else:

@@ -23,7 +23,7 @@ from autoconv.runtime.support.spans import current_place, is_own_file
 
 # NumPy's function (or ufunc, or scalar type) -> its implementation by ops, with the same arguments.
 FUNCTIONS: dict[Any, Callable[..., Any]] = {}
-# Functions that make arrays of anything, or of nothing: under `compile` they are always called through the table.
+# Functions that create arrays from sizes or any values: under `compile` they are always called through the table.
 CREATING: set[Any] = set()
 # Functions that write into their first argument.
 MUTATING: frozenset[Any] = frozenset(
@@ -56,7 +56,7 @@ def array_ufunc(self: Any, ufunc: Callable[..., Any], method: str, *inputs: Any,
     region = current_region()
     if region is not None and region.contract.numpy_arrays:  # an array of the program is among the inputs
         region.trace.arrays = True
-    if method == "__call__" and not kwargs and ufunc in _OPERATORS and _is_operator(sys._getframe(1)):
+    if method == "__call__" and not kwargs and ufunc in _OPERATORS and _is_called_by_operator(sys._getframe(1)):
         return _apply_operator(_OPERATORS[ufunc], *inputs)
     out = kwargs.get("out", ())
     numpy_function = ufunc if method == "__call__" else getattr(ufunc, method)
@@ -128,7 +128,7 @@ def tensors_to_arrays(value: Any) -> Any:
     return np.asarray(value) if is_tensor else value
 
 
-def _is_operator(frame: Any) -> bool:
+def _is_called_by_operator(frame: Any) -> bool:
     """Return whether the frame's current instruction is an operator, or the frame belongs to this package."""
     name = opcode.opname[frame.f_code.co_code[frame.f_lasti]]
     return name in ("BINARY_OP", "COMPARE_OP") or is_own_file(frame.f_code.co_filename)

@@ -60,7 +60,7 @@ class DifferentiableGraph:
         def pull(cotangents: Sequence[Any]) -> list[Any]:
             for parts in chain:
                 saved = results[parts.split.output_count : len(parts.forward.graph.outputs)]
-                if all(ct is None for ct in cotangents[parts.split.output_count :]):
+                if all(cotangent is None for cotangent in cotangents[parts.split.output_count :]):
                     return parts.pull(cotangents, saved, results, len(inputs))
             return last._rerun_for_derivative(watched, inputs, values_before, cotangents, results)
 
@@ -90,7 +90,7 @@ class DifferentiableGraph:
         """Return how many derivatives to prepare; a graph that can rerun ignores persistent tapes."""
         recorders = tape_recorders.active()
         can_rerun = not self.graph.effects & (_LASTING_EFFECTS | Effects.READ)
-        return len(recorders) if can_rerun else sum(r.orders for r in recorders)
+        return len(recorders) if can_rerun else sum(recorder.orders for recorder in recorders)
 
     def parts(self, wrt: tuple[int, ...]) -> ForwardAndBackward:
         """Return the forward graph, with stored values, and the backward graph to the inputs at these positions."""
@@ -108,8 +108,8 @@ class DifferentiableGraph:
     ) -> list[Any]:  # fmt: skip
         """Compute an unprepared derivative by a rerun of the graph, if that has no visible effect."""
         is_written = any(
-            hasattr(x, "__autoconv_resource__") and x.value is not before
-            for x, before in zip(inputs, values_before, strict=True)
+            hasattr(value, "__autoconv_resource__") and value.value is not before
+            for value, before in zip(inputs, values_before, strict=True)
         )
         if is_written or self.graph.effects & _LASTING_EFFECTS:
             raise StagingError(
@@ -126,16 +126,16 @@ class DifferentiableGraph:
     def _wrap_results(self, arrays: Sequence[Any], inputs: Sequence[Any]) -> list[Any]:
         """Wrap each result as a new object, which tapes identify; results of array tensors are array tensors."""
         has_arrays = self.contract == "compile" and any(type(value) is ArrayTensor for value in inputs)
-        kind = ArrayTensor if has_arrays else EagerTensor
+        tensor_class = ArrayTensor if has_arrays else EagerTensor
         return [
-            kind(array, value.weak) if isinstance(value.type, TensorType)
+            tensor_class(array, value.weak) if isinstance(value.type, TensorType)
             else array.alias() if isinstance(array, ListValue) else array
             for array, value in zip(arrays, self.graph.outputs, strict=True)
         ]  # fmt: skip
 
 
 class ForwardAndBackward:
-    """The forward and backward part of a graph, compiled."""
+    """The forward graph and the backward graph of a graph, compiled."""
 
     def __init__(self, split: Split, graph: DifferentiableGraph) -> None:
         name, contract, backend = graph.name, graph.contract, graph.backend
@@ -147,14 +147,14 @@ class ForwardAndBackward:
         self, cotangents: Sequence[Any], saved: Sequence[Any], results: Sequence[Any], input_count: int
     ) -> list[Any]:
         """Return the cotangents of the `input_count` inputs, None for inputs without influence."""
-        filled = [
+        output_cotangents = [
             tape_recorders.zeros_for(results[i]) if cotangents[i] is None else cotangents[i]
             for i in self.split.output_positions
         ]
         gradients: list[Any] = [None] * input_count
         if self.split.parameter_positions:
             for position, cotangent in zip(
-                self.split.parameter_positions, self.backward.call([*filled, *saved]), strict=True
+                self.split.parameter_positions, self.backward.call([*output_cotangents, *saved]), strict=True
             ):
                 gradients[position] = cotangent
         return gradients

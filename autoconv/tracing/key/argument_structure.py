@@ -38,8 +38,8 @@ def find_structures_to_flatten(
 
 def refuse_shared_containers(arguments: Iterable[Any], values: Iterable[Any]) -> None:
     """Raise CannotFlatten if a flattened argument and the value of a written location share a list or dict."""
-    written = {id(part) for value in values if isinstance(value, (list, dict)) for part in mutable_parts(value)}
-    if written and any(id(part) in written for argument in arguments for part in mutable_parts(argument)):
+    written_ids = {id(part) for value in values if isinstance(value, (list, dict)) for part in mutable_parts(value)}
+    if written_ids and any(id(part) in written_ids for argument in arguments for part in mutable_parts(argument)):
         raise CannotFlatten("a list or dict is passed that the function also changes by another name")
 
 
@@ -51,16 +51,16 @@ class _Traversal:
         self._is_leaf = is_leaf
         self._compiles = compiles
         self._leaf_counts: dict[int, int] = {}  # leaves per structure
-        self._is_mutable: dict[int, bool] = {}  # whether a structure contains something mutable
+        self._contains_mutable: dict[int, bool] = {}  # whether a structure contains something mutable
 
     def visit(self, value: Any) -> int:
         """Visit the structures of an argument; return the number of its leaves."""
         argument = value
         ancestors: set[int] = set()
-        pending = [(value, True)]
+        pending = [(value, True)]  # False: the structure is left, after its parts
         while pending:
-            value, is_entered = pending.pop()
-            if not is_entered:
+            value, is_entry = pending.pop()
+            if not is_entry:
                 ancestors.discard(id(value))
                 self._finish_structure(value)
             elif self._is_flattened(value) and self._record_visit(value, ancestors):
@@ -79,7 +79,7 @@ class _Traversal:
         if id(value) in ancestors:
             raise CannotFlatten(f"a {type(value).__name__} among the arguments contains itself")
         if id(value) in self.values_by_id:
-            if self._compiles and self._is_mutable[id(value)]:
+            if self._compiles and self._contains_mutable[id(value)]:
                 raise CannotFlatten("one list or dict is passed twice, and a graph would hold two")
             return False
         self.values_by_id[id(value)] = value
@@ -88,12 +88,12 @@ class _Traversal:
         return True
 
     def _finish_structure(self, value: Any) -> None:
-        parts = list(self._parts(value))
+        parts = list(self._flattened_parts(value))
         self._leaf_counts[id(value)] = sum(self._leaf_counts.get(id(part), 1) for part in parts)
-        has_mutable_part = any(self._is_mutable.get(id(part)) for part in parts)
-        self._is_mutable[id(value)] = not isinstance(value, tuple) or has_mutable_part
+        has_mutable_part = any(self._contains_mutable.get(id(part)) for part in parts)
+        self._contains_mutable[id(value)] = not isinstance(value, tuple) or has_mutable_part
 
-    def _parts(self, value: Any) -> Iterator[Any]:
+    def _flattened_parts(self, value: Any) -> Iterator[Any]:
         """Iterate over the parts; a part that is not flattened counts as one leaf (None)."""
         for part in structure_parts(value):
             yield part if id(part) in self.values_by_id else None

@@ -17,7 +17,7 @@ from autoconv.runtime.support.shape import TensorSpec
 class ArrayKey:
     """The layout of an array traced as memory.
 
-    `is_plain`: it is an aligned, writeable ndarray in native byte order, whose elements do not overlap.
+    `is_plain`: it is an aligned, writeable ndarray of numbers or bools in native byte order, without overlaps.
     """
 
     type: ArrayType
@@ -62,7 +62,7 @@ def needs_numpy(value: Any) -> bool:
     non-native byte order, which some results keep; and large arrays with repeated elements, whose copy would take much
     more memory.
     """
-    cls = type(value)
+    cls = type(value)  # NumPy's scalars are of its module, and are handled as arrays
     if cls is not np.ndarray and (isinstance(value, np.ndarray) or cls.__module__ != "numpy"):
         return True
     if value.dtype.kind in "SU" or not value.dtype.isnative:
