@@ -105,7 +105,7 @@ class CounterRange:
     def is_below(self, position: Dimension, limit: int) -> bool | None:
         """Return whether a position is below the limit in the whole range.
 
-        None: unknown, or that changes in the range; the counter's value at the change is then added to the cuts.
+        Return None if that is unknown, or changes in the range. The counter's value at a change is added to the cuts.
         """
         first_position, last_position, position_at_0, position_at_1 = (
             substitute_nested(position, {self.counter: count}) for count in (self.low, self.high - 1, 0, 1)
@@ -166,10 +166,8 @@ def substitute_nested(position: Dimension, values: Mapping[Symbol, Dimension]) -
         if isinstance(symbol, Loaded):
             index = tuple(substitute_nested(entry, values) for entry in symbol.index)
             return loaded_position(symbol.value, index, symbol.wrap_size)
-        if isinstance(symbol, (Wrapped, Padded)):
+        if isinstance(symbol, _SizedPosition):
             return type(symbol).of(substitute_nested(symbol.position, values), symbol.size)
-        if isinstance(symbol, Remainder):
-            return Remainder.of(substitute_nested(symbol.position, values), symbol.size)
         return symbol
 
     return substitute(position, replacement)
@@ -201,7 +199,10 @@ class IndexMap:
         return tuple(result)
 
     def write(self, b: Any, index: Index, picks: Sequence[Position]) -> Index:
-        """Write instructions that compute the index in the source of the result's element at `index`."""
+        """Write instructions that compute the index in the source of the result's element at `index`.
+
+        `picks` are the operands of the map's `Pick`s, in the order of their numbers.
+        """
 
         def write_symbol(symbol: Symbol) -> Position:
             if isinstance(symbol, Variable):
@@ -210,10 +211,10 @@ class IndexMap:
                 return picks[symbol.number]
             if isinstance(symbol, Loaded):
                 return _load(b, symbol, write_symbol)
-            if isinstance(symbol, Wrapped):
-                return wrap(b.out, write_position(b.out, symbol.position, write_symbol), _bound(symbol.size))
-            if isinstance(symbol, Remainder):
-                return remainder(b.out, write_position(b.out, symbol.position, write_symbol), _bound(symbol.size))
+            if isinstance(symbol, (Wrapped, Remainder)):
+                position = write_position(b.out, symbol.position, write_symbol)
+                write_operation = wrap if isinstance(symbol, Wrapped) else remainder
+                return write_operation(b.out, position, _size_operand(symbol.size))
             return register_of(symbol)
 
         return tuple(write_position(b.out, position, write_symbol) for position in self.source)
@@ -279,10 +280,10 @@ def _load(b: Any, symbol: Loaded, write_symbol: Any) -> Position:
     position = b.cast(b.at(symbol.value, index), int64)
     if symbol.wrap_size is None:
         return position.ir  # type: ignore[no-any-return]
-    size = b.wrap(int64, str(_bound(symbol.wrap_size)))
+    size = b.wrap(int64, str(_size_operand(symbol.wrap_size)))
     return b.select(position < 0, position + size, position).ir  # type: ignore[no-any-return]
 
 
-def _bound(size: Dimension) -> Position:
+def _size_operand(size: Dimension) -> Position:
     """Return a dimension of a type: as a constant if known, otherwise as its register."""
     return Size(register_of(size)) if isinstance(size, Symbol) else size or 0

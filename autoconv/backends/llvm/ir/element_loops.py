@@ -34,7 +34,7 @@ class ElementLoops:
         return self.wrap(result.dtype, self.out.call(out.finish(name), *(x.ir for x in operands)))
 
     def iterate(self, active: Any, state: Sequence[Any], step: Step, max_count: int) -> list[Any]:
-        """Write a loop; the cells that hold its state and its iteration's number become registers."""
+        """Write a loop. LLVM keeps the cells of the state and of the number of the iteration in registers."""
         out, ir_types = self.out, [register(x.dtype) for x in state]
         cell_types, initial_values = ("i1", "double", *ir_types), (active.ir, "1.0", *(x.ir for x in state))
         active_cell, number_cell, *cells = all_cells = [out.alloca(ir_type) for ir_type in cell_types]
@@ -42,8 +42,8 @@ class ElementLoops:
             out.store(ir_type, value, cell)
 
         def load_state() -> list[Any]:
-            loaded = zip(state, ir_types, cells, strict=True)
-            return [self.wrap(x.dtype, out.load(ir_type, cell)) for x, ir_type, cell in loaded]
+            triples = zip(state, ir_types, cells, strict=True)
+            return [self.wrap(x.dtype, out.load(ir_type, cell)) for x, ir_type, cell in triples]
 
         with out.while_(lambda: out.load("i1", active_cell)):
             n = self.wrap(float64, out.load("double", number_cell))

@@ -38,6 +38,3 @@ def is_pure_elementwise(node: Node) -> bool:
         return False
     types = [value.type for value in node.inputs]
     return all(isinstance(t, TensorType) and is_native(t.dtype) for t in types) and has_element_rule(node)
-
-
-__all__ = []

@@ -97,9 +97,9 @@ def lower_range(w: Rules, node: Node, start: Term, limit: Term, delta: Term) -> 
     w.fail(is_zero)
     step = w.select(is_zero, 1, delta)
     is_ascending = step > 0
-    span = w.select(is_ascending, limit - start, start - limit)
-    length = w.divide(span + w.select(is_ascending, step, -step) - 1, w.select(is_ascending, step, -step))
-    length = w.select(span > 0, length, 0)
+    distance = w.select(is_ascending, limit - start, start - limit)
+    length = w.divide(distance + w.select(is_ascending, step, -step) - 1, w.select(is_ascending, step, -step))
+    length = w.select(distance > 0, length, 0)
     if not w.has_open_sizes:
         return Progression(start, step, length)
     count = w.as_size(length)
@@ -116,9 +116,7 @@ def linspace(w: Rules, node: Node, start: Term, stop: Term, *number: Term) -> Te
     start, stop = w.broadcast(start, stop)
     if number and w.has_open_sizes:
         return _open_linspace(w, start, stop, number[0])
-    if not isinstance(count, int) or number:
-        return None
-    if count == 0:
+    if not isinstance(count, int) or number or count == 0:
         return None
     position = w.reshape(w.iota((count,), 0, start.dtype), (count, *[1] * start.rank))
     if count == 1:
@@ -128,7 +126,7 @@ def linspace(w: Rules, node: Node, start: Term, stop: Term, *number: Term) -> Te
 
 
 def _open_linspace(w: Rules, start: Term, stop: Term, number: Term) -> Term:
-    """Interpolate at a number of points that is a value."""
+    """Interpolate at as many points as a value of the graph says."""
     w.fail(number < 0)
     ones, count = [1] * start.rank, w.as_size(number)
     position = w.reshape(w.iota((None,), 0, start.dtype, [count]), (None, *ones), [count, *ones])
@@ -200,15 +198,19 @@ def bitcast(w: Rules, node: Node, x: Term) -> Term:
 
 @lowers("nextafter")
 def nextafter(w: Rules, node: Node, x: Term, y: Term) -> Term:
-    """Increment or decrement the bits as an ordered integer: arithmetic may flush subnormal numbers to 0."""
+    """Increment or decrement the bits as an integer with the order of the floats.
+
+    Arithmetic on floats may flush subnormal numbers to 0. The bits of negative floats, read as integers, have the
+    reverse order.
+    """
     x, y = w.broadcast(x, y)
-    integer = {2: int16, 4: int32, 8: int64}[x.dtype.size]
-    bits = w.bitcast(x, integer)
-    position, target = (w.select(number < 0, integer.min - number, number) for number in (bits, w.bitcast(y, integer)))
+    dtype = {2: int16, 4: int32, 8: int64}[x.dtype.size]
+    bits = w.bitcast(x, dtype)
+    position, target = (w.select(number < 0, dtype.min - number, number) for number in (bits, w.bitcast(y, dtype)))
     next_position = w.select(position < target, position + 1, position - 1)
     is_negative = (next_position < 0) | (next_position.same(0) & (bits < 0))
-    stepped = w.bitcast(w.select(is_negative, integer.min - next_position, next_position), x.dtype)
-    return w.select(w.is_nan(x) | w.is_nan(y), math.nan, w.select(position.same(target), y, stepped))
+    neighbour = w.bitcast(w.select(is_negative, dtype.min - next_position, next_position), x.dtype)
+    return w.select(w.is_nan(x) | w.is_nan(y), math.nan, w.select(position.same(target), y, neighbour))
 
 
 @lowers("saturate_cast")
@@ -230,8 +232,8 @@ def saturate_cast(w: Rules, node: Node, x: Term) -> Term | None:
 @lowers("xlogy", "xdivy")
 def zero_preserving(w: Rules, node: Node, x: Term, y: Term) -> Term:
     x, y = w.broadcast(x, y)
-    product = x * w.libm("log", y) if node.op.name == "xlogy" else x / y
-    return w.select(x.same(0.0) & ~w.is_nan(y), 0.0, product)
+    result = x * w.libm("log", y) if node.op.name == "xlogy" else x / y
+    return w.select(x.same(0.0) & ~w.is_nan(y), 0.0, result)
 
 
 @lowers("logaddexp")
