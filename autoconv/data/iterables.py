@@ -53,7 +53,7 @@ class Iterable:
         def run(dataset: Any) -> Any:
             return _reduce(dataset, initial_state, reduce_func)
 
-        if tape_recorders.active():  # tapes differentiate through calls of functions
+        if tape_recorders.active_recorders():  # tapes differentiate through calls of functions
             return Function(run)(self)
         function = ElementFunction(run, self.__autoconv_spec__(), "reduce")
         return rebuild(function.spec, function.runner(NO_BINDINGS)([self._bound]))

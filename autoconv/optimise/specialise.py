@@ -36,7 +36,7 @@ from autoconv.ops import OPS
 from autoconv.ops.analysis.reads import reads_only_shapes
 from autoconv.optimise.fold import fold_constants
 from autoconv.optimise.list_elements import narrow_lists
-from autoconv.optimise.symbolic.driver import has_symbols, note_sizes, result_types, without_symbols
+from autoconv.optimise.symbolic.driver import derive_numbers, has_symbols, result_types, without_symbols
 from autoconv.optimise.symbolic.sizes import Sizes
 
 _MAX_ROUNDS = 4  # a static size may determine another one in the next round over the graph
@@ -110,7 +110,7 @@ def _specialise_graph(
     for node in graph.nodes:
         results = _specialise_node(copy, node, [values[value] for value in node.inputs], sizes)
         if sizes is not None and results and results[0].node is not None:
-            note_sizes(sizes, results[0].node)
+            derive_numbers(sizes, results[0].node)
         values.update(zip(node.results, results, strict=True))
     copy.outputs = [values[value] for value in graph.outputs]
     return copy

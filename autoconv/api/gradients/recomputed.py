@@ -27,9 +27,10 @@ def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
         @custom_gradient
         def with_recomputed_gradient(*arguments: Any) -> Any:
             # The last recorder stays active: it collects the variables that `f` reads.
-            with tape_recorders.pause_recorders(*tape_recorders.active()[:-1]):
+            with tape_recorders.pause_recorders(*tape_recorders.active_recorders()[:-1]):
                 result = call(f)(*arguments, **kwargs)
-            for variable in tape_recorders.active()[-1].variables.values() if tape_recorders.active() else ():
+            innermost = tape_recorders.active_recorders()[-1:]
+            for variable in innermost[0].variables.values() if innermost else ():
                 tape_recorders.watch_used_variable(variable)
 
             def vjp(*upstream: Any, variables: Sequence[Variable] = ()) -> Any:

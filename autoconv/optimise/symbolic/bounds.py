@@ -14,10 +14,10 @@ from collections.abc import Callable, Sequence
 from autoconv.graph.graph import Graph, Node, Value, clone, is_recursive
 from autoconv.graph.types import Symbol, TensorType
 from autoconv.ops.index_spec import INPUT, At, Entry, NewAxis, Rest, Slice, Spec, align
-from autoconv.optimise.symbolic.driver import has_symbols, note_sizes
+from autoconv.optimise.symbolic.driver import derive_numbers, has_symbols
 from autoconv.optimise.symbolic.sizes import Sizes
 
-_OPERANDS = {"get_item": 1, "set_item": 2, "add_at_item": 2}  # operands before the index operands
+_LEADING_OPERANDS = {"get_item": 1, "set_item": 2, "add_at_item": 2}  # operands before the index operands
 
 
 def fold_symbolic_bounds(graph: Graph, is_native: Callable[[Node], bool]) -> Graph | None:
@@ -34,10 +34,10 @@ def _fold_bounds(graph: Graph, sizes: Sizes, is_native: Callable[[Node], bool]) 
     """Move the bounds of one graph, in place; return whether anything changed."""
     changed = False
     for node in graph.nodes:
-        spec = _spec_with_bounds(node, sizes) if node.op.name in _OPERANDS else None
+        spec = _spec_with_bounds(node, sizes) if node.op.name in _LEADING_OPERANDS else None
         if spec is not None:
             original = node.inputs, node.attributes
-            node.inputs = node.inputs[: _OPERANDS[node.op.name]]
+            node.inputs = node.inputs[: _LEADING_OPERANDS[node.op.name]]
             node.attributes = {**node.attributes, "spec": spec}
             if is_native(node):
                 changed = True
@@ -48,7 +48,7 @@ def _fold_bounds(graph: Graph, sizes: Sizes, is_native: Callable[[Node], bool]) 
                 captures = _captures(node)
                 sizes.copy_facts(region.parameters[len(region.parameters) - len(captures) :], captures)
                 changed |= _fold_bounds(region, sizes, is_native)
-        note_sizes(sizes, node)
+        derive_numbers(sizes, node)
     return changed
 
 
@@ -60,7 +60,7 @@ def _captures(node: Node) -> Sequence[Value]:
 
 def _spec_with_bounds(node: Node, sizes: Sizes) -> Spec | None:
     """Return the index spec with dimensions as bounds; None unless all are known and entries are slices and ints."""
-    leading_count = _OPERANDS[node.op.name]
+    leading_count = _LEADING_OPERANDS[node.op.name]
     shapes = [value.shape if isinstance(value.type, TensorType) else None for value in node.inputs[:leading_count]]
     shape, result = shapes[0], node.results[0].type
     if any(operand_shape is None or None in operand_shape for operand_shape in shapes) or not has_symbols(result):
@@ -79,6 +79,7 @@ def _spec_with_bounds(node: Node, sizes: Sizes) -> Spec | None:
             bounds = entry.with_operands(map(sizes.numbers.get, operands))
             has_unknown = any(bound is None and part == INPUT for bound, part in zip(bounds, entry.parts, strict=True))
             are_symbols = [isinstance(bound, Symbol) for bound in bounds]
+            # A step is an int, and a static dimension has no symbolic bounds.
             if has_unknown or are_symbols[2] or (any(are_symbols) and not isinstance(shape[axis], Symbol)):
                 return None
             entry = Slice(*bounds)

@@ -17,7 +17,7 @@ from typing import Any
 
 from autoconv.graph.graph import Node, Value
 from autoconv.graph.types import ArrayType, Symbol, TensorType, Type
-from autoconv.optimise.symbolic.numbers import MAX_VECTOR, NUMBERS
+from autoconv.optimise.symbolic.numbers import MAX_VECTOR_LENGTH, NUMBERS
 from autoconv.optimise.symbolic.shapes import SHAPES
 from autoconv.optimise.symbolic.sizes import Sizes
 
@@ -31,12 +31,13 @@ def result_types(sizes: Sizes, node: Node, inputs: Sequence[Value], attributes: 
     declared_types = [value.type for value in node.results]
     if result is None or not all(isinstance(type_, (TensorType, ArrayType)) for type_ in declared_types):
         return None
+    # A rule returns a list of shapes, or one shape for all results.
     shapes = result if isinstance(result, list) else [result] * len(declared_types)
     return [type_.with_shape(shape) for type_, shape in zip(declared_types, shapes, strict=True)]  # type: ignore[union-attr, arg-type]
 
 
-def note_sizes(sizes: Sizes, node: Node) -> None:
-    """Derive integers that a node computes from dimensions, as expressions of symbols."""
+def derive_numbers(sizes: Sizes, node: Node) -> None:
+    """Enter the integers that a node computes from dimensions into `sizes`, as expressions of symbols."""
     if len(node.results) != 1 or not isinstance(node.results[0].type, TensorType):
         return
     type_ = node.results[0].type
@@ -44,7 +45,7 @@ def note_sizes(sizes: Sizes, node: Node) -> None:
         return
     rule = NUMBERS.get(node.op.name)
     numbers = None if rule is None else rule(sizes, node)
-    if numbers is not None and (not isinstance(numbers, tuple) or len(numbers) <= MAX_VECTOR):
+    if numbers is not None and (not isinstance(numbers, tuple) or len(numbers) <= MAX_VECTOR_LENGTH):
         sizes.numbers[node.results[0]] = numbers
 
 

@@ -14,7 +14,7 @@ from autoconv.ops.index_spec import At, Slice
 from autoconv.optimise.symbolic.sizes import Numbers, Sizes
 
 Shape = tuple[Dimension, ...]
-MAX_VECTOR = 16  # maximum length of a tracked vector
+MAX_VECTOR_LENGTH = 16  # of a vector whose numbers are derived
 
 
 def shape_of(value: Value) -> Shape | None:
@@ -23,7 +23,7 @@ def shape_of(value: Value) -> Shape | None:
 
 def _numbers_of_constant(sizes: Sizes, node: Node) -> Numbers | None:
     value = np.asarray(node.attributes["value"])
-    if value.size > MAX_VECTOR:
+    if value.size > MAX_VECTOR_LENGTH:
         return None
     numbers: Any = value.tolist()
     return tuple(numbers) if isinstance(numbers, list) else numbers
@@ -64,7 +64,7 @@ def _numbers_of_parts(sizes: Sizes, node: Node) -> Numbers | None:
     return tuple(numbers)
 
 
-def _numbers_of_first(sizes: Sizes, node: Node) -> Numbers | None:
+def _numbers_of_operand(sizes: Sizes, node: Node) -> Numbers | None:
     """Rule for ops that keep the numbers of their first operand but may change its integer dtype or shape."""
     result = sizes.numbers.get(node.inputs[0])
     rank = len(shape_of(node.results[0]) or ())
@@ -76,6 +76,8 @@ def _numbers_of_first(sizes: Sizes, node: Node) -> Numbers | None:
 
 
 def _arithmetic(compute: Callable[[Dimension, Dimension], Dimension]) -> Callable[[Sizes, Node], Numbers | None]:
+    """Return the rule of a binary op on numbers and vectors; a number meets each element of a vector."""
+
     def rule(sizes: Sizes, node: Node) -> Numbers | None:
         x, y = (sizes.numbers.get(value) for value in node.inputs)
         if x is None or y is None:
@@ -111,10 +113,10 @@ NUMBERS: dict[str, Callable[[Sizes, Node], Numbers | None]] = {
     "constant": _numbers_of_constant, "shape": _numbers_of_shape, "dimension": _number_of_dimension,
     "array_size": _number_of_dimension,
     "size": _number_of_size, "get_item": _numbers_of_item, "stack": _numbers_of_parts, "concat": _numbers_of_parts,
-    "identity": _numbers_of_first,
-    "cast": _numbers_of_first, "list_length_checked": _numbers_of_first,
-    "reshape": _numbers_of_first, "expand_dims": _numbers_of_first, "squeeze": _numbers_of_first,
-    "python_int": _numbers_of_first, "python_cast": _numbers_of_first,
+    "identity": _numbers_of_operand,
+    "cast": _numbers_of_operand, "list_length_checked": _numbers_of_operand,
+    "reshape": _numbers_of_operand, "expand_dims": _numbers_of_operand, "squeeze": _numbers_of_operand,
+    "python_int": _numbers_of_operand, "python_cast": _numbers_of_operand,
     "add": _arithmetic(plus), "python_add": _arithmetic(plus), "subtract": _arithmetic(_difference),
     "python_subtract": _arithmetic(_difference), "multiply": _arithmetic(times), "python_multiply": _arithmetic(times),
     "floor_divide": _arithmetic(_floor_quotient), "python_floor_divide": _arithmetic(_floor_quotient),

@@ -54,9 +54,9 @@ def _sliced_dimension(sizes: Sizes, size: Dimension, bounds: Sequence[Any]) -> D
 
 
 def _new_array(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> Shape | None:
-    iterator = iter(inputs)
+    operands = iter(inputs)
     dimensions: list[Any] = [
-        sizes.numbers.get(next(iterator)) if size == INPUT else size for size in attributes["shape"]
+        sizes.numbers.get(next(operands)) if size == INPUT else size for size in attributes["shape"]
     ]
     return None if any(isinstance(size, int) and size < 0 for size in dimensions) else tuple(dimensions)
 
@@ -97,26 +97,26 @@ def _pad(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -
 
 def _reshape(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> Shape | None:
     """Return the new shape if the element counts can be equal, with a size of -1 computed by exact division."""
-    shape, requested = shape_of(inputs[0]), _requested_dimensions(sizes, inputs, attributes["shape"])
-    if shape is None or requested is None or None in shape or None in requested:
+    shape, requested_shape = shape_of(inputs[0]), _requested_dimensions(sizes, inputs, attributes["shape"])
+    if shape is None or requested_shape is None or None in shape or None in requested_shape:
         return None
-    inferred_axes = [i for i, size in enumerate(requested) if size == -1]
-    if len(inferred_axes) > 1 or 0 in requested:
+    inferred_axes = [i for i, size in enumerate(requested_shape) if size == -1]
+    if len(inferred_axes) > 1 or 0 in requested_shape:
         return None
     if inferred_axes:
-        inferred = _inferred_size(shape, [size for size in requested if size != -1])
+        inferred = _inferred_size(shape, [size for size in requested_shape if size != -1])
         if inferred is None:
             return None
-        requested = tuple(inferred if i in inferred_axes else size for i, size in enumerate(requested))
-    return requested if _require_equal(sizes, product(requested), product(shape)) else None
+        requested_shape = tuple(inferred if i in inferred_axes else size for i, size in enumerate(requested_shape))
+    return requested_shape if _require_equal(sizes, product(requested_shape), product(shape)) else None
 
 
-def _inferred_size(shape: Shape, sizes: Sequence[Dimension]) -> Dimension:
-    """Return the size for -1 in `sizes`; division in symbolic sizes is taken to be exact."""
-    quotients = [size for size in sizes if isinstance(size, Quotient)]
-    others = [size for size in sizes if not isinstance(size, Quotient)]
+def _inferred_size(shape: Shape, requested_sizes: Sequence[Dimension]) -> Dimension:
+    """Return the size for -1 in `requested_sizes`; division in symbolic sizes is taken to be exact."""
+    quotients = [size for size in requested_sizes if isinstance(size, Quotient)]
+    other_sizes = [size for size in requested_sizes if not isinstance(size, Quotient)]
     total = product((*shape, *(size.divisor for size in quotients)))
-    return floor_quotient(total, product((*others, *(size.dividend for size in quotients))))
+    return floor_quotient(total, product((*other_sizes, *(size.dividend for size in quotients))))
 
 
 def _reshape_like(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> Shape | None:
@@ -168,27 +168,27 @@ def _require_nonnegative(sizes: Sizes, shape: Shape | None) -> Shape | None:
     return shape
 
 
-def _requested_shape_rule(operands: int) -> _Rule:
-    """Return a rule for random ops: the result's shape is the operand at the position `operands`."""
+def _requested_shape_rule(position: int) -> _Rule:
+    """Return a rule for random ops: the result's shape is the operand at `position`."""
 
     def rule(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> Shape | None:
-        if len(inputs) <= operands:
+        if len(inputs) <= position:
             return None
-        numbers = sizes.numbers.get(inputs[operands])
+        numbers = sizes.numbers.get(inputs[position])
         return _require_nonnegative(sizes, numbers) if isinstance(numbers, tuple) else None
 
     return rule
 
 
-def _added_dimension_rule(operands: int, default_axis: int) -> _Rule:
+def _added_dimension_rule(position: int, default_axis: int) -> _Rule:
     """Return a rule for ops that add a dimension to the first operand's shape.
 
-    Its size is the operand at the position `operands`; its axis is the attribute `axis`, or `default_axis`.
+    Its size is the operand at `position`; its axis is the attribute `axis`, or `default_axis`.
     """
 
     def rule(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> Shape | None:
         shape = shape_of(inputs[0])
-        size = sizes.numbers.get(inputs[operands]) if len(inputs) > operands else None
+        size = sizes.numbers.get(inputs[position]) if len(inputs) > position else None
         if shape is None or size is None or isinstance(size, tuple) or (isinstance(size, int) and size < 1):
             return None
         sizes.require_nonnegative(size)
@@ -233,23 +233,23 @@ def _split(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any])
     if shape is None or (len(inputs) > 1 and not isinstance(numbers, tuple)):
         return None
     axis = attributes.get("axis", 0) % len(shape)
-    parts: list[Dimension] = list(numbers) if isinstance(numbers, tuple) else requested
-    if parts.count(-1) == 1:
+    lengths: list[Dimension] = list(numbers) if isinstance(numbers, tuple) else requested
+    if lengths.count(-1) == 1:
         remaining = shape[axis]
-        for part in parts:
-            remaining = plus(remaining, times(part, -1) if part != -1 else 0)
+        for size in lengths:
+            remaining = plus(remaining, times(size, -1) if size != -1 else 0)
         sizes.require_nonnegative(remaining)
-        parts[parts.index(-1)] = remaining
-    elif None in parts:
-        part_size = floor_quotient(shape[axis], len(parts))
-        sizes.require_nonnegative(plus(times(part_size, len(parts)), times(shape[axis], -1)))  # the division is exact
-        return [(*shape[:axis], part_size, *shape[axis + 1 :])] * len(parts)
+        lengths[lengths.index(-1)] = remaining
+    elif None in lengths:
+        length = floor_quotient(shape[axis], len(lengths))
+        sizes.require_nonnegative(plus(times(length, len(lengths)), times(shape[axis], -1)))  # the division is exact
+        return [(*shape[:axis], length, *shape[axis + 1 :])] * len(lengths)
     total: Dimension = 0
-    for part in parts:
-        total = plus(total, part)
+    for size in lengths:
+        total = plus(total, size)
     if total is None or total != shape[axis]:
         return None
-    return [(*shape[:axis], part, *shape[axis + 1 :]) for part in parts]
+    return [(*shape[:axis], size, *shape[axis + 1 :]) for size in lengths]
 
 
 def _tile(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> Shape | None:

@@ -203,7 +203,7 @@ class Variable(TensorMethods, VariableUpdates, metaclass=VariableType):
 
     def read_value(self) -> Tensor:
         """Return the present value as `value` does, on the device of the enclosing block."""
-        if tape_recorders.active():
+        if tape_recorders.active_recorders():
             tape_recorders.watch_used_variable(self)
         return apply("read_variable", self._storage)
 
@@ -251,7 +251,7 @@ class Variable(TensorMethods, VariableUpdates, metaclass=VariableType):
                 f"Cannot assign value to variable '{self.name}': Shape mismatch. The variable shape "
                 f"{self.shape}, and the assigned value shape {tensor.shape} are incompatible."
             )
-        if tape_recorders.active():
+        if tape_recorders.active_recorders():
             tape_recorders.watch_used_variable(self)
         result = apply(op, self._storage, tensor)
         if not read_value:

@@ -21,9 +21,9 @@ _REPEATED_REGIONS = ("while", "try_handler", "recursive")
 class DeferredStores:
     """Stores of the values of a set of locations, deferred to the nodes that may raise.
 
-    `write(location, value, before)` records a store; it is called before such a node, where a value has changed.
-    `before` is the value last stored, or `UNKNOWN`. `outermost` limits this to a region. `includes_limits` adds nodes
-    that raise only for integers beyond 64 bits.
+    `write(location, value, last_stored)` records a store; it is called before such a node, where a value has changed.
+    `last_stored` is the value last stored, or `UNKNOWN`. `outermost` limits this to a region. `includes_limits` adds
+    nodes that raise only for integers beyond 64 bits.
     """
 
     def __init__(
@@ -37,6 +37,7 @@ class DeferredStores:
         self._write = write
         self._outermost = outermost
         self._includes_limits = includes_limits
+        # By region and location: (value, last node of its store or None, position of that node).
         self._last_stored: dict[tuple[int, Any], tuple[Any, Node | None, int]] = {}
         self.is_suspended = False
         self.has_calls = False
@@ -47,18 +48,21 @@ class DeferredStores:
 
     def before_node(self, region: Region, op: str, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> None:
         """Store changed values before a node that may raise; called before each node is recorded."""
-        if self.is_suspended or (self._outermost is not None and not region.is_inside(self._outermost)):
+        if self.is_suspended or self._is_outside(region):
             return
         if may_raise(op, inputs, attributes) and (self._includes_limits or OPS[op].traits.overflow_error != "only"):
             self.store(region)
 
     def locations(self, region: Region) -> Iterable[Location]:
         """Return the locations that are stored where the region raises."""
-        return () if self._outermost is not None and not region.is_inside(self._outermost) else self._locations(region)
+        return () if self._is_outside(region) else self._locations(region)
+
+    def _is_outside(self, region: Region) -> bool:
+        return self._outermost is not None and not region.is_inside(self._outermost)
 
     def after_call(self, region: Region) -> None:
         """Invalidate the stored values after a call of a function being recorded, which may store; sets `has_calls`."""
-        if self._outermost is not None and not region.is_inside(self._outermost):
+        if self._is_outside(region):
             return
         self.has_calls = True
         for location in list(self._locations(region)):
@@ -73,15 +77,15 @@ class DeferredStores:
         try:
             for location in list(self._locations(region)):
                 value = location.read()
-                before = self._stored_value(region, location)
-                if before is value:
+                last_stored = self._stored_value(region, location)
+                if last_stored is value:
                     continue
                 nodes = region.graph.nodes
                 length = len(nodes)
                 with recording(region):
-                    self._write(location, value, before)
-                stored = len(nodes) > length
-                self._last_stored[id(region), location.key] = value, nodes[-1] if stored else None, len(nodes) - 1
+                    self._write(location, value, last_stored)
+                has_stored = len(nodes) > length
+                self._last_stored[id(region), location.key] = value, nodes[-1] if has_stored else None, len(nodes) - 1
                 outer = region.parent
                 while outer is not None:
                     self._last_stored[id(outer), location.key] = UNKNOWN, None, 0
@@ -107,13 +111,13 @@ class DeferredStores:
 @contextmanager
 def pause_stores(listeners: Sequence[StoreListener]) -> Iterator[None]:
     """Suspend these stores inside the block."""
-    before = [stores.is_suspended for stores in listeners]
+    were_suspended = [stores.is_suspended for stores in listeners]
     for stores in listeners:
         stores.is_suspended = True
     try:
         yield
     finally:
-        for stores, was_suspended in zip(listeners, before, strict=True):
+        for stores, was_suspended in zip(listeners, were_suspended, strict=True):
             stores.is_suspended = was_suspended
 
 

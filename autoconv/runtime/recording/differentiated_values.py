@@ -18,7 +18,7 @@ def is_differentiated(value: Value, region: Region) -> bool:
 
     Conservative for the state of a loop: any number or tensor there may depend on one.
     """
-    return any(_depends(value, region, recorder.graph_values) for recorder in tape_recorders.active())
+    return any(_depends(value, region, recorder.graph_values) for recorder in tape_recorders.active_recorders())
 
 
 def _depends(value: Value, region: Region, known: dict[Value, bool]) -> bool:

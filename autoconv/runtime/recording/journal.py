@@ -80,6 +80,7 @@ class Journal:
                 self.inherited.add(location.key)
 
     def _is_relevant(self, location: Location) -> bool:
+        """Return whether this is the first write to a location, of an object that the region did not make."""
         return location.key not in self.locations and (
             location.home is None or self.home is None or not location.home.is_inside(self.home)
         )
@@ -94,15 +95,15 @@ class Journal:
 
     def roll_back(self) -> dict[tuple[Any, ...], Any]:
         """Restore the old values; return the new ones by key."""
-        after = {key: location.read() for key, location in self.locations.items()}
+        new_values = {key: location.read() for key, location in self.locations.items()}
         # Reversed: an object moved into the graph after its attributes changed.
         for key, location in reversed(self.locations.items()):
             if key in self.inherited:
                 if not _is_inherited(location):
                     _builtin_accessor(location.owner, "__delattr__")(location.owner, location.key[-1])
-            elif after[key] is not self.old_values[key]:
+            elif new_values[key] is not self.old_values[key]:
                 location.write(self.old_values[key])
-        return after
+        return new_values
 
 
 def _is_inherited(location: Location) -> bool:
@@ -132,8 +133,8 @@ def attribute_location(owner: object, name: str, home: object = None) -> Locatio
         else:
             _builtin_accessor(owner, "__setattr__")(owner, name, value)
 
-    kind = owner if isinstance(owner, type) else type(owner)
-    return Location((id(owner), name), f"{kind.__name__}.{name}", read, write, owner, home, "attribute")
+    class_ = owner if isinstance(owner, type) else type(owner)
+    return Location((id(owner), name), f"{class_.__name__}.{name}", read, write, owner, home, "attribute")
 
 
 def _builtin_accessor(owner: object, method: str) -> Callable[..., Any]:
@@ -151,10 +152,10 @@ def _make_reader(location: Location) -> Callable[[], Any]:
         or getattr_static(type(location.owner), name, None) is not None
     ):
         return location.read
-    return functools.partial(_own_attribute, location.owner, name)
+    return functools.partial(_instance_attribute, location.owner, name)
 
 
-def _own_attribute(owner: object, name: str) -> Any:
+def _instance_attribute(owner: object, name: str) -> Any:
     return owner.__dict__.get(name, MISSING)
 
 

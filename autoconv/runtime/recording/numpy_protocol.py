@@ -17,7 +17,7 @@ import numpy as np
 from autoconv.errors import StagingError
 from autoconv.graph.python_operators import BINARY, COMPARISONS, Operator
 from autoconv.runtime.recording.regions import current_region
-from autoconv.runtime.recording.tape_recorders import active, follows
+from autoconv.runtime.recording.tape_recorders import active_recorders, follows
 from autoconv.runtime.support.remedies import BY_COMPILE
 from autoconv.runtime.support.spans import current_place, is_own_file
 
@@ -82,7 +82,7 @@ def _runs_numpy(function: Callable[..., Any], values: Any) -> bool:
     """Return whether NumPy's own function runs, on the tensors' arrays: eagerly, where no tape follows a tensor."""
     if current_region() is not None or function in MUTATING:
         return False
-    return not active() or not any(_is_followed(value) for value in values)
+    return not active_recorders() or not any(_is_followed(value) for value in values)
 
 
 def _is_followed(value: Any) -> bool:
@@ -91,7 +91,7 @@ def _is_followed(value: Any) -> bool:
     if isinstance(value, dict):
         return any(map(_is_followed, value.values()))
     if hasattr(value, "storage"):  # a variable, which tapes watch when it is read
-        return any(recorder.watches_variables or recorder.follows(value.storage) for recorder in active())
+        return any(recorder.watches_variables or recorder.follows(value.storage) for recorder in active_recorders())
     return any(follows([value]))
 
 

@@ -55,7 +55,7 @@ class Recorder:
         self.entries: list[Entry] = []
         self.variables: dict[int, Any] = {}
         self._lost = False
-        self._dependent: dict[int, Any] = {}
+        self._followed: dict[int, Any] = {}
         self._substitutes: dict[int, tuple[Any, Any]] = {}
         self._unread_substitutes: set[int] = set()  # stand-in tensors that no recorded op has read yet
         self._watched_in_graph: list[Value] = []
@@ -79,7 +79,7 @@ class Recorder:
         return self._substitutes.get(id(array), (None, None))[1]
 
     def watch(self, value: object) -> None:
-        self._dependent[id(value)] = value
+        self._followed[id(value)] = value
         in_graph = getattr(value, "value_in_graph", None)
         if in_graph is not None:
             self._watched_in_graph.append(in_graph)
@@ -91,31 +91,31 @@ class Recorder:
             self.watch(variable.storage)
 
     def follows(self, value: object) -> bool:
-        return id(value) in self._dependent
+        return id(value) in self._followed
 
     def record(self, entry: Entry) -> None:
         """Keep an entry that depends on a followed value, and follow its results."""
-        if any(id(value) in self._dependent for value in entry.inputs):
+        if any(id(value) in self._followed for value in entry.inputs):
             self.entries.append(entry)
             self._unread_substitutes.difference_update(map(id, entry.inputs))
             for result in entry.results:
                 if hasattr(result, "type") and is_differentiable(result.type):
-                    self._dependent[id(result)] = result
+                    self._followed[id(result)] = result
 
     def forget(self) -> None:
         """Drop the entries and followed values; watched variables stay in `variables`."""
         self.entries.clear()
-        self._dependent.clear()
+        self._followed.clear()
 
 
-class _Active(threading.local):
+class _ActiveRecorders(threading.local):
     recorders: tuple[Recorder, ...] = ()
 
 
-_ACTIVE = _Active()
+_ACTIVE = _ActiveRecorders()
 
 
-def active() -> tuple[Recorder, ...]:
+def active_recorders() -> tuple[Recorder, ...]:
     """Return the active recorders of this thread, outermost first."""
     return _ACTIVE.recorders
 
@@ -175,12 +175,12 @@ def watch_used_variable(variable: Any) -> None:
 def record_op(
     op: Op, values: Sequence[Any], attributes: dict[str, Any], output: object, wrap: Callable[[Any, bool], Any]
 ) -> None:
-    """Record an op that ran; `values` are its operands as the kernel received them, `wrap` makes tensors of arrays."""
+    """Record an op that ran on `values`, as the kernel received them; `wrap(array, is_weak)` makes a tensor."""
     if not any(follows(values)):
         return
     results = output if isinstance(output, tuple) else (output,)
-    weak = op.name.startswith("python_")
-    inputs = tuple(v if hasattr(v, "type") else wrap(v, weak) for v in values)
+    is_weak = op.name.startswith("python_")
+    inputs = tuple(v if hasattr(v, "type") else wrap(v, is_weak) for v in values)
     pull: Pull = lambda cotangents: _pull(op, inputs, results, attributes, cotangents)
     record_entry(Entry(op.name, inputs, results, pull, attributes))
 
@@ -220,6 +220,6 @@ def add(first: Any, second: Any) -> Any:
 
 
 __all__ = [
-    "BUILDER", "Entry", "Recorder", "active", "follows", "pause_recorders", "record_entry", "record_op", "start",
-    "stop",
+    "BUILDER", "Entry", "Recorder", "active_recorders", "follows", "pause_recorders", "record_entry", "record_op",
+    "start", "stop",
 ]  # fmt: skip

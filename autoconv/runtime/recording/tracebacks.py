@@ -80,30 +80,30 @@ set_traceback_provider(show_caught)
 
 def walk_links(error: BaseException) -> Iterator[BaseException]:
     """Iterate over the error, its causes, its contexts, and the errors of groups."""
-    waiting: list[BaseException | None] = [error]
+    pending: list[BaseException | None] = [error]
     seen: set[int] = set()
-    while waiting:
-        current = waiting.pop()
+    while pending:
+        current = pending.pop()
         if current is not None and id(current) not in seen:
             seen.add(id(current))
             yield current
-            waiting += [current.__cause__, current.__context__]
-            waiting += current.exceptions if isinstance(current, BaseExceptionGroup) else ()
+            pending += [current.__cause__, current.__context__]
+            pending += current.exceptions if isinstance(current, BaseExceptionGroup) else ()
 
 
-_PRESENTED: dict[Callable[..., Any], Any] = {}
+_WRAPPERS: dict[Callable[..., Any], Any] = {}
 
 
-def present_functions(names: dict[str, Any]) -> None:
-    """Wrap the public functions of this package among `names` with `present_errors`; one function gets one wrapper.
+def present_functions(namespace: dict[str, Any]) -> None:
+    """Wrap the public functions of this package among `namespace` with `present_errors`; one function gets one wrapper.
 
-    `names` are those of a module. The wrapper is pickled by its name in the first module that has it, and shows the
+    `namespace` is that of a module. The wrapper is pickled by its name in the first module that has it, and shows the
     function's signature to those who do not follow `__wrapped__`.
     """
-    for name, value in names.items():
+    for name, value in namespace.items():
         if isinstance(value, FunctionType) and not name.startswith("_") and is_own_file(value.__code__.co_filename):
-            names[name] = _PRESENTED.get(value) or _PRESENTED.setdefault(
-                value, _with_name(value, names["__name__"], name)
+            namespace[name] = _WRAPPERS.get(value) or _WRAPPERS.setdefault(
+                value, _with_name(value, namespace["__name__"], name)
             )
 
 
@@ -132,8 +132,8 @@ def place_at_definition(error: BaseException, function: Callable[..., Any]) -> B
     code = getattr(inspect.unwrap(getattr(function, "__func__", function)), "__code__", None)
     if code is not None:
         lines = range(code.co_firstlineno, code.co_firstlineno + 50)  # skip decorators, at most 50 lines
-        defined = (n for n in lines if _DEFINITION.match(linecache.getline(code.co_filename, n)))
-        span = Span(code.co_filename, next(defined, code.co_firstlineno), code.co_name)
+        definition_lines = (n for n in lines if _DEFINITION.match(linecache.getline(code.co_filename, n)))
+        span = Span(code.co_filename, next(definition_lines, code.co_firstlineno), code.co_name)
         error.__dict__["_autoconv_spans"] = [span]
     return error
 
@@ -144,26 +144,27 @@ def find_place(function: Any, error: BaseException) -> Place | None:
     if not entries:
         present(place_at_definition(error, function))
         entries = _user_entries(error.__traceback__)
-    written = [entry for entry in entries if entry.tb_frame.f_code.co_filename != _GENERATED] or entries
-    last = span_of([(written[-1].tb_frame.f_code, written[-1].tb_lasti)]) if written else None
-    return place_of(last) if last is not None else None
+    # Without the methods that `dataclasses` and others generate.
+    written = [entry for entry in entries if entry.tb_frame.f_code.co_filename != _GENERATED_FILE] or entries
+    last_span = span_of([(written[-1].tb_frame.f_code, written[-1].tb_lasti)]) if written else None
+    return place_of(last_span) if last_span is not None else None
 
 
-_GENERATED = "<string>"  # the file of methods that `dataclasses` and others generate
+_GENERATED_FILE = "<string>"  # the file of methods that `dataclasses` and others generate
 _DEFINITION = re.compile(r"\s*(async\s+)?def\b|.*\blambda\b")
 
 
 def _present(error: BaseException) -> None:
-    is_own = _is_from_package(error.__traceback__)
+    is_from_package = _is_from_package(error.__traceback__)
     entries = [entry for span in reversed(_take_spans(error)) for entry in _entries_of(span)]
     entries += _user_entries(error.__traceback__)
     if isinstance(error, AutoconvError) and error.place is None and entries:
-        last = span_of([(entries[-1].tb_frame.f_code, entries[-1].tb_lasti)])
-        error.place = place_of(last) if last is not None else None
+        last_span = span_of([(entries[-1].tb_frame.f_code, entries[-1].tb_lasti)])
+        error.place = place_of(last_span) if last_span is not None else None
     error.__traceback__ = _link_entries(entries)
     if current_region() is None:
         _remove_marks(error)
-    elif is_own:
+    elif is_from_package:
         error.__dict__["_autoconv_raised_by_us"] = True  # for the trace: the frames that show it are removed
 
 
@@ -198,9 +199,9 @@ def _user_entries(trace: TracebackType | None) -> list[TracebackType]:
         all_entries.append(trace)
         trace = trace.tb_next
     entries: list[TracebackType] = []
-    are_users = are_user_frames([entry.tb_frame.f_code for entry in all_entries])
-    for entry, is_users in zip(all_entries, are_users, strict=True):
-        if is_users:
+    user_flags = are_user_frames([entry.tb_frame.f_code for entry in all_entries])
+    for entry, is_of_user in zip(all_entries, user_flags, strict=True):
+        if is_of_user:
             code = entry.tb_frame.f_code
             if is_region(code) and entries and entries[-1].tb_frame.f_code.co_name == code.co_name:
                 entries.pop()
@@ -241,13 +242,13 @@ def _frame_of(code: CodeType) -> tuple[FrameType, int]:
 def _raising_code(span: Span) -> CodeType:
     """Compile code with the span's file and function name that raises at the span's position."""
     tree = ast.parse("raise RuntimeError")
-    last = max(span.end_line, span.line)
+    last_line = max(span.end_line, span.line)
     has_columns = span.column > 0 and span.end_column > 0
     for node in ast.walk(tree):
         if isinstance(node, (ast.stmt, ast.expr)):
-            node.lineno, node.end_lineno = span.line, last
+            node.lineno, node.end_lineno = span.line, last_line
             node.col_offset = _byte_offset(span.file, span.line, span.column) if has_columns else -1
-            node.end_col_offset = _byte_offset(span.file, last, span.end_column) if has_columns else -1
+            node.end_col_offset = _byte_offset(span.file, last_line, span.end_column) if has_columns else -1
     name = span.function or "<module>"
     return compile(tree, span.file, "exec", dont_inherit=True).replace(co_name=name, co_qualname=name)
 

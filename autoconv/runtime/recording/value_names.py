@@ -45,11 +45,11 @@ def definition_text(value: Value) -> str:
     return "\n\n".join(("", "It was defined here:\n" + "\n".join(filter(None, (f"  {place}", place.caret()))), ""))
 
 
-_SCOPES = {
+_SCOPE_DESCRIPTIONS = {
     "cond_true": "a branch of a condition", "cond_false": "a branch of a condition",
     "while_cond": "the condition of a loop", "while_body": "the body of a loop",
 }  # fmt: skip
 
 
 def _scope_text(graph: Graph) -> str:
-    return _SCOPES.get(graph.name, repr(graph.name))
+    return _SCOPE_DESCRIPTIONS.get(graph.name, repr(graph.name))

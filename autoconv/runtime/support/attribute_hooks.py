@@ -20,58 +20,58 @@ MAX_EXAMINED = 10_000  # objects
 def hooked_class(values: Iterable[Any], limit: int = MAX_EXAMINED) -> type | None:
     """Return the class of the first object with such a hook that the values lead to; None if there is none.
 
-    The search ends after that many objects. It enters containers, objects, bound methods and partial functions.
+    The search ends after `limit` objects. It enters containers, objects, bound methods and partial functions.
     """
     pending: list[Iterable[Any]] = [values]
     seen: set[int] = set()
     while pending:
         for value in pending.pop():
-            kind = type(value)
-            if kind in ATOMS or id(value) in seen:
+            class_ = type(value)
+            if class_ in ATOMS or id(value) in seen:
                 continue
-            if hooks_attributes(kind):
-                return kind
+            if hooks_attributes(class_):
+                return class_
             if len(seen) == limit:
                 return None
             seen.add(id(value))
-            pending.append(_parts(value, kind))
+            pending.append(_parts(value, class_))
     return None
 
 
-def hooks_attributes(kind: type) -> bool:
+def hooks_attributes(class_: type) -> bool:
     """Return whether a `__getattribute__` written in Python reads the attributes of the objects of this class."""
-    result = _HOOKED.get(kind)
+    result = _HAS_HOOK.get(class_)
     if result is None:
-        bases = type.__getattribute__(kind, "__mro__")
+        bases = type.__getattribute__(class_, "__mro__")
         hooks = (type.__getattribute__(base, "__dict__").get("__getattribute__") for base in bases)
-        result = _HOOKED[kind] = any(type(hook) is types.FunctionType for hook in hooks)
+        result = _HAS_HOOK[class_] = any(type(hook) is types.FunctionType for hook in hooks)
     return result
 
 
-_HOOKED: weakref.WeakKeyDictionary[type, bool] = weakref.WeakKeyDictionary()
+_HAS_HOOK: weakref.WeakKeyDictionary[type, bool] = weakref.WeakKeyDictionary()
 
 
-def _parts(value: Any, kind: type) -> tuple[Any, ...]:
+def _parts(value: Any, class_: type) -> tuple[Any, ...]:
     """Return the objects that a value consists of."""
-    if issubclass(kind, (list, tuple, set, frozenset)):
-        base: Any = next(base_type for base_type in (list, tuple, set, frozenset) if issubclass(kind, base_type))
+    if issubclass(class_, (list, tuple, set, frozenset)):
+        base: Any = next(base_type for base_type in (list, tuple, set, frozenset) if issubclass(class_, base_type))
         return tuple(base.__iter__(value))
-    if issubclass(kind, dict):
+    if issubclass(class_, dict):
         return (*dict.keys(value), *dict.values(value))
-    if issubclass(kind, types.MethodType):
+    if issubclass(class_, types.MethodType):
         return (value.__self__,)
-    if issubclass(kind, partial):
+    if issubclass(class_, partial):
         return (value.func, *value.args, *value.keywords.values())
-    if issubclass(kind, (type, types.ModuleType, types.FunctionType)):
+    if issubclass(class_, (type, types.ModuleType, types.FunctionType)):
         return ()
-    return tuple(_attribute_values(value, kind))
+    return tuple(_attribute_values(value, class_))
 
 
-def _attribute_values(value: Any, kind: type) -> Iterator[Any]:
+def _attribute_values(value: Any, class_: type) -> Iterator[Any]:
     """Iterate over the values of an object's own attributes."""
-    for slot in _slots_of(kind):
+    for slot in _slots_of(class_):
         try:
-            value_of_slot = slot.__get__(value, kind)
+            value_of_slot = slot.__get__(value, class_)
         except AttributeError:  # the slot is empty
             continue
         if type(slot) is types.GetSetDescriptorType:
@@ -80,18 +80,18 @@ def _attribute_values(value: Any, kind: type) -> Iterator[Any]:
             yield value_of_slot
 
 
-def _slots_of(kind: type) -> tuple[Any, ...]:
+def _slots_of(class_: type) -> tuple[Any, ...]:
     """Return the slots of a class, with that of the `__dict__` of its objects."""
-    result = _SLOTS.get(kind)
+    result = _SLOTS_BY_CLASS.get(class_)
     if result is None:
-        bases = [type.__getattribute__(base, "__dict__") for base in type.__getattribute__(kind, "__mro__")]
-        slots = [slot for base in bases if "__slots__" in base for slot in base.values()]
+        contents = [type.__getattribute__(base, "__dict__") for base in type.__getattribute__(class_, "__mro__")]
+        slots = [slot for names in contents if "__slots__" in names for slot in names.values()]
         slots = [slot for slot in slots if type(slot) is types.MemberDescriptorType]
-        slots += [base["__dict__"] for base in bases if type(base.get("__dict__")) is types.GetSetDescriptorType]
-        result = _SLOTS[kind] = tuple(slots)
+        slots += [names["__dict__"] for names in contents if type(names.get("__dict__")) is types.GetSetDescriptorType]
+        result = _SLOTS_BY_CLASS[class_] = tuple(slots)
     return result
 
 
-_SLOTS: weakref.WeakKeyDictionary[type, tuple[Any, ...]] = weakref.WeakKeyDictionary()
+_SLOTS_BY_CLASS: weakref.WeakKeyDictionary[type, tuple[Any, ...]] = weakref.WeakKeyDictionary()
 
 __all__ = ["MAX_EXAMINED", "hooked_class", "hooks_attributes"]

@@ -47,7 +47,7 @@ def constant(
     """
     requested_dtype = as_dtype(dtype) if dtype is not None else None
     static_shape: Any = as_shape(shape) if shape is not None else None
-    recorders, region = tape_recorders.active(), current_region()
+    recorders, region = tape_recorders.active_recorders(), current_region()
     if (recorders or region is not None) and _has_gradients(value, recorders):
         return _convert_by_ops(value, requested_dtype, static_shape)
     array = to_array(value, requested_dtype)
@@ -293,7 +293,7 @@ def any_symbolic(values: Any) -> bool:
 
 def _is_taped(values: Any) -> bool:
     """Return whether a nested list contains a tensor followed by an active tape; an array would cut its gradient."""
-    recorders = tape_recorders.active()
+    recorders = tape_recorders.active_recorders()
     return bool(recorders) and any(
         _is_taped(v) if isinstance(v, (list, tuple)) else any(recorder.follows(v) for recorder in recorders)
         for v in values

@@ -62,7 +62,7 @@ def apply(op_name: str, *operands: Any, name: str | None = None, **attributes: A
         values = _unify_dtypes(op, values, region)
     if region is None:
         output = _run(op, values, attributes)
-        if tape_recorders.active():
+        if tape_recorders.active_recorders():
             tape_recorders.record_op(op, values, attributes, output, EagerTensor)
     else:
         output = record(region, op, values, attributes, name)

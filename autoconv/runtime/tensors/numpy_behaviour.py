@@ -15,7 +15,7 @@ import numpy as np
 from autoconv.graph.dtypes import as_dtype
 from autoconv.runtime.annotations import AxisLike, DTypeLike, TensorLike
 from autoconv.runtime.recording.numpy_protocol import implementation
-from autoconv.runtime.recording.tape_recorders import active, tensor_for
+from autoconv.runtime.recording.tape_recorders import active_recorders, tensor_for
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.symbolic import MUTATING_METHODS
 from autoconv.runtime.tensors.tensor import Tensor, register_numpy_behaviour
@@ -35,7 +35,7 @@ def is_numpy_behaviour_enabled() -> bool:
 
 def call_with_tape_tensors(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Call a function with tensors in place of those arrays among the arguments that a tape follows."""
-    arguments = _replace_followed_arrays((args, kwargs)) if active() else None
+    arguments = _replace_followed_arrays((args, kwargs)) if active_recorders() else None
     return function(*args, **kwargs) if arguments is None else function(*arguments[0], **arguments[1])
 
 

@@ -189,7 +189,7 @@ class EagerTensor(Interchange, Tensor):
     def __iter__(self) -> Iterator[Tensor]:
         if not self._array.ndim:
             raise TypeError("Cannot iterate over a scalar tensor.")
-        if tape_recorders.active():
+        if tape_recorders.active_recorders():
             return (self[row] for row in range(len(self._array)))
         return (EagerTensor(row) for row in self._array)
 

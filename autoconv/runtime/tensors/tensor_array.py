@@ -224,7 +224,7 @@ class TensorArray:
         """Stack all elements into one tensor, along a new first dimension."""
         if not self._is_eager:
             return apply("list_stack", self._list, shape=self._shape, name=name)
-        if self._items and tape_recorders.active():
+        if self._items and tape_recorders.active_recorders():
             return apply("stack", *map(self._element, range(len(self._items))), axis=0, name=name)
         if not self._items and self.element_shape.is_fully_defined():
             return EagerTensor(np.zeros((0, *(self._kind.shape or ())), self.dtype.numpy))
@@ -232,14 +232,14 @@ class TensorArray:
 
     def gather(self, indices: TensorLike, name: str | None = None) -> Tensor:
         """Stack the elements at these positions into one tensor."""
-        if self._is_eager and tape_recorders.active():
+        if self._is_eager and tape_recorders.active_recorders():
             return apply("gather", self.stack(), convert_to_tensor(indices), axis=0, name=name)
         source = self._as_list() if self._is_eager else self._list
         return apply("list_gather", source, convert_to_tensor(indices), shape=self._shape, name=name)
 
     def concat(self, name: str | None = None) -> Tensor:
         """Concatenate the elements along their first dimension."""
-        if self._is_eager and self._items and tape_recorders.active():
+        if self._is_eager and self._items and tape_recorders.active_recorders():
             return apply("concat", *map(self._element, range(len(self._items))), axis=0, name=name)
         return apply("list_flatten", self._as_list() if self._is_eager else self._list, name=name)
 
@@ -285,7 +285,7 @@ class TensorArray:
                 f"TensorArray's size is not equal to the size of lengths ({len(self._items)} vs. "
                 f"{result.length}), and the TensorArray is not marked as dynamically resizeable."
             )
-        is_taped = tape_recorders.active()
+        is_taped = tape_recorders.active_recorders()
         self._elements = _split_rows(tensor, sizes) if is_taped else [EagerTensor(part) for part in result]
         self._cleared.clear()
         return self

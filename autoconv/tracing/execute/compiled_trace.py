@@ -243,10 +243,9 @@ class ConcreteFunction(GraphMember):
         """Run with the leaves of the arguments, in the order of the key."""
         if SETTINGS.collect_graphs:
             collect(self)
-        if tape_recorders.active() and self.key.memory and any(isinstance(key, ArrayKey) for key in self.key.leaves):
-            return self._call_memory_taped(leaves)
-        if tape_recorders.active():
-            return self._call_taped(leaves)
+        if tape_recorders.active_recorders():
+            has_arrays = self.key.memory and any(isinstance(key, ArrayKey) for key in self.key.leaves)
+            return self._call_memory_taped(leaves) if has_arrays else self._call_taped(leaves)
         values = [
             leaf if isinstance(key, (ObjectKey, ArrayKey)) else run_value(apply_key_layout(leaf, key), self._copies)
             for leaf, key in zip(leaves, self.key.leaves, strict=True)

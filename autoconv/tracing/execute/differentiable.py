@@ -88,13 +88,13 @@ class DifferentiableGraph:
 
     def _derivative_count(self) -> int:
         """Return how many derivatives to prepare; a graph that can rerun ignores persistent tapes."""
-        recorders = tape_recorders.active()
+        recorders = tape_recorders.active_recorders()
         can_rerun = not self.graph.effects & (_LASTING_EFFECTS | Effects.READ)
         return len(recorders) if can_rerun else sum(recorder.orders for recorder in recorders)
 
     def parts(self, wrt: tuple[int, ...]) -> ForwardAndBackward:
         """Return the forward graph, with stored values, and the backward graph to the inputs at these positions."""
-        intervals = (recorder.recompute_every for recorder in tape_recorders.active())
+        intervals = (recorder.recompute_every for recorder in tape_recorders.active_recorders())
         recompute_every = next((interval for interval in intervals if interval is not None), None)
         result = self._parts_by_request.get((wrt, recompute_every))
         if result is None:

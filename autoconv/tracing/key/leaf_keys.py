@@ -90,7 +90,7 @@ def mark_layouts(keys: Sequence[LeafKey], leaves: Sequence[Any]) -> tuple[LeafKe
     """
     tensor_keys = [(i, key) for i, key in enumerate(keys) if isinstance(key, TensorKey)]
     positions = [i for i, key in tensor_keys if key.origin == "array" and key.type.rank]
-    if not positions or tape_recorders.active():
+    if not positions or tape_recorders.active_recorders():
         return tuple(keys)
     marked_keys = list(keys)
     matrix_positions = [i for i in positions if np.ndim(leaves[i]) > 1]
