@@ -1,46 +1,78 @@
-"""`numpy.random.default_rng(seed)` in a graph: a generator created on every call, with NumPy's own numbers."""
+"""NumPy's random generators in a graph, with NumPy's own numbers: made there from a seed, or passed to it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import functools
 from typing import Any
 
 import numpy as np
 
 from autoconv.errors import StagingError
-from autoconv.graph.graph import Value
 from autoconv.numpy.creation import creates
 from autoconv.numpy.kernels import encode_argument
-from autoconv.numpy.operands import NotStaged, integer, refusal, refuse, tensor
+from autoconv.numpy.operands import NotStaged, holds_tensors, integer, is_weak, refusal, refuse, tensor
+from autoconv.numpy.writes import note_change
 from autoconv.ops.numpy.generators import type_of_draw
+from autoconv.ops.values.generator_types import GENERATOR_TYPES
 from autoconv.runtime.annotations import ShapeLike, TensorLike
 from autoconv.runtime.arrays.symbolic_arrays import wrap_new_arrays
+from autoconv.runtime.objects.symbolic_generators import DRAW_HOOK, SymbolicGenerator, drawing_methods
 from autoconv.runtime.recording.numpy_protocol import numpy_refusal
 from autoconv.runtime.recording.regions import current_region
-from autoconv.runtime.recording.tracebacks import present_errors
-from autoconv.runtime.support.closure_contents import BoundSymbolicMethod
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors.dispatch import graph_value, wrap_results
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import Tensor
 
-_METHODS = frozenset(
-    {
-        "beta", "binomial", "chisquare", "choice", "exponential", "f", "gamma", "geometric", "gumbel", "integers",
-        "laplace", "logistic", "lognormal", "logseries", "multinomial", "multivariate_normal", "negative_binomial",
-        "normal", "pareto", "permutation", "permuted", "poisson", "power", "random", "rayleigh", "standard_cauchy",
-        "standard_exponential", "standard_gamma", "standard_normal", "standard_t", "triangular", "uniform", "vonmises",
-        "wald", "weibull", "zipf",
-    }
-)  # fmt: skip
-
-
 # Position of the argument `size`, if it is not the third.
 _SIZE_POSITIONS = {
     "random": 0, "standard_normal": 0, "standard_exponential": 0, "permutation": 0, "choice": 1, "exponential": 1,
     "poisson": 1, "geometric": 1, "rayleigh": 1, "standard_gamma": 1, "chisquare": 1, "pareto": 1, "power": 1,
-    "weibull": 1, "triangular": 3,
+    "weibull": 1, "triangular": 3, "random_sample": 0,
 }  # fmt: skip
+_BY_SIZES = frozenset({"rand", "randn"})  # methods whose arguments are all sizes
+
+
+def _draw(generator: SymbolicGenerator, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    region = current_region()
+    if region is None:
+        raise StagingError("a random generator of a graph is used after it was recorded", current_place())
+    region.trace.arrays |= region.contract.numpy_arrays
+    size_position = _SIZE_POSITIONS.get(method, 2)
+    args = tuple(_specialise_size(x) if i == size_position or method in _BY_SIZES else x for i, x in enumerate(args))
+    kwargs = {key: _specialise_size(x) if key == "size" else x for key, x in kwargs.items()}
+    inputs: list[Tensor] = []
+    try:
+        if method == "shuffle":
+            return _shuffle(generator, *args, **kwargs)
+        if kwargs.pop("out", None) is not None:
+            refuse("is given out")
+        arguments = tuple(encode_argument(x, inputs) for x in args)
+        keywords = tuple((key, encode_argument(x, inputs)) for key, x in kwargs.items())
+    except NotStaged as error:
+        raise refusal(f"{method!r} of a random generator", error) from None
+    graph_inputs = [generator.__autoconv_graph_value__(), *(graph_value(region, x) for x in inputs)]
+    operands = [region.lift(value) for value in graph_inputs]
+    if method == "seed":
+        region.record("generator_seed", operands, {"arguments": (*arguments, *(value for _, value in keywords))})
+        return None
+    type_ = type_of_draw(generator.__class__, [x.type for x in inputs], method, arguments, keywords)
+    attributes = {"method": method, "arguments": arguments, "keywords": keywords, "type": type_}
+    numbers = wrap_results(region.record("generator_draw", operands, attributes).results)
+    return wrap_new_arrays(numbers) if region.trace.memory and not type_.weak else numbers
+
+
+def _shuffle(generator: SymbolicGenerator, x: Any, axis: int = 0) -> None:
+    """Replace the rows of an array in memory by those of a permutation, which takes the same random numbers."""
+    region = current_region()
+    assert region is not None
+    if not region.contract.numpy_arrays:
+        raise numpy_refusal("'shuffle' of a random generator")
+    if axis != 0 or not holds_tensors(x) or is_weak(x):
+        refuse("is given anything but an array and axis 0")
+    if isinstance(x, SymbolicTensor):
+        note_change(x)
+    x[...] = generator.permutation(x)
 
 
 def _specialise_size(size: ShapeLike) -> Any:
@@ -56,72 +88,45 @@ def _specialise_size(size: ShapeLike) -> Any:
     return integer(size) if is_argument else size
 
 
-class SymbolicGenerator:
-    """A generator in a graph being recorded; its methods return tensors."""
-
-    __slots__ = ("__weakref__", "_value")
-
-    def __init__(self, value: Value) -> None:
-        self._value = value
-
-    def __autoconv_graph_value__(self) -> Value:
-        return self._value
-
-    def __autoconv_wrap__(self) -> Callable[[Any], Any]:
-        return _as_generator
-
-    def __getattr__(self, name: str) -> Any:
-        if name not in _METHODS:
-            if hasattr(np.random.Generator, name) and not name.startswith("__"):
-                raise numpy_refusal(f"{name!r} of a random generator")
-            raise AttributeError(f"'numpy.random._generator.Generator' object has no attribute {name!r}")
-        return Draw(self, name)
-
-
-class Draw(BoundSymbolicMethod):
-    """The bound method `generator.normal` and the like."""
-
-    __slots__ = ("generator", "method")
-
-    def __init__(self, generator: SymbolicGenerator, method: str) -> None:
-        self.generator = generator
-        self.method = method
-
-    @present_errors
-    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
-        region = current_region()
-        if region is None:
-            raise StagingError("a random generator of a graph is used after it was recorded", current_place())
-        size_position = _SIZE_POSITIONS.get(self.method, 2)
-        args = tuple(_specialise_size(x) if i == size_position else x for i, x in enumerate(args))
-        kwargs = {key: _specialise_size(x) if key == "size" else x for key, x in kwargs.items()}
-        inputs: list[Tensor] = []
-        try:
-            arguments = tuple(encode_argument(x, inputs) for x in args)
-            keywords = tuple((key, encode_argument(x, inputs)) for key, x in kwargs.items())
-        except NotStaged as error:
-            raise refusal(f"{self.method!r} of a random generator", error) from None
-        type_ = type_of_draw([x.type for x in inputs], self.method, arguments, keywords)
-        operands = [region.lift(v) for v in (self.generator._value, *(graph_value(region, x) for x in inputs))]
-        attributes = {"method": self.method, "arguments": arguments, "keywords": keywords, "type": type_}
-        numbers = wrap_results(region.record("generator_draw", operands, attributes).results)
-        return wrap_new_arrays(numbers) if region.trace.memory and not type_.weak else numbers
-
-
 @creates("random.default_rng")
 def default_rng(seed: TensorLike | None = None) -> Any:
     """Create a generator in the graph; raise StagingError without a seed: the numbers would differ on every call."""
+    return _make_generator(np.random.Generator, seed)
+
+
+@creates("random.RandomState")
+def random_state(seed: TensorLike | None = None) -> Any:
+    """Create a generator of NumPy's older kind, as `default_rng` does."""
+    return _make_generator(np.random.RandomState, seed)
+
+
+def _make_generator(kind: type, seed: TensorLike | None) -> Any:
     region = current_region()
     if isinstance(seed, SymbolicGenerator):
         return seed
-    if seed is None or region is None or isinstance(seed, (np.random.Generator, np.random.BitGenerator)):
+    if seed is None or region is None or isinstance(seed, (np.random.RandomState, np.random.Generator)):
+        refuse("is given no seed that a graph can hold")
+    if isinstance(seed, np.random.BitGenerator):
         refuse("is given no seed that a graph can hold")
     operand = region.lift(graph_value(region, tensor(seed)))
-    return SymbolicGenerator(region.record("generator_make", [operand], {}).results[0])
+    return SymbolicGenerator(region.record("generator_make", [operand], {"type": GENERATOR_TYPES[kind]}).results[0])
 
 
-def _as_generator(value: TensorLike) -> Any:
-    return SymbolicGenerator(value) if isinstance(value, Value) else value
+def _register_global_functions() -> None:
+    """Register functions such as `numpy.random.rand`, which draw from NumPy's global generator."""
+    for name in drawing_methods(np.random.RandomState):
+        creates(f"random.{name}")(functools.partial(_draw_from_global_generator, name))
 
 
-__all__ = ["SymbolicGenerator", "default_rng"]
+def _draw_from_global_generator(method: str, *args: Any, **kwargs: Any) -> Any:
+    region = current_region()
+    if region is None:
+        return getattr(np.random, method)(*args, **kwargs)
+    generator = SymbolicGenerator(region.record("generator_global", [], {}).results[0])
+    return getattr(generator, method)(*args, **kwargs)
+
+
+_register_global_functions()
+DRAW_HOOK.set(_draw)
+
+__all__ = ["default_rng", "random_state"]

@@ -34,6 +34,7 @@ from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
 from autoconv.runtime.objects.containers import PLAIN_OF, heap_of
 from autoconv.runtime.objects.object_conversions import truth_of
 from autoconv.runtime.objects.symbol_search import holds_symbols
+from autoconv.runtime.objects.symbolic_generators import SymbolicGenerator
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject, apply_object, graph_object
 from autoconv.runtime.recording.regions import Region, current_region
 from autoconv.runtime.tensors import binary_dispatch, dispatch
@@ -263,6 +264,8 @@ def is_(a: Any, b: Any) -> Any:
         for x in (a, b):
             if type(x) is SymbolicTensor and kind_of_number(x) != "bool":
                 region.contract.before_write(x, "a number is compared by identity")  # boxing would create a new object
+        return truth_of(apply_object("is", a, b))
+    if type(a) is SymbolicGenerator and type(b) is SymbolicGenerator:
         return truth_of(apply_object("is", a, b))
     if type(a) is Variant and (isinstance(b, _COMPARED_IN_GRAPH) or hasattr(b, "__dict__")):
         return distribute(is_, a, b)

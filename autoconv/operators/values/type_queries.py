@@ -19,6 +19,7 @@ from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
 from autoconv.runtime.objects.containers import TracedDict, TracedList, TracedSet
 from autoconv.runtime.objects.dict_views import DictView
 from autoconv.runtime.objects.staged_exceptions import StagedException
+from autoconv.runtime.objects.symbolic_generators import SymbolicGenerator
 from autoconv.runtime.recording.journal import MISSING
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.tensors import dispatch
@@ -154,7 +155,7 @@ _PYTHON_CLASSES: dict[Any, type] = {TracedList: list, TracedDict: dict, TracedSe
 @overrides(builtins.type)
 def kind_of(*args: Any) -> Any:
     """`type`, with the class that plain Python would have for one argument."""
-    if len(args) == 1 and builtins.type(args[0]) in (HeldIterator, DictView):
+    if len(args) == 1 and builtins.type(args[0]) in (HeldIterator, DictView, SymbolicGenerator):
         return args[0].__class__
     if len(args) == 1 and builtins.type(args[0]) is SymbolicArray:
         return np.ndarray

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.types import ObjectType
 from autoconv.ops.python.undo_log import ARRAY_MUTATORS
+from autoconv.ops.values.generator_types import generator_class
 
 # Ops whose writes are logged, or go only to objects of the graph.
 _LOGGED_OPS = frozenset(
@@ -24,24 +25,34 @@ TO_LOCAL_OBJECTS = "typed_list_"  # prefix of ops that write to the run's own ob
 def can_undo(graph: Graph) -> bool:
     """Return whether all writes of the graph are logged: it prints by Python's print, and changes only objects.
 
-    Arrays passed as memory count as logged (see `make_rollback`); others belong to the run.
+    Arrays passed as memory and states of generators count as logged (see `make_rollback`); others belong to the run.
     """
-    makes_generators = makes_all_generators(graph)
-    return not any(
-        is_irreversible(node) and not (makes_generators and node.op.name == "generator_draw") for node in graph.walk()
-    )
+    restores = can_restore_generators(graph)
+    return not any(is_irreversible(node) and not (restores and is_draw(node)) for node in graph.walk())
+
+
+def is_draw(node: Node) -> bool:
+    """Return whether the node changes the state of a generator of NumPy."""
+    return node.op.name in ("generator_draw", "generator_seed")
 
 
 def makes_all_generators(graph: Graph) -> bool:
     """Return whether the graph makes all of its NumPy generators itself, so that draws are invisible outside."""
-    nodes = (node for node in graph.walk() if not node.regions)
-    values = [*graph.parameters, *(value for node in nodes for value in _foreign_results(node))]
-    return all(value.type != ObjectType("Generator") for value in values)
+    values = [*graph.parameters, *_results_except(graph, "generator_make")]
+    return all(generator_class(value.type) is None for value in values)
 
 
-def _foreign_results(node: Node) -> Sequence[Value]:
-    """Return the results that may be generators from outside of the graph."""
-    return () if node.op.name == "generator_make" else node.results
+def can_restore_generators(graph: Graph) -> bool:
+    """Return whether the graph makes all of its NumPy generators, except its parameters and the global generator."""
+    values = _results_except(graph, "generator_make", "generator_global")
+    return all(generator_class(value.type) is None for value in values)
+
+
+def _results_except(graph: Graph, *ops: str) -> Iterator[Value]:
+    """Iterate over the results of the nodes without regions that are of other ops."""
+    for node in graph.walk():
+        if not node.regions and node.op.name not in ops:
+            yield from node.results
 
 
 def may_not_undo(node: Node) -> bool:

@@ -24,14 +24,17 @@ def revocable(
     values: Sequence[Any],
     arrays: Sequence[np.ndarray],
     is_wrong: Callable[[], bool],
+    saved_states: Sequence[tuple[Any, Callable[[], Any]]] = (),
 ) -> Any:
     """Run with these values; where `is_wrong()` afterwards, undo the changes, also of the arrays, and raise Revoked.
 
-    The result, or the error of the run, stands if a change cannot be undone.
+    `saved_states` are the log's first entries. The result, or the error of the run, stands if a change cannot be
+    undone.
     """
     writable = [array for array in arrays if array.flags.writeable]
     copies = [array.copy() for array in writable]
     outer_log, log = ACTIVE.log, Log()
+    log.entries += saved_states
     ACTIVE.log = log
     revoked = False
     result, run_error = None, None

@@ -95,8 +95,12 @@ class Log:
 ACTIVE = _Active()
 
 
-def undoing(run: Callable[..., Any], stops: bool = False) -> Callable[..., Any]:
+def undoing(
+    run: Callable[..., Any], stops: bool = False, save: Callable[..., list[tuple[Any, Callable[[], Any]]]] | None = None
+) -> Callable[..., Any]:
     """Wrap `run` to undo its changes where it raises for a number outside of the graph's representation.
+
+    `save(*arguments)` returns the log's first entries, which restore states whose changes are not logged.
 
     The error then has `_autoconv_undone`, and `_autoconv_printed`, the number of printed characters. All other
     errors leave the earlier changes, as in Python. With `stops`, an irreversible change raises such an error.
@@ -104,6 +108,7 @@ def undoing(run: Callable[..., Any], stops: bool = False) -> Callable[..., Any]:
 
     def run_with_log(*arguments: Any) -> Any:
         outer_log, log = ACTIVE.log, Log(stops)
+        log.entries += [] if save is None else save(*arguments)
         ACTIVE.log = log
         try:
             return run(*arguments)

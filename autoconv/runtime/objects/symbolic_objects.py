@@ -28,6 +28,7 @@ from autoconv.runtime.objects.symbol_search import (
     is_symbolic_slice,
     varies_by_call,
 )
+from autoconv.runtime.objects.symbolic_generators import SymbolicGenerator
 from autoconv.runtime.recording.regions import Region, current_region
 from autoconv.runtime.support.attributes import HEAP, GraphAttributes, dict_of
 from autoconv.runtime.support.caller_instruction import comparison_of, is_in_place, merges_mapping, unpack_counts
@@ -234,6 +235,8 @@ def box(value: Any) -> SymbolicObject:
     assert region is not None
     if isinstance(value, (SymbolicTensor, EagerTensor)) or as_tensor(value) is not None:
         return _box_tensor(value, region)
+    if type(value) is SymbolicGenerator:
+        return SymbolicObject(value.__autoconv_graph_value__())
     refuse_rebuilt(value, _BECOMES_PART)
     if type(value) in (tuple, list, set, dict) and (
         holds_symbols(value) or holds_created_objects(value) or holds_functions_that_vary(value)

@@ -27,7 +27,7 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {}
 CREATING: set[Any] = set()
 # Functions that write into their first argument.
 MUTATING: frozenset[Any] = frozenset(
-    {np.copyto, np.put, np.place, np.putmask, np.fill_diagonal, np.put_along_axis}
+    {np.copyto, np.put, np.place, np.putmask, np.fill_diagonal, np.put_along_axis, np.random.shuffle}
     | {function.at for function in vars(np).values() if isinstance(function, np.ufunc)}
 )
 

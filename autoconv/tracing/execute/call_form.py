@@ -34,6 +34,7 @@ from autoconv.graph.types import ArrayType, ObjectType, TensorType
 from autoconv.operators.calls.call import is_user_code
 from autoconv.operators.regions.layout import Arms, Instance, Layout, Leaf, Parts, Static, scalar_dtype
 from autoconv.operators.regions.marshalling import rebuild
+from autoconv.ops.values.generator_types import GENERATOR_TYPES
 from autoconv.runtime.objects.containers import PLAIN_OF, untraced_copy
 from autoconv.runtime.recording.activity import BUSY
 from autoconv.runtime.recording.contracts import Contract
@@ -140,11 +141,12 @@ def _is_native_parameter(leaf: Any, is_location: bool) -> bool:
     A list that is a direct argument has to be one of numbers.
     """
     if isinstance(leaf, ObjectKey):
-        return bool(leaf.item_kind) or (is_location and leaf.kind in _OBJECT_KINDS)
+        return bool(leaf.item_kind) or leaf.kind in _GENERATOR_KINDS or (is_location and leaf.kind in _OBJECT_KINDS)
     return isinstance(leaf, (TensorKey, ArrayKey))
 
 
-_OBJECT_KINDS = {kind.__name__: kind for kind in (list, dict, set, str, bytes)}
+_GENERATOR_KINDS = {type_.kind: kind for kind, type_ in GENERATOR_TYPES.items()}
+_OBJECT_KINDS = {kind.__name__: kind for kind in (list, dict, set, str, bytes)} | _GENERATOR_KINDS
 
 
 def _parameter_form(leaf: Any) -> str | ListParameter | InstanceParameter:

@@ -26,6 +26,7 @@ from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.types import ArrayType, TensorType
 from autoconv.ops.analysis.reads import read_inputs
+from autoconv.ops.python.generator_states import state_saver
 from autoconv.ops.python.reversibility import can_undo
 from autoconv.ops.python.revocable_run import Revoked, revocable
 from autoconv.ops.record import Op
@@ -60,6 +61,7 @@ class FloatErrors:
         "_frequency",
         "_has_no_effects",
         "_next_rerun",
+        "_save_states",
         "has_unused_errors",
         "is_certain",
         "may_occur",
@@ -77,6 +79,7 @@ class FloatErrors:
         self._has_no_effects = warns and has_no_lasting_effects(graph)
         self._can_undo = warns and not self._has_no_effects and can_undo(graph)
         self._array_positions = [i for i, value in enumerate(graph.parameters) if isinstance(value.type, ArrayType)]
+        self._save_states = state_saver(graph) if self._can_undo else None
         self.plain_calls = _UNDOABLE_CALLS if warns and self.has_unused_errors else 0
         self.undoable_calls = _UNDOABLE_CALLS if self._can_undo or self.plain_calls else 0
         self.is_certain = warns and (warns_of_constants or any(map(_has_error_of_constants, graph.nodes)))
@@ -129,7 +132,8 @@ class FloatErrors:
             return bool(flags) and self._may_show_warning(flags)
 
         try:
-            return revocable(run, values, arrays, has_warnings)
+            states = [] if self._save_states is None else self._save_states(values)
+            return revocable(run, values, arrays, has_warnings, states)
         except Revoked:
             self.undoable_calls = _UNDOABLE_CALLS
             raise

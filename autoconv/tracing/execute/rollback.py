@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,8 +14,16 @@ from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph
 from autoconv.graph.types import ArrayType, TensorType
 from autoconv.ops.analysis.alias import written_parameters
+from autoconv.ops.python.generator_states import SavedStates, state_saver
 from autoconv.ops.python.objects import NotAssigned
-from autoconv.ops.python.reversibility import TO_LOCAL_OBJECTS, can_undo, is_irreversible, makes_all_generators
+from autoconv.ops.python.reversibility import (
+    TO_LOCAL_OBJECTS,
+    can_restore_generators,
+    can_undo,
+    is_draw,
+    is_irreversible,
+    makes_all_generators,
+)
 from autoconv.ops.python.undo_log import UNDONE_ERRORS, undoing
 from autoconv.optimise.overflow import may_change_kind, may_exceed, may_run_code, rerun_point
 from autoconv.tracing.guards.trace_restrictions import RunPlain
@@ -33,6 +41,8 @@ def can_run_again(graph: Graph) -> bool:
         for node in graph.walk()
     ):
         return True
+    if not makes_all_generators(graph):
+        return False
     prints = any(node.op.traits.prints for node in graph.walk())
     return can_undo(graph) and not prints and not _has_objects(graph) and not written_parameters(graph)
 
@@ -47,7 +57,7 @@ def has_no_lasting_effects(graph: Graph) -> bool:
         return True
     if _has_objects(graph) or not all(isinstance(value.type, (ArrayType, TensorType)) for value in graph.parameters):
         return False
-    return can_undo(graph) and not written_parameters(graph)
+    return can_undo(graph) and makes_all_generators(graph) and not written_parameters(graph)
 
 
 def refuse_lasting_effects(graph: Graph) -> None:
@@ -55,10 +65,8 @@ def refuse_lasting_effects(graph: Graph) -> None:
 
     Output is not irreversible here, as a rerun suppresses it.
     """
-    makes_generators = makes_all_generators(graph)
-    node, description = rerun_point(
-        graph, lambda node: is_irreversible(node) and not (makes_generators and node.op.name == "generator_draw")
-    )
+    restores = can_restore_generators(graph)
+    node, description = rerun_point(graph, lambda node: is_irreversible(node) and not (restores and is_draw(node)))
     if node is not None:
         place = "" if node.span is None else f" in line {node.span.line}"
         raise RunPlain(f"{description} after a change{place} that cannot be undone")
@@ -69,12 +77,14 @@ class Rollback:
     """The rollback of the writes of a graph's runs, for calls that have to rerun.
 
     `saved_positions` are those of the array parameters that are copied before each run. With `logs_objects`, changes
-    of Python objects are logged, and with `abandons`, the run is abandoned before an irreversible change.
+    of Python objects are logged, and with `abandons`, the run is abandoned before an irreversible change. `save_states`
+    saves the states of generators (see `state_saver`).
     """
 
     saved_positions: tuple[int, ...] = ()
     logs_objects: bool = False
     abandons: bool = False
+    save_states: Callable[[Iterable[Any]], SavedStates] | None = None
 
     def add_saved_arrays(self, form: CallForm | None) -> CallForm | None:
         """Return the form of a call whose entry copies the saved arrays and restores them."""
@@ -87,7 +97,11 @@ class Rollback:
         if self.saved_positions:
             run = wrap_restoring(run, lambda values: [values[i] for i in self.saved_positions])
         if self.logs_objects:
-            run, entry = undoing(run, self.abandons), entry and undoing(entry, self.abandons)
+            save = self.save_states
+            run, entry = (
+                undoing(run, self.abandons, save),
+                entry and undoing(entry, self.abandons, save and (lambda *arguments: save(arguments))),
+            )
         return run, entry
 
 
@@ -103,7 +117,9 @@ def make_rollback(graph: Graph) -> Rollback:
     if not abandons and (arrays or not has_objects or not can_undo(graph)):
         return Rollback()
     saved_positions = arrays if has_objects else written_parameters(graph)
-    return Rollback(tuple(saved_positions), has_objects or prints or not arrays, abandons)
+    save_states = state_saver(graph)
+    logs_objects = has_objects or prints or not arrays or save_states is not None
+    return Rollback(tuple(saved_positions), logs_objects, abandons, save_states)
 
 
 def wrap_restoring(run: Callable[..., Any], arrays_of: Callable[..., list[np.ndarray]]) -> Callable[..., Any]:
@@ -138,7 +154,7 @@ def _has_objects(graph: Graph) -> bool:
 
 def _is_self_contained(graph: Graph) -> bool:
     """Return whether a graph writes only to objects that it created: none of its inputs is mutable."""
-    if not all(isinstance(value.type, TensorType) for value in graph.parameters):
+    if not all(isinstance(value.type, TensorType) for value in graph.parameters) or not makes_all_generators(graph):
         return False
     values = (node.attributes["value"] for node in graph.walk() if node.op.name == "object_constant")
     return all(map(_cannot_change, values))

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.operators.calls.call import FRAMEWORKS, is_user_code
+from autoconv.runtime.objects.symbolic_generators import is_generator
 from autoconv.runtime.objects.variable import Variable
 from autoconv.runtime.recording.journal import MISSING
 from autoconv.runtime.support.attributes import attributes_of, has_attributes
@@ -308,6 +309,11 @@ def is_by_identity(value: Any) -> bool:
 def is_large(value: Any) -> bool:
     """Return whether this is a numeric array too large to be compared on every call."""
     return isinstance(value, np.ndarray) and value.nbytes > _LARGE_BYTES and value.dtype.kind in "biufc"
+
+
+def has_to_be_input(value: Any) -> bool:
+    """Return whether no guard can compare a value, but a graph takes it: a large array, or a random generator."""
+    return is_large(value) or is_generator(value)
 
 
 def _key_text(key: Any) -> str:

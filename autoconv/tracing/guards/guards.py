@@ -27,6 +27,7 @@ from autoconv.tracing.guards.fingerprints import (
     Fingerprints,
     Unguardable,
     describe_difference,
+    has_to_be_input,
     is_large,
     is_user_module,
 )
@@ -180,10 +181,9 @@ class Guards:
                 fingerprints.of(read())
             except Unguardable as reason:
                 if not is_searched:  # once: nothing of the program runs in between
-                    unskipped = (location for location in self.locations() if location.key not in self.skip)
-                    large = [location for location in unskipped if is_large(location.read())]
-                    if large:
-                        self.restart_with_inputs(large)
+                    inputs = [s for s in self.locations() if s.key not in self.skip and has_to_be_input(s.read())]
+                    if inputs:
+                        self.restart_with_inputs(inputs)
                     is_searched, reads = True, self.current_reads()
                 if self._may_be_read(read(), reads):
                     raise RunPlain(f"{name} ({reason}) is read, and a change of it would not be noticed") from None

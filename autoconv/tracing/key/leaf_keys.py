@@ -11,6 +11,8 @@ import numpy as np
 from autoconv.backends.call_form import BY_COLUMNS, MIN_STRIDED_BYTES
 from autoconv.graph.dtypes import DType, as_dtype
 from autoconv.graph.types import TensorType
+from autoconv.ops.values.generator_types import GENERATOR_TYPES
+from autoconv.runtime.objects.symbolic_generators import is_generator
 from autoconv.runtime.objects.variable import Variable
 from autoconv.runtime.recording import tape_recorders
 from autoconv.runtime.recording.contracts import Contract
@@ -55,6 +57,8 @@ def make_leaf_key(contract: type[Contract], leaf: Any, aliases: dict[int, int], 
         return VariableKey(leaf.storage.type, leaf.trainable, alias)
     if isinstance(leaf, (np.ndarray, np.generic)):
         return _array_leaf_key(contract, leaf)
+    if contract.numpy_arrays and is_generator(leaf):
+        return ObjectKey(GENERATOR_TYPES[type(leaf)].kind)
     if contract.keeps_identity and has_extra_attributes(leaf):
         return Reference(leaf, identity=True)
     if leaf is None or isinstance(leaf, (bool, int, float, complex, str, bytes, DType, TensorShape, enum.Enum)):

@@ -11,8 +11,10 @@ import numpy as np
 from autoconv.backends.call_form import BY_COLUMNS
 from autoconv.graph.types import ArrayType, ObjectType
 from autoconv.ops import OPS
+from autoconv.ops.values.generator_types import generator_class
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
 from autoconv.runtime.objects.containers import traced_argument
+from autoconv.runtime.objects.symbolic_generators import SymbolicGenerator
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject
 from autoconv.runtime.objects.variable import Variable
 from autoconv.runtime.recording.regions import Trace
@@ -60,7 +62,8 @@ def make_placeholders(trace: Trace, call: Call, names: Sequence[str]) -> list[An
             item_type = list_item_type(key)
             if item_type is not None:
                 trace.argument_list_items[value] = item_type
-            leaves.append(SymbolicObject(value))
+            is_generator = generator_class(value.type) is not None
+            leaves.append(SymbolicGenerator(value) if is_generator else SymbolicObject(value))
         elif isinstance(key, SpecKey):
             leaves.append(key.spec(trace.root.graph.add_parameter(key.spec.type, name)))
         elif isinstance(leaf, Variable):

@@ -19,7 +19,8 @@ from typing import Any, NamedTuple
 
 _IDENT = b"\x7fELF\x02\x01\x01"  # 64 bits, little endian
 _X86_64, _RELOCATABLE = 62, 1
-_PROGBITS, _SYMTAB, _RELA, _NOBITS, _UNWIND = 1, 2, 4, 8, 0x70000001
+_PROGBITS, _SYMTAB, _RELA, _NOBITS = 1, 2, 4, 8
+_UNUSED = (7, 0x70000001)  # notes, and exception tables: exceptions never pass through native code
 _WRITE, _ALLOC, _TLS = 1, 2, 0x400
 _UNDEFINED, _RESERVED = 0, 0xFF00
 _LOCAL = 0  # binding of a file's local symbols
@@ -175,7 +176,7 @@ def _layout(sections: Sequence[_Section], entry_count: int) -> tuple[list[int | 
         for i, section in enumerate(sections):
             if not section.flags & _ALLOC or bool(section.flags & _WRITE) is not writable:
                 continue
-            if section.kind == _UNWIND:  # exception tables: exceptions never pass through native code
+            if section.kind in _UNUSED:
                 continue
             if section.kind not in (_PROGBITS, _NOBITS) or section.flags & _TLS or section.alignment > mmap.PAGESIZE:
                 raise Unlinkable(f"sections of kind {section.kind} with flags {section.flags:#x} are not supported")
@@ -224,7 +225,7 @@ class _Relocation(NamedTuple):
 
 def _relocations(code: bytes, sections: Sequence[_Section]) -> Iterator[_Relocation]:
     for table in sections:
-        if table.kind != _RELA or not sections[table.info].flags & _ALLOC or sections[table.info].kind == _UNWIND:
+        if table.kind != _RELA or not sections[table.info].flags & _ALLOC or sections[table.info].kind in _UNUSED:
             continue
         rows = code[table.offset : table.offset + table.size]
         for offset, info, addend in struct.iter_unpack("<QQq", rows):

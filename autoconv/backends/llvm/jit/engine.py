@@ -47,15 +47,22 @@ class Code:
             prepare_object_files(texts)
             codes = [_OBJECT_FILES.pop(text) for text in texts]
         all_symbols = {**symbols(), **(imports or {})}
-        try:
-            self._library: LoadedCode | _LinkedCode = LoadedCode(codes, all_symbols)
-        except Unlinkable:
-            # Each name known to a library of LLVM's costs a kilobyte.
-            used_symbols = {name: all_symbols[name] for name in all_symbols if any(name in text for text in texts)}
-            self._library = _LinkedCode(codes, used_symbols, exports)
+        # Each name known to a library of LLVM's costs a kilobyte.
+        used_symbols = {name: all_symbols[name] for name in all_symbols if any(name in text for text in texts)}
+        self._library = load_object_files(codes, used_symbols, exports)
 
     def address(self, name: str) -> int:
         return self._library.address(name)
+
+
+def load_object_files(
+    codes: Sequence[bytes], imports: Mapping[str, int], exports: Sequence[str]
+) -> LoadedCode | _LinkedCode:
+    """Load object files, whose exported names have addresses for as long as the result lives."""
+    try:
+        return LoadedCode(codes, imports)
+    except Unlinkable:
+        return _LinkedCode(codes, imports, exports)
 
 
 class NoMachineCode(Exception):

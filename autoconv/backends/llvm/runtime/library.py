@@ -11,7 +11,15 @@ from contextvars import ContextVar
 from typing import Any, NamedTuple
 
 from autoconv.backends.llvm.jit.engine import Code, prepare_object_files, start_helper, warm_up
-from autoconv.backends.llvm.runtime import array_pool, call_dispatch, exceptions, objects, references, thread_pool
+from autoconv.backends.llvm.runtime import (
+    array_pool,
+    call_dispatch,
+    exceptions,
+    numpy_random,
+    objects,
+    references,
+    thread_pool,
+)
 from autoconv.backends.llvm.target.machine import this_machine
 
 
@@ -26,6 +34,7 @@ class _Part(NamedTuple):
 def shared_addresses(text: str) -> dict[str, int]:
     """Return the addresses of the shared functions that a text declares, by name."""
     result = {name: address for part in _needed_parts(text) for name, address in part.load().items()}
+    result |= numpy_random.addresses() if numpy_random.PREFIX in text else {}
     return {**result, **_load_pool(_POOL.get())} if "parallel" in result else result
 
 

@@ -20,6 +20,7 @@ from autoconv.graph.python_operators import ARITHMETIC, BITWISE, COMPARISONS, UN
 from autoconv.graph.types import ArrayType
 from autoconv.ops.python import objects
 from autoconv.ops.python.undo_log import ITERATOR_MAKERS, changes, is_logged
+from autoconv.ops.values.generator_types import global_generator
 
 _SEQUENCES = mask("str", "tuple", "list")
 _SUBSCRIPTED = mask("list", "tuple", "dict", "str", "range", "bytes")
@@ -249,3 +250,8 @@ def _write_isinstance(op: Operation) -> None:
 @object_lowering("object_constant")
 def _write_constant(op: Operation) -> None:
     op.region.set(op.node.results[0], Object(op.body.objects.reference(op.attributes["value"])(op.out)))
+
+
+@object_lowering("generator_global")
+def _write_global_generator(op: Operation) -> None:
+    op.region.set(op.node.results[0], Object(op.body.objects.reference(global_generator())(op.out)))

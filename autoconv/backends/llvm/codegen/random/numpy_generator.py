@@ -1,6 +1,6 @@
-"""Lower draws of `random` from NumPy's generators to calls of the function that NumPy itself calls for each number.
+"""Lower draws from NumPy's generators to calls of the functions that NumPy itself calls for each number.
 
-A Generator contains the interface of its bit generator (`bitgen_t` of NumPy's C API): the address of its state, and
+A generator contains the interface of its bit generator (`bitgen_t` of NumPy's C API): the address of its state, and
 those of functions on the state. The numbers therefore equal NumPy's, bit for bit.
 """
 
@@ -9,62 +9,259 @@ from __future__ import annotations
 import ctypes
 import functools
 import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from autoconv.backends.llvm.analysis.representation import is_array, is_scalar, sizes
 from autoconv.backends.llvm.codegen.objects.operation import Operation, object_lowering
+from autoconv.backends.llvm.codegen.values import RegisterWriter
+from autoconv.backends.llvm.runtime import numpy_random
+from autoconv.backends.llvm.runtime.llvm_text import read
 from autoconv.backends.llvm.target import abi
-from autoconv.graph.dtypes import float64
+from autoconv.graph.dtypes import float64, int64
 from autoconv.graph.graph import Node
+from autoconv.ops.values.generator_types import generator_class
 
 _NEXT_DOUBLE = 24  # offset of the function `next_double` in the interface, in bytes
+_REQUIRED = None  # in place of a default
+_MAX_RATE = 1e15  # of Poisson's distribution; NumPy refuses much larger ones
 
 
-def _is_float64_draw(node: Node) -> bool:
-    """Return whether the draw is `random()` or `random(size)`, of float64."""
-    attributes, type_ = node.attributes, node.results[0].type
-    has_only_size = {"size"}.issuperset(dict(attributes["keywords"])) and len(node.inputs) == 1
-    if attributes["method"] != "random" or not has_only_size or len(attributes["arguments"]) > 1:
+@dataclass(frozen=True, slots=True)
+class Distribution:
+    """The way in which a method draws one number.
+
+    `parameters` maps the names of the method's parameters, in order, to their defaults. `function` is NumPy's function
+    for one number. Those of the parameters `positive` have to be above zero; for others the method itself is called.
+    """
+
+    function: str
+    parameters: Mapping[str, float | None]
+    positive: tuple[str, ...] = ()
+
+
+_SCALE, _LOCATION_AND_SCALE = {"scale": 1.0}, {"loc": 0.0, "scale": 1.0}
+_UNIFORM = Distribution("random_standard_uniform", {})
+_INTEGERS = Distribution("random_bounded_uint64_fill", {"low": _REQUIRED, "high": math.nan})
+_POLAR_NORMAL = Distribution("polar_normal", {})
+_DISTRIBUTIONS = {
+    "uniform": Distribution("random_uniform", {"low": 0.0, "high": 1.0}),
+    "laplace": Distribution("random_laplace", _LOCATION_AND_SCALE, ("scale",)),
+    "logistic": Distribution("random_logistic", _LOCATION_AND_SCALE, ("scale",)),
+    "gumbel": Distribution("random_gumbel", _LOCATION_AND_SCALE, ("scale",)),
+}
+_BY_CLASS: dict[type, dict[str, Distribution]] = {
+    np.random.Generator: {
+        **_DISTRIBUTIONS,
+        "random": _UNIFORM,
+        "integers": _INTEGERS,
+        "standard_normal": Distribution("random_standard_normal", {}),
+        "normal": Distribution("random_normal", _LOCATION_AND_SCALE, ("scale",)),
+        "standard_exponential": Distribution("random_standard_exponential", {}),
+        "exponential": Distribution("random_exponential", _SCALE, ("scale",)),
+        "standard_gamma": Distribution("random_standard_gamma", {"shape": _REQUIRED}, ("shape",)),
+        "gamma": Distribution("random_gamma", {"shape": _REQUIRED, "scale": 1.0}, ("shape", "scale")),
+        "beta": Distribution("random_beta", {"a": _REQUIRED, "b": _REQUIRED}, ("a", "b")),
+        "chisquare": Distribution("random_chisquare", {"df": _REQUIRED}, ("df",)),
+        "standard_t": Distribution("random_standard_t", {"df": _REQUIRED}, ("df",)),
+        "f": Distribution("random_f", {"dfnum": _REQUIRED, "dfden": _REQUIRED}, ("dfnum", "dfden")),
+        "wald": Distribution("random_wald", {"mean": _REQUIRED, "scale": _REQUIRED}, ("mean", "scale")),
+        "poisson": Distribution("random_poisson", {"lam": 1.0}, ("lam",)),
+        "rayleigh": Distribution("random_rayleigh", _SCALE, ("scale",)),
+        "standard_cauchy": Distribution("random_standard_cauchy", {}),
+    },
+    np.random.RandomState: {
+        **_DISTRIBUTIONS,
+        "random": _UNIFORM, "random_sample": _UNIFORM, "rand": _UNIFORM,
+        "randint": _INTEGERS,
+        "randn": _POLAR_NORMAL, "standard_normal": _POLAR_NORMAL,
+        "normal": Distribution("polar_normal", _LOCATION_AND_SCALE, ("scale",)),
+    },
+}  # fmt: skip
+_TAKE_SIZES = frozenset({"rand", "randn"})  # methods whose arguments are all sizes
+
+
+def _is_native(node: Node) -> bool:
+    """Return whether native code draws the number or array, given numbers as parameters."""
+    (result,) = node.results
+    type_: Any = result.type
+    distribution = _distribution(node)
+    if distribution is None or not (is_scalar(type_) or is_array(type_)) or _offsets(_class(node)) is None:
         return False
-    is_float64 = (is_scalar(type_) or is_array(type_)) and type_.dtype is float64
-    return is_float64 and _interface_offset() is not None
+    if distribution is not _UNIFORM and distribution is not _POLAR_NORMAL and not numpy_random.is_available():
+        return False
+    arguments = _arguments(node, distribution)
+    if arguments is None or type_.dtype is not (int64 if _draws_integers(distribution) else float64):
+        return False
+    return all(_is_number(node, argument) for argument in arguments.values())
 
 
-@object_lowering("generator_draw", fits=_is_float64_draw)
+def _class(node: Node) -> type:
+    return generator_class(node.inputs[0].type) or type(None)
+
+
+def _distribution(node: Node) -> Distribution | None:
+    return _BY_CLASS.get(_class(node), {}).get(node.attributes["method"])
+
+
+def _draws_integers(distribution: Distribution) -> bool:
+    return distribution is _INTEGERS or distribution.function == "random_poisson"
+
+
+def _arguments(node: Node, distribution: Distribution) -> dict[str, Any] | None:
+    """Return the given arguments by the names of the parameters, without sizes; None if there are others."""
+    arguments, keywords = node.attributes["arguments"], dict(node.attributes["keywords"])
+    if node.attributes["method"] in _TAKE_SIZES:
+        return None if keywords else {}
+    names = (*distribution.parameters, "size")
+    if len(arguments) > len(names) or not keywords.keys() <= set(names):
+        return None
+    given = {**dict(zip(names, arguments, strict=False)), **keywords}
+    given.pop("size", None)
+    required = {name for name, default in distribution.parameters.items() if default is _REQUIRED}
+    given = {name: value for name, value in given.items() if value != ("value", None)}
+    return given if required <= given.keys() else None
+
+
+def _is_number(node: Node, argument: Any) -> bool:
+    """Return whether an argument is a real number: a constant, or one in a register."""
+    kind, *parts = argument
+    if kind in ("input", "number"):
+        type_: Any = node.inputs[1 + parts[0]].type
+        return is_scalar(type_) and not type_.dtype.is_complex
+    number = parts[-1]
+    is_real = kind in ("value", "scalar") and isinstance(number, (bool, int, float))
+    return is_real and (not isinstance(number, int) or -(2**63) <= number < 2**63)
+
+
+@object_lowering("generator_draw", fits=_is_native)
 def _write_draw(op: Operation) -> None:
-    (result,) = op.node.results
-    (generator,), out = op.operands(), op.out
-    interface_offset = _interface_offset() or 0
-    class_ = out.load("ptr", op.field_address(generator, abi.TYPE_OFFSET))
-    is_other_class = out.differs(class_, op.body.objects.reference(np.random.Generator)(out))
+    _Draw(op).write()
 
-    def write_number() -> str:
-        offsets = interface_offset, interface_offset + _NEXT_DOUBLE
-        state, function = (out.load("ptr", op.field_address(generator, offset)) for offset in offsets)
-        return out.new(f"call double {function}(ptr {state})")
 
-    def write_array() -> str:
-        array = op.region.new_array(result.type)
-        data = out.load("ptr", op.field_address(array.ir, abi.DATA))
-        with out.loop("0", str(math.prod(sizes(result.type)))) as i:
-            address = out.gep("double", data, i)
-            out.store("double", write_number(), address)
+class _Draw:
+    """The writer of one draw."""
+
+    def __init__(self, op: Operation) -> None:
+        self._op, self._out = op, op.out
+        self._elements = RegisterWriter(op.region)
+        distribution, self._kind = _distribution(op.node), _class(op.node)
+        assert distribution is not None
+        self._distribution = distribution
+        self._generator = op.region.object(op.node.inputs[0]).ir
+        self._offsets = _offsets(self._kind) or (0, 0)
+        self._given = _arguments(op.node, distribution) or {}
+
+    def write(self) -> None:
+        op, out = self._op, self._out
+        class_ = out.load("ptr", op.field_address(self._generator, abi.TYPE_OFFSET))
+        is_uncommon = out.differs(class_, op.body.objects.reference(self._kind)(out))
+        if self._distribution is _INTEGERS:
+            conditions, write_number = self._integers()
+        else:
+            conditions, write_number = self._floats()
+        for condition in conditions:
+            is_uncommon = out.or_(is_uncommon, out.not_(condition))
+        (result,) = op.node.results
+        op.use_kernel_if(
+            is_uncommon, lambda: [write_number() if is_scalar(result.type) else self._write_array(write_number)]
+        )
+
+    def _write_array(self, write_number: Callable[[], Any]) -> str:
+        out, (result,) = self._out, self._op.node.results
+        type_: Any = result.type
+        ir_type = "i64" if type_.dtype is int64 else "double"
+        array = self._op.region.new_array(type_)
+        data = out.load("ptr", self._op.field_address(array.ir, abi.DATA))
+        with out.loop("0", str(math.prod(sizes(type_)))) as i:
+            address = out.gep(ir_type, data, i)
+            out.store(ir_type, write_number(), address)
         out.store("ptr", "null", array.slot)
         return str(array.ir)
 
-    op.use_kernel_if(is_other_class, lambda: [write_number() if is_scalar(result.type) else write_array()])
+    def _interface(self) -> Any:
+        return self._op.field_address(self._generator, self._offsets[0])
+
+    def _argument(self, name: str, dtype: Any) -> Any:
+        """Return the register of a parameter, or a constant."""
+        if name not in self._given:
+            return self._elements.constant(self._distribution.parameters[name], dtype)
+        kind, *parts = self._given[name]
+        if kind in ("input", "number"):
+            return self._elements.cast(self._op.region.number(self._op.node.inputs[1 + parts[0]]), dtype)
+        return self._elements.constant(parts[-1], dtype)
+
+    def _floats(self) -> tuple[list[Any], Callable[[], Any]]:
+        """Return the conditions on parameters under which native code draws, and the writer of one number."""
+        function, out = self._distribution.function, self._out
+        parameters = {name: self._argument(name, float64) for name in self._distribution.parameters}
+        conditions = [(parameters[name] > 0.0).ir for name in self._distribution.positive]
+        if function == "random_poisson":
+            conditions.append((parameters["lam"] < _MAX_RATE).ir)
+        if function == "random_uniform":
+            parameters["high"] = parameters["high"] - parameters["low"]
+            conditions += [(parameters["high"] > 0.0).ir, (parameters["high"] < math.inf).ir]
+        if function == "polar_normal":
+            return conditions, lambda: self._polar_normal(**parameters)
+        if function == "random_standard_uniform":
+            return conditions, self._uniform
+        result, types = numpy_random.FUNCTIONS[function]
+        registers = [out_parameter.ir for out_parameter in parameters.values()]
+        signature = ", ".join(["ptr", types] if types else ["ptr"])
+        return conditions, lambda: out.call_c(function, result, signature, self._interface(), *registers)
+
+    def _uniform(self) -> Any:
+        """Draw a number from 0 to 1 by the function of the generator's interface."""
+        out, start = self._out, self._offsets[0]
+        state, function = (
+            out.load("ptr", self._op.field_address(self._generator, offset)) for offset in (start, start + _NEXT_DOUBLE)
+        )
+        return out.new(f"call double {function}(ptr {state})")
+
+    def _polar_normal(self, loc: Any = None, scale: Any = None) -> Any:
+        module = self._op.body.module
+        module.declare("log", "double", "double")
+        module.declare("llvm.sqrt.f64", "double", "double")
+        module.constant("polar_normal", f"\n{read('polar_normal', NEXT_DOUBLE=_NEXT_DOUBLE)}", "double", ("ptr",))
+        number = self._out.call("polar_normal", self._op.field_address(self._generator, self._offsets[1]))
+        return number if loc is None else (loc + scale * self._elements.wrap(float64, str(number))).ir
+
+    def _integers(self) -> tuple[list[Any], Callable[[], Any]]:
+        """Return the conditions for integers of a range, and the writer of one integer."""
+        out, first = self._out, self._argument("low", int64)
+        low, high = (first, self._argument("high", int64)) if "high" in self._given else (first * 0, first)
+        last = (high - low - 1).ir
+        masked = int(self._kind is np.random.RandomState)
+        cell = out.alloca("i64")
+
+        def write_number() -> Any:
+            result, types = numpy_random.FUNCTIONS["random_bounded_uint64_fill"]
+            operands = self._interface(), low.ir, last, 1, masked, cell
+            out.call_c("random_bounded_uint64_fill", result, f"ptr, {types}", *operands)
+            return out.load("i64", cell)
+
+        return [(low < high).ir], write_number
 
 
 @functools.cache
-def _interface_offset() -> int | None:
-    """Return the offset of the interface in a Generator, in bytes; None if it is not found."""
-    generator: Any = np.random.default_rng(0)
-    interface = generator.bit_generator.ctypes
+def _offsets(kind: type) -> tuple[int, int] | None:
+    """Return the offsets in a generator of its interface and of the state of normal numbers, in bytes.
+
+    None if the interface is not found. The second offset is 0 for generators without such a state.
+    """
+    generator: Any = np.random.default_rng(0) if kind is np.random.Generator else np.random.RandomState(0)
+    interface = (generator.bit_generator if kind is np.random.Generator else generator._bit_generator).ctypes
     functions = (interface.next_uint64, interface.next_uint32, interface.next_double)
     addresses = [ctypes.cast(function, ctypes.c_void_p).value for function in functions]
     interface_words = [interface.state_address, *addresses]
     words = list((ctypes.c_void_p * (generator.__sizeof__() // 8)).from_address(id(generator)))
-    offsets = [8 * i for i in range(len(words)) if words[i : i + len(interface_words)] == interface_words]
-    return offsets[0] if len(offsets) == 1 else None
+    starts = [8 * i for i in range(len(words)) if words[i : i + len(interface_words)] == interface_words]
+    if len(starts) != 1:
+        return None
+    if kind is np.random.Generator:
+        return starts[0], 0
+    references = [8 * i for i in range(len(words)) if words[i] == id(generator) + starts[0]]
+    return (starts[0], references[0]) if len(references) == 1 else None

@@ -1,0 +1,43 @@
+"""The states of NumPy's random generators: saved before a run that may be undone."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from autoconv.graph.graph import Graph
+from autoconv.ops.python.reversibility import makes_all_generators
+from autoconv.ops.values.generator_types import GENERATOR_TYPES, global_generator
+
+SavedStates = list[tuple[Any, Callable[[], Any]]]
+
+
+def state_saver(graph: Graph) -> Callable[[Iterable[Any]], SavedStates] | None:
+    """Return a function that saves the states of generators before a run of the graph; None if there are none.
+
+    It takes the arguments of the run, and returns pairs of a generator and a function that restores its state. The
+    generators are those among the arguments, and NumPy's global one if the graph draws from it.
+    """
+    if makes_all_generators(graph):
+        return None
+    uses_global = any(node.op.name == "generator_global" for node in graph.walk())
+    constants = [global_generator()] if uses_global else []
+
+    def save(arguments: Iterable[Any]) -> SavedStates:
+        generators = [*constants, *(argument for argument in arguments if type(argument) in GENERATOR_TYPES)]
+        return [(generator, _save_state(generator)) for generator in generators]
+
+    return save
+
+
+def _save_state(generator: Any) -> Callable[[], None]:
+    if type(generator) is np.random.RandomState:
+        return functools.partial(generator.set_state, generator.get_state(legacy=False))
+    bits = generator.bit_generator
+    return functools.partial(setattr, bits, "state", bits.state)
+
+
+__all__ = ["SavedStates", "state_saver"]
