@@ -11,7 +11,7 @@ from autoconv.operators.control import range_warning
 @pytest.fixture(autouse=True)
 def few(monkeypatch):
     monkeypatch.setattr(range_warning, "LONG_RANGE", 20)
-    monkeypatch.setattr(range_warning, "_WARNED", set())
+    monkeypatch.setattr(range_warning, "_WARNED_PLACES", set())
 
 
 def warning_texts(caplog):

@@ -288,9 +288,9 @@ def _has_only_compared_functions(value: Any) -> bool:
     return bool(functions) and all(map(_is_compared_by_parts, functions))
 
 
-def _is_compared_by_parts(value: types.FunctionType) -> bool:
+def _is_compared_by_parts(value: Any) -> bool:
     """Return whether a function is Python's own, or has only code, plain defaults and ignored attributes."""
-    if value.__kwdefaults__ and is_user_code(value):
+    if not isinstance(value, types.FunctionType) or (value.__kwdefaults__ and is_user_code(value)):
         return False
     if not is_user_code(value):
         return True
