@@ -37,10 +37,10 @@ def _load(name: str) -> Any:
             return getattr(import_module("autoconv.keras"), name)
         if name in _MODULE_BY_NAME:
             return getattr(import_module(_MODULE_BY_NAME[name]), name)
-        public = vars(import_module("autoconv._public"))
-    if "__all__" not in public:  # this thread is loading it right now, and imports the module of that name next
+        public_names = vars(import_module("autoconv._public"))
+    if "__all__" not in public_names:  # this thread is loading it right now, and imports the module of that name next
         raise AttributeError(name)
-    globals().update({key: public[key] for key in ("__all__", *public["__all__"]) if key in public})
+    globals().update({key: public_names[key] for key in ("__all__", *public_names["__all__"]) if key in public_names})
     if name not in globals():
         raise AttributeError(import_module("autoconv.tensorflow.absent_names").message("autoconv", name))
     return globals()[name]

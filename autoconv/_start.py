@@ -21,13 +21,13 @@ def leave_current_folder() -> None:
     """
     if not _is_command():
         return
-    here = os.path.realpath(os.curdir)
-    if here == os.path.dirname(os.path.dirname(os.path.realpath(__file__))):
+    current_folder = os.path.realpath(os.curdir)
+    if current_folder == os.path.dirname(os.path.dirname(os.path.realpath(__file__))):
         return
     inherited = os.environ.get("PYTHONPATH", "")
-    leading = (0 if sys.flags.safe_path else 1) + (inherited.count(os.pathsep) + 1 if inherited else 0)
-    entries = [entry for entry in sys.path[:leading] if os.path.realpath(entry or os.curdir) != here]
-    sys.path[:leading] = entries
+    leading_count = (0 if sys.flags.safe_path else 1) + (inherited.count(os.pathsep) + 1 if inherited else 0)
+    leading = sys.path[:leading_count]
+    sys.path[:leading_count] = [entry for entry in leading if os.path.realpath(entry or os.curdir) != current_folder]
 
 
 _is_quiet = False

@@ -73,17 +73,17 @@ class CodeCache:
             self.prune()
 
     def _checksum(self, key: str, code: bytes) -> bytes:
-        digest = hashlib.sha256(f"{self.name}\0{key}\0".encode())
-        digest.update(code)
-        return digest.digest()
+        hash_state = hashlib.sha256(f"{self.name}\0{key}\0".encode())
+        hash_state.update(code)
+        return hash_state.digest()
 
     def prune(self) -> None:
         """Remove the oldest entries until the remaining ones are within the limits."""
         entries = sorted(self._list_files(), key=lambda entry: entry[2], reverse=True)
-        total = 0
+        total_bytes = 0
         for count, (path, size, _) in enumerate(entries):
-            total += size
-            if total > self.byte_limit or count >= self.entry_limit:
+            total_bytes += size
+            if total_bytes > self.byte_limit or count >= self.entry_limit:
                 with contextlib.suppress(OSError):
                     os.unlink(path)
 

@@ -32,11 +32,11 @@ class ConversionCache:
         tag = sys.implementation.cache_tag
         if sys.dont_write_bytecode or not tag or not file.endswith(".py") or not os.path.isfile(file):
             return
-        digest = _digest(
+        options_digest = _digest(
             *(f"{field.name}={_stable_text(getattr(options, field.name))}" for field in fields(options))
         )
         key = hashlib.sha256(converter_key().encode() + data).hexdigest()[:32]
-        stem = f"{Path(file).stem}.autoconv-{tag}-{digest[:8]}-"
+        stem = f"{Path(file).stem}.autoconv-{tag}-{options_digest[:8]}-"
         self.path = Path(importlib.util.cache_from_source(file)).with_name(f"{stem}{key}.json")
 
     def load(self) -> tuple[str, tuple[int, ...], tuple[str, ...]] | None:
@@ -73,8 +73,8 @@ class ConversionCache:
 
     def _remove_stale(self) -> None:
         assert self.path is not None
-        family = self.path.name.rpartition("-")[0]
-        for other in self.path.parent.glob(f"{glob.escape(family)}-*.json"):
+        common_stem = self.path.name.rpartition("-")[0]
+        for other in self.path.parent.glob(f"{glob.escape(common_stem)}-*.json"):
             if other != self.path:
                 with contextlib.suppress(OSError):
                     other.unlink()

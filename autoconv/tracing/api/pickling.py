@@ -146,8 +146,8 @@ def unpack(source: Source) -> types.FunctionType:
         namespace = vars(importlib.import_module(source.module))
     else:
         namespace = {"__builtins__": __builtins__, "__name__": source.module}
-        outer = {name: _unpack_value(value) for name, value in source.globals_used.items()}
-        namespace.update({name: value for name, value in outer.items() if not isinstance(value, NoValue)})
+        globals_of_source = {name: _unpack_value(value) for name, value in source.globals_used.items()}
+        namespace.update({name: value for name, value in globals_of_source.items() if not isinstance(value, NoValue)})
     cells = tuple(map(_make_cell, source.cells))
     function = types.FunctionType(code, namespace, code.co_name, source.defaults, cells)
     function.__kwdefaults__ = source.keyword_defaults
@@ -191,18 +191,18 @@ def _replace_modules(value: Any) -> Any:
     return value
 
 
-def _make_replacer(packing: frozenset[types.FunctionType]) -> Callable[[Any], Any]:
+def _make_replacer(in_progress: frozenset[types.FunctionType]) -> Callable[[Any], Any]:
     """Return the replacement of globals and contents of cells of functions of the main script.
 
-    Modules are stored by name, other functions of the script by source, unless they are in `packing`. Values that may
-    be large, or that a pickle cannot contain, are left out.
+    Modules are stored by name, other functions of the script by source, unless they are in `in_progress`. Values that
+    may be large, or that a pickle cannot contain, are left out.
     """
 
     def replace(value: Any) -> Any:
         is_of_script = isinstance(value, types.FunctionType) and value.__module__ in _MAIN
-        if is_of_script and value not in packing and len(packing) < _MAX_DEPTH:
+        if is_of_script and value not in in_progress and len(in_progress) < _MAX_DEPTH:
             try:
-                return pack(value, _make_replacer(packing | {value}))
+                return pack(value, _make_replacer(in_progress | {value}))
             except AutoconvError:
                 return value
         value = _replace_modules(value)

@@ -96,7 +96,7 @@ class TraceMaker:
 
     def _attempt(self, call: Call) -> ConcreteFunction | State:
         """Make one attempt to trace; return the trace or the next step. It may change the key of the call."""
-        start, start_processor = time.perf_counter(), time.thread_time()
+        start, processor_start = time.perf_counter(), time.thread_time()
         self._attempt_count += 1
         reason = call.why = call.why or self._explanation.why(call, self._cache.by_key)
         traces = self._cache.by_key.get(call.key, ())
@@ -111,7 +111,7 @@ class TraceMaker:
                 self._feedback.specialise(call, request.leaves)
             return State.FIND_TRACE
         except RestartTrace as request:
-            call.restart_seconds += time.thread_time() - start_processor
+            call.restart_seconds += time.thread_time() - processor_start
             return self._bind_again(call, request)
         except MemoryError:
             if not self._contract.runs_plain:
@@ -195,11 +195,11 @@ class TraceMaker:
         Under the contract `function` such a change happens once per trace, and belongs to it.
         """
         traces = [] if self._contract.effects_each_call else self._cache.traces
-        unchanged = [concrete for concrete in traces if not concrete.guards.find_change()]
+        valid_traces = [concrete for concrete in traces if not concrete.guards.find_change()]
         try:
             yield
         finally:
-            for concrete in unchanged:
+            for concrete in valid_traces:
                 concrete.guards.refresh()
 
     def _record_plain(self, call: Call, reason: str, place: Any) -> None:

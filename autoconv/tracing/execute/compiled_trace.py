@@ -100,9 +100,9 @@ class ConcreteFunction(GraphMember):
         key, contract, optimised = self.key, self.contract, self.optimised
         has_identities = contract.python_exceptions
         self._first_equal_positions = first_equal_outputs(self.recorded, optimised) if has_identities else []
-        captured = optimised.parameters[len(self.recorded.parameters) - len(self.captures) :]
+        captured_parameters = optimised.parameters[len(self.recorded.parameters) - len(self.captures) :]
         has_arrays = any(isinstance(capture, np.ndarray) for capture in self.captures)
-        self._returns_captures = has_arrays and bool(aliased_outputs(optimised, captured))
+        self._returns_captures = has_arrays and bool(aliased_outputs(optimised, captured_parameters))
         self._returns_arrays = (
             contract.python_exceptions
             and (arrays or key.memory)
@@ -306,8 +306,8 @@ class ConcreteFunction(GraphMember):
                 tensor = tape_recorders.tensor_for(leaf)
                 inputs.append(ArrayTensor(np.array(leaf)) if tensor is None else tensor)
             elif isinstance(key, (TensorKey, VariableKey, ObjectKey, SpecKey)):
-                plain = isinstance(key, ObjectKey)
-                inputs.append(leaf if plain else leaf.storage if isinstance(leaf, Variable) else to_taped_input(leaf))
+                as_is = isinstance(key, ObjectKey)
+                inputs.append(leaf if as_is else leaf.storage if isinstance(leaf, Variable) else to_taped_input(leaf))
         inputs += [to_taped_input(self._captured_value(c)) if isinstance(c, np.ndarray) else c for c in self.captures]
         if self._differentiable_graph is None:
             try:
@@ -319,11 +319,11 @@ class ConcreteFunction(GraphMember):
         if reason := self._differentiable_graph.refusal(inputs):
             raise NotDifferentiable(reason)
         results = self._differentiable_graph.call(inputs)
-        count = len(self.optimised.outputs)
+        output_count = len(self.optimised.outputs)
         array_positions = [i for i, value in enumerate(self.optimised.parameters) if isinstance(value.type, ArrayType)]
-        for position, result in zip(self._written_positions, results[count:], strict=True):
+        for position, result in zip(self._written_positions, results[output_count:], strict=True):
             arrays[array_positions.index(position)][...] = result._array
-        return rebuild(self.layout, map(self._convert_result, results[:count], self.layout.types()))
+        return rebuild(self.layout, map(self._convert_result, results[:output_count], self.layout.types()))
 
     def _captured_value(self, capture: Any) -> Any:
         if isinstance(capture, np.ndarray) and self._returns_captures:

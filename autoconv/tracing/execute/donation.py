@@ -29,8 +29,8 @@ def find_donated_leaves(key: Key, names: Iterable[str]) -> list[int]:
     result: list[int] = []
     position = 0
     for name, template in key.templates:
-        count = 1 if template is None else template.leaf_count
+        leaf_count = 1 if template is None else template.leaf_count
         if name in names:
-            result += range(position, position + count)
-        position += count
+            result += range(position, position + leaf_count)
+        position += leaf_count
     return result

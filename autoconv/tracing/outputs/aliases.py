@@ -32,8 +32,8 @@ def returns_complex_parts(graph: Graph) -> bool:
 
 
 def _complex_parts(graph: Graph) -> set[Value]:
-    loaded = {result for node in graph.nodes if node.op.name == "array_load" for result in node.results}
-    parts = {node.results[0] for node in graph.nodes if _takes_parts(node) and node.inputs[0] in loaded}
+    loaded_arrays = {result for node in graph.nodes if node.op.name == "array_load" for result in node.results}
+    parts = {node.results[0] for node in graph.nodes if _takes_complex_part(node) and node.inputs[0] in loaded_arrays}
     for node in graph.nodes:
         for region in node.regions:
             positions = aliased_outputs(region, _complex_parts(region))
@@ -49,7 +49,7 @@ def outputs_share_memory(graph: Graph) -> bool:
     origins: dict[Value, list[Value]] = {}
     for value in outputs:
         origins.setdefault(_origin(value), []).append(value)
-    if any(len(views) > 1 and _overlap(origin, views) for origin, views in origins.items()):
+    if any(len(views) > 1 and _may_overlap(origin, views) for origin, views in origins.items()):
         return True
     if not any(node.regions for node in graph.nodes):
         return False
@@ -60,13 +60,13 @@ def outputs_share_memory(graph: Graph) -> bool:
     )
 
 
-def _overlap(origin: Value, views: list[Value]) -> bool:
+def _may_overlap(origin: Value, views: list[Value]) -> bool:
     """Return whether views of an array overlap, tested on an uninitialised array of bytes; true for unknown shapes."""
     shape: Any = origin.shape
     if shape is None or not all(isinstance(size, int) for size in shape) or math.prod(shape) > _MAX_TESTED_ELEMENTS:
         return True
-    base = np.empty(shape, np.int8)
-    view_arrays = [_apply_view(view, origin, base) for view in views]
+    array = np.empty(shape, np.int8)
+    view_arrays = [_apply_view(view, origin, array) for view in views]
     return any(
         first is None or second is None or np.shares_memory(first, second)
         for first, second in itertools.combinations(view_arrays, 2)
@@ -107,7 +107,7 @@ def _origin(value: Value) -> Value:
 def _aliased_results(node: Node, aliases: set[Value]) -> set[int]:
     if node.op.name == "get_item" and not is_basic(node.attributes["spec"]):
         return set()  # advanced indexing copies
-    if node.op.traits.view or node.op.name == "broadcast_to" or _takes_parts(node):
+    if node.op.traits.view or node.op.name == "broadcast_to" or _takes_complex_part(node):
         return set(range(len(node.results))) if node.inputs[0] in aliases else set()
     if node.op.traits.selects:
         return _aliased_region_results(node, node.inputs[1:], aliases, 0)
@@ -116,7 +116,7 @@ def _aliased_results(node: Node, aliases: set[Value]) -> set[int]:
     return set(range(len(node.results))) if node.op.traits.control and aliases & set(node.inputs) else set()
 
 
-def _takes_parts(node: Node) -> bool:
+def _takes_complex_part(node: Node) -> bool:
     type_ = node.inputs[0].type if node.op.name in ("real", "imag") else None
     return isinstance(type_, TensorType) and type_.dtype.is_complex
 

@@ -21,17 +21,17 @@ _KEY_FUNCTIONS = frozenset({"sort", "sorted", "min", "max"})
 def refuse_escapes(graph: Graph, created_functions: Mapping[Value, bool]) -> None:
     """Raise StagingError if one of the created functions is used or returned.
 
-    The dict tells whether each reads values of the trace. A function that reads none may also be a sort key.
+    `created_functions` tells whether each reads values of the trace. One that reads none may also be a sort key.
     """
-    _refuse_tainted_uses(graph, {value for value, reads in created_functions.items() if reads}, _QUERIES)
+    _refuse_tainted_uses(graph, {value for value, reads_trace in created_functions.items() if reads_trace}, _QUERIES)
     _refuse_tainted_uses(graph, set(created_functions), _QUERIES | _KEY_FUNCTIONS)
 
 
 def _refuse_tainted_uses(graph: Graph, functions: set[Value], harmless: frozenset[str]) -> None:
     analysis = _TaintAnalysis(graph, functions, harmless)
-    count = -1
-    while count != len(analysis.tainted):
-        count = len(analysis.tainted)
+    previous_count = -1
+    while previous_count != len(analysis.tainted):
+        previous_count = len(analysis.tainted)
         for node in graph.walk():
             analysis.propagate(node)
     if not analysis.tainted.isdisjoint(graph.outputs):
@@ -80,9 +80,9 @@ class _TaintAnalysis:
 
     def _dict_item(self, node: Node) -> tuple[Value, int] | None:
         """Return the dict and the key of a node that sets or gets an item by a constant key."""
-        sets = node.op.name == "object_apply" and node.attributes["function"] == "setitem"
-        gets = node.op.name == "object_method" and node.attributes["name"] == "get"
-        if not (sets or gets) or len(node.inputs) != 3:
+        sets_item = node.op.name == "object_apply" and node.attributes["function"] == "setitem"
+        gets_item = node.op.name == "object_method" and node.attributes["name"] == "get"
+        if not (sets_item or gets_item) or len(node.inputs) != 3:
             return None
         key = node.inputs[1].node
         if key is None or key.op.name != "object_constant" or type(key.attributes["value"]) is not int:

@@ -32,12 +32,12 @@ _ITEM_READING_METHODS = frozenset({"extend", "extendleft", "join", "update", "un
 
 def find_escaping_containers(graph: Graph) -> list[Any]:
     """Return the containers in the graph's constants, and in the exceptions that it raises, that may escape."""
-    raises = [node for node in graph.walk() if node.op.name == "raise"]
-    raised_containers = [part for node in raises for part in containers_in(_exception_contents(node))]
+    raise_nodes = [node for node in graph.walk() if node.op.name == "raise"]
+    raised_containers = [part for node in raise_nodes for part in containers_in(_exception_contents(node))]
     constants = {
-        node.results[0]: parts
+        node.results[0]: containers
         for node in graph.walk()
-        if node.op.name == "object_constant" and (parts := list(containers_in(node.attributes["value"])))
+        if node.op.name == "object_constant" and (containers := list(containers_in(node.attributes["value"])))
     }
     if not constants:
         return raised_containers
@@ -73,15 +73,16 @@ def _collect_uses(graph: Graph) -> dict[Value, list[tuple[Node, Value | int]]]:
 
 
 def _escapes(
-    value: Value, holds_containers: bool, uses: dict[Value, list[tuple[Node, Value | int]]], returned: set[Value]
+    value: Value, holds_containers: bool, uses: dict[Value, list[tuple[Node, Value | int]]], outputs: set[Value]
 ) -> bool:
+    """Return whether the value may flow into one of the outputs, or into an operation that does not only read it."""
     pending, visited = [value], {value}
     while pending:
         value = pending.pop()
-        if value in returned:
+        if value in outputs:
             return True
         for node, use in uses.get(value, ()):
-            if isinstance(use, int) and not _reads(node, use):
+            if isinstance(use, int) and not _only_reads(node, use):
                 return True
             targets = [use] if isinstance(use, Value) else _forwarded_results(node, holds_containers)
             unseen = [target for target in targets if target not in visited]
@@ -90,7 +91,7 @@ def _escapes(
     return False
 
 
-def _reads(node: Node, position: int) -> bool:
+def _only_reads(node: Node, position: int) -> bool:
     """Return whether the node only reads the operand at that position."""
     if node.op.name == "object_apply":
         return node.attributes["function"] in _READ_ONLY_FUNCTIONS

@@ -25,9 +25,9 @@ def collect_young_garbage() -> Iterator[None]:
 
     Collections are off in the block, which runs no code of the program, so its garbage is still in generation 0.
     """
-    with without_collections() as collects:
+    with without_collections() as was_enabled:
         yield
-    if collects:
+    if was_enabled:
         gc.collect(0)
 
 

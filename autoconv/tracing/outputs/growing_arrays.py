@@ -18,15 +18,15 @@ def refuse_growing_arrays(graph: Graph) -> None:
     An array that nothing reads is refused as well if it may outgrow its inputs. Code for open sizes checks the arrays
     that are read, see `size_limits`.
     """
-    growing = []
+    growing_nodes = []
     for node in graph.walk():
         if is_too_large(node):
             raise RunPlain(f"an array{_line_text(node)} may be larger than memory")
         if may_outgrow(node) or is_too_large(node, MAX_UNREAD_BYTES):
-            growing.append(node)
-    read = read_values(graph) if growing else set()
-    for node in growing:
-        if read.isdisjoint(node.results):
+            growing_nodes.append(node)
+    values_read = read_values(graph) if growing_nodes else set()
+    for node in growing_nodes:
+        if values_read.isdisjoint(node.results):
             raise RunPlain(f"an array{_line_text(node)} that nothing reads may be larger than memory")
 
 
@@ -36,9 +36,9 @@ def read_values(graph: Graph, inputs: Callable[[Node], Sequence[Value]] = read_i
     `inputs` returns those whose elements a node reads.
     """
     unused = set(unused_nodes(graph, "compile"))
-    used = [node for node in graph.walk() if node not in unused]
-    result = {*graph.outputs, *(value for node in used for region in node.regions for value in region.outputs)}
-    for node in reversed(used):
+    used_nodes = [node for node in graph.walk() if node not in unused]
+    result = {*graph.outputs, *(value for node in used_nodes for region in node.regions for value in region.outputs)}
+    for node in reversed(used_nodes):
         has_effect = node.effects.must_run or bool(node.effects & Effects.RAISE)
         if (has_effect and not node.op.traits.allocates) or not result.isdisjoint(node.results):
             result.update(node.inputs if node.regions else inputs(node))

@@ -31,9 +31,9 @@ def join_variants(graph: Graph, layout: Layout) -> tuple[Graph, Layout]:
         return graph, layout
     result = Rewriter(graph, None).run()
     outputs: list[Value] = []
-    joined = _join_layout(result, layout, iter(result.outputs), outputs)
+    joined_layout = _join_layout(result, layout, iter(result.outputs), outputs)
     result.outputs = outputs
-    return result, joined
+    return result, joined_layout
 
 
 def _has_arms(layout: Layout) -> bool:
@@ -97,6 +97,7 @@ def _common_dtype(dtypes: Sequence[DType]) -> DType | None:
 
 
 def _is_exact(value: complex, dtype: DType) -> bool:
+    """Return whether an element of the dtype can equal a Python number of the same kind."""
     if isinstance(value, bool) != dtype.is_bool:
         return False
     try:

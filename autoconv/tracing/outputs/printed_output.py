@@ -24,14 +24,14 @@ class _Stream:
         self.__dict__.update(_autoconv_stream=stream, _autoconv_dropped_counts={})
 
     def write(self, text: str) -> Any:
-        remaining: dict[int, int] = self._autoconv_dropped_counts
+        drop_counts: dict[int, int] = self._autoconv_dropped_counts
         thread = threading.get_ident()
-        count = remaining.get(thread, 0)
-        if not count:
+        drop_count = drop_counts.get(thread, 0)
+        if not drop_count:
             return self._autoconv_stream.write(text)
-        remaining[thread] = max(count - len(text), 0)
-        if count < len(text):
-            self._autoconv_stream.write(text[count:])
+        drop_counts[thread] = max(drop_count - len(text), 0)
+        if drop_count < len(text):
+            self._autoconv_stream.write(text[drop_count:])
         return len(text)
 
     def writelines(self, lines: Any) -> None:
