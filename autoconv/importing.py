@@ -165,8 +165,8 @@ class ImportHook(_Hook):
         file = os.path.realpath(origin)
         if not file.startswith(os.path.join(self.folder, "")):
             return False
-        parts = file[len(self.folder) :].split(os.sep)
-        if "site-packages" in parts or "dist-packages" in parts:
+        path_parts = file[len(self.folder) :].split(os.sep)
+        if "site-packages" in path_parts or "dist-packages" in path_parts:
             return False
         return not any(
             _is_below(library, self.folder) and file.startswith(os.path.join(library, ""))
@@ -294,28 +294,28 @@ class ConvertingLoader(_ConvertingLoaderBase, SourceFileLoader):  # type: ignore
 class ConvertingZipLoader(_ConvertingLoaderBase, importlib.abc.InspectLoader):
     """Loader of a converted module in a zip archive; everything else is delegated to the archive's own loader."""
 
-    def __init__(self, inner: zipimport.zipimporter, hook: ImportHook) -> None:
-        self.inner = inner
+    def __init__(self, archive_loader: zipimport.zipimporter, hook: ImportHook) -> None:
+        self.archive_loader = archive_loader
         self.hook = hook
 
     def __getattr__(self, name: str) -> object:
-        return getattr(self.inner, name)
+        return getattr(self.archive_loader, name)
 
     def get_source(self, fullname: str) -> str | None:
         """Return the user's source from the archive."""
-        return self.inner.get_source(fullname)
+        return self.archive_loader.get_source(fullname)
 
     def is_package(self, fullname: str) -> bool:
         """Return whether the module is a package."""
-        return self.inner.is_package(fullname)
+        return self.archive_loader.is_package(fullname)
 
     def get_code(self, fullname: str) -> CodeType | None:
         """Return the converted module's code; the archive's own code if there is only bytecode."""
-        if self.inner.get_source(fullname) is None:
-            return self.inner.get_code(fullname)
-        file = self.inner.get_filename(fullname)
+        if self.archive_loader.get_source(fullname) is None:
+            return self.archive_loader.get_code(fullname)
+        file = self.archive_loader.get_filename(fullname)
         source_file = file if file.endswith(".py") else file.removesuffix("c")
-        return self.compile_converted(fullname, self.inner.get_data(source_file), source_file)
+        return self.compile_converted(fullname, self.archive_loader.get_data(source_file), source_file)
 
 
 def convert_script(path: Path, hook: ImportHook) -> CodeType:

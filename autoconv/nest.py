@@ -81,8 +81,8 @@ def map_structure(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> A
         )
     for other in structure[1:]:
         assert_same_structure(structure[0], other, check_types, expand)
-    flat = [_flatten(item, expand)[0] for item in structure]
-    return pack_sequence_as(structure[0], [func(*leaves) for leaves in zip(*flat, strict=True)], expand)
+    leaves_of_each = [_flatten(item, expand)[0] for item in structure]
+    return pack_sequence_as(structure[0], [func(*leaves) for leaves in zip(*leaves_of_each, strict=True)], expand)
 
 
 def assert_same_structure(
