@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from autoconv.backends.onnx.nodes import WIDE, NodeWriter
+from autoconv.backends.onnx.nodes import CAST_DTYPES, NodeWriter
 from autoconv.backends.portable.terms import Term
 from autoconv.backends.portable.unfit import GraphUnfit
 from autoconv.graph.dtypes import DType, bool_, float32, int8, int16, int32, int64, uint8, uint16, uint32, uint64
@@ -25,8 +25,8 @@ _FLOAT32_FUNCTIONS = {
 }  # fmt: skip
 _TESTS = {"eq": "Equal", "lt": "Less", "le": "LessOrEqual", "gt": "Greater", "ge": "GreaterOrEqual"}
 _BITCAST_OPSET = 26  # the first version of ONNX's operators that has BitCast
-_UNSIGNED = {int8: uint8, int16: uint16, int32: uint32, int64: uint64}
-_UNSIGNED_BY_SIZE = {dtype.size: dtype for dtype in _UNSIGNED.values()}
+_UNSIGNED_OF_SIGNED = {int8: uint8, int16: uint16, int32: uint32, int64: uint64}
+_UNSIGNED_BY_SIZE = {dtype.size: dtype for dtype in _UNSIGNED_OF_SIGNED.values()}
 
 
 class ElementWriter(NodeWriter):
@@ -62,7 +62,7 @@ class ElementWriter(NodeWriter):
             return self._atan2(x, y)
         if dtype is uint64 and name in ("maximum", "minimum"):
             return self.emit_select(self.emit_comparison("gt" if name == "maximum" else "lt", x, y), x, y)
-        if dtype in WIDE and name in ("maximum", "minimum", "power"):
+        if dtype in CAST_DTYPES and name in ("maximum", "minimum", "power"):
             return self.emit_cast(self.emit_binary(name, self.emit_cast(x, int64), self.emit_cast(y, int64)), dtype)
         return self.emit(_BINARY[name], [x, y], dtype, x.shape)
 
@@ -71,23 +71,23 @@ class ElementWriter(NodeWriter):
         direction = "LEFT" if name == "shift_left" else "RIGHT"
         if x.dtype.is_unsigned:
             return self.emit("BitShift", [x, y], x.dtype, x.shape, direction=direction)
-        unsigned = _UNSIGNED[x.dtype]
+        unsigned = _UNSIGNED_OF_SIGNED[x.dtype]
         if name != "shift_right_arithmetic":
             shifted = self._shift_bits(name, self.emit_cast(x, unsigned), self.emit_cast(y, unsigned))
             return self.emit_cast(shifted, x.dtype)
         is_negative = self.compare("lt", x, 0)
         magnitude = self.emit_cast(self.emit_select(is_negative, ~x, x), unsigned)
         shifted = self._shift_bits(name, magnitude, self.emit_cast(y, unsigned))
-        remainder = self.emit_cast(shifted, x.dtype)
-        return self.emit_select(is_negative, ~remainder, remainder)
+        shifted_magnitude = self.emit_cast(shifted, x.dtype)
+        return self.emit_select(is_negative, ~shifted_magnitude, shifted_magnitude)
 
     def _atan2(self, y: Term, x: Term) -> Term:
         """Compute the angle from the quotient of the smaller and the larger coordinate."""
         magnitude_x, magnitude_y = self.emit_unary("abs", x), self.emit_unary("abs", y)
-        large = self.emit_binary("maximum", magnitude_x, magnitude_y)
-        small = self.emit_binary("minimum", magnitude_x, magnitude_y)
-        both_infinite = large.same(math.inf) & small.same(math.inf)
-        ratio = self.select(both_infinite, 1.0, small / self.select(large.same(0.0), 1.0, large))
+        larger = self.emit_binary("maximum", magnitude_x, magnitude_y)
+        smaller = self.emit_binary("minimum", magnitude_x, magnitude_y)
+        are_both_infinite = larger.same(math.inf) & smaller.same(math.inf)
+        ratio = self.select(are_both_infinite, 1.0, smaller / self.select(larger.same(0.0), 1.0, larger))
         angle = self.libm("atan", ratio)
         angle = self.select(magnitude_y > magnitude_x, math.pi / 2 - angle, angle)
         angle = self.select(self._is_negative(x), math.pi - angle, angle)
@@ -137,16 +137,16 @@ class ElementWriter(NodeWriter):
             return ~self.emit_comparison("eq", x, y)
         if x.dtype.is_bool and test != "eq":
             x, y = self.emit_cast(x, int32), self.emit_cast(y, int32)
-        elif x.dtype in WIDE and x.dtype is not uint64:
+        elif x.dtype in CAST_DTYPES and x.dtype is not uint64:
             x, y = self.emit_cast(x, int64), self.emit_cast(y, int64)
         return self.emit(_TESTS[test], [x, y], bool_, x.shape)
 
     def emit_select(self, condition: Term, x: Term, y: Term) -> Term:
         if x.dtype.is_bool:
             return (condition & x) | (~condition & y)
-        if x.dtype in WIDE and x.dtype is not uint8:
-            wide = self.emit_select(condition, self.emit_cast(x, int64), self.emit_cast(y, int64))
-            return self.emit_cast(wide, x.dtype)
+        if x.dtype in CAST_DTYPES and x.dtype is not uint8:
+            int64_result = self.emit_select(condition, self.emit_cast(x, int64), self.emit_cast(y, int64))
+            return self.emit_cast(int64_result, x.dtype)
         return self.emit("Where", [condition, x, y], x.dtype, x.shape)
 
     def emit_cast(self, x: Term, dtype: DType) -> Term:
@@ -173,20 +173,20 @@ class ElementWriter(NodeWriter):
 
     def _split_bits(self, x: Term, dtype: DType) -> Term:
         """Read the bits of a number as several smaller ones, in a new last dimension, the lowest bits first."""
-        bits, small = self.bitcast(x, _UNSIGNED_BY_SIZE[x.dtype.size]), _UNSIGNED_BY_SIZE[dtype.size]
-        parts = []
+        bits, part_dtype = self.bitcast(x, _UNSIGNED_BY_SIZE[x.dtype.size]), _UNSIGNED_BY_SIZE[dtype.size]
+        part_terms = []
         for i in range(x.dtype.size // dtype.size):
-            part = self.bits("lshr", bits, 8 * dtype.size * i) & small.max
-            parts.append(self.reshape(self.emit_cast(part, small), (*x.shape, 1), [*self.sizes(x), 1]))
-        return self.bitcast(self.concatenate(parts, x.rank), dtype)
+            part = self.bits("lshr", bits, 8 * dtype.size * i) & part_dtype.max
+            part_terms.append(self.reshape(self.emit_cast(part, part_dtype), (*x.shape, 1), [*self.sizes(x), 1]))
+        return self.bitcast(self.concatenate(part_terms, x.rank), dtype)
 
     def _join_bits(self, x: Term, dtype: DType) -> Term:
         """Read the bits of the numbers of the last dimension as one larger number."""
-        small, large = self.bitcast(x, _UNSIGNED_BY_SIZE[x.dtype.size]), _UNSIGNED_BY_SIZE[dtype.size]
+        part_bits, result_dtype = self.bitcast(x, _UNSIGNED_BY_SIZE[x.dtype.size]), _UNSIGNED_BY_SIZE[dtype.size]
         total: Any = None
         for i in range(dtype.size // x.dtype.size):
-            part = self.static_slice(small, x.rank - 1, i, i + 1)
-            number = self.emit_cast(self.reshape(part, x.shape[:-1], self.sizes(x)[:-1]), large)
+            part = self.static_slice(part_bits, x.rank - 1, i, i + 1)
+            number = self.emit_cast(self.reshape(part, x.shape[:-1], self.sizes(x)[:-1]), result_dtype)
             shifted = self.bits("shl", number, 8 * x.dtype.size * i)
             total = shifted if total is None else total | shifted
         return self.bitcast(total, dtype)

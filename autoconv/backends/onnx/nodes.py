@@ -37,8 +37,8 @@ class Block:
     outputs: list[Term] = field(default_factory=list)
 
 
-_ON_BFLOAT16 = ("BitCast", "Cast", "Identity", "Shape")
-WIDE = (int8, int16, uint8, uint16, uint32, uint64)  # dtypes for which ONNX Runtime lacks many kernels
+_BFLOAT16_OPS = ("BitCast", "Cast", "Identity", "Shape")
+CAST_DTYPES = (int8, int16, uint8, uint16, uint32, uint64)  # ONNX Runtime lacks many kernels for these: int64 is used
 
 
 class NodeWriter(Control):
@@ -69,9 +69,9 @@ class NodeWriter(Control):
     def emit(self, op: str, operands: Sequence[Term], dtype: DType, shape: Sequence[Any], **attributes: Any) -> Term:
         if dtype.is_complex or any(x.dtype.is_complex for x in operands):
             raise GraphUnfit(op, "ONNX has no complex numbers")
-        if op not in _ON_BFLOAT16 and bfloat16 in (dtype, *(x.dtype for x in operands)):
-            wide = [self.widen(x) for x in operands]
-            result = self.emit(op, wide, float32 if dtype is bfloat16 else dtype, shape, **attributes)
+        if op not in _BFLOAT16_OPS and bfloat16 in (dtype, *(x.dtype for x in operands)):
+            float32_operands = [self.widen(x) for x in operands]
+            result = self.emit(op, float32_operands, float32 if dtype is bfloat16 else dtype, shape, **attributes)
             return self.emit("Cast", [result], dtype, result.shape, to=dtype) if dtype is bfloat16 else result
         result = self.new_term(dtype, shape)
         self.nodes.append(Record(op, tuple(x.name for x in operands), (result.name,), attributes))
@@ -83,12 +83,12 @@ class NodeWriter(Control):
 
     @contextmanager
     def subgraph(self, inputs: Sequence[Term]) -> Iterator[Block]:
-        block, outer = Block(list(inputs)), self.nodes
+        block, outer_nodes = Block(list(inputs)), self.nodes
         self.nodes = block.nodes
         try:
             yield block
         finally:
-            self.nodes = outer
+            self.nodes = outer_nodes
 
     # ---- elements
 
@@ -110,11 +110,5 @@ class NodeWriter(Control):
     def integers(self, numbers: Sequence[int]) -> Term:
         return self.array(np.array(numbers, np.int64).reshape(len(numbers)), int64)
 
-    # ---- shapes
 
-    # ---- positions, folds, orders, products
-
-    # ---- control
-
-
-__all__ = ["WIDE", "Block", "NodeWriter", "Record"]
+__all__ = ["CAST_DTYPES", "Block", "NodeWriter", "Record"]

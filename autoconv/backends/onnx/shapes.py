@@ -63,9 +63,9 @@ class ShapeWriter(ElementWriter):
             return [self.expand(x, shape) for x in operands]
         return [self._expand_to_open_shape(x, shape, operands) for x in operands]
 
-    def _expand_to_open_shape(self, x: Term, shape: tuple[Any, ...], others: Sequence[Term]) -> Term:
+    def _expand_to_open_shape(self, x: Term, shape: tuple[Any, ...], operands: Sequence[Term]) -> Term:
         """Expand `x` to a shape with open sizes, which are taken from the other operands at run time."""
-        for other in others:
+        for other in operands:
             if other is not x and other.shape != ():
                 x = self.emit("Expand", [x, self.size_vector(other)], x.dtype, shape)
         if x.shape != shape:
@@ -109,8 +109,8 @@ class ShapeWriter(ElementWriter):
         return self._slice(x, axis, self.integers([start]), self.integers([stop]), step, count)
 
     def dynamic_slice(self, x: Term, axis: int, start: Term, size: int) -> Term:
-        first = self.shape_vector([start])
-        return self._slice(x, axis, first, first + size, 1, size)
+        start_vector = self.shape_vector([start])
+        return self._slice(x, axis, start_vector, start_vector + size, 1, size)
 
     def open_slice(self, x: Term, axis: int, start: Any, stop: Any, step: Any) -> Term | None:
         if not (step is None or (isinstance(step, int) and step)):
@@ -119,11 +119,11 @@ class ShapeWriter(ElementWriter):
         if is_backward and not (start is None or (isinstance(start, int) and start >= 0)):
             return None  # a start before the first element is the first element in ONNX, but no element in Python
         defaults = (2**63 - 1, _BEFORE_FIRST) if is_backward else (0, 2**63 - 1)
-        first, end = (
+        start_vector, stop_vector = (
             self.integers([default]) if bound is None else self.shape_vector([bound])
             for bound, default in zip((start, stop), defaults, strict=True)
         )
-        return self._slice(x, axis, first, end, 1 if step is None else step, None)
+        return self._slice(x, axis, start_vector, stop_vector, 1 if step is None else step, None)
 
     def open_stack(self, list_term: ListTerm) -> Term:
         return self.open_slice(list_term.buffer, 0, None, self.cast(list_term.length, int64), None)  # type: ignore[return-value]

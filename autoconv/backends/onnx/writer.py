@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from autoconv.backends.onnx.nodes import WIDE, Block, Record
+from autoconv.backends.onnx.nodes import CAST_DTYPES, Block, Record
 from autoconv.backends.onnx.shapes import ShapeWriter
 from autoconv.backends.portable.terms import Term
 from autoconv.backends.portable.unfit import GraphUnfit
@@ -16,22 +16,19 @@ _REDUCTIONS = {"add": "ReduceSum", "multiply": "ReduceProd", "maximum": "ReduceM
 
 
 class Writer(ShapeWriter):
-    """The nodes of a graph.
-
-    `word` is the error word: 0, or the number of the location that failed first (see `locations`).
-    """
+    """The nodes of a graph. The error word is 0, or the number of the first failure's location in `locations`."""
 
     def gather_nd(self, x: Term, indices: Term) -> Term:
         shape = (*indices.shape[:-1], *x.shape[indices.shape[-1] :])
         return self.emit("GatherND", [x, self.cast(indices, int64)], x.dtype, shape)
 
     def scatter_nd(self, base: Term, indices: Term, updates: Term, combine: str | None) -> Term:
-        depth = indices.shape[-1]
-        shape = (*indices.shape[:-1], *base.shape[depth:])
-        updates = self.expand(updates, shape, [*self.sizes(indices)[:-1], *self.sizes(base)[depth:]])
+        indexed_rank = indices.shape[-1]
+        shape = (*indices.shape[:-1], *base.shape[indexed_rank:])
+        updates = self.expand(updates, shape, [*self.sizes(indices)[:-1], *self.sizes(base)[indexed_rank:]])
         if base.dtype.is_bool and combine is not None:
-            wide = self.scatter_nd(self.emit_cast(base, int32), indices, self.emit_cast(updates, int32), "maximum")
-            return self.cast(wide, bool_)
+            result = self.scatter_nd(self.emit_cast(base, int32), indices, self.emit_cast(updates, int32), "maximum")
+            return self.cast(result, bool_)
         reduction = {None: "none", "add": "add", "multiply": "mul", "maximum": "max", "minimum": "min"}[combine]
         operands = [base, self.cast(indices, int64), updates]
         return self.emit("ScatterND", operands, base.dtype, base.shape, reduction=reduction)
@@ -59,10 +56,10 @@ class Writer(ShapeWriter):
         if start.constant_value is not None:
             return start
         full_size, size = (self.cast(n, int64) if isinstance(n, Term) else n for n in (full_size, size))
-        last = full_size - size
-        if isinstance(last, int):
-            last = self.constant(last, int64)
-        return self.binary("maximum", self.binary("minimum", start, last), self.constant(0, int64))
+        last_start = full_size - size
+        if isinstance(last_start, int):
+            last_start = self.constant(last_start, int64)
+        return self.binary("maximum", self.binary("minimum", start, last_start), self.constant(0, int64))
 
     def reduce(self, x: Term, axes: Sequence[int], op: str, start: Any) -> Term:
         if not axes:
@@ -73,7 +70,7 @@ class Writer(ShapeWriter):
             return self.cast(self.reduce(self.emit_cast(x, int32), axes, op, 0 if op == "maximum" else 1), bool_)
         if x.dtype is uint64 and op in ("maximum", "minimum"):
             return self.emit_cast(self.reduce(self._to_signed_order(x), axes, op, start), uint64) ^ 2**63
-        if x.dtype in WIDE:
+        if x.dtype in CAST_DTYPES:
             return self.emit_cast(self.reduce(self.emit_cast(x, int64), axes, op, start), x.dtype)
         if x.dtype.is_integer and op == "add":
             return self._integer_sum(x, axes)
@@ -124,7 +121,7 @@ class Writer(ShapeWriter):
         if x.dtype is uint64:
             values, positions = self.sort(self._to_signed_order(x), axis, descending)
             return self.emit_cast(values, uint64) ^ 2**63, positions
-        if x.dtype in (*WIDE, bool_):
+        if x.dtype in (*CAST_DTYPES, bool_):
             values, positions = self.sort(self.emit_cast(x, int64), axis, descending)
             return self.cast(values, x.dtype), positions
         if x.dtype is bfloat16:
@@ -139,7 +136,7 @@ class Writer(ShapeWriter):
     def find_distinct(self, x: Term) -> list[Term]:
         if x.dtype.is_floating:
             self.fail(self.is_nan(x))  # the runtime has no order for nan
-        if x.dtype in (*WIDE, bool_, int32, bfloat16):
+        if x.dtype in (*CAST_DTYPES, bool_, int32, bfloat16):
             wide = self.widen(x) if x.dtype is bfloat16 else self.cast(x, int64)
             values, *positions_and_counts = self.find_distinct(wide)
             return [self.cast(values, x.dtype), *positions_and_counts]
@@ -154,36 +151,36 @@ class Writer(ShapeWriter):
         y_axes: Sequence[int],
     ) -> Term:
         """Transpose and reshape the operands to stacks of matrices, and multiply these."""
-        if x.dtype in (*WIDE, bool_):
-            wide = self.dot(self.emit_cast(x, int64), self.emit_cast(y, int64), x_batch, y_batch, x_axes, y_axes)
-            return self.cast(wide, x.dtype)
-        x_free = [a for a in range(x.rank) if a not in (*x_batch, *x_axes)]
-        y_free = [a for a in range(y.rank) if a not in (*y_batch, *y_axes)]
-        left = self._matrices(x, x_batch, x_free, x_axes)
-        right = self._matrices(y, y_batch, y_axes, y_free)
-        shape = [x.shape[a] for a in (*x_batch, *x_free)] + [y.shape[a] for a in y_free]
-        product = self.emit("MatMul", [left, right], x.dtype, (*left.shape[:-1], right.shape[-1]))
+        if x.dtype in (*CAST_DTYPES, bool_):
+            result = self.dot(self.emit_cast(x, int64), self.emit_cast(y, int64), x_batch, y_batch, x_axes, y_axes)
+            return self.cast(result, x.dtype)
+        x_other_axes = [a for a in range(x.rank) if a not in (*x_batch, *x_axes)]
+        y_other_axes = [a for a in range(y.rank) if a not in (*y_batch, *y_axes)]
+        x_matrices = self._as_matrices(x, x_batch, x_other_axes, x_axes)
+        y_matrices = self._as_matrices(y, y_batch, y_axes, y_other_axes)
+        shape = [x.shape[a] for a in (*x_batch, *x_other_axes)] + [y.shape[a] for a in y_other_axes]
+        product = self.emit("MatMul", [x_matrices, y_matrices], x.dtype, (*x_matrices.shape[:-1], y_matrices.shape[-1]))
         if product.shape == tuple(shape):
             return product
         x_sizes, y_sizes = self.sizes(x), self.sizes(y)
-        sizes = [x_sizes[a] for a in (*x_batch, *x_free)] + [y_sizes[a] for a in y_free]
+        sizes = [x_sizes[a] for a in (*x_batch, *x_other_axes)] + [y_sizes[a] for a in y_other_axes]
         return self.reshape(product, shape, sizes)
 
-    def _matrices(self, x: Term, batch: Sequence[int], rows: Sequence[int], columns: Sequence[int]) -> Term:
+    def _as_matrices(self, x: Term, batch: Sequence[int], rows: Sequence[int], columns: Sequence[int]) -> Term:
         transposed = self.transpose(x, [*batch, *rows, *columns])
         if len(rows) == 1 and len(columns) == 1:
             return transposed
         sizes = self.sizes(x)
-        flat_shape: list[Any] = [x.shape[a] for a in batch]
-        flat_sizes: list[Any] = [sizes[a] for a in batch]
+        stack_shape: list[Any] = [x.shape[a] for a in batch]
+        stack_sizes: list[Any] = [sizes[a] for a in batch]
         for group in (rows, columns):
             static_sizes = [x.shape[a] for a in group]
-            flat_shape.append(math.prod(static_sizes) if all(isinstance(size, int) for size in static_sizes) else None)
+            stack_shape.append(math.prod(static_sizes) if all(isinstance(size, int) for size in static_sizes) else None)
             total: Any = 1
             for a in group:
                 total = total * sizes[a]
-            flat_sizes.append(total)
-        return self.reshape(transposed, flat_shape, flat_sizes)
+            stack_sizes.append(total)
+        return self.reshape(transposed, stack_shape, stack_sizes)
 
     def error_word_or_zero(self, word: Term | None) -> Term:
         return word if word is not None else self.constant(0, int32)

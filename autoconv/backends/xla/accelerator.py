@@ -14,30 +14,30 @@ from autoconv.graph.graph import Graph
 from autoconv.graph.text import to_text
 from autoconv.graph.types import TensorType, Type
 
-_MOST_GRAPHS = 1024  # graphs whose code is kept
+_MAX_GRAPHS = 1024  # graphs whose code is kept
 
 
 class Accelerator:
-    """A device of XLA's. What it computes stays in its memory until it is fetched."""
+    """A device of XLA's. Results stay in the device's memory until they are fetched."""
 
     def __init__(self, backend: XlaBackend) -> None:
         self._backend = backend
         self._compiled: dict[str, CompiledGraph] = {}
 
     def compile(self, graph: object) -> Callable[[Sequence[Any]], list[Any]]:
-        """Return what runs a graph there, or natively where it has no form for XLA."""
+        """Return a function that runs a graph on the device, or natively if the graph has no form for XLA."""
         assert isinstance(graph, Graph)
         text = to_text(graph)
         compiled = self._compiled.get(text)
         if compiled is None:
             compiled = self._backend.compile(graph)
-            if len(self._compiled) < _MOST_GRAPHS and "<opaque" not in text:
+            if len(self._compiled) < _MAX_GRAPHS and "<opaque" not in text:
                 self._compiled[text] = compiled
         types = [value.type for value in graph.outputs]
 
         def run(arguments: Sequence[Any]) -> list[Any]:
             if isinstance(compiled, XlaGraph):
-                results = compiled.run(arguments, True)
+                results = compiled.run(arguments, keep_on_device=True)
             else:
                 results = compiled([x.fetch() if isinstance(x, DeviceArray) else x for x in arguments])
             return [_as_device_array(value, type_) for value, type_ in zip(results, types, strict=True)]

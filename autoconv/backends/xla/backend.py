@@ -1,7 +1,7 @@
 """The backend `xla`: graphs go through StableHLO to XLA; what has no form there runs natively.
 
 Each shape has code of its own. An error word other than 0 means that an op failed, or met operands that its rule leaves
-to the kernel: the native code then runs the same call, and answers or raises at the program's line.
+to the kernel: the native code then runs the same call, and gives the results or raises at the program's line.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from autoconv.backends.xla.executable import DeviceArray, Executable
 from autoconv.graph.graph import Graph, Node, Span
 from autoconv.graph.types import ArrayType, ResourceType, Symbol
 
-MOST_VALUES = 16  # compilations for values of integers that sizes depend on
+MAX_VARIANTS = 16  # compilations for values of integers that sizes depend on
 _Variant = tuple[Module, Executable]
 
 
@@ -94,14 +94,14 @@ class XlaGraph:
         if error_word:
             return None
         if module.written:
-            _write(arguments, module, results)
+            _write_contents(arguments, module, results)
         if module.parts:
             return [_shared_result(part, arguments, results) for part in module.parts]
         return results[: module.results] if module.written else results
 
     def _find_variant(self, values: tuple[int, ...]) -> _Variant | None:
         """Return the code for these values of integers; None where there is none."""
-        if values not in self._variants and len(self._variants) < MOST_VALUES:
+        if values not in self._variants and len(self._variants) < MAX_VARIANTS:
             try:
                 self._variants[values] = self._compile_variant(dict(zip(self._size_parameters, values, strict=True)))
             except GraphUnfit as error:
@@ -140,7 +140,7 @@ def _shared_result(part: Part | ChosenPart, arguments: Sequence[Any], results: S
     return array
 
 
-def _write(arguments: Sequence[Any], module: Module, results: Sequence[Any]) -> None:
+def _write_contents(arguments: Sequence[Any], module: Module, results: Sequence[Any]) -> None:
     """Store new contents in arrays and variables; donated arrays already have theirs."""
     for position, value in zip(module.written, results[module.results :], strict=False):
         target = arguments[position]
@@ -151,8 +151,8 @@ def _write(arguments: Sequence[Any], module: Module, results: Sequence[Any]) -> 
             target[...] = array
 
 
-class _ShapeByShape:
-    """XLA has no code for any size: each shape is compiled."""
+class _NoSymbolicCode:
+    """Queries about code for open sizes, which XLA does not have: each shape is compiled."""
 
     def sizes(self, graph: Graph, needs: Sequence[Symbol]) -> OpenSizes:
         raise ValueError("XLA compiles each shape")
@@ -172,7 +172,7 @@ class XlaBackend:
 
     name = "xla"
     library = None
-    symbolic: SymbolicCode | None = _ShapeByShape()
+    symbolic: SymbolicCode | None = _NoSymbolicCode()
 
     def __init__(self, native: Backend, device: str = "") -> None:
         if not is_installed():
@@ -184,7 +184,7 @@ class XlaBackend:
         try:
             return XlaGraph(graph, form, lambda: self._native.compile(graph, None, pool), place(self._device))
         except GraphUnfit as error:
-            return _WithReason(self._native.compile(graph, form, pool), f"not by XLA: {error}")
+            return _GraphWithNote(self._native.compile(graph, form, pool), f"not by XLA: {error}")
 
     def describe(self, graph: Graph) -> list[str]:
         try:
@@ -208,8 +208,8 @@ class XlaBackend:
         return self._native.can_dispatch(counters, entries)
 
 
-class _WithReason:
-    """Native code, with the reason why XLA has none."""
+class _GraphWithNote:
+    """Native code of a graph, with a note on why XLA has none."""
 
     def __init__(self, code: CompiledGraph, note: str) -> None:
         self._code = code

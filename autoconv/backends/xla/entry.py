@@ -29,7 +29,7 @@ from autoconv.graph.graph import Graph, Value
 from autoconv.graph.types import ArrayType, TensorType
 
 Run = Callable[[Sequence[Any]], list[Any] | None]
-_PAIR_LIMIT = 28  # of arrays that must not overlap
+_PAIR_LIMIT = 28  # most pairs of arrays that are tested for an overlap in each call
 _PYTHON_TYPES: dict[str, type] = {"b": bool, "i": int, "f": float}
 
 
@@ -44,37 +44,38 @@ def make_entry(graph: Graph, form: CallForm, run: Run) -> Callable[..., Any] | N
     """
     try:
         readers = [_argument_reader(form, graph, i) for i in range(len(form.parameters))]
-        build = _builder(form.result, graph, form.tensor_class)
-        guards = [check for guard in form.guards for check in _checks(guard)]
+        build = _result_builder(form.result, graph, form.tensor_class)
+        guards = [check for guard in form.guards for check in _guard_checks(guard)]
         if form.donated or any(type(value) is float for _, value in form.fixed_arguments):
             return None
     except _NoEntry:
         return None
     fixed = dict(form.fixed_arguments)
     positions = [i for i in range(len(form.parameters) + len(fixed)) if i not in fixed]
-    given_readers = [
+    varying_readers = [
         read for read, kind in zip(readers, form.parameters, strict=True) if not isinstance(kind, Captured)
     ]  # fmt: skip
     fixed_items = list(fixed.items())
     captured = [parameter.value for parameter in form.parameters if isinstance(parameter, Captured)]
-    count, pairs, busy = len(given_readers) + len(fixed), list(zip(positions, given_readers, strict=False)), form.busy
+    argument_count, busy = len(varying_readers) + len(fixed), form.busy
+    positions_and_readers = list(zip(positions, varying_readers, strict=False))
     memory_positions = [i for i, value in enumerate(graph.parameters) if isinstance(value.type, ArrayType)]
     memory_pairs = list(itertools.combinations(memory_positions, 2))
     if len(memory_pairs) > _PAIR_LIMIT:
         return None
 
-    def entry(*given: Any) -> Any:
-        if len(given) != count or busy.value:
+    def entry(*call_arguments: Any) -> Any:
+        if len(call_arguments) != argument_count or busy.value:
             return NotImplemented
         for i, value in fixed_items:
-            if type(given[i]) is not type(value) or given[i] != value:
+            if type(call_arguments[i]) is not type(value) or call_arguments[i] != value:
                 return NotImplemented
         for check in guards:
             if not check():
                 return NotImplemented
         arguments = []
-        for i, read_argument in pairs:
-            argument = read_argument(given[i])
+        for i, read_argument in positions_and_readers:
+            argument = read_argument(call_arguments[i])
             if argument is None:
                 return NotImplemented
             arguments.append(argument)
@@ -92,26 +93,26 @@ def make_entry(graph: Graph, form: CallForm, run: Run) -> Callable[..., Any] | N
 
 
 def _argument_reader(form: CallForm, graph: Graph, position: int) -> Callable[[Any], Any]:
-    """Return a function that gives the graph's argument for a user's, or None where it does not fit."""
-    kind, type_ = form.parameters[position], graph.parameters[position].type
-    if isinstance(kind, Captured):
+    """Return a function from the user's argument to the graph's; None stands for one that does not fit."""
+    parameter_form, type_ = form.parameters[position], graph.parameters[position].type
+    if isinstance(parameter_form, Captured):
         return lambda argument: argument
-    if not isinstance(kind, str) or not isinstance(type_, (TensorType, ArrayType)) or type_.dtype.is_string:
+    if not isinstance(parameter_form, str) or not isinstance(type_, (TensorType, ArrayType)) or type_.dtype.is_string:
         raise _NoEntry
     dtype, shape = np.dtype(type_.dtype.numpy), type_.shape
-    if kind == "number":
+    if parameter_form == "number":
         return _number_reader(dtype)
-    if kind == "array":
+    if parameter_form == "array":
         return lambda argument: (
             argument if type(argument) is np.ndarray and argument.dtype == dtype and argument.shape == shape else None
         )
-    if kind == "memory":
+    if parameter_form == "memory":
         return _memory_reader(type_)
     tensor_class: Any = form.tensor_class
-    weak = form.weak[sum(kind_of_other == "tensor" for kind_of_other in form.parameters[:position])]
+    is_weak = form.weak[sum(other_form == "tensor" for other_form in form.parameters[:position])]
 
     def read_tensor(argument: Any) -> Any:
-        if type(argument) is not tensor_class or argument._weak is not weak:
+        if type(argument) is not tensor_class or argument._weak is not is_weak:
             return None
         array = argument._array
         return array if array.dtype == dtype and array.shape == shape else None
@@ -123,9 +124,9 @@ def _number_reader(dtype: np.dtype) -> Callable[[Any], Any]:
     python_type = _PYTHON_TYPES.get(dtype.kind)
     if python_type is None:
         raise _NoEntry
-    least, most = -(2**63), 2**63 - 1
+    min_int, max_int = -(2**63), 2**63 - 1
     if python_type is int:
-        return lambda argument: argument if type(argument) is int and least <= argument <= most else None
+        return lambda argument: argument if type(argument) is int and min_int <= argument <= max_int else None
     return lambda argument: argument if type(argument) is python_type else None
 
 
@@ -135,32 +136,33 @@ def _memory_reader(type_: TensorType | ArrayType) -> Callable[[Any], Any]:
     dtype, shape = np.dtype(type_.dtype.numpy), type_.shape
 
     def read_memory(argument: Any) -> Any:
-        fits = type(argument) is np.ndarray and argument.dtype == dtype and argument.shape == shape
-        return argument if fits and argument.flags.carray else None
+        is_match = type(argument) is np.ndarray and argument.dtype == dtype and argument.shape == shape
+        return argument if is_match and argument.flags.carray else None
 
     return read_memory
 
 
-def _checks(guard: Guard) -> list[Callable[[], bool]]:
+def _guard_checks(guard: Guard) -> list[Callable[[], bool]]:
     """Return the conditions of a guard."""
     value = guard.value
     result: list[Callable[[], bool]] = []
     if isinstance(guard, CellGuard):
         cell = guard.cell
 
-        def holds() -> bool:
+        def is_unchanged() -> bool:
             try:
                 return cell.cell_contents is value
             except ValueError:
                 return False
 
-        result.append(holds)
+        result.append(is_unchanged)
     else:
         read, name = guard.namespace.get, guard.name
         result.append(lambda: read(name, ABSENT) is value)
     for offset, expected in guard.fields:
-        word, wanted = ctypes.c_void_p.from_address(id(value) + offset), None if expected is None else id(expected)
-        result.append(lambda word=word, wanted=wanted: word.value == wanted)  # type: ignore[misc]
+        word = ctypes.c_void_p.from_address(id(value) + offset)
+        address = None if expected is None else id(expected)
+        result.append(lambda word=word, address=address: word.value == address)  # type: ignore[misc]
     if guard.empty_dict is not None:
         result.append(lambda empty=guard.empty_dict: not empty)  # type: ignore[misc]
     return result
@@ -169,23 +171,23 @@ def _checks(guard: Guard) -> list[Callable[[], bool]]:
 # ---- results
 
 
-def _builder(form: ResultForm, graph: Graph, tensor_class: type) -> Callable[[Sequence[Any]], Any]:
+def _result_builder(form: ResultForm, graph: Graph, tensor_class: type) -> Callable[[Sequence[Any]], Any]:
     """Return a function that builds the user's result from the graph's."""
     if isinstance(form, ConstantResult):
         return lambda results: form.value
     if isinstance(form, OutputResult):
         return _output_builder(form, graph.outputs[form.position], tensor_class)
     if isinstance(form, ContainerResult):
-        parts = [_builder(part, graph, tensor_class) for part in form.parts]
+        parts = [_result_builder(part, graph, tensor_class) for part in form.parts]
         if form.container_type is dict:
             keys = form.keys or ()
             return lambda results: {key: part(results) for key, part in zip(keys, parts, strict=True)}
-        kind = form.container_type
-        return lambda results: kind([part(results) for part in parts])
+        container_type = form.container_type
+        return lambda results: container_type([part(results) for part in parts])
     if isinstance(form, CalledResult):
-        function, parts = form.function, [_builder(part, graph, tensor_class) for part in form.parts]
+        function, parts = form.function, [_result_builder(part, graph, tensor_class) for part in form.parts]
         return lambda results: function(*[part(results) for part in parts])
-    arms = [_builder(arm, graph, tensor_class) for arm in form.arms]
+    arms = [_result_builder(arm, graph, tensor_class) for arm in form.arms]
     return lambda results: arms[int(results[form.tag_position])](results)
 
 
