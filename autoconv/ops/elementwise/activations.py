@@ -68,14 +68,14 @@ def _leaky_relu_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any,
 
 
 def _axis_rule(name: str) -> Callable[..., TensorType]:
-    floating = floating_rule(name, complex_too=False)
+    floating_type = floating_rule(name, complex_too=False)
 
     def rule(x: TensorType, *, axis: int, **_: Any) -> TensorType:
         if x.shape is not None:
             if not x.shape:
                 raise ValueError(f"{name} takes a tensor of at least one dimension, found a scalar")
             normalised_axis(axis, len(x.shape))
-        return floating(x)
+        return floating_type(x)
 
     return rule
 
@@ -87,8 +87,8 @@ def _subtract_maximum(x: Any, axis: int) -> Any:
 
 
 def _softmax(x: Any, *, axis: int) -> Any:
-    powers = np.exp(_subtract_maximum(x, axis))
-    return np.divide(powers, np.sum(powers, axis=axis, keepdims=True, dtype=x.dtype))
+    exponentials = np.exp(_subtract_maximum(x, axis))
+    return np.divide(exponentials, np.sum(exponentials, axis=axis, keepdims=True, dtype=x.dtype))
 
 
 def _softmax_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:

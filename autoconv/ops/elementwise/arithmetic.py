@@ -24,7 +24,7 @@ _J = np.array([2, 3, -4], np.int64)
 _QUOTIENT_SAMPLES = (sample(_X + 0.1, _Y), sample(_I, _J), sample(_I > 0, _J > 0))
 
 
-def _binary(name: str, graphdef: str, kernel: Callable[..., Any], gradient: Any, **facts: Any) -> Op:
+def _define_binary(name: str, graphdef: str, kernel: Callable[..., Any], gradient: Any, **facts: Any) -> Op:
     samples, result = facts.pop("samples", (sample(_X, _Y), sample(_I, _J))), facts.pop("result", broadcast)
     return define(
         name=name, graphdef=graphdef, result=result, kernel=quiet(kernel), gradient=gradient, unify="all",
@@ -41,7 +41,7 @@ def quiet(kernel: Callable[..., Any]) -> Callable[..., Any]:
     """
 
     @functools.wraps(kernel, assigned=(), updated=())
-    def run(*inputs: Any, **attributes: Any) -> Any:
+    def quiet_kernel(*inputs: Any, **attributes: Any) -> Any:
         try:
             with np.errstate(all="call", under="ignore", call=note_error):
                 result = kernel(*inputs, **attributes)
@@ -54,8 +54,8 @@ def quiet(kernel: Callable[..., Any]) -> Callable[..., Any]:
             shapes = " vs. ".join(f"[{','.join(map(str, np.shape(x)))}]" for x in inputs)
             raise InvalidArgumentError(f"Incompatible shapes: {shapes}").with_plain_error(error) from None
 
-    run.__name__ = getattr(kernel, "__name__", "kernel")
-    return run
+    quiet_kernel.__name__ = getattr(kernel, "__name__", "kernel")
+    return quiet_kernel
 
 
 _THREADS_WITH_ERRORS: set[int] = set()
@@ -104,8 +104,8 @@ def _multiply_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, a
 
 def _divide_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
     (ct,), (x, y), (z,) = cotangents, inputs, results
-    by_y = b.divide(ct, conjugate(b, y))
-    return unbroadcast(b, by_y, x), unbroadcast(b, b.negative(b.multiply(by_y, conjugate(b, z))), y)
+    ct_over_y = b.divide(ct, conjugate(b, y))
+    return unbroadcast(b, ct_over_y, x), unbroadcast(b, b.negative(b.multiply(ct_over_y, conjugate(b, z))), y)
 
 
 def _modulo_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
@@ -117,13 +117,15 @@ def _negative_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, a
     return (b.negative(cotangents[0]),)
 
 
-add = _binary("add", "AddV2", _concatenate_strings_or_add, _add_gradient, commutative=True, identity=0)
-subtract = _binary("subtract", "Sub", np.subtract, _subtract_gradient)
-multiply = _binary("multiply", "Mul", np.multiply, _multiply_gradient, commutative=True, identity=1)
-floor_divide = _binary(
+add = _define_binary("add", "AddV2", _concatenate_strings_or_add, _add_gradient, commutative=True, identity=0)
+subtract = _define_binary("subtract", "Sub", np.subtract, _subtract_gradient)
+multiply = _define_binary("multiply", "Mul", np.multiply, _multiply_gradient, commutative=True, identity=1)
+floor_divide = _define_binary(
     "floor_divide", "FloorDiv", np.floor_divide, no_cotangents, samples=_QUOTIENT_SAMPLES, result=_quotient_type
 )
-modulo = _binary("modulo", "FloorMod", np.mod, _modulo_gradient, samples=_QUOTIENT_SAMPLES, result=_quotient_type)
+modulo = _define_binary(
+    "modulo", "FloorMod", np.mod, _modulo_gradient, samples=_QUOTIENT_SAMPLES, result=_quotient_type
+)
 
 
 def _divide_type(x: TensorType, y: TensorType, **_: Any) -> TensorType:

@@ -24,9 +24,9 @@ def _define(name: str, graphdef: str, rule: Rule, derivative: Derivative, *sampl
 
 def _quotient_by_x(b: Builder, x: Any, y: Any) -> Any:
     """Return y / x, where y is x/2 next to 0."""
-    zero = b.equal(x, b.zeros_like(x))
+    is_zero = b.equal(x, b.zeros_like(x))
     half = b.multiply(b.ones_like(x), 0.5)
-    return b.select(zero, half, b.divide(y, b.select(zero, half, x)))
+    return b.select(is_zero, half, b.divide(y, b.select(is_zero, half, x)))
 
 
 def _i1_slope(b: Builder, x: Any, y: Any) -> Any:

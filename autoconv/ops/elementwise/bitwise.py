@@ -18,11 +18,11 @@ _P = (np.array([True, False]), np.array([[True], [False]]))
 _BYTES = (np.array([129, 3], np.uint8), np.array([1, 7], np.uint8))
 
 
-def _bits(name: str, graphdef: str, kernel: Callable[..., Any], bools: bool = True, **facts: Any) -> Op:
+def _define_bitwise(name: str, graphdef: str, kernel: Callable[..., Any], takes_bools: bool = True, **facts: Any) -> Op:
     def result(*types: TensorType, **_: Any) -> TensorType:
         for type_ in types:
-            if not (type_.dtype.is_integer or (bools and type_.dtype.is_bool)):
-                requirement = "integer or bool" if bools else "integer"
+            if not (type_.dtype.is_integer or (takes_bools and type_.dtype.is_bool)):
+                requirement = "integer or bool" if takes_bools else "integer"
                 raise TypeError(f"{name} takes {requirement} tensors, found {type_.dtype.name}")
         return broadcast(*types)
 
@@ -33,13 +33,13 @@ def _bits(name: str, graphdef: str, kernel: Callable[..., Any], bools: bool = Tr
 
 
 _SAMPLES = (sample(_I, _J), sample(*_P), sample(*_BYTES))
-_SHIFTS = (sample(_I, np.array([[2], [0]], np.int32)), sample(*_BYTES))
+_SHIFT_SAMPLES = (sample(_I, np.array([[2], [0]], np.int32)), sample(*_BYTES))
 
-bitwise_and = _bits("bitwise_and", "BitwiseAnd", np.bitwise_and, commutative=True, samples=_SAMPLES)
-bitwise_or = _bits("bitwise_or", "BitwiseOr", np.bitwise_or, commutative=True, identity=0, samples=_SAMPLES)
-bitwise_xor = _bits(
+bitwise_and = _define_bitwise("bitwise_and", "BitwiseAnd", np.bitwise_and, commutative=True, samples=_SAMPLES)
+bitwise_or = _define_bitwise("bitwise_or", "BitwiseOr", np.bitwise_or, commutative=True, identity=0, samples=_SAMPLES)
+bitwise_xor = _define_bitwise(
     "bitwise_xor", "BitwiseXor", np.bitwise_xor, commutative=True, identity=0, samples=_SAMPLES
 )
-invert = _bits("invert", "Invert", np.invert, samples=(sample(_I), sample(_P[0])))
-left_shift = _bits("left_shift", "LeftShift", np.left_shift, False, identity=0, samples=_SHIFTS)
-right_shift = _bits("right_shift", "RightShift", np.right_shift, False, identity=0, samples=_SHIFTS)
+invert = _define_bitwise("invert", "Invert", np.invert, samples=(sample(_I), sample(_P[0])))
+left_shift = _define_bitwise("left_shift", "LeftShift", np.left_shift, False, identity=0, samples=_SHIFT_SAMPLES)
+right_shift = _define_bitwise("right_shift", "RightShift", np.right_shift, False, identity=0, samples=_SHIFT_SAMPLES)

@@ -83,8 +83,8 @@ def _saturate_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, a
         return (None,)
     ct = b.cast(cotangents[0], dtype=source)
     low, high = common_bounds(source, attributes["dtype"])
-    inside = b.logical_and(b.greater_equal(x, float(low)), b.less_equal(x, float(high)))
-    return (b.select(inside, ct, b.zeros_like(ct)),)
+    is_inside = b.logical_and(b.greater_equal(x, float(low)), b.less_equal(x, float(high)))
+    return (b.select(is_inside, ct, b.zeros_like(ct)),)
 
 
 def _bitcast_type(x: TensorType, *, dtype: DType, **_: Any) -> TensorType:

@@ -19,38 +19,38 @@ _I = np.array([7, -7, 5], np.int64)
 _J = np.array([2, -7, -4], np.int64)
 _NAMES = (np.array([b"a", b"b"], object), np.array(b"b", object))
 _COMPLEX = (np.array([1 + 2j, 3 - 1j]), np.array([1 + 2j, 3 + 1j]))
-_DISTINCT = (np.array([[0.5, -1.25, 2.0], [3.5, -0.75, 1.5]]), np.array([1.5, -2.0, 0.25]))
+_DISTINCT_OPERANDS = (np.array([[0.5, -1.25, 2.0], [3.5, -0.75, 1.5]]), np.array([1.5, -2.0, 0.25]))
 
 
-def _comparison(name: str, graphdef: str, kernel: Callable[..., Any], **facts: Any) -> Op:
-    any_dtype = name in ("equal", "not_equal")
+def _define_comparison(name: str, graphdef: str, kernel: Callable[..., Any], **facts: Any) -> Op:
+    takes_any_dtype = name in ("equal", "not_equal")
 
     def result(x: TensorType, y: TensorType, **_: Any) -> TensorType:
-        if not any_dtype:
+        if not takes_any_dtype:
             _check_real(name, x)
         return broadcast_to_bool(x, y)
 
-    def run(x: Any, y: Any) -> Any:
+    def bool_kernel(x: Any, y: Any) -> Any:
         result = kernel(x, y)
         return result if result.dtype == bool else np.asarray(result, bool)
 
     samples: tuple[Sample, ...] = (sample(_X, _Y), sample(_I, _J))
-    if any_dtype:
+    if takes_any_dtype:
         samples += (sample(*_NAMES), sample(*_COMPLEX), sample(np.array([True, False]), np.array(True)))
     return define(
-        name=name, graphdef=graphdef, result=result, kernel=quiet(run), gradient=no_gradient("the result is a bool"),
-        unify="all", elementwise=True, samples=samples, **facts,
+        name=name, graphdef=graphdef, result=result, kernel=quiet(bool_kernel),
+        gradient=no_gradient("the result is a bool"), unify="all", elementwise=True, samples=samples, **facts,
     )  # fmt: skip
 
 
-def _extremum(name: str, graphdef: str, kernel: Callable[..., Any], gradient: Gradient) -> Op:
+def _define_extremum(name: str, graphdef: str, kernel: Callable[..., Any], gradient: Gradient) -> Op:
     def result(x: TensorType, y: TensorType, **_: Any) -> TensorType:
         _check_real(name, x)
         return broadcast(x, y)
 
     return define(
         name=name, graphdef=graphdef, result=result, kernel=quiet(kernel), gradient=gradient, unify="all",
-        elementwise=True, commutative=True, samples=(sample(*_DISTINCT), sample(_I, _J)),
+        elementwise=True, commutative=True, samples=(sample(*_DISTINCT_OPERANDS), sample(_I, _J)),
     )  # fmt: skip
 
 
@@ -67,21 +67,21 @@ def _minimum_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, at
     return _route_cotangent(b, b.less_equal(*inputs), inputs, cotangents[0])
 
 
-def _route_cotangent(b: Builder, to_first: Any, inputs: Any, cotangent: Any) -> Any:
+def _route_cotangent(b: Builder, selects_first: Any, inputs: Any, cotangent: Any) -> Any:
     """Route the whole cotangent to the selected operand, to the first where both are equal."""
     zeros = b.zeros_like(cotangent)
     x, y = inputs
     return (
-        unbroadcast(b, b.select(to_first, cotangent, zeros), x),
-        unbroadcast(b, b.select(to_first, zeros, cotangent), y),
+        unbroadcast(b, b.select(selects_first, cotangent, zeros), x),
+        unbroadcast(b, b.select(selects_first, zeros, cotangent), y),
     )
 
 
-equal = _comparison("equal", "Equal", np.equal, commutative=True)
-not_equal = _comparison("not_equal", "NotEqual", np.not_equal, commutative=True)
-less = _comparison("less", "Less", np.less)
-less_equal = _comparison("less_equal", "LessEqual", np.less_equal)
-greater = _comparison("greater", "Greater", np.greater)
-greater_equal = _comparison("greater_equal", "GreaterEqual", np.greater_equal)
-maximum = _extremum("maximum", "Maximum", np.maximum, _maximum_gradient)
-minimum = _extremum("minimum", "Minimum", np.minimum, _minimum_gradient)
+equal = _define_comparison("equal", "Equal", np.equal, commutative=True)
+not_equal = _define_comparison("not_equal", "NotEqual", np.not_equal, commutative=True)
+less = _define_comparison("less", "Less", np.less)
+less_equal = _define_comparison("less_equal", "LessEqual", np.less_equal)
+greater = _define_comparison("greater", "Greater", np.greater)
+greater_equal = _define_comparison("greater_equal", "GreaterEqual", np.greater_equal)
+maximum = _define_extremum("maximum", "Maximum", np.maximum, _maximum_gradient)
+minimum = _define_extremum("minimum", "Minimum", np.minimum, _minimum_gradient)

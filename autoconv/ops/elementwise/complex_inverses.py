@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from autoconv.graph.dtypes import float32
 from autoconv.graph.graph import Value
@@ -20,13 +20,26 @@ from autoconv.ops.builder import GraphBuilder
 
 Parts = tuple[Value, Value]
 _INFINITY = float("inf")
-# By dtype: bound beyond which 1 is negligible beside a square; bound beyond which squares overflow, and the exponent
-# that scales such numbers; bound below which squares underflow.
-_BOUNDS = {float32: (2.0**13, 2.0**60, -80, 2.0**-40), float: (2.0**28, 2.0**500, -600, 2.0**-400)}
 
 
-def _bounds(x: Value) -> tuple[float, float, int, float]:
-    return _BOUNDS[float32 if x.dtype is float32 else float]
+class _Bounds(NamedTuple):
+    """Bounds of parts: beyond them 1 is negligible beside a square, squares overflow, or (below it) underflow.
+
+    Numbers whose squares overflow are scaled by 2 to the power `exponent`.
+    """
+
+    negligible_one: float
+    overflow: float
+    exponent: int
+    underflow: float
+
+
+_FLOAT32_BOUNDS = _Bounds(2.0**13, 2.0**60, -80, 2.0**-40)
+_FLOAT64_BOUNDS = _Bounds(2.0**28, 2.0**500, -600, 2.0**-400)
+
+
+def _bounds(x: Value) -> _Bounds:
+    return _FLOAT32_BOUNDS if x.dtype is float32 else _FLOAT64_BOUNDS
 
 
 def _root(b: GraphBuilder, x: Any, height: Any) -> tuple[Any, Any]:
@@ -42,7 +55,8 @@ def _root(b: GraphBuilder, x: Any, height: Any) -> tuple[Any, Any]:
 
 def _log_of_double(b: GraphBuilder, x: Any, y: Any) -> Any:
     """Return the logarithm of twice the magnitude of a large number."""
-    is_huge, exponent = _exceeds_bound(b, x, y, 1), _bounds(x)[2]
+    exponent = _bounds(x).exponent
+    is_huge = _exceeds(b, x, y, _bounds(x).overflow)
     ones = b.ones_like(x)
     scale = b.select(is_huge, b.multiply(ones, 2.0**exponent), ones)
     first, second = b.multiply(x, scale), b.multiply(y, scale)
@@ -51,9 +65,8 @@ def _log_of_double(b: GraphBuilder, x: Any, y: Any) -> Any:
     return b.add(b.log(length), correction)
 
 
-def _exceeds_bound(b: GraphBuilder, x: Any, y: Any, index: int) -> Any:
-    """Return whether a part exceeds the bound of that index in `_BOUNDS`; an infinite part always does."""
-    bound = _bounds(x)[index]
+def _exceeds(b: GraphBuilder, x: Any, y: Any, bound: float) -> Any:
+    """Return whether a part exceeds the bound; an infinite part always does."""
     return b.logical_or(b.greater(b.abs(x), bound), b.greater(b.abs(y), bound))
 
 
@@ -67,15 +80,15 @@ def _arc_cosine_lengths(b: GraphBuilder, x: Value, y: Value) -> tuple[Any, Any]:
     The first is the leg opposite to its angle in a right triangle whose adjacent leg is x. The second is the magnitude
     of the imaginary part of the result.
     """
-    height, large = b.abs(y), _exceeds_bound(b, x, y, 0)
+    height, is_large = b.abs(y), _exceeds(b, x, y, _bounds(x).negligible_one)
     (p, q), (u, v) = _root(b, b.subtract(1.0, x), height), _root(b, b.add(x, 1.0), height)
     side = b.multiply_add(p, u, b.multiply(q, v))
     slope = b.multiply_add(p, v, b.multiply(q, u))
     square = b.multiply(slope, slope)
     excess = b.divide(square, b.add(b.sqrt(b.add(square, 1.0)), 1.0))
-    distance = b.select(large, _log_of_double(b, x, y), b.log1p(b.add(slope, excess)))
+    distance = b.select(is_large, _log_of_double(b, x, y), b.log1p(b.add(slope, excess)))
     distance = b.select(_is_infinite(b, x, y), b.multiply(b.ones_like(x), _INFINITY), distance)
-    return b.select(large, height, side), distance
+    return b.select(is_large, height, side), distance
 
 
 def asin(b: GraphBuilder, x: Value, y: Value) -> Parts:
@@ -104,17 +117,17 @@ def atanh(b: GraphBuilder, x: Value, y: Value) -> Parts:
 
     For large numbers the real part is that of 1/z, and the angle is a right one.
     """
-    width, height, large = b.abs(x), b.abs(y), _exceeds_bound(b, x, y, 0)
+    width, height, is_large = b.abs(x), b.abs(y), _exceeds(b, x, y, _bounds(x).negligible_one)
     one_minus_width, one_plus_width, square = b.subtract(1.0, width), b.add(width, 1.0), b.multiply(height, height)
     ratio = b.divide(b.multiply(width, 4.0), b.multiply_add(one_minus_width, one_minus_width, square))
     moderate_real = b.multiply(b.log1p(ratio), 0.25)
-    is_near_pole = b.logical_and(b.equal(width, 1.0), b.less(height, _bounds(x)[3]))
+    is_near_pole = b.logical_and(b.equal(width, 1.0), b.less(height, _bounds(x).underflow))
     moderate_real = b.select(is_near_pole, b.multiply(b.subtract(math.log(2), b.log(height)), 0.5), moderate_real)
-    real = b.select(large, _real_of_inverse(b, width, height), moderate_real)
+    real = b.select(is_large, _real_of_inverse(b, width, height), moderate_real)
     real = b.select(_is_infinite(b, x, y), b.zeros_like(x), real)
     adjacent = b.subtract(b.multiply(one_minus_width, one_plus_width), square)
     angle = b.multiply(b.atan2(b.multiply(height, 2.0), adjacent), 0.5)
-    angle = b.select(_exceeds_bound(b, x, y, 1), b.multiply(b.ones_like(x), math.pi / 2), angle)
+    angle = b.select(_exceeds(b, x, y, _bounds(x).overflow), b.multiply(b.ones_like(x), math.pi / 2), angle)
     is_undefined = b.logical_or(b.is_nan(y), b.logical_and(b.is_nan(x), b.logical_not(b.is_inf(y))))
     angle = b.select(is_undefined, b.multiply(b.ones_like(x), float("nan")), angle)
     return b.select(b.equal(x, 0.0), x, b.copysign(real, x)), b.copysign(angle, y)

@@ -22,7 +22,7 @@ _Z = np.array([0.5 + 0.25j, -0.75 - 1.5j])
 _I = np.array([7, -7, 0], np.int64)
 
 
-def _unary(
+def _define_unary(
     name: str, graphdef: str, kernel: Callable[..., Any], gradient: Gradient, *inputs: Any, real: bool, **facts: Any
 ) -> Op:
     """Define an elementwise op; `real` is whether a complex operand gives a real result."""
@@ -119,12 +119,12 @@ def _complex_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, at
     return unbroadcast(b, b.real(ct), real), unbroadcast(b, b.imag(ct), imag)
 
 
-_unary("abs", "Abs", np.abs, _abs_gradient, _X, _Z, _I, real=True)
-sign = _unary("sign", "Sign", _sign, _sign_gradient, _X, _Z, _I, real=False)
-conjugate = _unary("conjugate", "Conj", np.conjugate, _conjugate_gradient, _X, _Z, real=False)
-real = _unary("real", "Real", np.real, _real_gradient, _X, _Z, real=True, may_alias=True)
-imag = _unary("imag", "Imag", lambda x: np.imag(x).copy(), _imag_gradient, _X, _Z, real=True)
-angle = _unary("angle", "Angle", _angle, _angle_gradient, _X, _Z, real=True)
+_define_unary("abs", "Abs", np.abs, _abs_gradient, _X, _Z, _I, real=True)
+sign = _define_unary("sign", "Sign", _sign, _sign_gradient, _X, _Z, _I, real=False)
+conjugate = _define_unary("conjugate", "Conj", np.conjugate, _conjugate_gradient, _X, _Z, real=False)
+real = _define_unary("real", "Real", np.real, _real_gradient, _X, _Z, real=True, may_alias=True)
+imag = _define_unary("imag", "Imag", lambda x: np.imag(x).copy(), _imag_gradient, _X, _Z, real=True)
+angle = _define_unary("angle", "Angle", _angle, _angle_gradient, _X, _Z, real=True)
 complex_ = define(
     name="complex", graphdef="Complex", result=_complex_type, kernel=quiet(_complex),
     gradient=_complex_gradient, unify="all", elementwise=True,

@@ -21,10 +21,10 @@ def _density(b: Builder, a: Any, x: Any) -> Any:
     return b.exp(b.subtract(b.subtract(b.xlogy(b.subtract(a, b.ones_like(a)), x), x), b.lgamma(a)))
 
 
-def _gamma_gradient(sign: int) -> Any:
+def _gamma_gradient(is_upper: bool) -> Any:
     def gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
         a, x = inputs
-        cotangent = cotangents[0] if sign > 0 else b.negative(cotangents[0])
+        cotangent = b.negative(cotangents[0]) if is_upper else cotangents[0]
         by_a = b.multiply(cotangent, b.igamma_slope(a, x))
         return unbroadcast(b, by_a, a), unbroadcast(b, b.multiply(cotangent, _density(b, a, x)), x)
 
@@ -60,8 +60,8 @@ def _define(name: str, graphdef: str, rule: Rule, gradient: Any, *samples: Any) 
 _A, _X = np.array([0.5, 2.0, 9.5]), np.array([0.75, 3.5, 8.0])
 _FRACTIONS = np.array([0.25, 0.5, 0.875])
 _GAMMA_SAMPLE = sample(_A, _X, differentiable=(1,))  # second derivatives by the parameter are refused
-_define("igamma", "Igamma", incomplete.igamma, _gamma_gradient(1), _GAMMA_SAMPLE)
-_define("igammac", "Igammac", incomplete.igammac, _gamma_gradient(-1), _GAMMA_SAMPLE)
+_define("igamma", "Igamma", incomplete.igamma, _gamma_gradient(is_upper=False), _GAMMA_SAMPLE)
+_define("igammac", "Igammac", incomplete.igammac, _gamma_gradient(is_upper=True), _GAMMA_SAMPLE)
 _define(
     "igamma_slope", "IgammaGradA", incomplete.igamma_slope,
     no_gradient("the second derivative of igamma by its first operand is not written"), sample(_A, _X),

@@ -63,11 +63,11 @@ def unary(
     )  # fmt: skip
 
 
-def _real_unary(name: str, graphdef: str, kernel: Callable[..., Any], derivative: Derivative, x: Any) -> Op:
+def _define_real_unary(name: str, graphdef: str, kernel: Callable[..., Any], derivative: Derivative, x: Any) -> Op:
     return unary(name, graphdef, kernel, derivative, x, rule=floating_rule(name, complex_too=False))
 
 
-def _binary(
+def _define_binary(
     name: str, graphdef: str, kernel: Callable[..., Any], gradient: Gradient | Any,
     *samples: tuple[Any, Any] | Sample, rule: Callable[..., TensorType] | None = None, **facts: Any,
 ) -> Op:  # fmt: skip
@@ -81,22 +81,22 @@ def _binary(
     )  # fmt: skip
 
 
-def _reciprocal_of_one_plus(b: Builder, one_plus: Any) -> Any:
-    return b.reciprocal(b.add(one_plus, 1.0))
+def _reciprocal_of_one_plus(b: Builder, x: Any) -> Any:
+    return b.reciprocal(b.add(x, 1.0))
 
 
-def _inverse_sine_of_arc(b: Builder, x: Any) -> Any:
+def _arc_slope_on_reals(b: Builder, x: Any) -> Any:
     """1 / sqrt(1 - x²)."""
     return b.rsqrt(b.subtract(1.0, b.square(x)))
 
 
 def _arcsine_slope(b: Builder, x: Any, y: Any) -> Any:
     """1 / sqrt(1 - x²); for complex numbers 1 / cos(y), which has the right side of the branch cut."""
-    return b.reciprocal(b.cos(y)) if dtype_of(x).is_complex else _inverse_sine_of_arc(b, x)
+    return b.reciprocal(b.cos(y)) if dtype_of(x).is_complex else _arc_slope_on_reals(b, x)
 
 
 def _arccosine_slope(b: Builder, x: Any, y: Any) -> Any:
-    return b.negative(b.reciprocal(b.sin(y)) if dtype_of(x).is_complex else _inverse_sine_of_arc(b, x))
+    return b.negative(b.reciprocal(b.sin(y)) if dtype_of(x).is_complex else _arc_slope_on_reals(b, x))
 
 
 def _integer_power(x: Any, y: Any) -> Any:
@@ -114,22 +114,22 @@ def _power(x: Any, y: Any) -> Any:
 
 
 def _power_effects(types: Sequence[Type], attributes: Any) -> Effects:
-    integer = isinstance(types[0], TensorType) and types[0].dtype.is_integer
-    return Effects.RAISE if integer else Effects.PURE
+    is_integer = isinstance(types[0], TensorType) and types[0].dtype.is_integer
+    return Effects.RAISE if is_integer else Effects.PURE
 
 
 def _power_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
     """y·x^(y-1) and x^y·log(x); zero where their first factor is zero, whatever the second one is."""
     (ct,), (x, y), (z,) = cotangents, inputs, results
-    flat_x = b.equal(y, 0.0)
-    exponent = b.select(flat_x, b.ones_like(y), y)
-    to_x = b.multiply(exponent, b.power(x, b.subtract(exponent, 1.0)))
-    to_x = b.select(flat_x, b.zeros_like(to_x), to_x)
-    defined = b.not_equal(x, 0.0) if dtype_of(x).is_complex else b.greater(x, 0.0)
-    logarithm = b.log(b.select(defined, x, b.ones_like(x)))
-    logarithm = b.select(defined, logarithm, b.zeros_like(x))
+    is_constant_in_x = b.equal(y, 0.0)
+    exponent = b.select(is_constant_in_x, b.ones_like(y), y)
+    x_slope = b.multiply(exponent, b.power(x, b.subtract(exponent, 1.0)))
+    x_slope = b.select(is_constant_in_x, b.zeros_like(x_slope), x_slope)
+    has_logarithm = b.not_equal(x, 0.0) if dtype_of(x).is_complex else b.greater(x, 0.0)
+    logarithm = b.log(b.select(has_logarithm, x, b.ones_like(x)))
+    logarithm = b.select(has_logarithm, logarithm, b.zeros_like(x))
     return (
-        unbroadcast(b, b.multiply(ct, conjugate(b, to_x)), x),
+        unbroadcast(b, b.multiply(ct, conjugate(b, x_slope)), x),
         unbroadcast(b, b.multiply(ct, conjugate(b, b.multiply(z, logarithm))), y),
     )
 
@@ -177,9 +177,9 @@ def _xlogy(x: Any, y: Any) -> Any:
 
 def _xlogy_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
     (ct,), (x, y) = cotangents, inputs
-    present = b.cast(b.not_equal(x, 0.0), dtype=dtype_of(x))
+    is_nonzero = b.cast(b.not_equal(x, 0.0), dtype=dtype_of(x))
     return (
-        unbroadcast(b, b.multiply(ct, b.xlogy(present, y)), x),
+        unbroadcast(b, b.multiply(ct, b.xlogy(is_nonzero, y)), x),
         unbroadcast(b, b.multiply(ct, b.xdivy(x, y)), y),
     )
 
@@ -190,9 +190,9 @@ def _xdivy(x: Any, y: Any) -> Any:
 
 def _xdivy_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
     (ct,), (x, y), (z,) = cotangents, inputs, results
-    present = b.cast(b.not_equal(x, 0.0), dtype=dtype_of(x))
+    is_nonzero = b.cast(b.not_equal(x, 0.0), dtype=dtype_of(x))
     return (
-        unbroadcast(b, b.multiply(ct, b.xdivy(present, y)), x),
+        unbroadcast(b, b.multiply(ct, b.xdivy(is_nonzero, y)), x),
         unbroadcast(b, b.multiply(ct, b.negative(b.xdivy(z, y))), y),
     )
 
@@ -248,31 +248,32 @@ acosh = unary(
 atanh = unary(
     "atanh", "Atanh", np.arctanh, lambda b, x, y: b.reciprocal(b.subtract(1.0, b.square(x))), SMALL, COMPLEX
 )
-cbrt = _real_unary(
+cbrt = _define_real_unary(
     "cbrt", "Cbrt", np.cbrt, lambda b, x, y: b.reciprocal(b.multiply(b.square(y), 3.0)), POSITIVE
 )
 
-power = _binary(
+power = _define_binary(
     "power", "Pow", _power, _power_gradient,
     (POSITIVE, np.array([[2.0], [-1.5]])), sample(SMALL, np.array(3.0), differentiable=(0,)),
     (COMPLEX, COMPLEX[::-1]),
     (INTEGERS, np.array([3, 2, 0], np.int64)),
     rule=numeric_rule("power"), effects=_power_effects, costly=True,
 )  # fmt: skip
-squared_difference = _binary(
+squared_difference = _define_binary(
     "squared_difference", "SquaredDifference", lambda x, y: np.square(np.subtract(x, y)),
     _squared_difference_gradient, (SMALL, POSITIVE), (INTEGERS, INTEGERS[::-1]),
     rule=numeric_rule("squared_difference", complex_too=False), commutative=True,
 )  # fmt: skip
-atan2 = _binary("atan2", "Atan2", np.arctan2, _atan2_gradient, (SMALL, POSITIVE), (SMALL, -POSITIVE), costly=True)
-hypot = _binary("hypot", "Hypot", np.hypot, _hypot_gradient, (SMALL, POSITIVE), commutative=True, costly=True)
-logaddexp = _binary(
+atan2 = _define_binary(
+    "atan2", "Atan2", np.arctan2, _atan2_gradient, (SMALL, POSITIVE), (SMALL, -POSITIVE), costly=True
+)
+hypot = _define_binary("hypot", "Hypot", np.hypot, _hypot_gradient, (SMALL, POSITIVE), commutative=True, costly=True)
+logaddexp = _define_binary(
     "logaddexp", "LogAddExp", np.logaddexp, _logaddexp_gradient, (SMALL, POSITIVE), commutative=True, costly=True
 )
-xlogy = _binary("xlogy", "Xlogy", _xlogy, _xlogy_gradient, (SMALL, POSITIVE), costly=True)
-xdivy = _binary("xdivy", "Xdivy", _xdivy, _xdivy_gradient, (SMALL, POSITIVE), costly=True)
-copysign = _binary("copysign", "CopySign", np.copysign, _copysign_gradient, (SMALL, -SMALL), (SMALL, POSITIVE))
-nextafter = _binary(
+xlogy = _define_binary("xlogy", "Xlogy", _xlogy, _xlogy_gradient, (SMALL, POSITIVE), costly=True)
+xdivy = _define_binary("xdivy", "Xdivy", _xdivy, _xdivy_gradient, (SMALL, POSITIVE), costly=True)
+copysign = _define_binary("copysign", "CopySign", np.copysign, _copysign_gradient, (SMALL, -SMALL), (SMALL, POSITIVE))
+nextafter = _define_binary(
     "nextafter", "NextAfter", np.nextafter, no_gradient("steps by one unit in the last place"), (SMALL, POSITIVE)
 )
-

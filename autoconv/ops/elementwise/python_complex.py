@@ -63,14 +63,14 @@ def _cmath_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attr
 
 def _rect_gradient(b: Builder, inputs: Any, cotangents: Any) -> Any:
     """Gradient for a length and an angle, either of which may be an int."""
-    size, angle = (x if x.dtype.is_floating else b.python_cast(x, dtype=float64, weak=True) for x in inputs)
+    length, angle = (x if x.dtype.is_floating else b.python_cast(x, dtype=float64, weak=True) for x in inputs)
     real, imag = b.real(cotangents[0]), b.imag(cotangents[0])
     cosine, sine = b.cos(angle), b.sin(angle)
-    parts = (
+    gradients = (
         b.add(b.multiply(real, cosine), b.multiply(imag, sine)),
-        b.multiply(size, b.subtract(b.multiply(imag, cosine), b.multiply(real, sine))),
+        b.multiply(length, b.subtract(b.multiply(imag, cosine), b.multiply(real, sine))),
     )
-    return tuple(c if x.dtype.is_floating else None for c, x in zip(parts, inputs, strict=True))
+    return tuple(gradient if x.dtype.is_floating else None for gradient, x in zip(gradients, inputs, strict=True))
 
 
 define(
@@ -104,7 +104,7 @@ def _compute_part(*parts: Any, function: str, part: str) -> np.ndarray:
 
 define(
     name="python_complex_part", graphdef="PythonComplexPart", result=_part_type,
-    kernel=_compute_part, gradient=no_gradient("it is made where gradients are there already"), effects=Effects.RAISE,
+    kernel=_compute_part, gradient=no_gradient("it is made after differentiation"), effects=Effects.RAISE,
     samples=(
         sample(_X, _X, function="sqrt", part="imag"), sample(_X, _X, _X, _X, function="divide", part="real"),
     ),

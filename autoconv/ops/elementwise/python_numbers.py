@@ -74,10 +74,10 @@ def _ordering_type(symbol: str) -> Callable[..., TensorType]:
     return result
 
 
-def _refuse_complex(words: str, inputs: tuple[TensorType, ...]) -> None:
+def _refuse_complex(template: str, inputs: tuple[TensorType, ...]) -> None:
     if not any(x.dtype.is_complex for x in inputs):
         return
-    error = TypeError(words.format(*(f"{KINDS[weak_rank(x.dtype)]!r}" for x in inputs)))
+    error = TypeError(template.format(*(f"{KINDS[weak_rank(x.dtype)]!r}" for x in inputs)))
     error._autoconv_run_time = True  # type: ignore[attr-defined]
     raise error
 
@@ -116,11 +116,11 @@ def _bitwise_type(*inputs: TensorType, **_: Any) -> TensorType:
 def python_kernel(function: Callable[..., Any]) -> Callable[..., np.ndarray]:
     """Return the kernel that runs `function` on Python's numbers; real operands give a real result."""
 
-    def run(*inputs: Any, **attributes: Any) -> np.ndarray:
+    def number_kernel(*inputs: Any, **attributes: Any) -> np.ndarray:
         numbers = [np.asarray(x).item() for x in inputs]
         return to_python_array(function(*numbers, **attributes), complex in map(type, numbers))
 
-    return run
+    return number_kernel
 
 
 def _power(x: Any, y: Any) -> Any:
@@ -149,9 +149,11 @@ def gradient_of(op: str) -> Callable[..., Any]:
 
     def rule(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
         common_dtype = complex128 if any(x.dtype.is_complex for x in inputs) else float64
-        cast = tuple(x if x.dtype is common_dtype else b.python_cast(x, dtype=common_dtype, weak=True) for x in inputs)
-        gradients = OPS[op].gradient(b, cast, results, cotangents, attributes)  # type: ignore[operator]
-        return tuple(_cotangent(b, c, x.dtype) for c, x in zip(gradients, inputs, strict=True))
+        converted = tuple(
+            x if x.dtype is common_dtype else b.python_cast(x, dtype=common_dtype, weak=True) for x in inputs
+        )
+        gradients = OPS[op].gradient(b, converted, results, cotangents, attributes)  # type: ignore[operator]
+        return tuple(_cotangent(b, gradient, x.dtype) for gradient, x in zip(gradients, inputs, strict=True))
 
     return rule
 

@@ -18,22 +18,22 @@ _I = np.array([7, -7, 0], np.int64)
 _SPECIAL = np.array([np.nan, np.inf, -np.inf, -0.0, 1.0])
 
 
-def _rounding(name: str, graphdef: str, kernel: Callable[..., Any]) -> Op:
+def _define_rounding(name: str, graphdef: str, kernel: Callable[..., Any]) -> Op:
     def result(x: TensorType, **_: Any) -> TensorType:
         if not (x.dtype.is_floating or x.dtype.is_integer):
             raise TypeError(f"{name} takes real tensors, found {x.dtype.name}")
         return x
 
-    def run(x: Any) -> Any:
+    def rounding_kernel(x: Any) -> Any:
         return x if x.dtype.kind in "iu" else kernel(x)
 
     return define(
-        name=name, graphdef=graphdef, result=result, kernel=quiet(run), gradient=no_cotangents, elementwise=True,
-        may_alias=True, samples=(sample(_X + 0.125), sample(_I)),
+        name=name, graphdef=graphdef, result=result, kernel=quiet(rounding_kernel),
+        gradient=no_cotangents, elementwise=True, may_alias=True, samples=(sample(_X + 0.125), sample(_I)),
     )  # fmt: skip
 
 
-def _predicate(name: str, graphdef: str, kernel: Callable[..., Any]) -> Op:
+def _define_predicate(name: str, graphdef: str, kernel: Callable[..., Any]) -> Op:
     def result(x: TensorType, **_: Any) -> TensorType:
         if not x.dtype.is_numeric:
             raise TypeError(f"{name} takes numeric tensors, found {x.dtype.name}")
@@ -45,12 +45,12 @@ def _predicate(name: str, graphdef: str, kernel: Callable[..., Any]) -> Op:
     )  # fmt: skip
 
 
-floor = _rounding("floor", "Floor", np.floor)
-ceil = _rounding("ceil", "Ceil", np.ceil)
-round_ = _rounding("round", "Round", np.rint)
-rint = _rounding("rint", "Rint", np.rint)
-trunc = _rounding("trunc", "Trunc", np.trunc)
-is_nan = _predicate("is_nan", "IsNan", np.isnan)
-sign_bit = _predicate("sign_bit", "SignBit", np.signbit)
-is_inf = _predicate("is_inf", "IsInf", np.isinf)
-is_finite = _predicate("is_finite", "IsFinite", np.isfinite)
+floor = _define_rounding("floor", "Floor", np.floor)
+ceil = _define_rounding("ceil", "Ceil", np.ceil)
+round_ = _define_rounding("round", "Round", np.rint)
+rint = _define_rounding("rint", "Rint", np.rint)
+trunc = _define_rounding("trunc", "Trunc", np.trunc)
+is_nan = _define_predicate("is_nan", "IsNan", np.isnan)
+sign_bit = _define_predicate("sign_bit", "SignBit", np.signbit)
+is_inf = _define_predicate("is_inf", "IsInf", np.isinf)
+is_finite = _define_predicate("is_finite", "IsFinite", np.isfinite)

@@ -32,14 +32,14 @@ def _inverse_density(b: Builder, y: Any) -> Any:
 
 
 _PROBABILITIES = np.array([0.1, 0.25, 0.5, 0.875])
-_SLOPE = 2.0 / math.sqrt(math.pi)
+_ERF_SLOPE = 2.0 / math.sqrt(math.pi)
 
 erf = unary(
-    "erf", "Erf", kernel_of(special.erf), lambda b, x, y: _gaussian(b, x, _SLOPE), SMALL,
+    "erf", "Erf", kernel_of(special.erf), lambda b, x, y: _gaussian(b, x, _ERF_SLOPE), SMALL,
     rule=floating_rule("erf", complex_too=False), compiles_eager_calls=True,
 )  # fmt: skip
 erfc = unary(
-    "erfc", "Erfc", kernel_of(special.erfc), lambda b, x, y: _gaussian(b, x, -_SLOPE), SMALL,
+    "erfc", "Erfc", kernel_of(special.erfc), lambda b, x, y: _gaussian(b, x, -_ERF_SLOPE), SMALL,
     rule=floating_rule("erfc", complex_too=False), compiles_eager_calls=True,
 )  # fmt: skip
 lgamma = unary(
@@ -51,7 +51,7 @@ digamma = unary(
     rule=floating_rule("digamma", complex_too=False), compiles_eager_calls=True,
 )  # fmt: skip
 erfinv = unary(
-    "erfinv", "Erfinv", kernel_of(special.erfinv), lambda b, x, y: b.reciprocal(_gaussian(b, y, _SLOPE)), SMALL,
+    "erfinv", "Erfinv", kernel_of(special.erfinv), lambda b, x, y: b.reciprocal(_gaussian(b, y, _ERF_SLOPE)), SMALL,
     rule=floating_rule("erfinv", complex_too=False), compiles_eager_calls=True,
 )  # fmt: skip
 ndtri = unary(

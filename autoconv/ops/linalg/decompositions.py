@@ -41,30 +41,30 @@ def matrix_kernel(
 ) -> Callable[..., Any]:
     """Return a kernel that checks shapes, computes half precision as single, and converts errors."""
 
-    def run(*inputs: Any, **attributes: Any) -> Any:
+    def checked_kernel(*inputs: Any, **attributes: Any) -> Any:
         shape = np.shape(inputs[0])
         if len(shape) < 2 or (square and shape[-1] != shape[-2]):
-            converted = InvalidArgumentError(
+            public_error = InvalidArgumentError(
                 f"{op}: Input must be {'square ' if square else ''}matrices, found {list(shape)}"
             )
-            raise converted.with_plain_error(not_square(shape)) if square else converted
+            raise public_error.with_plain_error(not_square(shape)) if square else public_error
         dtype = np.asarray(inputs[0]).dtype
-        half = dtype.itemsize < 4
+        is_half_precision = dtype.itemsize < 4
         try:
-            result = function(*(np.asarray(x, np.float32) if half else x for x in inputs), **attributes)
+            result = function(*(np.asarray(x, np.float32) if is_half_precision else x for x in inputs), **attributes)
         except np.linalg.LinAlgError as error:
-            converted = InvalidArgumentError(failure or f"{op}: {error}")
-            raise converted.with_plain_error(error.with_traceback(None)) from None
+            public_error = InvalidArgumentError(failure or f"{op}: {error}")
+            raise public_error.with_plain_error(error.with_traceback(None)) from None
         except ValueError as error:
             shapes = " and ".join(str(list(np.shape(x))) for x in inputs)
-            converted = InvalidArgumentError(f"{op}: the shapes {shapes} do not go together")
-            raise converted.with_plain_error(error.with_traceback(None)) from None
-        if half:  # results that are no floats, such as positions, have dtypes of their own
+            public_error = InvalidArgumentError(f"{op}: the shapes {shapes} do not go together")
+            raise public_error.with_plain_error(error.with_traceback(None)) from None
+        if is_half_precision:  # results that are no floats, such as positions, have dtypes of their own
             narrowed = [x.astype(dtype) if x.dtype == np.float32 else x for x in _as_tuple(result)]
             return tuple(narrowed) if isinstance(result, tuple) else narrowed[0]
         return result
 
-    return quiet(run)
+    return quiet(checked_kernel)
 
 
 def _as_tuple(results: Any) -> tuple[Any, ...]:
@@ -96,14 +96,14 @@ def _slogdet_type(x: TensorType) -> tuple[TensorType, TensorType]:
 
 def _slogdet_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
     """Differentiate the determinant's logarithm: its real part is the second result, its angle that of the first."""
-    (x,), (sign, _), (of_sign, of_log) = inputs, results, cotangents
-    has_angle = dtype_of(x).is_complex and of_sign is not None
-    if of_log is None and not has_angle:
+    (x,), (sign, _), (sign_cotangent, log_cotangent) = inputs, results, cotangents
+    has_angle = dtype_of(x).is_complex and sign_cotangent is not None
+    if log_cotangent is None and not has_angle:
         return (b.zeros_like(x),)
-    scale = of_log
+    scale = log_cotangent
     if dtype_of(x).is_complex:
-        angle = b.imag(b.multiply(of_sign, b.conjugate(sign))) if has_angle else b.zeros_like(of_log)
-        scale = b.complex(b.zeros_like(angle) if of_log is None else of_log, angle)
+        angle = b.imag(b.multiply(sign_cotangent, b.conjugate(sign))) if has_angle else b.zeros_like(log_cotangent)
+        scale = b.complex(b.zeros_like(angle) if log_cotangent is None else log_cotangent, angle)
     return (_scale_matrices(b, adjoint_of(b, b.inverse(x, adjoint=False)), scale),)
 
 
@@ -118,9 +118,9 @@ def _inverse(x: Any, *, adjoint: bool = False) -> Any:
 
 def _inverse_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
     (ct,), (inverse_,) = cotangents, results
-    outer = adjoint_of(b, inverse_)
-    of_inverted = b.negative(b.matmul(b.matmul(outer, ct), outer))
-    return (adjoint_of(b, of_inverted) if attributes.get("adjoint") else of_inverted,)
+    adjoint_inverse = adjoint_of(b, inverse_)
+    inverted_cotangent = b.negative(b.matmul(b.matmul(adjoint_inverse, ct), adjoint_inverse))
+    return (adjoint_of(b, inverted_cotangent) if attributes.get("adjoint") else inverted_cotangent,)
 
 
 determinant = define(
@@ -228,16 +228,16 @@ def _svd_type(
     x: TensorType, *, full_matrices: bool = False, compute_uv: bool = True
 ) -> tuple[TensorType, ...]:
     check_matrices("svd", x, square=False)
-    singular = x.with_dtype(x.dtype.real_dtype)
+    values_type = x.with_dtype(x.dtype.real_dtype)
     if x.shape is None:
-        return (singular, x, x) if compute_uv else (singular,)
+        return (values_type, x, x) if compute_uv else (values_type,)
     *batch, rows, columns = x.shape
     smaller = _smaller_size(rows, columns)
-    singular = singular.with_shape((*batch, smaller))
+    values_type = values_type.with_shape((*batch, smaller))
     if not compute_uv:
-        return (singular,)
+        return (values_type,)
     left, right = (rows, columns) if full_matrices else (smaller, smaller)
-    return singular, x.with_shape((*batch, rows, left)), x.with_shape((*batch, columns, right))
+    return values_type, x.with_shape((*batch, rows, left)), x.with_shape((*batch, columns, right))
 
 
 def _svd(x: Any, *, full_matrices: bool = False, compute_uv: bool = True) -> Any:

@@ -41,8 +41,8 @@ def _list_split(x: Any, lengths: Any) -> Any:
             "Expected sum of lengths to be equal to values.shape[0], but sum of lengths is "
             f"{int(np.sum(lengths))} and value's shape is: {list(x.shape)}"
         )
-    parts = np.split(x, np.cumsum(lengths)[:-1]) if len(lengths) else []
-    return ListValue(parts, dtype=as_dtype(x.dtype), shape=(None, *x.shape[1:]))
+    rows_of_elements = np.split(x, np.cumsum(lengths)[:-1]) if len(lengths) else []
+    return ListValue(rows_of_elements, dtype=as_dtype(x.dtype), shape=(None, *x.shape[1:]))
 
 
 list_from_tensor = define(
@@ -85,8 +85,8 @@ def _list_gather_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any
 
 def _list_add_at(list_: ListValue, indices: Any, x: Any) -> Any:
     items = list_.items()
-    depth = np.ndim(indices)
-    for i, row in zip(np.ravel(indices), np.reshape(x, (-1, *np.shape(x)[depth:])), strict=True):
+    index_rank = np.ndim(indices)
+    for i, row in zip(np.ravel(indices), np.reshape(x, (-1, *np.shape(x)[index_rank:])), strict=True):
         list_.get(int(i))  # raises for an index outside of the list
         items[i] = row if items[i] is None else items[i] + row
     return list_.with_items(items)
@@ -105,10 +105,10 @@ def _list_scatter(list_: ListValue, indices: Any, x: Any, *, resize: bool = Fals
 
 def _list_scatter_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
     (ct,), (list_, indices, x) = cotangents, inputs
-    of_list = b.list_scatter(ct, indices, b.zeros_like(x))
+    list_cotangent = b.list_scatter(ct, indices, b.zeros_like(x))
     if attributes.get("resize"):
-        of_list = b.list_resize(of_list, b.list_length(list_))
-    return of_list, None, b.list_gather(ct, indices)
+        list_cotangent = b.list_resize(list_cotangent, b.list_length(list_))
+    return list_cotangent, None, b.list_gather(ct, indices)
 
 
 def _flatten_type(list_: Type) -> TensorType:

@@ -103,11 +103,11 @@ def _list_pop_type(list_: Type) -> tuple[Type, Type]:
 
 
 def _list_pop_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    (shorter_list, x), (of_shorter_list, of_x) = results, cotangents
+    (shorter_list, x), (shorter_list_cotangent, x_cotangent) = results, cotangents
     return (
         b.list_push(
-            b.list_zeros_like(shorter_list) if of_shorter_list is None else of_shorter_list,
-            b.zeros_like(x) if of_x is None else of_x,
+            b.list_zeros_like(shorter_list) if shorter_list_cotangent is None else shorter_list_cotangent,
+            b.zeros_like(x) if x_cotangent is None else x_cotangent,
         ),
     )
 
@@ -157,10 +157,10 @@ def _list_set(list_: ListValue, index: Any, x: Any, *, resize: bool = False, wra
 def _list_set_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
     (ct,), (list_, index, x) = cotangents, inputs
     wrap = attributes.get("wrap", False)
-    of_list = b.list_set(ct, index, b.zeros_like(x), resize=False, wrap=wrap)
+    list_cotangent = b.list_set(ct, index, b.zeros_like(x), resize=False, wrap=wrap)
     if attributes.get("resize"):
-        of_list = b.list_resize(of_list, b.list_length(list_))
-    return of_list, None, b.list_get(ct, index, wrap=wrap)
+        list_cotangent = b.list_resize(list_cotangent, b.list_length(list_))
+    return list_cotangent, None, b.list_get(ct, index, wrap=wrap)
 
 
 _INDEX = np.array(1, np.int32)
@@ -200,16 +200,16 @@ def _join_lists_type(first: Type, second: Type) -> ListType:
 
 
 def _list_concat(first: ListValue, second: ListValue) -> Any:
-    tail = second.items()
+    second_items = second.items()
     if second.like is not None:  # `like` gives shapes by position, and positions change here
-        tail = list(second)
-    return first.with_items([*first.items(), *tail])
+        second_items = list(second)
+    return first.with_items([*first.items(), *second_items])
 
 
 def _list_concat_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
     (ct,), (first, _) = cotangents, inputs
-    middle, zero = b.list_length(first), b.constant(value=np.array(0, np.int32))
-    return b.list_slice(ct, zero, middle), b.list_slice(ct, middle, b.list_length(ct))
+    first_length, zero = b.list_length(first), b.constant(value=np.array(0, np.int32))
+    return b.list_slice(ct, zero, first_length), b.list_slice(ct, first_length, b.list_length(ct))
 
 
 def _list_slice_type(list_: Type, start: Type, stop: Type) -> Type:
@@ -219,11 +219,11 @@ def _list_slice_type(list_: Type, start: Type, stop: Type) -> Type:
 
 
 def _list_slice(list_: ListValue, start: Any, stop: Any) -> Any:
-    part = slice(int(start), int(stop))
+    bounds = slice(int(start), int(stop))
     if list_.like is None:
-        return list_.with_items(list_.items()[part])
-    like = list_.like.with_items(list_.like.items()[part])
-    return ListValue(list_.items()[part], dtype=list_.dtype, shape=list_.shape, like=like)
+        return list_.with_items(list_.items()[bounds])
+    like = list_.like.with_items(list_.like.items()[bounds])
+    return ListValue(list_.items()[bounds], dtype=list_.dtype, shape=list_.shape, like=like)
 
 
 def _list_slice_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
@@ -234,8 +234,8 @@ def _list_slice_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any,
 def _list_slice_back(part: ListValue, start: Any, like: ListValue) -> Any:
     """Return zeros like `like`, with the elements of `part` from `start` on."""
     items: list[Any] = [None] * like.length
-    begin = slice(int(start), None).indices(like.length)[0]
-    items[begin : begin + part.length] = part.items()
+    first_position = slice(int(start), None).indices(like.length)[0]
+    items[first_position : first_position + part.length] = part.items()
     return ListValue(items, dtype=part.dtype, shape=like.shape, like=like)
 
 

@@ -55,8 +55,8 @@ def _item_bytes(x: bytearray, index: Any, element: TensorType, error: str) -> sl
     return slice(position * size, (position + 1) * size)
 
 
-def _read_number(x: bytearray, span: slice, element: TensorType) -> np.ndarray:
-    return np.frombuffer(bytes(x[span]), element.dtype.numpy).reshape(())
+def _read_number(x: bytearray, byte_slice: slice, element: TensorType) -> np.ndarray:
+    return np.frombuffer(bytes(x[byte_slice]), element.dtype.numpy).reshape(())
 
 
 def _list_type(*_: Type, **__: Any) -> ObjectType:
@@ -108,20 +108,20 @@ def _append(x: bytearray, item: Any, *, element: TensorType) -> tuple[()]:
 def _pop(x: bytearray, *index: Any, element: TensorType) -> np.ndarray:
     if not x:
         raise IndexError("pop from empty list")
-    span = _item_bytes(x, index[0] if index else -1, element, "pop index out of range")
-    result = _read_number(x, span, element)
-    del x[span]
+    byte_slice = _item_bytes(x, index[0] if index else -1, element, "pop index out of range")
+    result = _read_number(x, byte_slice, element)
+    del x[byte_slice]
     return result
 
 
-def _slice_of_operands(parts: tuple[Any, ...], is_given: tuple[bool, ...]) -> slice:
-    numbers = iter(parts)
-    return slice(*(int(next(numbers)) if is_operand else None for is_operand in is_given))
+def _slice_of_operands(bounds: tuple[Any, ...], is_given: tuple[bool, ...]) -> slice:
+    remaining_bounds = iter(bounds)
+    return slice(*(int(next(remaining_bounds)) if is_operand else None for is_operand in is_given))
 
 
-def _slice(x: bytearray, *parts: Any, given: tuple[bool, bool, bool], element: TensorType) -> tuple[Any]:
+def _slice(x: bytearray, *bounds: Any, given: tuple[bool, bool, bool], element: TensorType) -> tuple[Any]:
     """Slice the list; `given` is which of start, stop and step are among the operands."""
-    return (bytearray(np.frombuffer(x, element.dtype.numpy)[_slice_of_operands(parts, given)].tobytes()),)
+    return (bytearray(np.frombuffer(x, element.dtype.numpy)[_slice_of_operands(bounds, given)].tobytes()),)
 
 
 def _extend(x: bytearray, y: bytearray, *, element: TensorType) -> tuple[()]:
@@ -187,9 +187,9 @@ def _advance(x: bytearray, cursor: bytearray, *, element: TensorType) -> np.ndar
 def _define(
     name: str, result: Callable[..., Any], kernel: Callable[..., Any], effects: Effects, graphdef: str = ""
 ) -> None:
-    words = name.split("_")
+    name_parts = name.split("_")
     define(
-        name=name, graphdef=graphdef or "".join(map(str.capitalize, words)), result=result, kernel=kernel,
+        name=name, graphdef=graphdef or "".join(map(str.capitalize, name_parts)), result=result, kernel=kernel,
         gradient=_NO_GRADIENT, effects=effects,
     )  # fmt: skip
 
@@ -225,6 +225,7 @@ _define(
     "typed_list_object", lambda *_, **__: ObjectType("list"), lambda x, *, element: (items_of(x, element),), _READ_WRITE
 )
 
+
 def _convert_rows(x: list[Any], element: TensorType, rows_by_id: dict[int, list[Any]]) -> list[Any]:
     """Convert nested lists; shared lists stay shared."""
     if id(x) not in rows_by_id:
@@ -243,7 +244,7 @@ _define(
     ), _READ_WRITE
 )
 
-_PYTHON_TYPES = {"i": int, "f": float, "b": bool}
+_CLASS_OF_KIND = {"i": int, "f": float, "b": bool}
 
 
 def _as_typed_list(x: Any, *, element: TensorType) -> tuple[Any]:
@@ -251,35 +252,36 @@ def _as_typed_list(x: Any, *, element: TensorType) -> tuple[Any]:
 
     Raises OtherKindError before any side effect: the call can rerun as plain Python.
     """
-    kind = _PYTHON_TYPES[element.dtype.numpy.kind]
-    if type(x) is list and all(type(item) is kind for item in x):
+    class_ = _CLASS_OF_KIND[element.dtype.numpy.kind]
+    if type(x) is list and all(type(item) is class_ for item in x):
         with suppress(OverflowError):
             return (bytearray(_to_bytes(x, element)),)
-    error = OtherKindError(f"a list holds more than items of the class {kind.__name__}, where this graph expected none")
+    name = class_.__name__
+    error = OtherKindError(f"a list holds more than items of the class {name}, where this graph expected none")
     error.__dict__.update(_autoconv_undone=True, _autoconv_items=True)
     raise error
 
 
 def _as_typed_rows(x: Any, *, element: TensorType, depth: int) -> tuple[Any]:
     """Convert a nested list, `depth` deep; shared lists stay shared."""
-    copies: dict[int, Any] = {}
+    converted_by_id: dict[int, Any] = {}
 
     def convert(value: Any, depth: int) -> Any:
-        if id(value) not in copies:
+        if id(value) not in converted_by_id:
             if depth > 1 and type(value) is list:
-                copies[id(value)] = [convert(item, depth - 1) for item in value]
+                converted_by_id[id(value)] = [convert(item, depth - 1) for item in value]
             else:
-                (copies[id(value)],) = _as_typed_list(value, element=element)
-        return copies[id(value)]
+                (converted_by_id[id(value)],) = _as_typed_list(value, element=element)
+        return converted_by_id[id(value)]
 
     return (convert(x, depth),)
 
 
 def _as_list_or_argument(x: bytearray, *pairs: Any, element: TensorType) -> tuple[Any]:
     """Convert to a Python list; if `pairs` has x as the typed list of an argument, return that argument."""
-    for typed, object_ in zip(pairs[::2], pairs[1::2], strict=True):
-        if x is typed:
-            return (object_,)
+    for typed_list, argument in zip(pairs[::2], pairs[1::2], strict=True):
+        if x is typed_list:
+            return (argument,)
     return (items_of(x, element),)
 
 

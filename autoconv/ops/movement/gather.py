@@ -67,9 +67,9 @@ def _gather_type(
 def _batch_index(params: Any, indices: Any, resolved_axis: int, batch_dims: int) -> tuple[Any, tuple[Any, ...]]:
     """Return `params` with the axis moved after its batch dimensions, and the index of the rows in it."""
     moved_params = np.moveaxis(params, resolved_axis, batch_dims)
-    trailing = np.ndim(indices) - batch_dims
+    trailing_rank = np.ndim(indices) - batch_dims
     grid = [
-        np.arange(size).reshape([-1 if i == j else 1 for j in range(batch_dims)] + [1] * trailing)
+        np.arange(size).reshape([-1 if i == j else 1 for j in range(batch_dims)] + [1] * trailing_rank)
         for i, size in enumerate(np.shape(indices)[:batch_dims])
     ]
     return moved_params, (*grid, indices)
@@ -87,9 +87,9 @@ def _gather(params: Any, indices: Any, *, axis: int = 0, batch_dims: int = 0) ->
         )
     moved_params, index = _batch_index(params, indices, resolved_axis, batch_dims)
     rows = moved_params[index]  # dimensions: batch, indices, those between batch and axis, the rest
-    between = resolved_axis - batch_dims
-    source = range(indices.ndim, indices.ndim + between)
-    return np.moveaxis(rows, tuple(source), tuple(range(batch_dims, resolved_axis)))
+    between_count = resolved_axis - batch_dims
+    source_axes = range(indices.ndim, indices.ndim + between_count)
+    return np.moveaxis(rows, tuple(source_axes), tuple(range(batch_dims, resolved_axis)))
 
 
 def _ungather(x: Any, indices: Any, like: Any, *, axis: int = 0, batch_dims: int = 0) -> Any:
@@ -140,7 +140,7 @@ ungather = define(
 # ---- elements and slices, by vectors of coordinates
 
 
-def _depth(op: str, indices: TensorType) -> int | None:
+def _coordinate_count(op: str, indices: TensorType) -> int | None:
     """Return the number of coordinates per index."""
     _check_integer_indices(op, indices)
     if indices.shape is None:
@@ -151,7 +151,7 @@ def _depth(op: str, indices: TensorType) -> int | None:
 
 
 def _gather_nd_type(params: TensorType, indices: TensorType, *, batch_dims: int = 0) -> TensorType:
-    depth = _depth("gather_nd", indices)
+    depth = _coordinate_count("gather_nd", indices)
     if params.shape is None or depth is None:
         return params.with_shape(None)
     if depth + batch_dims > len(params.shape):
@@ -164,29 +164,29 @@ def _gather_nd_type(params: TensorType, indices: TensorType, *, batch_dims: int 
 def _coordinates(indices: Any, shape: tuple[int, ...], batch_dims: int = 0) -> tuple[Any, ...]:
     """Return NumPy's index for the coordinate vectors in `indices`, into an array of the shape."""
     indices = np.asarray(indices)
-    depth = indices.shape[-1]
-    if depth + batch_dims > len(shape):
+    coordinate_count = indices.shape[-1]
+    if coordinate_count + batch_dims > len(shape):
         raise InvalidArgumentError(
-            f"index innermost dimension length must be <= params rank; saw: {depth} vs. {len(shape)}"
+            f"index innermost dimension length must be <= params rank; saw: {coordinate_count} vs. {len(shape)}"
         )
-    is_outside = (indices < 0) | (indices >= np.array(shape[batch_dims : batch_dims + depth], np.int64))
+    is_outside = (indices < 0) | (indices >= np.array(shape[batch_dims : batch_dims + coordinate_count], np.int64))
     if np.any(is_outside):
         position = np.argwhere(is_outside)[0][:-1]
         coordinates = ", ".join(map(str, indices[tuple(position)]))
         raise InvalidArgumentError(
             f"indices[{','.join(map(str, position))}] = [{coordinates}] does not index into shape {list(shape)}"
         )
-    lead = indices.ndim - 1
+    lead_rank = indices.ndim - 1
     grid = [
-        np.arange(size).reshape([-1 if i == j else 1 for j in range(lead)])
+        np.arange(size).reshape([-1 if i == j else 1 for j in range(lead_rank)])
         for i, size in enumerate(indices.shape[:batch_dims])
     ]
     return (*grid, *np.moveaxis(indices, -1, 0))
 
 
-def _select_elements(x: Any, index: tuple[Any, ...], lead: tuple[int, ...]) -> Any:
+def _select_elements(x: Any, index: tuple[Any, ...], lead_shape: tuple[int, ...]) -> Any:
     """Return x[index]; an empty coordinate vector selects the whole of x, once per vector."""
-    return x[index] if index else np.broadcast_to(x, lead + np.shape(x))
+    return x[index] if index else np.broadcast_to(x, lead_shape + np.shape(x))
 
 
 def _gather_nd(params: Any, indices: Any, *, batch_dims: int = 0) -> Any:
@@ -194,16 +194,16 @@ def _gather_nd(params: Any, indices: Any, *, batch_dims: int = 0) -> Any:
 
 
 def _scatter_type(
-    indices: TensorType, updates: TensorType, vector: TensorType | None = None,
+    indices: TensorType, updates: TensorType, shape_vector: TensorType | None = None,
     *, shape: tuple[int | None, ...] | None,
 ) -> TensorType:  # fmt: skip
-    result = static_shape("scatter_nd", shape, vector)
+    result = static_shape("scatter_nd", shape, shape_vector)
     _check_updates("scatter_nd", result, indices, updates)
     return updates.with_shape(result)
 
 
 def _check_updates(op: str, shape: Shape, indices: TensorType, updates: TensorType) -> None:
-    depth = _depth(op, indices)
+    depth = _coordinate_count(op, indices)
     if shape is None or depth is None or indices.shape is None:
         return
     if depth > len(shape):
@@ -217,7 +217,7 @@ def _check_updates(op: str, shape: Shape, indices: TensorType, updates: TensorTy
 
 
 def _add_at(result: Any, indices: Any, updates: Any, ufunc: Any, batch_dims: int = 0) -> Any:
-    """Combine the updates with the elements of `result` by the ufunc, in place."""
+    """Combine the updates with the elements of `result` by the ufunc, in place; None replaces the elements."""
     index = _coordinates(indices, result.shape, batch_dims)
     expected = np.shape(indices)[:-1] + result.shape[batch_dims + np.shape(indices)[-1] :]
     if np.shape(updates) != expected:
@@ -234,11 +234,11 @@ def _add_at(result: Any, indices: Any, updates: Any, ufunc: Any, batch_dims: int
     return result
 
 
-def _scatter_nd(indices: Any, updates: Any, vector: Any = None, *, shape: Any) -> Any:
-    sizes = tuple(int(size) for size in (shape if vector is None else vector))
+def _scatter_nd(indices: Any, updates: Any, shape_vector: Any = None, *, shape: Any) -> Any:
+    sizes = tuple(int(size) for size in (shape if shape_vector is None else shape_vector))
     updates = np.asarray(updates)
-    empty = np.full(sizes, b"", object) if updates.dtype == object else np.zeros(sizes, updates.dtype)
-    return _add_at(empty, indices, updates, np.logical_or if updates.dtype == bool else np.add)
+    initial_elements = np.full(sizes, b"", object) if updates.dtype == object else np.zeros(sizes, updates.dtype)
+    return _add_at(initial_elements, indices, updates, np.logical_or if updates.dtype == bool else np.add)
 
 
 def _scatter_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:

@@ -71,10 +71,10 @@ _Part = tuple[str, Shape]
 
 
 def _result_parts(shape: tuple[Dimension, ...], entries: list[AlignedEntry], sliced: Any) -> list[_Part]:
-    advanced = not is_basic(tuple(part.entry for part in entries))
+    has_index_arrays = not is_basic(tuple(aligned.entry for aligned in entries))
     parts: list[_Part] = []
-    for entry, operands_of_entry, axis, count in entries:
-        covered = shape[axis : axis + count]
+    for entry, operands_of_entry, axis, width in entries:
+        covered = shape[axis : axis + width]
         if isinstance(entry, NewAxis):
             parts.append(("kept", (1,)))
         elif isinstance(entry, Rest):
@@ -91,24 +91,24 @@ def _result_parts(shape: tuple[Dimension, ...], entries: list[AlignedEntry], sli
         else:
             if isinstance(entry, At) and entry.index != INPUT:
                 check_in_range(entry.index, shape[axis], axis)
-            if advanced:
+            if has_index_arrays:
                 parts.append(("advanced", operands_of_entry[0].shape if isinstance(entry, Gather) else ()))
     return parts
 
 
 def _result_shape(parts: list[_Part]) -> Shape:
     """Place the dimensions of the index arrays: where the arrays are if those are adjacent, else first."""
-    at = [i for i, (kind, _) in enumerate(parts) if kind == "advanced"]
-    if not at:
+    advanced_positions = [i for i, (kind, _) in enumerate(parts) if kind == "advanced"]
+    if not advanced_positions:
         return tuple(d for _, dimensions in parts for d in dimensions or ())
-    common = broadcast_shapes(*(parts[i][1] for i in at))
-    if common is None:
+    common_shape = broadcast_shapes(*(parts[i][1] for i in advanced_positions))
+    if common_shape is None:
         return None
     dimensions_of_parts = [dimensions or () if kind == "kept" else () for kind, dimensions in parts]
-    are_adjacent = all(parts[i][0] == "advanced" for i in range(at[0], at[-1]))
-    before = dimensions_of_parts[: at[0]] if are_adjacent else []
-    after = dimensions_of_parts[at[0] :] if are_adjacent else dimensions_of_parts
-    return (*(d for ds in before for d in ds), *common, *(d for ds in after for d in ds))
+    are_adjacent = all(parts[i][0] == "advanced" for i in range(advanced_positions[0], advanced_positions[-1]))
+    before = dimensions_of_parts[: advanced_positions[0]] if are_adjacent else []
+    after = dimensions_of_parts[advanced_positions[0] :] if are_adjacent else dimensions_of_parts
+    return (*(d for ds in before for d in ds), *common_shape, *(d for ds in after for d in ds))
 
 
 def _slice_size(size: Dimension, bounds: tuple[Any, ...]) -> Dimension:
@@ -225,11 +225,11 @@ def _set_item_type(x: TensorType, value: TensorType, *operands: TensorType, spec
     if item_shape is not None and shape is not None:
         while len(shape) > len(item_shape) and shape[0] in (1, None):
             shape = shape[1:]
-        fits = len(shape) <= len(item_shape) and all(
+        can_broadcast = len(shape) <= len(item_shape) and all(
             a == b or a == 1 or not isinstance(a, int) or not isinstance(b, int)
             for a, b in zip(shape[::-1], item_shape[::-1], strict=False)
         )
-        if not fits:
+        if not can_broadcast:
             raise ValueError(
                 f"could not broadcast a value of shape [{shape_text(value.shape)}] into the indexed part of "
                 f"shape [{shape_text(item_shape)}]"
@@ -240,8 +240,8 @@ def _set_item_type(x: TensorType, value: TensorType, *operands: TensorType, spec
 def _value_cotangent(b: Builder, cotangent: Any, value: Any) -> Any:
     """Return the cotangent of `value` from that of the part of x into which it was broadcast."""
     # Adding zeros restores leading dimensions of size 1 that `value` may have.
-    widened = b.add(cotangent, b.zeros_like(value, dtype=dtype_of(cotangent)))
-    summed = b.sum_to_shape_of(widened, value)
+    extended = b.add(cotangent, b.zeros_like(value, dtype=dtype_of(cotangent)))
+    summed = b.sum_to_shape_of(extended, value)
     dtype = dtype_of(value)
     return summed if dtype is dtype_of(cotangent) else b.cast(summed, dtype=dtype)
 

@@ -52,9 +52,9 @@ def _check_other_axes(shapes: list[tuple[Dimension, ...]], resolved_axis: int) -
 
 def _merge_sizes(sizes: list[Dimension]) -> Dimension:
     """Return the common size of one dimension, as far as it is known."""
-    numbers = [d for d in sizes if isinstance(d, int)]
-    if numbers:
-        return numbers[0]
+    known_sizes = [d for d in sizes if isinstance(d, int)]
+    if known_sizes:
+        return known_sizes[0]
     return sizes[0] if all(d == sizes[0] for d in sizes) else None
 
 
@@ -111,14 +111,15 @@ def _concat_effects(types: Sequence[Type], attributes: Mapping[str, Any]) -> Eff
     if len(shapes) < len(types):
         return Effects.RAISE
     resolved_axis = attributes["axis"] % max(len(shapes[0]), 1)  # the axis along which sizes may differ
-    others = {tuple(shape[:resolved_axis]) + tuple(shape[resolved_axis + 1 :]) for shape in shapes}
-    return Effects.RAISE if len(shapes) > 1 and (len(others) > 1 or None in others.pop()) else Effects.PURE
+    other_dimensions = {tuple(shape[:resolved_axis]) + tuple(shape[resolved_axis + 1 :]) for shape in shapes}
+    may_differ = len(shapes) > 1 and (len(other_dimensions) > 1 or None in other_dimensions.pop())
+    return Effects.RAISE if may_differ else Effects.PURE
 
 
 def _stack_effects(types: Sequence[Type], attributes: Mapping[str, Any]) -> Effects:
     shapes = {getattr(type_, "shape", None) for type_ in types}
-    unknown = len(types) > 1 and any(shape is None or None in shape for shape in shapes)
-    return Effects.RAISE if len(shapes) > 1 or unknown else Effects.PURE
+    has_unknown_sizes = len(types) > 1 and any(shape is None or None in shape for shape in shapes)
+    return Effects.RAISE if len(shapes) > 1 or has_unknown_sizes else Effects.PURE
 
 
 concat = define(
@@ -150,9 +151,9 @@ def _stack_type(*inputs: TensorType, axis: int = 0) -> TensorType:
             raise ValueError(
                 f"stack: shapes must be equal, but are [{shape_text(shapes[0])}] and [{shape_text(shape)}]"
             )
-    common = [_merge_sizes([s[i] for s in shapes]) for i in range(len(shapes[0]))]
-    common.insert(normalised_axis(axis, len(common) + 1), len(inputs))
-    return TensorType(dtype, tuple(common), weak)
+    common_shape = [_merge_sizes([s[i] for s in shapes]) for i in range(len(shapes[0]))]
+    common_shape.insert(normalised_axis(axis, len(common_shape) + 1), len(inputs))
+    return TensorType(dtype, tuple(common_shape), weak)
 
 
 def _stack(*inputs: Any, axis: int = 0) -> Any:
@@ -213,16 +214,17 @@ def _split_type(
         return (x,) * len(sizes)
     resolved_axis = normalised_axis(axis, len(x.shape))
     size = x.shape[resolved_axis]
-    parts: list[Dimension] = list(sizes)
+    part_sizes: list[Dimension] = list(sizes)
     if lengths is None and None in sizes:
         if isinstance(size, int) and size % len(sizes):
             raise ValueError(
                 f"split: dimension {axis} of size {size} does not divide into {len(sizes)} equal parts"
             )
-        parts = [size // len(sizes) if isinstance(size, int) else None] * len(sizes)
+        part_sizes = [size // len(sizes) if isinstance(size, int) else None] * len(sizes)
     elif isinstance(size, int) and None not in sizes and sum(s or 0 for s in sizes) != size:
         raise ValueError(f"split: the sizes {list(sizes)} do not add up to the {size} of dimension {axis}")
-    return tuple(x.with_shape((*x.shape[:resolved_axis], part, *x.shape[resolved_axis + 1 :])) for part in parts)
+    before, after = x.shape[:resolved_axis], x.shape[resolved_axis + 1 :]
+    return tuple(x.with_shape((*before, part_size, *after)) for part_size in part_sizes)
 
 
 def _split(x: Any, lengths: Any = None, *, sizes: Any, axis: int = 0) -> Any:

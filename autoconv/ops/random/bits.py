@@ -144,10 +144,10 @@ def _element_count(shape: tuple[int, ...]) -> int:
     return int(np.prod(shape, dtype=np.int64))
 
 
-def _draw_words(bits: Bits, shape: tuple[int, ...], long: bool = True) -> Any:
+def _draw_words(bits: Bits, shape: tuple[int, ...], has_64_bits: bool = True) -> Any:
     """Return words, or numbers of 64 bits, the first word in their lower half: uint64."""
     count = _element_count(shape)
-    if not long:
+    if not has_64_bits:
         return bits.words(count).astype(np.uint64).reshape(shape)
     pairs = bits.words(2 * count).astype(np.uint64).reshape(-1, 2)
     return (pairs[:, 0] | (pairs[:, 1] << np.uint64(32))).reshape(shape)
@@ -205,8 +205,8 @@ def words_of_pair(dtype: DType) -> int:
 
 def _draw_normal(bits: Bits, shape: tuple[int, ...], dtype: DType) -> Any:
     count, words_per_pair = _element_count(shape), words_of_pair(dtype)
-    pairs = (count + 1) // 2
-    numbers = _words_to_normal_pairs(bits.words(words_per_pair * pairs).reshape(-1, words_per_pair), dtype)
+    pair_count = (count + 1) // 2
+    numbers = _words_to_normal_pairs(bits.words(words_per_pair * pair_count).reshape(-1, words_per_pair), dtype)
     return numbers.reshape(-1)[:count].astype(dtype.numpy).reshape(shape)
 
 
@@ -217,19 +217,19 @@ def _draw_truncated(bits: Bits, shape: tuple[int, ...], dtype: DType) -> Any:
     """
     count, words_per_pair = _element_count(shape), words_of_pair(dtype)
     group_size = 8 // words_per_pair
-    groups = -(-count // group_size)
-    accepted, filled = np.zeros((groups, group_size)), np.zeros(groups, np.int64)
-    unfilled, round_number = np.arange(groups), 0
+    group_count = -(-count // group_size)
+    accepted, accepted_counts = np.zeros((group_count, group_size)), np.zeros(group_count, np.int64)
+    unfilled, round_number = np.arange(group_count), 0
     while unfilled.size:
         starts = unfilled.astype(np.uint64) * np.uint64(RESERVED_BLOCKS * group_size // 4) + np.uint64(round_number)
-        numbers = _words_to_normal_pairs(
+        candidate_rounds = _words_to_normal_pairs(
             bits.blocks(starts).reshape(unfilled.size, -1, words_per_pair), dtype
         ).reshape(unfilled.size, -1)
-        for number in numbers.T:
-            is_accepted = (np.abs(number) < TRUNCATION) & (filled[unfilled] < group_size)
-            accepted[unfilled[is_accepted], filled[unfilled[is_accepted]]] = number[is_accepted]
-            filled[unfilled[is_accepted]] += 1
-        unfilled, round_number = unfilled[filled[unfilled] < group_size], round_number + 1
+        for candidates in candidate_rounds.T:
+            is_accepted = (np.abs(candidates) < TRUNCATION) & (accepted_counts[unfilled] < group_size)
+            accepted[unfilled[is_accepted], accepted_counts[unfilled[is_accepted]]] = candidates[is_accepted]
+            accepted_counts[unfilled[is_accepted]] += 1
+        unfilled, round_number = unfilled[accepted_counts[unfilled] < group_size], round_number + 1
     return accepted.reshape(-1)[:count].astype(dtype.numpy).reshape(shape)
 
 
@@ -238,9 +238,10 @@ def _draw_integers(bits: Bits, shape: tuple[int, ...], low: Any, high: Any) -> A
     dtype = np.asarray(low).dtype
     if not np.all(np.less(low, high)):
         raise InvalidArgumentError(f"Need minval < maxval, got {np.max(low)} >= {np.min(high)}")
-    start = np.asarray(low).astype(np.int64 if dtype.kind == "i" else np.uint64).astype(np.uint64)
-    stop = np.asarray(high).astype(np.int64 if dtype.kind == "i" else np.uint64).astype(np.uint64)
-    return np.asarray(start + _draw_words(bits, shape, dtype.itemsize == 8) % (stop - start)).astype(dtype)
+    unsigned_low = np.asarray(low).astype(np.int64 if dtype.kind == "i" else np.uint64).astype(np.uint64)
+    unsigned_high = np.asarray(high).astype(np.int64 if dtype.kind == "i" else np.uint64).astype(np.uint64)
+    words = _draw_words(bits, shape, dtype.itemsize == 8)
+    return np.asarray(unsigned_low + words % (unsigned_high - unsigned_low)).astype(dtype)
 
 
 # ---- the ops
@@ -290,8 +291,8 @@ def _define_float_ops(name: str, stateless_name: str, graphdefs: tuple[str, str]
     """Define the stateful and the stateless op of a floating distribution."""
 
     def stateful(vector: Any = None, *, shape: Any, dtype: DType = float32, seed: Any = None) -> Any:
-        static_shape = _resolve_shape(name, shape, vector)
-        return draw(GLOBAL.next(stream_name(name, dtype), _element_count(static_shape), seed), static_shape, dtype)
+        result_shape = _resolve_shape(name, shape, vector)
+        return draw(GLOBAL.next(stream_name(name, dtype), _element_count(result_shape), seed), result_shape, dtype)
 
     def stateless(seed: Any, vector: Any = None, *, shape: Any, dtype: DType = float32, alg: str = "philox") -> Any:
         return draw(from_seed(seed, alg), _resolve_shape(name, shape, vector), dtype)

@@ -150,14 +150,14 @@ class _Outputs:
     A block makes two uniform or two normal numbers, and the second is taken first.
     """
 
-    def __init__(self, bits: Bits, parameters: int, shape: tuple[int, ...]) -> None:
-        self._bits, self._shape, self._parameters = bits, shape, parameters
-        self._count = int(np.prod(shape, dtype=np.int64)) // max(parameters, 1)
-        size = self._count * parameters
-        self._next = np.zeros(size, np.uint64)
-        self.space_blocks(np.full(size, RESERVED_BLOCKS))
-        self._pairs = {kind: np.empty((size, 2)) for kind in ("uniform", "normal")}
-        self._unused_counts = {kind: np.zeros(size, np.int64) for kind in self._pairs}
+    def __init__(self, bits: Bits, parameter_count: int, shape: tuple[int, ...]) -> None:
+        self._bits, self._shape, self._parameter_count = bits, shape, parameter_count
+        self._count = int(np.prod(shape, dtype=np.int64)) // max(parameter_count, 1)
+        number_count = self._count * parameter_count
+        self._next = np.zeros(number_count, np.uint64)
+        self.space_blocks(np.full(number_count, RESERVED_BLOCKS))
+        self._pairs = {kind: np.empty((number_count, 2)) for kind in ("uniform", "normal")}
+        self._unused_counts = {kind: np.zeros(number_count, np.int64) for kind in self._pairs}
 
     def space_blocks(self, distances: np.ndarray) -> None:
         """Give each number the blocks from `distances` times its position on."""
@@ -169,7 +169,7 @@ class _Outputs:
 
     def arrange(self, numbers: np.ndarray) -> np.ndarray:
         """Return the numbers as the result has them: parameters are its last dimensions."""
-        return numbers.reshape(self._parameters, self._count).T.reshape(self._shape)
+        return numbers.reshape(self._parameter_count, self._count).T.reshape(self._shape)
 
     def uniform(self, positions: np.ndarray) -> np.ndarray:
         return self._draw("uniform", positions, lambda words: to_fractions(words.reshape(-1, 2, 2)))
@@ -181,11 +181,11 @@ class _Outputs:
         self, kind: str, positions: np.ndarray, pairs_of_blocks: Callable[[np.ndarray], np.ndarray]
     ) -> np.ndarray:
         drawn_pairs, unused_counts = self._pairs[kind], self._unused_counts[kind]
-        empty = positions[unused_counts[positions] == 0]
-        if empty.size:
-            drawn_pairs[empty] = pairs_of_blocks(self._bits.blocks(self._next[empty]))
-            self._next[empty] += np.uint64(1)
-            unused_counts[empty] = 2
+        exhausted = positions[unused_counts[positions] == 0]
+        if exhausted.size:
+            drawn_pairs[exhausted] = pairs_of_blocks(self._bits.blocks(self._next[exhausted]))
+            self._next[exhausted] += np.uint64(1)
+            unused_counts[exhausted] = 2
         unused_counts[positions] -= 1
         numbers: np.ndarray = drawn_pairs[positions, unused_counts[positions]]
         return numbers
@@ -232,59 +232,62 @@ def _can_broadcast(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
     return len(shape) <= len(target) and all(a in (1, b) for a, b in zip(shape[::-1], target[::-1], strict=False))
 
 
-def _rule(name: str, parameters: int) -> Callable[..., TensorType]:
+def _rule(name: str, parameter_count: int) -> Callable[..., TensorType]:
     def rule(*inputs: TensorType, shape: tuple[int | None, ...] | None, dtype: DType = float32, **_: Any) -> TensorType:
-        for parameter in inputs[:parameters]:
+        for parameter in inputs[:parameter_count]:
             if not parameter.dtype.is_floating:
                 raise TypeError(f"{name} takes floating parameters, found {parameter.dtype.name}")
         if not (dtype.is_floating or dtype.is_integer):
             raise TypeError(f"{name} draws numbers, found dtype {dtype.name}")
-        return TensorType(dtype, static_shape(name, shape, inputs[parameters] if len(inputs) > parameters else None))
+        shape_vector = inputs[parameter_count] if len(inputs) > parameter_count else None
+        return TensorType(dtype, static_shape(name, shape, shape_vector))
 
     return rule
 
 
 def _define(name: str, graphdefs: tuple[str, str], draw: Callable[..., np.ndarray], *parameters: Any) -> None:
     """Define the stateful and the stateless op; `parameters` are samples of the distribution's parameters."""
-    count = len(parameters)
+    parameter_count = len(parameters)
 
-    def numbers(bits: Any, inputs: tuple[Any, ...], shape: Any, dtype: DType) -> Any:
-        result_shape = check_shape(name, inputs[count]) if len(inputs) > count else shape
-        for parameter in inputs[:count]:
+    def draw_numbers(bits: Any, inputs: tuple[Any, ...], shape: Any, dtype: DType) -> Any:
+        result_shape = check_shape(name, inputs[parameter_count]) if len(inputs) > parameter_count else shape
+        for parameter in inputs[:parameter_count]:
             if not _can_broadcast(np.shape(parameter), tuple(result_shape)):
                 raise InvalidArgumentError(
                     f"the parameters of {name}, {list(np.shape(parameter))}, do not extend to the shape "
                     f"{list(result_shape)}"
                 )
-        return draw(bits, tuple(result_shape), *inputs[:count]).astype(dtype.numpy)
+        return draw(bits, tuple(result_shape), *inputs[:parameter_count]).astype(dtype.numpy)
 
     def stateful(*inputs: Any, shape: Any, dtype: DType = float32, seed: Any = None) -> Any:
-        result_shape = check_shape(name, inputs[count]) if len(inputs) > count else shape
+        result_shape = check_shape(name, inputs[parameter_count]) if len(inputs) > parameter_count else shape
         bits = GLOBAL.next(f"{name} {dtype.name}", int(np.prod(result_shape, dtype=np.int64)), seed)
-        return numbers(bits, inputs, shape, dtype)
+        return draw_numbers(bits, inputs, shape, dtype)
 
     def stateless(key: Any, *inputs: Any, shape: Any, dtype: DType = float32, alg: str = "philox") -> Any:
-        return numbers(from_seed(key, alg), inputs, shape, dtype)
+        return draw_numbers(from_seed(key, alg), inputs, shape, dtype)
 
-    vector = np.array([3, 2], np.int32)
-    rule = _rule(name, count)
+    shape_vector = np.array([3, 2], np.int32)
+    rule = _rule(name, parameter_count)
     define(
         name=f"random_{name}", graphdef=graphdefs[0], result=rule, kernel=quiet(stateful), gradient=_NO_GRADIENT,
         effects=Effects.RANDOM | Effects.RAISE,
         samples=(
             sample(*parameters, shape=(3, 2), dtype=float32, differentiable=()),
-            sample(*parameters, vector, shape=(None, 2), dtype=int32, seed=1, differentiable=()),
+            sample(*parameters, shape_vector, shape=(None, 2), dtype=int32, seed=1, differentiable=()),
         ),
-        sizes=SizeOperand("shape", count),
+        sizes=SizeOperand("shape", parameter_count),
     )  # fmt: skip
     define(
         name=f"stateless_random_{name}", graphdef=graphdefs[1], result=with_seed_operand(rule), kernel=quiet(stateless),
         gradient=_NO_GRADIENT, effects=Effects.RAISE,
         samples=(
             sample(np.array([7, 42], np.int64), *parameters, shape=(3, 2), dtype=float64, differentiable=()),
-            sample(np.array([7, 42], np.int64), *parameters, vector, shape=(None, 2), dtype=int64, differentiable=()),
+            sample(
+                np.array([7, 42], np.int64), *parameters, shape_vector, shape=(None, 2), dtype=int64, differentiable=()
+            ),
         ),
-        sizes=SizeOperand("shape", count + 1),
+        sizes=SizeOperand("shape", parameter_count + 1),
     )  # fmt: skip
 
 

@@ -51,21 +51,21 @@ def _stateless_shuffle(seed: Any, x: Any, *, alg: str = "philox") -> Any:
     return x[_permutation(from_seed(seed, alg), len(x))] if np.ndim(x) else x
 
 
-def _type(vector: TensorType | None = None, *, shape: Any, **_: Any) -> TensorType:
+def _permutation_type(vector: TensorType | None = None, *, shape: Any, **_: Any) -> TensorType:
     return TensorType(int64, static_shape("a permutation", shape, vector))
 
 
-def _count(shape: Any, vector: Any) -> int:
+def _row_count(shape: Any, vector: Any) -> int:
     (count,) = shape if vector is None else check_shape("a permutation", vector)
     return int(count)
 
 
 def _random_permutation(vector: Any = None, *, shape: Any, stream: str, seed: Any = None) -> Any:
-    return _from_stream(_count(shape, vector), stream, seed)
+    return _from_stream(_row_count(shape, vector), stream, seed)
 
 
 def _stateless_permutation(seed: Any, vector: Any = None, *, shape: Any, alg: str = "philox") -> Any:
-    return _permutation(from_seed(seed, alg), _count(shape, vector))
+    return _permutation(from_seed(seed, alg), _row_count(shape, vector))
 
 
 _ROWS, _SEED = np.array([[1, 2], [3, 4], [5, 6]]), np.array([7, 42], np.int64)
@@ -78,12 +78,12 @@ stateless_shuffle = define(
     kernel=_stateless_shuffle, gradient=no_gradient("the permutation is not kept"), samples=(sample(_SEED, _ROWS),),
 )  # fmt: skip
 random_permutation = define(
-    name="random_permutation", graphdef="RandomPermutation", result=_type, kernel=_random_permutation,
+    name="random_permutation", graphdef="RandomPermutation", result=_permutation_type, kernel=_random_permutation,
     gradient=no_gradient(_NO_DERIVATIVES), effects=Effects.RANDOM, sizes=SizeOperand("shape", 0),
     samples=(sample(shape=(9,), stream="shuffle int64", seed=1),),
 )  # fmt: skip
 stateless_permutation = define(
-    name="stateless_permutation", graphdef="StatelessPermutation", result=with_seed_operand(_type),
+    name="stateless_permutation", graphdef="StatelessPermutation", result=with_seed_operand(_permutation_type),
     kernel=_stateless_permutation, gradient=no_gradient(_NO_DERIVATIVES), sizes=SizeOperand("shape", 1),
     samples=(sample(_SEED, shape=(9,)), sample(_SEED, np.array([5]), shape=(None,))),
 )  # fmt: skip
