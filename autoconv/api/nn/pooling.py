@@ -133,9 +133,9 @@ def _pool(
         requirement = "of 3 to 5 dimensions" if formats is None else f"with a data_format of {' or '.join(formats)}"
         raise ValueError(f"pooling takes an input {requirement}, found {x.type} and {data_format!r}")
     is_channels_first = data_format == formats[1]
-    sides = list(range(2, rank))
-    amounts = padding if isinstance(padding, str) or not is_channels_first else [padding[i] for i in (0, *sides, 1)]
-    image = transpose(x, [0, *sides, 1]) if is_channels_first else x
+    side_axes = list(range(2, rank))  # where the channels come first
+    amounts = padding if isinstance(padding, str) or not is_channels_first else [padding[i] for i in (0, *side_axes, 1)]
+    image = transpose(x, [0, *side_axes, 1]) if is_channels_first else x
     window_sides, steps = (
         per_side(label, value, rank - 2, is_channels_first)
         for label, value in (("ksize", ksize), ("strides", strides))

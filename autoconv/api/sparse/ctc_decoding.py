@@ -224,8 +224,8 @@ def _sparse_arrays(rows: list[Labels]) -> tuple[Any, Any, Any]:
 def _add_probabilities(
     beam: dict[Labels, tuple[float, float]], labels: Labels, after_blank: float, after_label: float
 ) -> None:
-    first, second = beam.get(labels, (-math.inf, -math.inf))
-    beam[labels] = _log_sum(first, after_blank), _log_sum(second, after_label)
+    former_after_blank, former_after_label = beam.get(labels, (-math.inf, -math.inf))
+    beam[labels] = _log_sum(former_after_blank, after_blank), _log_sum(former_after_label, after_label)
 
 
 def _log_sum(a: float, b: float) -> float:
