@@ -32,13 +32,14 @@ def reverse_call(level: Level, node: Node, varied: set[Value], backprop: Callabl
     )
     node.regions = (forward,)
     varied_in_call = varied_values(forward, (p for p, outer in child.outer.items() if outer in varied), level.heap)
-    parameters = add_cotangent_parameters(child, [(r, forward.outputs[r.index]) for r in results], varied_in_call)
+    results_and_outputs = [(r, forward.outputs[r.index]) for r in results]
+    cotangent_parameters = add_cotangent_parameters(child, results_and_outputs, varied_in_call)
     backprop(child, varied_in_call)
     positions = [j for j, p in enumerate(parameters_before) if inputs[j] in varied and p in child.cotangents]
     child.backward.outputs = [
         conform(child.builder, child.cotangents[parameters_before[j]], inputs[j].type) for j in positions
     ]
-    child.backward.parameters = [*parameters, *child.captures.values()]
+    child.backward.parameters = [*cotangent_parameters, *child.captures.values()]
     cotangents = [conform(level.builder, level.cotangents[r], r.type) for r in results]
     backward_call = level.backward.add(
         OPS["call"], [*cotangents, *(level.resolve(outer) for outer in child.captures)],
@@ -61,9 +62,9 @@ def reverse_custom(level: Level, node: Node, varied: set[Value], backprop: Calla
         zeros_of(level.builder, r) if ct is None else conform(level.builder, ct, r.type)
         for r, ct in zip(node.results, cotangents, strict=True)
     ]
-    captured = [level.resolve(value) for value in node.inputs[argument_count + len(node.results) :]]
+    captured_values = [level.resolve(value) for value in node.inputs[argument_count + len(node.results) :]]
     backward_call = level.backward.add(
-        OPS["call"], [*cotangent_inputs, *captured], {"name": gradient.name}, regions=[gradient],
+        OPS["call"], [*cotangent_inputs, *captured_values], {"name": gradient.name}, regions=[gradient],
         types=[value.type for value in gradient.outputs], span=level.builder.span,
     )  # fmt: skip
     for position, cotangent in zip(reached, backward_call.results, strict=True):

@@ -31,7 +31,7 @@ def from_text(text: str, ops: Mapping[str, Op]) -> Graph:
     """
     scanner = Scanner(text)
     try:
-        graph = _graph(scanner, ops, GraphScope())
+        graph = _parse_graph(scanner, ops, GraphScope())
     except RecursionError:
         scanner.fail("the text is nested too deeply")
     compute_effects(graph)
@@ -60,8 +60,8 @@ class GraphScope:
         return next((graph for graph in reversed(self.enclosing) if graph.name == name), self._finished.get(name))
 
 
-def _graph(scanner: Scanner, ops: Mapping[str, Op], scope: GraphScope) -> Graph:
-    if scanner.take("again"):
+def _parse_graph(scanner: Scanner, ops: Mapping[str, Op], scope: GraphScope) -> Graph:
+    if scanner.take("again"):  # a graph that occurs a second time is written as its name
         scanner.skip_space()
         start = scanner.position
         name = scanner.parse_name("the name of a graph")
@@ -77,21 +77,21 @@ def _graph(scanner: Scanner, ops: Mapping[str, Op], scope: GraphScope) -> Graph:
     while not scanner.take(")"):
         if graph.parameters:
             scanner.expect(",")
-        name = _new_name(scanner, graph)
+        name = _parse_new_name(scanner, graph)
         scanner.expect(":")
         values[name, 0] = graph.add_parameter(parse_type(scanner), name)
     scanner.expect("{")
     while scanner.is_at("%"):
-        _node(scanner, graph, values, ops, scope)
+        _parse_node(scanner, graph, values, ops, scope)
     scanner.expect("return")
     while scanner.is_at("%") if not graph.outputs else scanner.take(","):
-        graph.outputs.append(_reference(scanner, values))
+        graph.outputs.append(_parse_reference(scanner, values))
     scanner.expect("}")
     scope.end()
     return graph
 
 
-def _node(
+def _parse_node(
     scanner: Scanner,
     graph: Graph,
     values: dict[tuple[str, int], Value],
@@ -99,7 +99,7 @@ def _node(
     scope: GraphScope,
 ) -> None:
     start = scanner.position
-    name = _new_name(scanner, graph)
+    name = _parse_new_name(scanner, graph)
     scanner.expect("=")
     scanner.skip_space()
     op_start = scanner.position
@@ -107,15 +107,15 @@ def _node(
     op = ops.get(op_name)
     if op is None:
         scanner.fail(f"there is no op named {op_name!r}", op_start)
-    inputs, attributes = _arguments(scanner, values)
+    inputs, attributes = _parse_arguments(scanner, values)
     scanner.expect(":")
-    types = _types(scanner)
+    types = _parse_types(scanner)
     device = scanner.parse_name("a device") if scanner.take("on") else ""
-    span = _span(scanner) if scanner.take("@") else None
+    span = _parse_span(scanner) if scanner.take("@") else None
     regions = []
     if scanner.take("{"):
         while not scanner.take("}"):
-            regions.append(_graph(scanner, ops, scope))
+            regions.append(_parse_graph(scanner, ops, scope))
     try:
         node = graph.add(op, inputs, attributes, regions=regions, types=types, name=name, span=span)
     except (TypeError, ValueError, LookupError, AttributeError) as error:
@@ -124,7 +124,7 @@ def _node(
     values.update({(name, value.index): value for value in node.results})
 
 
-def _arguments(scanner: Scanner, values: dict[tuple[str, int], Value]) -> tuple[list[Value], dict[str, Any]]:
+def _parse_arguments(scanner: Scanner, values: dict[tuple[str, int], Value]) -> tuple[list[Value], dict[str, Any]]:
     inputs: list[Value] = []
     attributes: dict[str, Any] = {}
     scanner.expect("(")
@@ -134,7 +134,7 @@ def _arguments(scanner: Scanner, values: dict[tuple[str, int], Value]) -> tuple[
         if scanner.is_at("%"):
             if attributes:
                 scanner.fail("an input stands before the attributes")
-            inputs.append(_reference(scanner, values))
+            inputs.append(_parse_reference(scanner, values))
             continue
         scanner.skip_space()
         start = scanner.position
@@ -148,7 +148,7 @@ def _arguments(scanner: Scanner, values: dict[tuple[str, int], Value]) -> tuple[
     return inputs, attributes
 
 
-def _types(scanner: Scanner) -> list[Type]:
+def _parse_types(scanner: Scanner) -> list[Type]:
     if scanner.take("("):
         scanner.expect(")")
         return []
@@ -158,7 +158,7 @@ def _types(scanner: Scanner) -> list[Type]:
     return types
 
 
-def _new_name(scanner: Scanner, graph: Graph) -> str:
+def _parse_new_name(scanner: Scanner, graph: Graph) -> str:
     scanner.skip_space()
     start = scanner.position
     scanner.expect("%")
@@ -168,7 +168,7 @@ def _new_name(scanner: Scanner, graph: Graph) -> str:
     return name
 
 
-def _reference(scanner: Scanner, values: dict[tuple[str, int], Value]) -> Value:
+def _parse_reference(scanner: Scanner, values: dict[tuple[str, int], Value]) -> Value:
     scanner.skip_space()
     start = scanner.position
     scanner.expect("%")
@@ -181,24 +181,24 @@ def _reference(scanner: Scanner, values: dict[tuple[str, int], Value]) -> Value:
     return result
 
 
-def _span(scanner: Scanner) -> Span:
+def _parse_span(scanner: Scanner) -> Span:
     file = scanner.parse_name("a file")
     scanner.expect(":")
-    line = _number(scanner)
+    line = _parse_number(scanner)
     column = end_line = end_column = 0
     if scanner.match(re.compile(":"), skip_space=False):
-        column = _number(scanner)
+        column = _parse_number(scanner)
         scanner.expect("-")
-        end_line = _number(scanner)
+        end_line = _parse_number(scanner)
         scanner.expect(":")
-        end_column = _number(scanner)
+        end_column = _parse_number(scanner)
     scanner.match(_LINE_SPACE, skip_space=False)
     has_function = scanner.match(_START_OF_NAME, skip_space=False) is not None
     function = scanner.parse_adjacent_name("the name of a function") if has_function else ""
     return Span(file, line, function, column, end_line, end_column)
 
 
-def _number(scanner: Scanner) -> int:
+def _parse_number(scanner: Scanner) -> int:
     match = scanner.match(_NUMBER)
     if match is None:
         scanner.fail(f"expected a number, found {scanner.next_text()}")

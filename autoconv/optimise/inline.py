@@ -49,18 +49,18 @@ def _inline(copy: Graph, node: Node, inputs: list[Value], caller: Span | None) -
     """Inline the node into `copy` if it is a call; return its results, else None."""
     if node.op.name != "call" or is_recursive(node) or not _may_inline(node, inputs):
         return None
-    called, span = node.regions[0], _append_caller(node.span, caller)
-    values = dict(zip(called.parameters, inputs, strict=True))
-    for inner in called.nodes:
-        operands = [values[value] for value in inner.inputs]
-        results = _inline(copy, inner, operands, span)
+    callee, span = node.regions[0], _append_caller(node.span, caller)
+    values = dict(zip(callee.parameters, inputs, strict=True))
+    for inner_node in callee.nodes:
+        operands = [values[value] for value in inner_node.inputs]
+        results = _inline(copy, inner_node, operands, span)
         if results is None:
-            regions = copy_regions(inner, {}, lambda region: _inline_region(region, span))
-            node_copy = copy_node(copy, inner, operands, regions)
-            node_copy.span = _append_caller(inner.span, span)
+            regions = copy_regions(inner_node, {}, lambda region: _inline_region(region, span))
+            node_copy = copy_node(copy, inner_node, operands, regions)
+            node_copy.span = _append_caller(inner_node.span, span)
             results = list(node_copy.results)
-        values.update(zip(inner.results, results, strict=True))
-    return [values[value] for value in called.outputs]
+        values.update(zip(inner_node.results, results, strict=True))
+    return [values[value] for value in callee.outputs]
 
 
 def _inline_region(region: Graph, caller: Span | None) -> Graph:
@@ -72,12 +72,12 @@ def _inline_region(region: Graph, caller: Span | None) -> Graph:
 
 
 def _may_inline(node: Node, inputs: list[Value]) -> bool:
-    called = node.regions[0]
+    callee = node.regions[0]
     narrow_and_wide_types = [
-        *zip((value.type for value in inputs), (value.type for value in called.parameters), strict=True),
-        *zip((value.type for value in called.outputs), (value.type for value in node.results), strict=True),
+        *zip((value.type for value in inputs), (value.type for value in callee.parameters), strict=True),
+        *zip((value.type for value in callee.outputs), (value.type for value in node.results), strict=True),
     ]
-    return len(called.nodes) <= MAX_NODES and all(can_replace(narrow, wide) for narrow, wide in narrow_and_wide_types)
+    return len(callee.nodes) <= MAX_NODES and all(can_replace(narrow, wide) for narrow, wide in narrow_and_wide_types)
 
 
 def _append_caller(span: Span | None, caller: Span | None) -> Span | None:

@@ -43,17 +43,17 @@ def _get_kind(kinds: Kinds, node: Node) -> bool | None:
 def _pop_kind(kinds: Kinds, node: Node) -> bool | None:
     if len(node.inputs) > 2 or node.attributes["keywords"]:
         return False
-    is_row_index = _is_row_index(kinds, node) if len(node.inputs) == 2 else _is_nested_list(kinds, node.inputs[0])
-    return _mark_row_result(kinds, node) if is_row_index else is_row_index
+    is_supported = _is_row_index(kinds, node) if len(node.inputs) == 2 else _is_nested_list(kinds, node.inputs[0])
+    return _mark_row_result(kinds, node) if is_supported else is_supported
 
 
 @nested_rule("object_apply.setitem", "object_method.insert")
 def _set_kind(kinds: Kinds, node: Node) -> bool | None:
-    is_row_index = _is_row_index(kinds, node) if len(node.inputs) == 3 else False
-    if is_row_index:
+    is_supported = _is_row_index(kinds, node) if len(node.inputs) == 3 else False
+    if is_supported:
         kinds.add_item(node.inputs[0], node.inputs[2])
         kinds.raise_kind_of(node.results[0], OTHER)
-    return is_row_index
+    return is_supported
 
 
 @nested_rule("object_method.append")
@@ -74,10 +74,10 @@ def _length_kind(kinds: Kinds, node: Node) -> bool | None:
 def _change_kind(kinds: Kinds, node: Node) -> bool | None:
     if not _is_nested_list(kinds, node.inputs[0]):
         return False
-    is_row_index = _is_row_index(kinds, node) if len(node.inputs) == 2 else True
-    if is_row_index:
+    is_supported = _is_row_index(kinds, node) if len(node.inputs) == 2 else True
+    if is_supported:
         kinds.raise_kind_of(node.results[0], OTHER)
-    return is_row_index
+    return is_supported
 
 
 @nested_rule("object_method.copy", "object_apply.list")
@@ -87,8 +87,8 @@ def _copy_kind(kinds: Kinds, node: Node) -> bool | None:
 
 @nested_rule("object_apply.mul")
 def _product_kind(kinds: Kinds, node: Node) -> bool | None:
-    is_row_index = _is_row_index(kinds, node)
-    return _mark_new_rows(kinds, node, node.inputs[0]) if is_row_index else is_row_index
+    is_supported = _is_row_index(kinds, node)
+    return _mark_new_rows(kinds, node, node.inputs[0]) if is_supported else is_supported
 
 
 @nested_rule("object_defined")

@@ -24,6 +24,7 @@ def _is_read_by_program(frame: Any) -> bool:
 
 
 def is_of_program(frame: Any) -> bool:
+    """Return whether a frame runs code of the program, rather than of this package."""
     return not is_own_file(frame.f_code.co_filename)
 
 
@@ -36,19 +37,19 @@ _READ_STATE = _ReadState()
 
 def read_for_program(value: object, name: str) -> Any:
     """Read `value.name` on behalf of the program."""
-    before, _READ_STATE.by_program = _READ_STATE.by_program, True
+    outer_state, _READ_STATE.by_program = _READ_STATE.by_program, True
     try:
         return getattr(value, name)
     finally:
-        _READ_STATE.by_program = before
+        _READ_STATE.by_program = outer_state
 
 
 def refuse_tensor_attribute(type_: TensorType, name: str, frame: Any) -> None:
     """Raise Python's AttributeError where the program reads a tensor's attribute from a Python number."""
     region = current_region()
     if region is not None and region.contract.python_numbers and _is_read_by_program(frame):
-        kind = type(type_.dtype.numpy.type(1).item()).__name__
-        error = AttributeError(f"{kind!r} object has no attribute {name!r}")
+        class_name = type(type_.dtype.numpy.type(1).item()).__name__
+        error = AttributeError(f"{class_name!r} object has no attribute {name!r}")
         error._autoconv_run_time = True  # type: ignore[attr-defined]
         raise error
 

@@ -18,22 +18,23 @@ MAX_EXAMINED = 10_000  # objects
 
 
 def hooked_class(values: Iterable[Any], limit: int = MAX_EXAMINED) -> type | None:
-    """Return the class of the first object with such a hook that the values lead to; None if there is none.
+    """Return the class of the first object whose attribute reads run code of the program; None if there is none.
 
-    The search ends after `limit` objects. It enters containers, objects, bound methods and partial functions.
+    The search starts at `values`, enters containers, objects, bound methods and partial functions, and ends after
+    `limit` objects.
     """
     pending: list[Iterable[Any]] = [values]
-    seen: set[int] = set()
+    seen_ids: set[int] = set()
     while pending:
         for value in pending.pop():
             class_ = type(value)
-            if class_ in ATOMS or id(value) in seen:
+            if class_ in ATOMS or id(value) in seen_ids:
                 continue
             if hooks_attributes(class_):
                 return class_
-            if len(seen) == limit:
+            if len(seen_ids) == limit:
                 return None
-            seen.add(id(value))
+            seen_ids.add(id(value))
             pending.append(_parts(value, class_))
     return None
 
@@ -84,10 +85,10 @@ def _slots_of(class_: type) -> tuple[Any, ...]:
     """Return the slots of a class, with that of the `__dict__` of its objects."""
     result = _SLOTS_BY_CLASS.get(class_)
     if result is None:
-        contents = [type.__getattribute__(base, "__dict__") for base in type.__getattribute__(class_, "__mro__")]
-        slots = [slot for names in contents if "__slots__" in names for slot in names.values()]
+        dicts = [type.__getattribute__(base, "__dict__") for base in type.__getattribute__(class_, "__mro__")]
+        slots = [slot for names in dicts if "__slots__" in names for slot in names.values()]
         slots = [slot for slot in slots if type(slot) is types.MemberDescriptorType]
-        slots += [names["__dict__"] for names in contents if type(names.get("__dict__")) is types.GetSetDescriptorType]
+        slots += [names["__dict__"] for names in dicts if type(names.get("__dict__")) is types.GetSetDescriptorType]
         result = _SLOTS_BY_CLASS[class_] = tuple(slots)
     return result
 
