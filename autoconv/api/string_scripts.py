@@ -27,8 +27,8 @@ def unicode_script(input: TensorLike, name: str | None = None) -> Tensor:
     points = cast(convert_to_tensor(input), int32)
     first_points, scripts = _ranges()
     flat_points = apply("reshape", points, shape=(-1,))
-    ranges_begun: Any = apply("searchsorted", first_points, flat_points, side="right", dtype=int32)
-    flat_scripts = gather(scripts, apply("maximum", ranges_begun - 1, 0))
+    range_counts: Any = apply("searchsorted", first_points, flat_points, side="right", dtype=int32)
+    flat_scripts = gather(scripts, apply("maximum", range_counts - 1, 0))
     is_code_point = apply("logical_and", apply("greater_equal", points, 0), apply("less", points, 0x110000))
     return where(is_code_point, apply("reshape", flat_scripts, apply("shape", points, dtype=int32), shape=None), -1)
 
@@ -42,8 +42,8 @@ def _ranges() -> tuple[np.ndarray, np.ndarray]:
     return first_points, np.frombuffer(data[4 * count :], np.uint8).astype(np.int32)
 
 
-# The ranges of code points of one script in Unicode: differences of their begins as 32 bits, then the scripts as bytes;
-# compressed by zlib, in base 85.
+# The ranges of code points of one script in Unicode: 32-bit differences of their first code points, then the scripts as
+# bytes; compressed by zlib, in base 85.
 _RANGES = r"""
 c-o~{>u+2~6~A-$?(W@(*Y?I)XKiP_NgX@!BX2iO(lkj+6RK2B)0CuXqAC(C2bz$k#6^9m52Y%lBBiB>J}e#qN@ziX@=7Tb8W4!TfQnE3z-K=2
 3HXA<nR|cZ{dw563)OFD=iYgobLPyMbI#l#2!j1u2DIc*Z_;A4bfeB{>BsXh>fh<#82W4pwe)E@uO-5m4BFkh@tzHh<M%$)d$m-w^k{howBAJD

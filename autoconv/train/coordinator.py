@@ -22,7 +22,7 @@ class Coordinator:
     """
 
     def __init__(self, clean_stop_exception_types: tuple[type[BaseException], ...] | None = None) -> None:
-        self._clean_types = clean_stop_exception_types or (OutOfRangeError,)
+        self._clean_stop_types = clean_stop_exception_types or (OutOfRangeError,)
         self._stop_condition = threading.Condition(new_lock())
         self._stopped = False
         self._error: BaseException | None = None
@@ -34,7 +34,7 @@ class Coordinator:
 
     def request_stop(self, ex: BaseException | None = None) -> None:
         """Request that all threads stop; `join` raises the error `ex`, except for `clean_stop_exception_types`."""
-        if ex is not None and not isinstance(ex, self._clean_types) and self._error is None:
+        if ex is not None and not isinstance(ex, self._clean_stop_types) and self._error is None:
             self._error = ex
         with self._stop_condition:
             self._stopped = True
@@ -71,9 +71,9 @@ class Coordinator:
         all_threads = [*self._threads, *(threads or ())]
         while any(thread.is_alive() for thread in all_threads) and not self.wait_for_stop(0.05):
             pass
-        end = time.monotonic() + stop_grace_period_secs
+        deadline = time.monotonic() + stop_grace_period_secs
         for thread in all_threads:
-            thread.join(max(0.0, end - time.monotonic()))
+            thread.join(max(0.0, deadline - time.monotonic()))
         if self._error is not None:
             raise self._error
         if any(thread.is_alive() for thread in all_threads) and not ignore_live_threads:

@@ -1,4 +1,4 @@
-"""Moves of image blocks between sides and channels, and reversals of parts of sequences."""
+"""Moves of image blocks between height, width and channels, and reversals of parts of sequences."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ def space_to_depth(
     >>> autoconv.nn.space_to_depth(autoconv.reshape(autoconv.range(4), [1, 2, 2, 1]), 2).numpy().ravel()
     array([0, 1, 2, 3], dtype=int32)
     """
-    image, block = convert_to_tensor(input), static_int(block_size, "block_size")
+    image, side = convert_to_tensor(input), static_int(block_size, "block_size")
     batch, height, width, depth = _sizes(image, data_format)
     if data_format == "NCHW":
-        split_blocks = reshape(image, [batch, depth, height // block, block, width // block, block])
+        split_blocks = reshape(image, [batch, depth, height // side, side, width // side, side])
         permuted = transpose(split_blocks, [0, 3, 5, 1, 2, 4])
-        return reshape(permuted, [batch, depth * block * block, height // block, width // block])
-    split_blocks = reshape(image, [batch, height // block, block, width // block, block, depth])
+        return reshape(permuted, [batch, depth * side * side, height // side, width // side])
+    split_blocks = reshape(image, [batch, height // side, side, width // side, side, depth])
     permuted = transpose(split_blocks, [0, 1, 3, 2, 4, 5])
-    return reshape(permuted, [batch, height // block, width // block, depth * block * block])
+    return reshape(permuted, [batch, height // side, width // side, depth * side * side])
 
 
 def depth_to_space(
@@ -42,19 +42,19 @@ def depth_to_space(
     array([[1, 2],
            [3, 4]], dtype=int32)
     """
-    image, block = convert_to_tensor(input), static_int(block_size, "block_size")
+    image, side = convert_to_tensor(input), static_int(block_size, "block_size")
     batch, height, width, depth = _sizes(image, data_format)
-    depth_per_pixel = depth // (block * block)
+    depth_per_pixel = depth // (side * side)
     if data_format == "NCHW":
-        split_blocks = reshape(image, [batch, block, block, depth_per_pixel, height, width])
+        split_blocks = reshape(image, [batch, side, side, depth_per_pixel, height, width])
         permuted = transpose(split_blocks, [0, 3, 4, 1, 5, 2])
-        return reshape(permuted, [batch, depth_per_pixel, height * block, width * block])
-    split_blocks = reshape(image, [batch, height, width, block, block, depth_per_pixel])
-    return reshape(transpose(split_blocks, [0, 1, 3, 2, 4, 5]), [batch, height * block, width * block, depth_per_pixel])
+        return reshape(permuted, [batch, depth_per_pixel, height * side, width * side])
+    split_blocks = reshape(image, [batch, height, width, side, side, depth_per_pixel])
+    return reshape(transpose(split_blocks, [0, 1, 3, 2, 4, 5]), [batch, height * side, width * side, depth_per_pixel])
 
 
 def _sizes(image: Tensor, data_format: str) -> tuple[Any, Any, Any, Any]:
-    """Return the batch, the sides and the channels, as numbers where they are known."""
+    """Return the sizes of batch, height, width and channels, as numbers where they are known."""
     if data_format not in ("NHWC", "NCHW"):
         raise ValueError(f"`data_format` must be 'NHWC' or 'NCHW', found {data_format!r}")
     static_shape, dynamic_sizes = image.shape, shape(image)
@@ -89,6 +89,6 @@ def reverse_sequence(
     order = [row_axis, element_axis, *(axis for axis in range(rank) if axis not in (row_axis, element_axis))]
     rows = transpose(tensor, order)
     lengths = expand_dims(cast(convert_to_tensor(seq_lengths), "int32"), 1)
-    position = expand_dims(tensor_range(shape(rows)[1]), 0)
-    result = gather(rows, where(position < lengths, lengths - 1 - position, position), axis=1, batch_dims=1)
+    positions = expand_dims(tensor_range(shape(rows)[1]), 0)
+    result = gather(rows, where(positions < lengths, lengths - 1 - positions, positions), axis=1, batch_dims=1)
     return transpose(result, [order.index(axis) for axis in range(rank)])

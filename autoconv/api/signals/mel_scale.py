@@ -34,9 +34,8 @@ def linear_to_mel_weight_matrix(
            [0.   , 0.346],
            [0.   , 0.   ]], dtype=float32)
     """
-    mel_bin_count, spectrum_bin_count = static_int(num_mel_bins, "num_mel_bins"), static_int(
-        num_spectrogram_bins, "num_spectrogram_bins"
-    )
+    mel_bin_count = static_int(num_mel_bins, "num_mel_bins")
+    spectrum_bin_count = static_int(num_spectrogram_bins, "num_spectrogram_bins")
     rate = float(np.asarray(static_value(convert_to_tensor(sample_rate))))
     if mel_bin_count <= 0:
         raise ValueError(f"num_mel_bins must be positive. Got: {mel_bin_count}")
@@ -49,9 +48,9 @@ def linear_to_mel_weight_matrix(
     frequencies = np.linspace(0.0, rate / 2.0, spectrum_bin_count)[1:]
     mel_frequencies = _hertz_to_mel(frequencies)[:, None]
     edges = np.linspace(_hertz_to_mel(lower_edge_hertz), _hertz_to_mel(upper_edge_hertz), mel_bin_count + 2)
-    low, middle, high = edges[:-2], edges[1:-1], edges[2:]
+    starts, peaks, ends = edges[:-2], edges[1:-1], edges[2:]
     weights = np.maximum(
-        0.0, np.minimum((mel_frequencies - low) / (middle - low), (high - mel_frequencies) / (high - middle))
+        0.0, np.minimum((mel_frequencies - starts) / (peaks - starts), (ends - mel_frequencies) / (ends - peaks))
     )
     return constant(np.pad(weights, [[1, 0], [0, 0]]).astype(as_dtype(dtype).numpy))
 

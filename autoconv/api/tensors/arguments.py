@@ -22,7 +22,7 @@ def static_axes(axis: AxisLike) -> tuple[int, ...] | None:
         return None
     if isinstance(axis, (list, tuple)):
         return tuple(static_int(a, "axis") for a in axis)
-    value = _static_value(axis)
+    value = _known_value(axis)
     if value is None:
         message = f"axis has to be known while tracing, found {axis!r}; pass Python ints"
         raise _unknown_value_error(message, axis)
@@ -31,7 +31,7 @@ def static_axes(axis: AxisLike) -> tuple[int, ...] | None:
 
 def static_int(value: TensorLike, name: str) -> int:
     """Return an int given as a number or a constant tensor; raises TypeError for anything else."""
-    known_value = _static_value(value)
+    known_value = _known_value(value)
     if known_value is None or isinstance(known_value, (float, str, bytes, np.floating)) or np.ndim(known_value):
         message = f"{name} has to be an int that is known while tracing, found {value!r}"
         raise _unknown_value_error(message, value)
@@ -56,7 +56,7 @@ def _unknown_value_error(message: str, value: object) -> TypeError:
     return UnknownAxis(message, tensor, value) if isinstance(tensor, SymbolicTensor) else TypeError(message)
 
 
-def _static_value(value: object) -> Any:
+def _known_value(value: object) -> Any:
     """Return the value of a tensor that depends on constants and known shapes alone; None for others."""
     constant = static_value(value)
     if constant is None and not isinstance(value, SymbolicTensor):
@@ -80,7 +80,7 @@ def shape_argument(shape: ShapeLike) -> tuple[tuple[Any, ...], tuple[int | None,
         return (), tuple(int(size) for size in np.ravel(known_shape))
     if as_tensor(shape) is None and isinstance(shape, Iterable):
         sizes = [getattr(size, "value", size) if type(size).__name__ == "Dimension" else size for size in shape]
-        static_shape = tuple(_size(size) for size in sizes)
+        static_shape = tuple(_known_size(size) for size in sizes)
         if None not in static_shape:
             return (), static_shape
         if any(size is None for size in sizes):
@@ -93,11 +93,11 @@ def shape_argument(shape: ShapeLike) -> tuple[tuple[Any, ...], tuple[int | None,
 def known_sizes(shape: ShapeLike) -> tuple[int | None, ...] | None:
     """Return the sizes of a shape, None for those that are not known while tracing; None if its rank is not known."""
     if as_tensor(shape) is None and isinstance(shape, Iterable):
-        return tuple(map(_size, shape))
+        return tuple(map(_known_size, shape))
     return shape_argument(shape)[1]
 
 
-def _size(dimension: Any) -> int | None:
+def _known_size(dimension: Any) -> int | None:
     value = None if dimension is None else static_value(dimension)
     if value is None and isinstance(dimension, SymbolicTensor):
         size, is_known = partial_value(dimension.value_in_graph) or (None, None)
