@@ -32,7 +32,7 @@ _STAGED_BYTES_LIMIT = 1 << 26  # bytes of a staging area that is kept for later 
 class Executable:
     """A compiled module, whose last result is an int32, the error word.
 
-    `donated` gives, for parameters whose memory the module takes, the position of the result in it.
+    `donated` maps positions of parameters whose memory the module takes to the positions of the results in that memory.
     """
 
     def __init__(
@@ -42,8 +42,8 @@ class Executable:
         self._place = place
         compiled = _compile(text, place)
         self._run = _runner(compiled, place, results)
-        self._parameters = [_Form(type_) for type_ in parameters]
-        self._results = [_Form(type_) for type_ in results]
+        self._parameters = [_ArrayForm(type_) for type_ in parameters]
+        self._results = [_ArrayForm(type_) for type_ in results]
         self._types = list(results)
         self._areas: list[list[_Area]] = []
         self._donated = dict(donated or {}) if place.is_host else {}
@@ -76,19 +76,19 @@ class Executable:
         return [None if buffer is None else _as_array(buffer, form) for buffer, form in arrays], error_word
 
     def _take_donated(
-        self, areas: Sequence[_Area], arguments: Sequence[Any], results: list[Any], succeeded: bool
+        self, areas: Sequence[_Area], arguments: Sequence[Any], results: list[Any], has_succeeded: bool
     ) -> None:
         """Keep the buffers of donated arrays, and write their new contents into the arguments; they are no results."""
-        for position, result in self._donated.items():
-            areas[position].take(results[result])
-            if succeeded:
+        for position, result_position in self._donated.items():
+            areas[position].take(results[result_position])
+            if has_succeeded:
                 arguments[position][...] = areas[position].array
-            results[result] = None
+            results[result_position] = None
 
     def _run_on_accelerator(self, arguments: Sequence[Any], keep_on_device: bool) -> tuple[list[Any], int]:
         buffers = [
             x.buffer if isinstance(x, DeviceArray) and x.place is self._place
-            else _send(np.asarray(x, form.dtype), self._place.device)
+            else _send_to_device(np.asarray(x, form.dtype), self._place.device)
             for x, form in zip(arguments, self._parameters, strict=True)
         ]  # fmt: skip
         *results, error_word = self._run(buffers)
@@ -116,16 +116,17 @@ class DeviceArray(RemoteArray):
         return np.array(self.fetch(), dtype, copy=copy)
 
 
-class _Form:
+class _ArrayForm:
     """The dtype, shape and size in bytes of an array."""
 
-    __slots__ = ("bytes_at", "dtype", "shape", "size")
+    __slots__ = ("bytes_from_address", "dtype", "shape", "size")
 
     def __init__(self, type_: TensorType) -> None:
         self.dtype = np.dtype(type_.dtype.numpy)
         self.shape = tuple(int(size) for size in type_.shape or ())  # type: ignore[arg-type]
         self.size = self.dtype.itemsize * int(np.prod(self.shape, dtype=np.int64))
-        self.bytes_at: Callable[[int], Any] = (ctypes.c_char * self.size).from_address  # the bytes at an address
+        # Returns the bytes at an address.
+        self.bytes_from_address: Callable[[int], Any] = (ctypes.c_char * self.size).from_address
 
 
 class _Area:
@@ -133,7 +134,7 @@ class _Area:
 
     __slots__ = ("_buffer", "_form", "array")
 
-    def __init__(self, form: _Form) -> None:
+    def __init__(self, form: _ArrayForm) -> None:
         self._form = form
         self.array: np.ndarray | None = None
         self._buffer: Any = None
@@ -160,16 +161,16 @@ class _Area:
         return buffer
 
     def take(self, buffer: Any) -> None:
-        """Hold the buffer of the result that took this memory."""
+        """Keep the buffer of the result that has taken this memory."""
         raise NotImplementedError
 
 
 class _DonatedArea(_Area):
-    """Memory for copies of an argument that is donated: the buffer of the result, which took it, is the next one."""
+    """Memory for copies of a donated argument; the buffer of a result that has taken it serves the next call."""
 
     __slots__ = ("_address",)
 
-    def __init__(self, form: _Form) -> None:
+    def __init__(self, form: _ArrayForm) -> None:
         super().__init__(form)
         self._address = 0
 
@@ -182,24 +183,24 @@ class _DonatedArea(_Area):
         return _import_array(staged, device)
 
     def take(self, buffer: Any) -> None:
-        """Hold the result's buffer, and an array over it."""
+        """Keep the buffer of a result, and an array over its memory."""
         address = buffer.unsafe_buffer_pointer()
         if self.array is None or address != self._address:
             self.array = _array_over(buffer, address, self._form)
         self._address, self._buffer = address, buffer
 
 
-def _can_share(array: np.ndarray, form: _Form) -> bool:
+def _can_share(array: np.ndarray, form: _ArrayForm) -> bool:
     flags = array.flags
     return (
         array.dtype == form.dtype and flags.c_contiguous and flags.writeable and array.ctypes.data % _ALIGNMENT == 0
     )
 
 
-def _aligned_array(form: _Form) -> np.ndarray:
-    raw = np.empty(form.size + _ALIGNMENT, np.uint8)
-    start = -raw.ctypes.data % _ALIGNMENT
-    return raw[start : start + form.size].view(form.dtype).reshape(form.shape)
+def _aligned_array(form: _ArrayForm) -> np.ndarray:
+    bytes_ = np.empty(form.size + _ALIGNMENT, np.uint8)
+    start = -bytes_.ctypes.data % _ALIGNMENT
+    return bytes_[start : start + form.size].view(form.dtype).reshape(form.shape)
 
 
 def _import_array(array: np.ndarray, device: Any) -> Any:
@@ -209,7 +210,7 @@ def _import_array(array: np.ndarray, device: Any) -> Any:
     return import_module("jaxlib._jax").dlpack_managed_tensor_to_buffer(array.__dlpack__(), device, None, None)
 
 
-def _send(array: np.ndarray, device: Any) -> Any:
+def _send_to_device(array: np.ndarray, device: Any) -> Any:
     """Copy an array to an accelerator, with numbers of 64 bits, which jax otherwise converts to 32."""
     jax = import_module("jax")
     enable_x64 = jax.enable_x64 if hasattr(jax, "enable_x64") else import_module("jax.experimental").enable_x64
@@ -217,7 +218,7 @@ def _send(array: np.ndarray, device: Any) -> Any:
         return jax.device_put(array, device)
 
 
-class _Memory:
+class _XlaMemory:
     """XLA's memory as an array: NumPy keeps this object alive, and with it the buffer."""
 
     __slots__ = ("__array_interface__", "owner")
@@ -227,19 +228,19 @@ class _Memory:
         self.__array_interface__ = {"data": (address, False), "shape": (size,), "typestr": "|u1", "version": 3}
 
 
-def _as_array(buffer: Any, form: _Form) -> np.ndarray:
+def _as_array(buffer: Any, form: _ArrayForm) -> np.ndarray:
     """Return a result as an array: a small one is copied, a large one stays where it is."""
     if form.size == 0:
         return np.empty(form.shape, form.dtype)
     address = buffer.unsafe_buffer_pointer()
     if form.size >= _SHARED_BYTES:
         return _array_over(buffer, address, form)
-    return np.ndarray(form.shape, form.dtype, form.bytes_at(address)).copy()
+    return np.ndarray(form.shape, form.dtype, form.bytes_from_address(address)).copy()
 
 
-def _array_over(buffer: Any, address: int, form: _Form) -> np.ndarray:
+def _array_over(buffer: Any, address: int, form: _ArrayForm) -> np.ndarray:
     """Return the array over a buffer's memory."""
-    return np.asarray(_Memory(buffer, address, form.size)).view(form.dtype).reshape(form.shape)
+    return np.asarray(_XlaMemory(buffer, address, form.size)).view(form.dtype).reshape(form.shape)
 
 
 # ---- compilation
@@ -269,10 +270,10 @@ def _compile(text: str | bytes, place: Place) -> Any:
     digest = hashlib.sha256("\0".join(_versions(place)).encode())
     digest.update(b"\0" + (text.encode() if isinstance(text, str) else text))
     key = digest.hexdigest()
-    stored = XLA.load(key)
-    if stored is not None:
+    stored_executable = XLA.load(key)
+    if stored_executable is not None:
         try:
-            return place.client.deserialize_executable(stored, devices, options)
+            return place.client.deserialize_executable(stored_executable, devices, options)
         except (RuntimeError, TypeError):
             pass
     result = place.client.compile_and_load(text, devices, options)

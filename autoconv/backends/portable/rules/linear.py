@@ -105,13 +105,16 @@ def _sum_labels(w: Rules, x: Term, labels: str, needed: set[str]) -> tuple[Term,
 def _contract(w: Rules, x: Term, x_labels: str, y: Term, y_labels: str, needed_later: set[str]) -> tuple[Term, str]:
     x, x_labels = _sum_labels(w, x, x_labels, needed_later | set(y_labels))
     y, y_labels = _sum_labels(w, y, y_labels, needed_later | set(x_labels))
-    shared = [c for c in x_labels if c in y_labels]
-    batch, inner = [c for c in shared if c in needed_later], [c for c in shared if c not in needed_later]
+    shared_labels = [c for c in x_labels if c in y_labels]
+    batch_labels = [c for c in shared_labels if c in needed_later]
+    inner_labels = [c for c in shared_labels if c not in needed_later]
     x_batch, y_batch, x_inner, y_inner = (
-        tuple(map(labels.index, kept)) for kept in (batch, inner) for labels in (x_labels, y_labels)
+        tuple(map(labels.index, label_group))
+        for label_group in (batch_labels, inner_labels)
+        for labels in (x_labels, y_labels)
     )
-    x_free, y_free = ([c for c in labels if c not in shared] for labels in (x_labels, y_labels))
-    return w.dot(x, y, x_batch, y_batch, x_inner, y_inner), "".join([*batch, *x_free, *y_free])
+    x_other_labels, y_other_labels = ([c for c in labels if c not in shared_labels] for labels in (x_labels, y_labels))
+    return w.dot(x, y, x_batch, y_batch, x_inner, y_inner), "".join([*batch_labels, *x_other_labels, *y_other_labels])
 
 
 @lowers("cholesky")
@@ -133,7 +136,7 @@ def triangular_solve(w: Rules, node: Node, x: Term, y: Term) -> Term | None:
 def fft(w: Rules, node: Node, x: Term) -> Term | None:
     name = node.op.name
     axes = [axis % x.rank for axis in node.attributes.get("axes") or (-1,)]
-    scale = node.attributes.get("norm") or "backward"
+    norm = node.attributes.get("norm") or "backward"
     length = node.attributes.get("length")
     sizes = [length or 2 * (x.shape[-1] - 1)] if name == "irfft" else [x.shape[axis] for axis in axes]
     if not all(isinstance(size, int) for size in (*x.shape, *sizes)) or not (
@@ -141,16 +144,17 @@ def fft(w: Rules, node: Node, x: Term) -> Term | None:
     ):
         return None
     if name == "irfft":
-        half = sizes[0] // 2 + 1
-        x = w.static_slice(x, x.rank - 1, 0, min(half, x.shape[-1]))
-        if x.shape[-1] < half:
-            x = w.pad(x, w.constant(0, x.dtype), [0] * x.rank, [*[0] * (x.rank - 1), half - x.shape[-1]])
+        spectrum_size = sizes[0] // 2 + 1
+        x = w.static_slice(x, x.rank - 1, 0, min(spectrum_size, x.shape[-1]))
+        if x.shape[-1] < spectrum_size:
+            x = w.pad(x, w.constant(0, x.dtype), [0] * x.rank, [*[0] * (x.rank - 1), spectrum_size - x.shape[-1]])
     result = w.fft(x, name, axes, sizes)
-    total = float(np.prod(sizes))
-    forward = name in ("fft", "rfft")
+    element_count = float(np.prod(sizes))
+    is_forward = name in ("fft", "rfft")
     factor = {
-        "backward": 1.0, "ortho": total**-0.5 if forward else total**0.5, "forward": 1 / total if forward else total,
-    }[scale]  # fmt: skip
+        "backward": 1.0, "ortho": element_count**-0.5 if is_forward else element_count**0.5,
+        "forward": 1 / element_count if is_forward else element_count,
+    }[norm]  # fmt: skip
     if factor == 1.0:
         return result
     return result * w.constant(factor, result.dtype)

@@ -46,8 +46,8 @@ def length(w: Rules, node: Node, list_term: ListTerm) -> Term:
 
 def _write_row(w: Rules, list_term: ListTerm, position: Term, x: Term) -> Term:
     zeros = [w.constant(0, int64)] * x.rank
-    shaped = w.expand(x, list_term.buffer.shape[1:])
-    return w.dynamic_update(list_term.buffer, insert_axis(w, shaped, 0), [w.cast(position, int64), *zeros])
+    row = w.expand(x, list_term.buffer.shape[1:])
+    return w.dynamic_update(list_term.buffer, insert_axis(w, row, 0), [w.cast(position, int64), *zeros])
 
 
 def _read_row(w: Rules, list_term: ListTerm, position: Term) -> Term:
@@ -63,8 +63,8 @@ def push(w: Rules, node: Node, list_term: ListTerm, x: Term) -> ListTerm:
 @lowers("list_pop")
 def pop(w: Rules, node: Node, list_term: ListTerm) -> list[Any]:
     w.fail(list_term.length <= 0)
-    last = list_term.length - 1
-    return [ListTerm(list_term.buffer, last), _read_row(w, list_term, last)]
+    last_position = list_term.length - 1
+    return [ListTerm(list_term.buffer, last_position), _read_row(w, list_term, last_position)]
 
 
 @lowers("list_get")
@@ -80,9 +80,10 @@ def set_element(w: Rules, node: Node, list_term: ListTerm, index: Term, x: Term)
         return ListTerm(_write_row(w, list_term, position, x), list_term.length)
     position = w.cast(index, int32)
     w.fail((position < 0) | (position >= w.capacity))
-    end = position + 1
+    min_length = position + 1
     cleared = _zero_from(w, list_term, list_term.length)
-    return ListTerm(_write_row(w, cleared, position, x), w.select(end > list_term.length, end, list_term.length))
+    new_length = w.select(min_length > list_term.length, min_length, list_term.length)
+    return ListTerm(_write_row(w, cleared, position, x), new_length)
 
 
 def _zero_from(w: Rules, list_term: ListTerm, start: Term) -> ListTerm:
@@ -102,16 +103,16 @@ def zeros_like(w: Rules, node: Node, list_term: ListTerm) -> ListTerm:
 @lowers("list_add")
 def add(w: Rules, node: Node, first: ListTerm, second: ListTerm) -> ListTerm:
     w.fail(first.length.differs(second.length))
-    a, b = _zero_from(w, first, first.length), _zero_from(w, second, second.length)
-    return ListTerm(a.buffer + b.buffer, first.length)
+    first_padded, second_padded = _zero_from(w, first, first.length), _zero_from(w, second, second.length)
+    return ListTerm(first_padded.buffer + second_padded.buffer, first.length)
 
 
 @lowers("list_resize")
 def resize(w: Rules, node: Node, list_term: ListTerm, count: Term) -> ListTerm:
     count = w.cast(count, int32)
     w.fail((count < 0) | (count > w.capacity))
-    choice = w.select(count < list_term.length, count, list_term.length)
-    return ListTerm(_zero_from(w, list_term, choice).buffer, count)
+    kept_length = w.select(count < list_term.length, count, list_term.length)
+    return ListTerm(_zero_from(w, list_term, kept_length).buffer, count)
 
 
 @lowers("list_add_at")

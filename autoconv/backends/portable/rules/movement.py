@@ -21,17 +21,17 @@ def reshape(w: Rules, node: Node, x: Term, dimensions: Term | None = None) -> Te
         return None
     if all(isinstance(size, int) for size in shape):
         return w.reshape(x, shape)
-    requested = node.attributes["shape"]
+    requested_shape = node.attributes["shape"]
     if dimensions is not None:
-        _, sizes = w.requested_sizes(requested, dimensions)
+        _, sizes = w.requested_sizes(requested_shape, dimensions)
         return w.reshape(x, shape, sizes)
     static_product = 1
     sizes = []
-    for size in requested:
+    for size in requested_shape:
         if isinstance(size, int) and size >= 0:
             static_product *= size
         sizes.append(size)
-    if any(not isinstance(size, int) for size in requested):
+    if any(not isinstance(size, int) for size in requested_shape):
         return None
     total: Any = w.constant(1, int64)
     for axis in range(x.rank):
@@ -41,8 +41,8 @@ def reshape(w: Rules, node: Node, x: Term, dimensions: Term | None = None) -> Te
 
 
 @lowers("reshape_like")
-def reshape_like(w: Rules, node: Node, x: Term, like: Term) -> Term:
-    return w.reshape(x, like.shape, w.sizes(like))
+def reshape_like(w: Rules, node: Node, x: Term, model: Term) -> Term:
+    return w.reshape(x, model.shape, w.sizes(model))
 
 
 @lowers("expand_dims")
@@ -91,8 +91,8 @@ def broadcast_to(w: Rules, node: Node, x: Term, dimensions: Term | None = None) 
 
 
 @lowers("broadcast_to_shape_of")
-def broadcast_to_shape_of(w: Rules, node: Node, x: Term, like: Term) -> Term:
-    return w.expand(x, like.shape, w.sizes(like))
+def broadcast_to_shape_of(w: Rules, node: Node, x: Term, model: Term) -> Term:
+    return w.expand(x, model.shape, w.sizes(model))
 
 
 @lowers("concat")
@@ -136,11 +136,11 @@ def _open_split(w: Rules, node: Node, x: Term, axis: int, vector: Term) -> list[
 
 
 @lowers("split_like")
-def split_like(w: Rules, node: Node, x: Term, *like: Term) -> list[Term] | None:
+def split_like(w: Rules, node: Node, x: Term, *models: Term) -> list[Term] | None:
     axis = normalise_axis(node.attributes["axis"], x.rank)
     result, start = [], 0
-    for other in like:
-        size = other.shape[axis]
+    for model in models:
+        size = model.shape[axis]
         if not isinstance(size, int):
             return None
         result.append(w.static_slice(x, axis, start, start + size))
@@ -166,14 +166,14 @@ def roll(w: Rules, node: Node, x: Term, *shift: Term) -> Term | None:
         return _roll_by_terms(w, x, shift[0], axes)
     if shifts is None:
         return None
-    for step, axis in zip(shifts, axes, strict=True):
+    for distance, axis in zip(shifts, axes, strict=True):
         axis = normalise_axis(axis, x.rank)
         size = x.shape[axis]
         if not isinstance(size, int):
             return None
-        step = step % size if size else 0
-        if step:
-            parts = [w.static_slice(x, axis, size - step, size), w.static_slice(x, axis, 0, size - step)]
+        distance = distance % size if size else 0
+        if distance:
+            parts = [w.static_slice(x, axis, size - distance, size), w.static_slice(x, axis, 0, size - distance)]
             x = w.concatenate(parts, axis)
     return x
 
@@ -220,16 +220,16 @@ def shift(w: Rules, node: Node, x: Term) -> Term | None:
     if size == 0:
         return x
     shape = [1 if a == axis else s for a, s in enumerate(x.shape)]
-    edge = w.expand(w.constant(0, x.dtype), shape, [1 if a == axis else s for a, s in enumerate(w.sizes(x))])
+    edge_zeros = w.expand(w.constant(0, x.dtype), shape, [1 if a == axis else s for a, s in enumerate(w.sizes(x))])
     if backwards:
-        return w.concatenate([w.static_slice(x, axis, 1, size), edge], axis)
-    return w.concatenate([edge, w.static_slice(x, axis, 0, size - 1)], axis)
+        return w.concatenate([w.static_slice(x, axis, 1, size), edge_zeros], axis)
+    return w.concatenate([edge_zeros, w.static_slice(x, axis, 0, size - 1)], axis)
 
 
 @lowers("sum_tiles")
-def sum_tiles(w: Rules, node: Node, x: Term, like: Term) -> Term | None:
+def sum_tiles(w: Rules, node: Node, x: Term, model: Term) -> Term | None:
     shape: list[Any] = []
-    for size, tile_size in zip(x.shape, like.shape, strict=True):
+    for size, tile_size in zip(x.shape, model.shape, strict=True):
         if not isinstance(size, int) or not isinstance(tile_size, int) or tile_size == 0:
             return None
         shape += [size // tile_size, tile_size]
@@ -265,12 +265,12 @@ def unpad(w: Rules, node: Node, x: Term) -> Term | None:
         size = x.shape[axis]
         if not isinstance(size, int):
             return None
-        inner = size - before - after
+        inner_size = size - before - after
         if mode == "CONSTANT":
-            x = w.static_slice(x, axis, before, before + inner)
+            x = w.static_slice(x, axis, before, before + inner_size)
             continue
-        origin = np.pad(np.arange(inner), (before, after), mode.lower())
-        x = multiply_along_axis(w, x, axis, (origin[:, None] == np.arange(inner)).astype(x.dtype.numpy))
+        origin = np.pad(np.arange(inner_size), (before, after), mode.lower())
+        x = multiply_along_axis(w, x, axis, (origin[:, None] == np.arange(inner_size)).astype(x.dtype.numpy))
     return x
 
 
@@ -290,9 +290,9 @@ def diag_part(w: Rules, node: Node, x: Term) -> Term | None:
     down, right = max(0, -offset), max(0, offset)
     count = max(0, min(rows - down, columns - right))
     x = w.static_slice(w.static_slice(x, x.rank - 2, down, down + count), x.rank - 1, right, right + count)
-    eye = w.expand(w.array(np.eye(count, dtype=bool), bool_), x.shape, w.sizes(x))
-    diagonal = w.select(eye, x, 0)
-    return w.reduce(diagonal, (x.rank - 1,), "or" if x.dtype.is_bool else "add", 0)
+    diagonal_mask = w.expand(w.array(np.eye(count, dtype=bool), bool_), x.shape, w.sizes(x))
+    masked_x = w.select(diagonal_mask, x, 0)
+    return w.reduce(masked_x, (x.rank - 1,), "or" if x.dtype.is_bool else "add", 0)
 
 
 @lowers("diag")

@@ -24,17 +24,17 @@ def qr(w: Control, node: Node, x: Term) -> list[Term] | None:
         return None
     rows, columns = shape[-2:]
     column_count = min(rows, columns)
-    eye = w.expand(w.array(np.eye(rows).astype(x.dtype.numpy), x.dtype), (*x.shape[:-2], rows, rows))
-    state = [w.constant(0, int64), x, eye]
+    identity_matrices = w.expand(w.array(np.eye(rows).astype(x.dtype.numpy), x.dtype), (*x.shape[:-2], rows, rows))
+    state = [w.constant(0, int64), x, identity_matrices]
 
     def has_next(state: list[Term], word: Term) -> Term:
         w.error_word = word
         return state[0] < column_count
 
     word = w.error_word_or_zero(w.error_word)
-    state_after = w.loop(has_next, lambda state, word: _reflect_column(w, state, word), state, word)
-    w.error_word = state_after.pop()
-    _, r, q = state_after
+    final_state = w.loop(has_next, lambda state, word: _reflect_column(w, state, word), state, word)
+    w.error_word = final_state.pop()
+    _, r, q = final_state
     if not node.attributes.get("full_matrices"):
         q, r = w.static_slice(q, q.rank - 1, 0, column_count), w.static_slice(r, r.rank - 2, 0, column_count)
     upper_triangle = np.arange(r.shape[-2])[:, None] <= np.arange(columns)
@@ -48,17 +48,17 @@ def _reflect_column(w: Control, state: list[Term], word: Term) -> list[Term]:
     rows, columns = x.shape[-2:]
     row_numbers = w.iota((rows,), 0, int64)
     column = w.reduce(w.select(w.iota((columns,), 0, int64).same(step), x, 0), (x.rank - 1,), "add", 0)
-    last = column.rank - 1
-    head = insert_axis(w, w.reduce(w.select(row_numbers.same(step), column, 0), (last,), "add", 0), last)
+    last_axis = column.rank - 1
+    head = insert_axis(w, w.reduce(w.select(row_numbers.same(step), column, 0), (last_axis,), "add", 0), last_axis)
     tail = w.select(row_numbers > step, column, 0)
-    tail_square = insert_axis(w, w.reduce(tail * tail, (last,), "add", 0), last)
+    tail_square = insert_axis(w, w.reduce(tail * tail, (last_axis,), "add", 0), last_axis)
     norm = w.intrinsic("sqrt", head * head + tail_square)
     beta = w.select(head < 0.0, norm, -norm)
     vector = w.select(row_numbers.same(step), head - beta, tail)
     denominator = w.select(tail_square.same(0.0), 1.0, beta * (beta - head))
     factor = w.select(tail_square.same(0.0), 0.0, 1.0 / denominator)  # 2 / (v·v)
-    column_vector = insert_axis(w, vector, last + 1)
-    scaled_row = insert_axis(w, vector * factor, last)
+    column_vector = insert_axis(w, vector, last_axis + 1)
+    scaled_row = insert_axis(w, vector * factor, last_axis)
     x = x - column_vector * multiply_matrices(w, scaled_row, x)
     q = q - multiply_matrices(w, q, column_vector) * scaled_row
     return [step + 1, x, q]

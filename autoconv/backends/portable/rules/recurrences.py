@@ -34,11 +34,11 @@ def linear_recurrence(w: Control, node: Node, coefficient: Term, addend: Term) -
         position = (size - 1) - step if backwards else step
         row = take_row(coefficient, position) * row + take_row(addend, position)
         starts = [position if a == axis else w.constant(0, int64) for a in range(addend.rank)]
-        row_box = w.reshape(row, [1 if a == axis else n for a, n in enumerate(addend.shape)])
-        return [step + 1, row, w.dynamic_update(result, row_box, starts)]
+        boxed_row = w.reshape(row, [1 if a == axis else n for a, n in enumerate(addend.shape)])
+        return [step + 1, row, w.dynamic_update(result, boxed_row, starts)]
 
-    first = take_row(addend, w.constant(size - 1 if backwards else 0, int64))
-    state = [w.constant(1, int64), first, addend]
+    first_row = take_row(addend, w.constant(size - 1 if backwards else 0, int64))
+    state = [w.constant(1, int64), first_row, addend]
     final_state = w.loop(has_next, compute_row, state, w.error_word_or_zero(w.error_word))
     w.error_word = final_state.pop()
     return final_state[2]

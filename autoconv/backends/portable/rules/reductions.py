@@ -42,7 +42,7 @@ def count_elements(w: Rules, x: Term, axes: Sequence[int], dtype: Any) -> Any:
     return total if isinstance(total, Term) else w.constant(total, dtype)
 
 
-def _arguments(node: Node, x: Term) -> tuple[tuple[int, ...], bool]:
+def _axes_and_keepdims(node: Node, x: Term) -> tuple[tuple[int, ...], bool]:
     return normalise_axes(node.attributes.get("axis"), x.rank), bool(node.attributes.get("keepdims", False))
 
 
@@ -51,7 +51,7 @@ for _kind in ("sum", "prod", "max", "min", "any", "all"):
     def _reduce(w: Rules, node: Node, x: Term, *further_operands: Term, kind: str = _kind) -> Term | None:
         if further_operands or (x.dtype.is_complex and kind in ("max", "min")):
             return None
-        axes, keepdims = _arguments(node, x)
+        axes, keepdims = _axes_and_keepdims(node, x)
         if kind in ("any", "all"):
             x = w.cast(x, bool_)
         else:
@@ -65,16 +65,16 @@ for _kind in ("sum", "prod", "max", "min", "any", "all"):
 def mean(w: Rules, node: Node, x: Term, *further_operands: Term) -> Term | None:
     if further_operands:
         return None
-    axes, keepdims = _arguments(node, x)
-    result = node.results[0].dtype
-    if result.is_integer:
+    axes, keepdims = _axes_and_keepdims(node, x)
+    dtype = node.results[0].dtype
+    if dtype.is_integer:
         total = fold(w, x, "sum", axes, keepdims)
         return w.divide(total, count_elements(w, x, axes, x.dtype))
-    if result.name in ("float16", "bfloat16"):
+    if dtype.name in ("float16", "bfloat16"):
         x = w.cast(x, float32)
-        return w.cast(fold(w, x, "sum", axes, keepdims) / count_elements(w, x, axes, float32), result)
-    x = w.cast(x, result)
-    return fold(w, x, "sum", axes, keepdims) / count_elements(w, x, axes, result)
+        return w.cast(fold(w, x, "sum", axes, keepdims) / count_elements(w, x, axes, float32), dtype)
+    x = w.cast(x, dtype)
+    return fold(w, x, "sum", axes, keepdims) / count_elements(w, x, axes, dtype)
 
 
 @lowers("numpy_var", "numpy_std")
@@ -82,7 +82,7 @@ def variance(w: Rules, node: Node, x: Term, *further_operands: Term) -> Term | N
     dtype = node.results[0].dtype
     if further_operands or x.dtype.is_complex or dtype not in (float32, float64):
         return None
-    axes, keepdims = _arguments(node, x)
+    axes, keepdims = _axes_and_keepdims(node, x)
     x = w.cast(x, dtype)
     centre = fold(w, x, "sum", axes, True) / count_elements(w, x, axes, dtype)
     difference = x - centre
@@ -96,13 +96,13 @@ def variance(w: Rules, node: Node, x: Term, *further_operands: Term) -> Term | N
 def euclidean_norm(w: Rules, node: Node, x: Term) -> Term | None:
     if not x.dtype.is_floating:
         return None
-    axes, keepdims = _arguments(node, x)
+    axes, keepdims = _axes_and_keepdims(node, x)
     return w.intrinsic("sqrt", fold(w, x * x, "sum", axes, keepdims))
 
 
 @lowers("reduce_logsumexp")
 def logsumexp(w: Rules, node: Node, x: Term) -> Term:
-    axes, keepdims = _arguments(node, x)
+    axes, keepdims = _axes_and_keepdims(node, x)
     maximum = _finite_maximum(w, x, axes)
     total = w.libm("log", fold(w, w.libm("exp", x - maximum), "sum", axes, True)) + maximum
     return total if keepdims else w.drop_dimensions(total, axes)
@@ -123,23 +123,23 @@ def softmax(w: Rules, node: Node, x: Term) -> Term:
 @lowers("log_softmax")
 def log_softmax(w: Rules, node: Node, x: Term) -> Term:
     axes = (normalise_axis(node.attributes.get("axis", -1), x.rank),)
-    shifted = x - fold(w, x, "max", axes, True)
-    return shifted - w.libm("log", fold(w, w.libm("exp", shifted), "sum", axes, True))
+    shifted_x = x - fold(w, x, "max", axes, True)
+    return shifted_x - w.libm("log", fold(w, w.libm("exp", shifted_x), "sum", axes, True))
 
 
 @lowers("sum_to_shape_of")
-def sum_to_shape_of(w: Rules, node: Node, x: Term, like: Term) -> Term | None:
-    leading_axes = x.rank - like.rank
-    axes = list(range(leading_axes))
-    for axis, size in enumerate(like.shape):
-        full_size = x.shape[leading_axes + axis]
+def sum_to_shape_of(w: Rules, node: Node, x: Term, model: Term) -> Term | None:
+    leading_rank = x.rank - model.rank
+    axes = list(range(leading_rank))
+    for axis, size in enumerate(model.shape):
+        full_size = x.shape[leading_rank + axis]
         if size == full_size:
             continue
         if size != 1:
             return None
-        axes.append(leading_axes + axis)
+        axes.append(leading_rank + axis)
     result = w.reduce(x, axes, "add", 0)
-    return w.reshape(result, like.shape, w.sizes(like))
+    return w.reshape(result, model.shape, w.sizes(model))
 
 
 @lowers("cumsum", "cumprod", "numpy_cumsum", "numpy_cumprod")

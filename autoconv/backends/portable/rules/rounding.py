@@ -10,7 +10,7 @@ from autoconv.graph.graph import Node
 from autoconv.ops.elements import ELEMENTS
 
 _EXACT_DIGITS = 22  # the largest power of ten that a float64 holds exactly
-_SPLIT = 2.0**27 + 1.0
+_SPLITTING_FACTOR = 2.0**27 + 1.0  # splits a float64 into two halves (Dekker, 1971)
 
 
 @lowers("numpy_round")
@@ -40,23 +40,23 @@ def python_round(w: Rules, node: Node, x: Term) -> Term | None:
         return None
     scale = float(10**digits)
     is_large = w.emit_unary("abs", x) >= 2.0**52  # an integer; inf and nan are not compared below
-    moderate = w.select(is_large | w.is_nan(x), 0.0, x)
-    product = moderate * scale
-    error = _product_error(w, moderate, scale, product)
+    small_x = w.select(is_large | w.is_nan(x), 0.0, x)
+    product = small_x * scale
+    error = _product_error(w, small_x, scale, product)
     floor = w.intrinsic("floor", product)
     is_tie = (product - floor).same(0.5)
-    nearest = w.intrinsic("rint", product)
-    resolved_tie = w.select(error > 0.0, floor + 1.0, w.select(error < 0.0, floor, nearest))
-    divisor = moderate * 0.0 + scale  # no constant: XLA multiplies by the reciprocals of constants
-    rounded = w.select(is_tie, resolved_tie, nearest) / divisor
-    is_exact = w.emit_unary("abs", product) >= 2.0**52  # the product has no more digits to round
-    result = w.intrinsic("copysign", w.select(is_exact, moderate, rounded), x)
+    nearest_integer = w.intrinsic("rint", product)
+    resolved_tie = w.select(error > 0.0, floor + 1.0, w.select(error < 0.0, floor, nearest_integer))
+    divisor = small_x * 0.0 + scale  # no constant: XLA multiplies by the reciprocals of constants
+    rounded = w.select(is_tie, resolved_tie, nearest_integer) / divisor
+    is_product_exact = w.emit_unary("abs", product) >= 2.0**52  # the product has no more digits to round
+    result = w.intrinsic("copysign", w.select(is_product_exact, small_x, rounded), x)
     return w.select(is_large | w.is_nan(x), x, result)
 
 
 def _product_error(w: Rules, x: Term, scale: float, product: Term) -> Term:
     """Return x·scale - product, exactly."""
-    high_scale = scale * _SPLIT - (scale * _SPLIT - scale)
+    high_scale = scale * _SPLITTING_FACTOR - (scale * _SPLITTING_FACTOR - scale)
     low_scale = scale - high_scale
     bits = w.bitcast(x, int64)
     high = w.bitcast(bits & ~((1 << 27) - 1), x.dtype)  # the upper 26 bits of the fraction

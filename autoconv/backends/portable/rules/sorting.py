@@ -52,9 +52,9 @@ def searchsorted(w: Rules, node: Node, ordered: Term, x: Term) -> Term | None:
         table = insert_axis(w, table, batch_rank)
     values = insert_axis(w, x, x.rank)
     table, values = w.broadcast(table, values)
-    precedes = w.compare("lt" if node.attributes["side"] == "left" else "le", table, values)
+    is_before = w.compare("lt" if node.attributes["side"] == "left" else "le", table, values)
     if x.dtype.is_floating:
-        precedes = precedes | (w.is_nan(values) & ~w.is_nan(table))
+        is_before = is_before | (w.is_nan(values) & ~w.is_nan(table))
         if node.attributes["side"] == "right":
-            precedes = precedes | w.is_nan(values)
-    return w.reduce(w.cast(precedes, node.attributes["dtype"]), (x.rank,), "add", 0)
+            is_before = is_before | w.is_nan(values)
+    return w.reduce(w.cast(is_before, node.attributes["dtype"]), (x.rank,), "add", 0)

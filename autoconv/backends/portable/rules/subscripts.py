@@ -50,12 +50,12 @@ def subscript(w: Rules, x: Term, spec: Spec, operands: Sequence[Term]) -> Term |
                 positions += [None] * width
                 axis += width
             case Slice():
-                sliced = _slice_axis(w, x, axis, entry, entry_operands)
-                if sliced is None:
+                sliced_x = _slice_axis(w, x, axis, entry, entry_operands)
+                if sliced_x is None:
                     if open_slice is not None or has_gathers or w.has_open_sizes:
                         return None
-                    open_slice, sliced = (axis, _slice_parts(entry, entry_operands)), x
-                x = sliced
+                    open_slice, sliced_x = (axis, _slice_parts(entry, entry_operands)), x
+                x = sliced_x
                 positions.append(None)
                 axis += 1
             case _:
@@ -97,9 +97,9 @@ def _gather_at(w: Rules, x: Term, positions_by_axis: Sequence[Any]) -> Term:
     sizes = w.sizes(x)
     positions = [check_index(w, positions_by_axis[axis], sizes[axis], wrap=True) for axis in axes]
     result = gather_elements(w, move_axes(w, x, axes, range(len(axes))), positions)
-    width = max(position.rank for position in positions)
+    positions_rank = max(position.rank for position in positions)
     if axes == list(range(axes[0], axes[0] + len(axes))) and axes[0]:
-        return move_axes(w, result, range(width), range(axes[0], axes[0] + width))
+        return move_axes(w, result, range(positions_rank), range(axes[0], axes[0] + positions_rank))
     return result
 
 
@@ -123,8 +123,8 @@ def _slice_axis(w: Rules, x: Term, axis: int, entry: Slice, operands: Sequence[T
             return w.static_slice(x, axis, start, start + (count - 1) * step + 1 if count else start, step)
         if not count:
             return w.static_slice(x, axis, 0, 0)
-        low = start + (count - 1) * step
-        return w.reverse(w.static_slice(x, axis, low, start + 1, -step), [axis])
+        last_position = start + (count - 1) * step
+        return w.reverse(w.static_slice(x, axis, last_position, start + 1, -step), [axis])
     return w.open_slice(x, axis, *parts)
 
 
@@ -193,9 +193,9 @@ def assign(w: Rules, x: Term, value: Term | Window, spec: Spec, operands: Sequen
         if isinstance(start, int) else _wrap_start(w, start, sizes[a])
         for a, start in enumerate(starts)
     ]  # fmt: skip
-    box, box_sizes = _box_sizes(spec, x, target, w)
+    box_shape, box_sizes = _box_sizes(spec, x, target, w)
     value = _fit_to_shape(w, value, target)
-    return w.dynamic_update(x, w.reshape(value, box, box_sizes), positions)
+    return w.dynamic_update(x, w.reshape(value, box_shape, box_sizes), positions)
 
 
 def _write_masked(w: Rules, x: Term, value: Term, spec: Spec, operands: Sequence[Term]) -> Term | None:
@@ -241,11 +241,11 @@ def _is_in_slice(w: Rules, positions: Term, size: Any, bounds: tuple[Any, ...]) 
         bound = w.select(bound < 0, bound + size, bound)
         return w.select(bound < 0, 0, bound)
 
-    first = clip_bound(start, 0)
-    result = (positions >= first) & (positions < clip_bound(stop, size))
+    start_position = clip_bound(start, 0)
+    result = (positions >= start_position) & (positions < clip_bound(stop, size))
     if step in (None, 1):
         return result
-    return result & w.remainder(positions - first, step).same(0)
+    return result & w.remainder(positions - start_position, step).same(0)
 
 
 def _wrap_start(w: Rules, start: Term, size: Any) -> Term:

@@ -33,7 +33,7 @@ class Window:
         return self.term.dtype
 
     @property
-    def from_end(self) -> int:
+    def axis_from_end(self) -> int:
         """The axis, counted from the last one."""
         return self.axis - self.term.rank
 
@@ -42,7 +42,7 @@ class Window:
 
     def valid_mask(self, w: Rules, term: Term) -> Term:
         """Return a mask of the valid elements, with size 1 along other axes."""
-        axis = term.rank + self.from_end
+        axis = term.rank + self.axis_from_end
         shape = [size if a == axis else 1 for a, size in enumerate(term.shape)]
         return w.iota(shape, axis, int64) < self.length
 
@@ -66,18 +66,18 @@ def take_window(w: Rules, x: Term, axis: int, start: Any, stop: Any) -> Window |
         bound = w.select(bound < 0, bound + size, bound)
         return w.select(bound < 0, 0, w.select(bound > size, size, bound))
 
-    first = clip_bound(start, 0)
-    count = clip_bound(stop, size) - first
+    start_position = clip_bound(start, 0)
+    count = clip_bound(stop, size) - start_position
     high = [size if a == axis else 0 for a in range(x.rank)]
-    padded = w.pad(x, w.constant(1, x.dtype), [0] * x.rank, high)  # no op fails for 1
-    return Window(w.dynamic_slice(padded, axis, first, size), axis, w.select(count < 0, 0, count))
+    padded_x = w.pad(x, w.constant(1, x.dtype), [0] * x.rank, high)  # no op fails for 1
+    return Window(w.dynamic_slice(padded_x, axis, start_position, size), axis, w.select(count < 0, 0, count))
 
 
 def fit_array(w: Rules, value: Term | Window, shape: Sequence[Any]) -> Term:
     """Return a value as an array for this shape; a window's length has to equal the size there."""
     if isinstance(value, Term):
         return value
-    size = shape[value.from_end] if len(shape) >= -value.from_end else None
+    size = shape[value.axis_from_end] if len(shape) >= -value.axis_from_end else None
     if not isinstance(size, int) or size > value.term.shape[value.axis]:
         raise GraphUnfit("slice", "slices of different sizes")
     w.fail(value.length.differs(size))
@@ -86,25 +86,25 @@ def fit_array(w: Rules, value: Term | Window, shape: Sequence[Any]) -> Term:
 
 def write_window(w: Rules, x: Term, value: Term | Window, positions: Window, combine: str | None) -> Term:
     """Return `x` with a value written at a window of row-major positions."""
-    from_end, size = positions.from_end, positions.term.shape[positions.axis]
+    axis_from_end, size = positions.axis_from_end, positions.term.shape[positions.axis]
     if isinstance(value, Window):
-        if value.from_end != from_end:
+        if value.axis_from_end != axis_from_end:
             raise GraphUnfit("slice", "two slices along different dimensions")
         size = min(size, value.term.shape[value.axis])
         w.fail(value.length.differs(positions.length))
         value = value.take_first(w, size)
-    elif value.rank >= -from_end and value.shape[from_end] != 1:
-        value_size = value.shape[from_end]
+    elif value.rank >= -axis_from_end and value.shape[axis_from_end] != 1:
+        value_size = value.shape[axis_from_end]
         if not isinstance(value_size, int) or value_size > size:
             raise GraphUnfit("slice", "slices of different sizes")
         size = value_size
         w.fail(positions.length.differs(size))
     target_positions = positions.take_first(w, size)
-    total = 1
+    element_count = 1
     for count in x.shape:
-        total *= count
+        element_count *= count
     # A position past the end leaves an element out.
-    index = w.flatten(w.select(positions.valid_mask(w, target_positions), target_positions, total))
+    index = w.flatten(w.select(positions.valid_mask(w, target_positions), target_positions, element_count))
     if value.rank > target_positions.rank:
         value = drop_axes(w, value, range(value.rank - target_positions.rank))
     updates = w.flatten(w.expand(value, target_positions.shape))
@@ -117,22 +117,22 @@ def elementwise(
 ) -> Term | Window | None:
     """Apply an elementwise op to windows and arrays; `compute` takes arrays."""
     windows = [x for x in operands if isinstance(x, Window)]
-    first = windows[0]
-    from_end = first.from_end
-    if any(x.from_end != from_end for x in windows):
+    first_window = windows[0]
+    axis_from_end = first_window.axis_from_end
+    if any(x.axis_from_end != axis_from_end for x in windows):
         raise GraphUnfit("slice", "two slices along different dimensions")
     size = min(x.term.shape[x.axis] for x in windows)
-    array_sizes = [x.shape[from_end] for x in operands if isinstance(x, Term) and x.rank >= -from_end]
+    array_sizes = [x.shape[axis_from_end] for x in operands if isinstance(x, Term) and x.rank >= -axis_from_end]
     array_sizes = [array_size for array_size in array_sizes if array_size != 1]
     for x in windows[1:]:
-        w.fail(x.length.differs(first.length))
+        w.fail(x.length.differs(first_window.length))
     if array_sizes:
         if any(not isinstance(array_size, int) or array_size > size for array_size in array_sizes):
             raise GraphUnfit("slice", "slices of different sizes")
         size = array_sizes[0]
-        w.fail(first.length.differs(size))
+        w.fail(first_window.length.differs(size))
     result = compute([x.take_first(w, size) if isinstance(x, Window) else x for x in operands])
-    return result if result is None or array_sizes else Window(result, result.rank + from_end, first.length)
+    return result if result is None or array_sizes else Window(result, result.rank + axis_from_end, first_window.length)
 
 
 def reduce_window(
