@@ -117,49 +117,49 @@ class Fingerprints:
 
     def _container(self, value: Any, name: str, depth: int) -> Any:
         """Return the fingerprint of a container or object: its parts, preceded by its id if identity matters."""
-        kind = type(value)
-        kind = getattr(kind, "__autoconv_plain__", kind)  # a tracked container becomes a plain one
+        cls = type(value)
+        cls = getattr(cls, "__autoconv_plain__", cls)  # a tracked container becomes a plain one
         if self.strict and isinstance(value, (list, tuple, dict, set, frozenset)):
             base: Any = base_of(value)
             count = base.__len__(value)
             if count > _MAX_ITEMS:
-                return self._fingerprint_by_identity(value, name, f"a {kind.__name__} of {count:,} items")
+                return self._fingerprint_by_identity(value, name, f"a {cls.__name__} of {count:,} items")
         if isinstance(value, (list, tuple)):
-            return self._sequence(value, kind, name, depth)
+            return self._sequence(value, cls, name, depth)
         if isinstance(value, dict):
             pairs = list(iterate_plainly(value))  # at once, as other threads may change it meanwhile
             items = tuple((self.of(k, name, depth), self.of(v, f"{name}[{_key_text(k)}]", depth)) for k, v in pairs)
-            if kind is dict:
-                return kind, items
-            return kind, items, "and", self._attributes_and_class(value, name, depth)
+            if cls is dict:
+                return cls, items
+            return cls, items, "and", self._attributes_and_class(value, name, depth)
         if isinstance(value, (set, frozenset)):  # in iteration order, which is visible in loops
             items = tuple(self.of(item, name, depth) for item in tuple(iterate_plainly(value)))
-            is_plain = kind in (set, frozenset)
-            return (kind, items) if is_plain else (kind, items, "and", self._attributes_and_class(value, name, depth))
+            is_plain = cls in (set, frozenset)
+            return (cls, items) if is_plain else (cls, items, "and", self._attributes_and_class(value, name, depth))
         if isinstance(value, range):
             return range, value.start, value.stop, value.step
         if isinstance(value, functools.partial):
             parts = (value.func, value.args, value.keywords)
             return id(value), tuple(self.of(part, name, depth) for part in parts)
-        is_of_framework = kind.__module__.partition(".")[0] in FRAMEWORKS  # their state is in variables
-        if (is_of_framework and not self.strict) or getattr(kind, "__autoconv_identity__", False):
+        is_of_framework = cls.__module__.partition(".")[0] in FRAMEWORKS  # their state is in variables
+        if (is_of_framework and not self.strict) or getattr(cls, "__autoconv_identity__", False):
             return id(value), _live_reference(value)
-        is_opaque = kind.__module__ in ("numpy", "builtins") and kind is not np.vectorize
+        is_opaque = cls.__module__ in ("numpy", "builtins") and cls is not np.vectorize
         if not has_attributes(value) or is_opaque:
-            return self._fingerprint_by_identity(value, name, f"a {kind.__name__}")
-        self.outside_kinds.add(kind)
-        return id(value), self._own_attributes(value, name, depth), self._class_values(kind, name)
+            return self._fingerprint_by_identity(value, name, f"a {cls.__name__}")
+        self.outside_kinds.add(cls)
+        return id(value), self._own_attributes(value, name, depth), self._class_values(cls, name)
 
-    def _sequence(self, value: Any, kind: type, name: str, depth: int) -> Any:
+    def _sequence(self, value: Any, cls: type, name: str, depth: int) -> Any:
         parts = tuple(
             None if (id(value), i) in self.skip else self.of(item, f"{name}[{i}]", depth)
             for i, item in enumerate(iterate_plainly(value))
         )
         if self.skip and any((id(value), i) in self.skip for i in range(len(parts))):
             parts += id(value), _live_reference(value)  # inputs of the trace are read from this very object
-        if kind in (list, tuple):
-            return kind, parts
-        return kind, parts, "and", self._attributes_and_class(value, name, depth)
+        if cls in (list, tuple):
+            return cls, parts
+        return cls, parts, "and", self._attributes_and_class(value, name, depth)
 
     def _own_attributes(self, value: Any, name: str, depth: int) -> tuple[Any, ...]:
         """Return the fingerprint of an object's own attributes; if all are compared, so is their order."""
@@ -173,17 +173,17 @@ class Fingerprints:
 
     def _scalar(self, value: Any, name: str, depth: int) -> Any:
         """Return the fingerprint of a number or text, with its attributes if its class is the user's."""
-        kind = type(value)
-        parts = kind, repr(value) if isinstance(value, (float, complex)) else value
-        if kind in _SCALAR_TYPES:
+        cls = type(value)
+        parts = cls, repr(value) if isinstance(value, (float, complex)) else value
+        if cls in _SCALAR_TYPES:
             return parts
         return *parts, "and", self._attributes_and_class(value, name, max(depth - 1, 0))
 
     def _attributes_and_class(self, value: Any, name: str, depth: int) -> tuple[Any, ...]:
         """Return the attributes and class values of a container, number or text of a user's class."""
-        kind = type(value)
-        self.outside_kinds.add(kind)
-        return self._own_attributes(value, name, depth), self._class_values(kind, name) if is_user_code(kind) else ()
+        cls = type(value)
+        self.outside_kinds.add(cls)
+        return self._own_attributes(value, name, depth), self._class_values(cls, name) if is_user_code(cls) else ()
 
     def _array(self, array: np.ndarray, value: Any, name: str) -> Any:
         """Return the fingerprint of an array: identity, dtype, shape and, unless it is large, contents."""
@@ -204,7 +204,7 @@ class Fingerprints:
         """
         if cls not in self._classes:
             read = self.reads.names_for_class(cls) if self.reads is not None else None
-            self._classes[cls] = ("itself",)
+            self._classes[cls] = ("itself",)  # where its own attributes refer to it
             self.kinds.add(cls)
             self._classes[cls] = tuple(map(id, cls.__mro__)), *(
                 (key, self.class_value(value, f"{name}.{key}", self.reads is None or key in self.reads.names))
@@ -255,14 +255,14 @@ class Fingerprints:
 
 def _is_data(value: Any) -> bool:
     """Return whether a value is data that a program may change: no descriptor, callable, lock or large array."""
-    kind = type(value)
-    changes = kind.__hash__ is None or isinstance(value, (tuple, memoryview)) or is_user_code(kind)
-    return changes and not (hasattr(kind, "__get__") or callable(value) or is_large(value))
+    cls = type(value)
+    changes = cls.__hash__ is None or isinstance(value, (tuple, memoryview)) or is_user_code(cls)
+    return changes and not (hasattr(cls, "__get__") or callable(value) or is_large(value))
 
 
 def base_of(value: Any) -> type:
     """Return the first class in the value's method resolution order that is not user-defined."""
-    return next(kind for kind in type(value).__mro__ if not is_user_code(kind))
+    return next(cls for cls in type(value).__mro__ if not is_user_code(cls))
 
 
 def iterate_plainly(value: Any) -> Any:
@@ -307,7 +307,7 @@ def is_by_identity(value: Any) -> bool:
 
 
 def is_large(value: Any) -> bool:
-    """Return whether this is a numeric array too large to be compared on every call."""
+    """Return whether a value is a numeric array too large to be compared on every call."""
     return isinstance(value, np.ndarray) and value.nbytes > _LARGE_BYTES and value.dtype.kind in "biufc"
 
 
@@ -327,20 +327,22 @@ def describe_difference(old: Any, new: Any) -> str:
     """Return the attribute, item or key in which two fingerprints differ, as source text; "" for the value itself."""
     if not (isinstance(old, tuple) and isinstance(new, tuple) and len(old) == len(new) and len(old) in (2, 3)):
         return ""
-    kind, parts, others = old[0], old[1], new[1]
+    kind, old_parts, new_parts = old[0], old[1], new[1]
     is_dict = isinstance(kind, type) and issubclass(kind, dict)
-    if kind != new[0] or not (isinstance(parts, tuple) and isinstance(others, tuple)) or len(parts) != len(others):
+    if kind != new[0] or not (isinstance(old_parts, tuple) and isinstance(new_parts, tuple)):
         return ""
-    for position, (part, other) in enumerate(zip(parts, others, strict=True)):
-        if part == other:
+    if len(old_parts) != len(new_parts):
+        return ""
+    for position, (old_part, new_part) in enumerate(zip(old_parts, new_parts, strict=True)):
+        if old_part == new_part:
             continue
-        if not (isinstance(part, tuple) and isinstance(other, tuple)):
+        if not (isinstance(old_part, tuple) and isinstance(new_part, tuple)):
             return ""
-        if is_dict and part[0] == other[0]:
-            return f"[{part[0][1]!r}]{describe_difference(part[1], other[1])}"
-        if len(old) == 3 and part[0] == other[0]:
-            return f".{part[0]}{describe_difference(part[1], other[1])}"
-        return f"[{position}]{describe_difference(part, other)}" if kind in (list, tuple) else ""
+        if is_dict and old_part[0] == new_part[0]:
+            return f"[{old_part[0][1]!r}]{describe_difference(old_part[1], new_part[1])}"
+        if len(old) == 3 and old_part[0] == new_part[0]:
+            return f".{old_part[0]}{describe_difference(old_part[1], new_part[1])}"
+        return f"[{position}]{describe_difference(old_part, new_part)}" if kind in (list, tuple) else ""
     return ""
 
 
