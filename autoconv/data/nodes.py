@@ -111,6 +111,13 @@ class Node:
         return BoundDataset(self, Bindings(dict(zip(self.symbols, values, strict=True))))
 
 
+class CountPreservingNode(Node):
+    """A node with as many elements as its input."""
+
+    def count(self, bindings: Bindings) -> int:
+        return self.inputs[0].count(bindings)
+
+
 class BoundDataset:
     """A dataset with all values known, which creates iterators, both eagerly and in a running graph."""
 

@@ -6,7 +6,7 @@ import enum
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
-from autoconv.data.nodes import Bindings, Element, Node
+from autoconv.data.nodes import Bindings, CountPreservingNode, Element, Node
 
 
 class AutoShardPolicy(enum.IntEnum):
@@ -168,7 +168,7 @@ class Options(OptionGroup):
         return result
 
 
-class WithOptions(Node):
+class WithOptions(CountPreservingNode):
     """The same elements, with options."""
 
     name = "with_options"
@@ -179,9 +179,6 @@ class WithOptions(Node):
 
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
         return self.inputs[0].iterate(bindings)
-
-    def count(self, bindings: Bindings) -> int:
-        return self.inputs[0].count(bindings)
 
 
 def options_of(node: Node) -> Options:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.data.nodes import INFINITE, Bindings, Element, Node, check_positive
+from autoconv.data.nodes import INFINITE, Bindings, CountPreservingNode, Element, Node, check_positive
 from autoconv.errors import InvalidArgumentError
 from autoconv.forks import new_lock
 from autoconv.graph.dtypes import int64
@@ -62,7 +62,7 @@ class Stream:
         return Draws((block[pass_number % 2 * 2], block[pass_number % 2 * 2 + 1]))
 
 
-class Shuffle(Node):
+class Shuffle(CountPreservingNode):
     """The elements in random order: each is drawn from a buffer of `size`, which the next element refills.
 
     If it `reshuffles`, each pass has its own order.
@@ -96,9 +96,6 @@ class Shuffle(Node):
             element, buffer[drawn_slot], buffer[first_slot] = buffer[drawn_slot], buffer[first_slot], None
             first += 1
             yield element
-
-    def count(self, bindings: Bindings) -> int:
-        return self.inputs[0].count(bindings)
 
 
 class RandomNumbers(Node):

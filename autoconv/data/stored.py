@@ -16,7 +16,7 @@ from autoconv.api.ragged.tensor import RaggedTensorSpec
 from autoconv.api.sparse.tensor import SparseTensorSpec
 from autoconv.data.element_file import read_elements, write_through
 from autoconv.data.elements import spec_leaves
-from autoconv.data.nodes import Bindings, Element, Node
+from autoconv.data.nodes import Bindings, CountPreservingNode, Element, Node
 from autoconv.errors import DataLossError, NotFoundError
 from autoconv.graph.dtypes import as_dtype
 from autoconv.runtime.support.shape import TensorSpec
@@ -26,7 +26,7 @@ from autoconv.storage.files import read_json, replacing, write_json
 _INDEX, _ELEMENTS = "dataset.json", "elements"
 
 
-class FileCache(Node):
+class FileCache(CountPreservingNode):
     """The same elements, read from a file if it exists; otherwise the first complete pass writes it."""
 
     name = "cache"
@@ -44,9 +44,6 @@ class FileCache(Node):
             return
         with replacing(self.path) as temporary:
             yield from write_through(self.inputs[0].iterate(bindings), self.spec, temporary)
-
-    def count(self, bindings: Bindings) -> int:
-        return self.inputs[0].count(bindings)
 
 
 class SavedElements(Node):
@@ -73,7 +70,7 @@ class SavedElements(Node):
         return self.length
 
 
-class Snapshot(Node):
+class Snapshot(CountPreservingNode):
     """The same elements, read from a folder if they are saved there; otherwise the first complete pass saves them."""
 
     name = "snapshot"
@@ -87,9 +84,6 @@ class Snapshot(Node):
             yield from SavedElements(self.path, self.spec).iterate(bindings)
         else:
             yield from save_while_iterating(self.inputs[0], bindings, self.path)
-
-    def count(self, bindings: Bindings) -> int:
-        return self.inputs[0].count(bindings)
 
 
 def save_while_iterating(node: Node, bindings: Bindings, path: Any) -> Iterator[Element]:

@@ -18,6 +18,7 @@ from autoconv.data.nodes import (
     UNKNOWN,
     Bindings,
     BoundDataset,
+    CountPreservingNode,
     Element,
     Node,
     check_positive,
@@ -34,7 +35,7 @@ from autoconv.runtime.tensors.static_values import static_value
 AUTOTUNE = -1  # as in TensorFlow
 
 
-class Map(Node):
+class Map(CountPreservingNode):
     """function(element) for each element, by threads if `workers` is set."""
 
     name = "map"
@@ -49,9 +50,6 @@ class Map(Node):
         run, source = bindings.skip_errors(self.function.runner(bindings)), self.inputs[0].iterate(bindings)
         results = map_in_threads(source, run, self.workers, self.in_order) if self.workers else map(run, source)
         yield from (element for element in results if element is not SKIPPED)
-
-    def count(self, bindings: Bindings) -> int:
-        return self.inputs[0].count(bindings)
 
 
 class Filter(Node):
@@ -179,7 +177,7 @@ class Repeat(Node):
         return source_count if source_count < 0 else source_count * times
 
 
-class Enumerate(Node):
+class Enumerate(CountPreservingNode):
     """Pairs (position, element); the position is an int64, counted from `start`."""
 
     name = "enumerate"
@@ -192,11 +190,8 @@ class Enumerate(Node):
         for position, element in enumerate(self.inputs[0].iterate(bindings), bindings.number(self.start)):
             yield [np.int64(position), *element]
 
-    def count(self, bindings: Bindings) -> int:
-        return self.inputs[0].count(bindings)
 
-
-class Prefetch(Node):
+class Prefetch(CountPreservingNode):
     """The same elements, computed ahead by a thread."""
 
     name = "prefetch"
@@ -210,11 +205,8 @@ class Prefetch(Node):
         source = self.inputs[0].iterate(bindings)
         yield from source if size == 0 else prefetch(source, size if size > 0 else 2)  # 2 for AUTOTUNE
 
-    def count(self, bindings: Bindings) -> int:
-        return self.inputs[0].count(bindings)
 
-
-class Cache(Node):
+class Cache(CountPreservingNode):
     """The same elements, computed by the first complete pass and kept for later ones."""
 
     name = "cache"
@@ -238,9 +230,6 @@ class Cache(Node):
             yield element
         with self._lock:
             self._elements, self._cached_bindings = elements, bindings
-
-    def count(self, bindings: Bindings) -> int:
-        return self.inputs[0].count(bindings)
 
 
 class Window(Node):
@@ -304,7 +293,7 @@ class ComponentOfElements(Node):
         return len(self.elements)
 
 
-class Scan(Node):
+class Scan(CountPreservingNode):
     """The outputs of function(state, element), which also returns the next state; starts from `initial`."""
 
     name = "scan"
@@ -325,9 +314,6 @@ class Scan(Node):
             result = run([*state, *element])
             state = list(result[: len(state)])
             yield result[len(state) :]
-
-    def count(self, bindings: Bindings) -> int:
-        return self.inputs[0].count(bindings)
 
 
 class Unique(Node):
