@@ -1,4 +1,4 @@
-"""The public names, as `autoconv.NAME`. Some shadow Python's builtins: `abs`, `bool`, `print` …"""
+"""The public names, as `autoconv.name`. Some shadow Python's builtins: `abs`, `bool`, `print` …"""
 
 from __future__ import annotations
 

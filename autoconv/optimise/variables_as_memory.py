@@ -51,12 +51,13 @@ def written_variables(graph: Graph, seen: set[Graph]) -> set[Value]:
             result.add(node.inputs[0])
         for region in node.regions:
             written_in_region = written_variables(region, seen) if region not in seen else set()
-            pairs = zip(region.parameters, _trailing_inputs(node.inputs, region), strict=True)
-            result.update(value for parameter, value in pairs if parameter in written_in_region)
+            parameters_and_inputs = zip(region.parameters, _inputs_of_region(node.inputs, region), strict=True)
+            result.update(value for parameter, value in parameters_and_inputs if parameter in written_in_region)
     return result
 
 
-def _trailing_inputs(inputs: Sequence[Value], region: Graph) -> Sequence[Value]:
+def _inputs_of_region(inputs: Sequence[Value], region: Graph) -> Sequence[Value]:
+    """Return the inputs for the parameters of a region, which are the last inputs of its node."""
     return inputs[len(inputs) - len(region.parameters) :]
 
 
@@ -67,7 +68,7 @@ class _Variables(Rewriter[dict[Value, Type]]):
         return self.shared.get(value, value.type)
 
     def region_rewriter(self, node: Node, inputs: Sequence[Value], region: Graph) -> _Variables:
-        for parameter, value in zip(region.parameters, _trailing_inputs(inputs, region), strict=True):
+        for parameter, value in zip(region.parameters, _inputs_of_region(inputs, region), strict=True):
             if isinstance(parameter.type, ResourceType):
                 self.shared[parameter] = value.type
         return _Variables(region, self.shared, self.copies)

@@ -20,9 +20,9 @@ class Sizes:
         self.numbers: dict[Value, Numbers] = {}
         self.preconditions: dict[int | Symbol, None] = {}
 
-    def copy_facts(self, inner: Sequence[Value], outer: Sequence[Value]) -> None:
+    def copy_facts(self, parameters: Sequence[Value], outer_values: Sequence[Value]) -> None:
         """Copy the facts about outer values to the parameters of a region."""
-        for parameter, value in zip(inner, outer, strict=True):
+        for parameter, value in zip(parameters, outer_values, strict=True):
             if value in self.numbers:
                 self.numbers[parameter] = self.numbers[value]
 

@@ -21,9 +21,9 @@ from autoconv.optimise.unboxing.kind_inference import (
 )
 from autoconv.optimise.unboxing.writer import Writer, write
 
-NAME = "object_numbers"
+MARK_OP = "object_numbers"
 # Operations that change their first operand, a list.
-_MUTATIONS = frozenset(
+_MUTATING_OPERATIONS = frozenset(
     {"object_apply.setitem", "object_apply.delitem", "object_apply.iadd"}
     | {f"object_method.{name}" for name in (
         "append", "pop", "extend", "sort", "reverse", "clear", "insert", "remove")}
@@ -32,25 +32,25 @@ _PURE_OPS = frozenset({"object_build", "object_make", "object_exception", "objec
                     "object_unpack"})  # fmt: skip
 
 
-def mark_number_lists(graph: Graph, facts: Mapping[int, tuple[TensorType, int]]) -> Graph:
+def mark_number_lists(graph: Graph, number_lists: Mapping[int, tuple[TensorType, int]]) -> Graph:
     """Return a copy of the graph that marks parameters as lists of numbers.
 
-    `facts` maps positions to (type of the numbers, depth of nesting: 1 for a flat list, 2 for a list of lists).
+    `number_lists` maps positions to (type of the numbers, depth of nesting: 1 for a flat list, 2 for a list of lists).
     """
 
     def mark(copy: Graph, value: Value, position: int) -> Value:
-        if position not in facts:
+        if position not in number_lists:
             return value
-        element, depth = facts[position]
+        element, depth = number_lists[position]
         attributes = {"element": element, "depth": depth}
-        return copy.add(OPS[NAME], [value], attributes, types=[value.type]).results[0]
+        return copy.add(OPS[MARK_OP], [value], attributes, types=[value.type]).results[0]
 
     return clone(graph, lambda copy, node, inputs: None, mark)
 
 
 def ban_mutated_arguments(kinds: Kinds) -> None:
     """Ban the argument lists that may be mutated."""
-    sites = {site for cell in kinds.cells() for site in cell.sites if site.op.name == NAME}
+    sites = {site for cell in kinds.cells() for site in cell.sites if site.op.name == MARK_OP}
     if not sites:
         return
     banned_sites: set[Node] = set()
@@ -58,7 +58,7 @@ def ban_mutated_arguments(kinds: Kinds) -> None:
     for node in kinds.graph.walk():
         if node in kinds.nodes_with_rule:
             # Cells merge values flow-insensitively, but a list allocated here is never an argument.
-            if operation_key(node) not in _MUTATIONS or node.inputs[0] in new_objects:
+            if operation_key(node) not in _MUTATING_OPERATIONS or node.inputs[0] in new_objects:
                 continue
             if kinds.kind(node.inputs[0]) == LIST:
                 banned_sites |= find_root(kinds.cell(node.inputs[0])).sites & sites
@@ -69,7 +69,7 @@ def ban_mutated_arguments(kinds: Kinds) -> None:
         if cell.kind != LIST:
             continue
         banned_sites |= {site for site in cell.sites & sites if site.attributes["depth"] > 1}
-        # items of a returned list escape with it
+        # Items of a returned list escape with it.
         while cell.content is not None and not is_number(find_root(cell.content).kind):
             cell = find_root(cell.content)
             banned_sites |= cell.sites & sites
@@ -90,7 +90,7 @@ def _may_mutate_argument(node: Node, new_objects: frozenset[Value]) -> bool:
     return False
 
 
-@rule(NAME)
+@rule(MARK_OP)
 def _numbers_kind(kinds: Kinds, node: Node) -> bool:
     items = kinds.make_list(node)
     for _ in range(node.attributes["depth"] - 1):
@@ -101,7 +101,7 @@ def _numbers_kind(kinds: Kinds, node: Node) -> bool:
     return True
 
 
-@write(NAME)
+@write(MARK_OP)
 def _write_numbers(w: Writer, node: Node) -> list[Value]:
     (value,) = node.inputs
     is_flat = node.attributes["depth"] == 1
@@ -114,4 +114,4 @@ def _write_numbers(w: Writer, node: Node) -> list[Value]:
 
 
 ROUND_CHECKS.append(ban_mutated_arguments)
-__all__ = ["NAME", "ban_mutated_arguments", "mark_number_lists"]
+__all__ = ["MARK_OP", "ban_mutated_arguments", "mark_number_lists"]

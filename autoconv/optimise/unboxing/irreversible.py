@@ -9,9 +9,10 @@ from autoconv.ops.python.reversibility import is_irreversible
 def late_nodes(graph: Graph) -> set[Node]:
     """Return the nodes that may run after an irreversible side effect: there a call cannot rerun as plain Python."""
     result: set[Node] = set()
-    entered: set[tuple[Graph, bool]] = set()  # bodies of recursive functions
+    entered: set[tuple[Graph, bool]] = set()  # (body of a recursive function, whether it was entered late)
 
     def visit(region: Graph, is_late: bool) -> bool:
+        """Add the late nodes of a region; return whether what follows it is late."""
         for node in region.nodes:
             is_inner_late = is_late
             runs_repeatedly = node.op.traits.repeats or is_recursive(node)
@@ -28,8 +29,8 @@ def late_nodes(graph: Graph) -> set[Node]:
                 continue
             if is_inner_late and not node.regions:
                 result.add(node)
-            results_late = [visit(inner_region, is_inner_late) for inner_region in node.regions]
-            is_late = any(results_late) or is_late or is_irreversible(node)
+            are_late_after = [visit(inner_region, is_inner_late) for inner_region in node.regions]
+            is_late = any(are_late_after) or is_late or is_irreversible(node)
         return is_late
 
     visit(graph, False)

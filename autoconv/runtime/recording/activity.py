@@ -37,7 +37,7 @@ class _ThreadCounts(threading.local):
 
 
 class _Activity:
-    """Counts of recording threads and active tapes.
+    """`count` recording threads, `forced` blocks of `as_if_traced`, and `tapes`, the active ones.
 
     When the counts change, `on_change` is called with the new value of `untraced`: True while no thread records, a
     per-thread flag while some do, and False while all threads behave as if they recorded.

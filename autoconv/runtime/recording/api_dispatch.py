@@ -38,12 +38,12 @@ def register(function: Function, handler: Handler) -> None:
 
 def unregister(run: Function) -> None:
     """Remove the handlers that run this function; raises ValueError where there is none."""
-    count = 0
+    removed_count = 0
     for handlers in _HANDLERS.values():
         remaining = [handler for handler in handlers if run not in (handler.run, unwrap(handler.run))]
-        count += len(handlers) - len(remaining)
+        removed_count += len(handlers) - len(remaining)
         handlers[:] = remaining
-    if not count:
+    if not removed_count:
         raise ValueError(f"Function {run} was not registered with a `@dispatch_for...` decorator.")
 
 
@@ -53,23 +53,23 @@ def handles(*functions: Function, kind: type) -> Callable[[Function], Function]:
     def fits(args: Sequence[object], kwargs: Mapping[str, object]) -> bool:
         return any(isinstance(value, kind) for value in composites_in((*args, *kwargs.values())))
 
-    def add(run: Function) -> Function:
+    def decorate(run: Function) -> Function:
         for function in functions:
             register(function, Handler(fits, run))
         return run
 
-    return add
+    return decorate
 
 
 def handles_each(functions: Iterable[Function], kind: type) -> Callable[[Function], Function]:
     """Register `run(function, *args, **kwargs)` for each of the functions, as `handles` does."""
 
-    def add(run: Function) -> Function:
+    def decorate(run: Function) -> Function:
         for function in functions:
             handles(function, kind=kind)(_bind(run, function))
         return run
 
-    return add
+    return decorate
 
 
 def _bind(run: Function, function: Function) -> Function:

@@ -18,25 +18,25 @@ def is_differentiated(value: Value, region: Region) -> bool:
 
     Conservative for the state of a loop: any number or tensor there may depend on one.
     """
-    return any(_depends(value, region, recorder.graph_values) for recorder in tape_recorders.active_recorders())
+    return any(_is_dependent(value, region, recorder.graph_values) for recorder in tape_recorders.active_recorders())
 
 
-def _depends(value: Value, region: Region, known: dict[Value, bool]) -> bool:
+def _is_dependent(value: Value, region: Region, known: dict[Value, bool]) -> bool:
     """Visit the sources of a value in postorder; `known` holds the watched values, and caches results."""
     if not known:
         return False
-    waiting = [value]
-    while waiting:
-        current = waiting[-1]
+    stack = [value]
+    while stack:
+        current = stack[-1]
         sources = () if current in known or not is_differentiable(current.type) else _sources(current, region)
         if sources is not None:
-            unknown = [source for source in sources if source not in known]
-            if unknown:
-                waiting += unknown
+            unvisited = [source for source in sources if source not in known]
+            if unvisited:
+                stack += unvisited
                 continue
         if current not in known:
             known[current] = sources is None or any(known[source] for source in sources)
-        waiting.pop()
+        stack.pop()
     return known[value]
 
 

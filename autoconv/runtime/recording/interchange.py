@@ -46,12 +46,13 @@ class Interchange:
         """
         if dl_device is not None and tuple(dl_device) != self.__dlpack_device__():
             raise BufferError(f"a tensor in CPU memory cannot be exported to the device {dl_device}")
-        if copy is False and (max_version is None or max_version[0] < 1):
+        needs_copy = max_version is None or max_version[0] < 1  # older consumers might write to the memory
+        if copy is False and needs_copy:
             raise BufferError("a tensor is read-only: without a copy it needs a consumer of DLPack 1.0 or later")
-        shared = self._read_only_view()
-        if copy or max_version is None or max_version[0] < 1:
-            return shared.copy().__dlpack__()
-        return shared.__dlpack__(max_version=max_version)
+        view = self._read_only_view()
+        if copy or needs_copy:
+            return view.copy().__dlpack__()
+        return view.__dlpack__(max_version=max_version)
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return (1, 0)  # kDLCPU

@@ -9,7 +9,7 @@ from autoconv.runtime.recording.regions import current_region
 
 
 class _Scopes(threading.local):
-    eager: str = ""
+    eager_scope: str = ""
 
 
 _STATE = _Scopes()
@@ -31,33 +31,33 @@ class name_scope:
         if name is not None and not isinstance(name, str):
             raise ValueError(f"name for name_scope must be a string, found {name!r}")
         self.name = name or ""
-        self._before: list[tuple[Any, str]] = []
+        self._outer_scopes: list[tuple[Any, str]] = []  # (region or None, its scope) of each entry
 
     def __enter__(self) -> str:
         region = current_region()
-        before = current_scope()
-        self._before.append((region, before))
+        outer_scope = current_scope()
+        self._outer_scopes.append((region, outer_scope))
         if not self.name or self.name.endswith("/"):
             scope = self.name
         elif region is None:
-            scope = f"{before}{self.name}/"
+            scope = f"{outer_scope}{self.name}/"
         else:
-            scope = f"{region.graph.unique_name(before + self.name)}/"
+            scope = f"{region.graph.unique_name(outer_scope + self.name)}/"
         _set_scope(region, scope)
         return scope
 
     def __exit__(self, *_: object) -> None:
-        _set_scope(*self._before.pop())
+        _set_scope(*self._outer_scopes.pop())
 
 
 def current_scope() -> str:
     """Return the current prefix: empty, or ending with a slash."""
     region = current_region()
-    return _STATE.eager if region is None else region.trace.scope
+    return _STATE.eager_scope if region is None else region.trace.scope
 
 
 def _set_scope(region: Any, scope: str) -> None:
     if region is None:
-        _STATE.eager = scope
+        _STATE.eager_scope = scope
     else:
         region.trace.scope = scope

@@ -32,7 +32,7 @@ MUTATING: frozenset[Any] = frozenset(
 )
 
 # The ufuncs of Python's operators, which tensors implement themselves.
-_OPERATORS: dict[Any, Operator] = {getattr(np, operator.ufunc): operator for operator in (*BINARY, *COMPARISONS)}
+_OPERATOR_BY_UFUNC: dict[Any, Operator] = {getattr(np, entry.ufunc): entry for entry in (*BINARY, *COMPARISONS)}
 
 
 def implementation(function: Callable[..., Any]) -> Callable[..., Any] | None:
@@ -56,8 +56,8 @@ def array_ufunc(self: Any, ufunc: Callable[..., Any], method: str, *inputs: Any,
     region = current_region()
     if region is not None and region.contract.numpy_arrays:  # an array of the program is among the inputs
         region.trace.arrays = True
-    if method == "__call__" and not kwargs and ufunc in _OPERATORS and _is_called_by_operator(sys._getframe(1)):
-        return _apply_operator(_OPERATORS[ufunc], *inputs)
+    if method == "__call__" and not kwargs and ufunc in _OPERATOR_BY_UFUNC and _is_called_by_operator(sys._getframe(1)):
+        return _apply_operator(_OPERATOR_BY_UFUNC[ufunc], *inputs)
     out = kwargs.get("out", ())
     numpy_function = ufunc if method == "__call__" else getattr(ufunc, method)
     compute = implementation(numpy_function)

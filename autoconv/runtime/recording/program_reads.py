@@ -20,7 +20,7 @@ def is_read_as_array(frame: Any) -> bool:
 
 
 def _is_read_by_program(frame: Any) -> bool:
-    return _READ_STATE.by_program or is_of_program(frame)
+    return _READ_STATE.is_by_program or is_of_program(frame)
 
 
 def is_of_program(frame: Any) -> bool:
@@ -29,7 +29,7 @@ def is_of_program(frame: Any) -> bool:
 
 
 class _ReadState(threading.local):
-    by_program = False
+    is_by_program = False
 
 
 _READ_STATE = _ReadState()
@@ -37,11 +37,11 @@ _READ_STATE = _ReadState()
 
 def read_for_program(value: object, name: str) -> Any:
     """Read `value.name` on behalf of the program."""
-    outer_state, _READ_STATE.by_program = _READ_STATE.by_program, True
+    outer_state, _READ_STATE.is_by_program = _READ_STATE.is_by_program, True
     try:
         return getattr(value, name)
     finally:
-        _READ_STATE.by_program = outer_state
+        _READ_STATE.is_by_program = outer_state
 
 
 def refuse_tensor_attribute(type_: TensorType, name: str, frame: Any) -> None:
