@@ -92,17 +92,17 @@ class ArrayWriter(Control):
     @contextmanager
     def region(self, parameters: Sequence[Term] = ()) -> Iterator[list[str]]:
         """Collect the lines of a region with these parameters; the caller writes its end."""
-        outer, indent = self.lines, self.indent
+        outer_lines, outer_indent = self.lines, self.indent
         lines: list[str] = []
-        self.lines, self.indent = lines, indent + "  "
+        self.lines, self.indent = lines, outer_indent + "  "
         self._constants.append({})
         if parameters:
             parameter_text = ", ".join(f"{p.name}: {tensor_type(p.dtype, p.shape)}" for p in parameters)
-            lines.append(f"{indent}^bb0({parameter_text}):")
+            lines.append(f"{outer_indent}^bb0({parameter_text}):")
         try:
             yield lines
         finally:
-            self.lines, self.indent = outer, indent
+            self.lines, self.indent = outer_lines, outer_indent
             self._constants.pop()
 
     def end_region(self, values: Sequence[Term]) -> None:
@@ -182,8 +182,8 @@ class ArrayWriter(Control):
         if name == "sigmoid":
             return self.binary("divide", one, one + self.emit_unary("exponential", -x))
         if name in ("sinh", "cosh"):
-            growing, decaying = self.emit_unary("exponential", x), self.emit_unary("exponential", -x)
-            return (growing - decaying if name == "sinh" else growing + decaying) * self.constant(0.5, x.dtype)
+            exp_x, exp_minus_x = self.emit_unary("exponential", x), self.emit_unary("exponential", -x)
+            return (exp_x - exp_minus_x if name == "sinh" else exp_x + exp_minus_x) * self.constant(0.5, x.dtype)
         return None
 
     # ---- shapes
@@ -305,12 +305,12 @@ class ArrayWriter(Control):
         if all(size == 1 for size in update.shape) or update.shape == x.shape:
             return self.emit("dynamic_update_slice", [x, update, *starts], x.dtype, x.shape)
         sizes, update_sizes = self.sizes(x), self.sizes(update)
-        empty = self.expand(self.constant(0, x.dtype), x.shape, sizes)
+        zeros = self.expand(self.constant(0, x.dtype), x.shape, sizes)
         no_mask = self.expand(self.constant(False, bool_), x.shape, sizes)
         update_mask = self.expand(self.constant(True, bool_), update.shape, update_sizes)
-        update_in_place = self.emit("dynamic_update_slice", [empty, update, *starts], x.dtype, x.shape)
+        placed_update = self.emit("dynamic_update_slice", [zeros, update, *starts], x.dtype, x.shape)
         mask = self.emit("dynamic_update_slice", [no_mask, update_mask, *starts], bool_, x.shape)
-        return self.emit_select(mask, update_in_place, x)
+        return self.emit_select(mask, placed_update, x)
 
     def pad(self, x: Term, value: Term, low: Sequence[int], high: Sequence[int]) -> Term:
         if not (any(low) or any(high)):
@@ -339,12 +339,6 @@ class ArrayWriter(Control):
         if sizes is None:
             raise GraphUnfit("iota", "an open size has no value here")
         return self.emit("dynamic_iota", [self.shape_vector(sizes)], dtype, shape, f"iota_dimension = {axis} : i64")
-
-    # ---- positions, orders, products
-
-    # ---- control
-
-    # ---- the error word
 
 
 def list_text(numbers: Any) -> str:

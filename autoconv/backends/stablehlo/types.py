@@ -15,7 +15,8 @@ _NAMES = {
     "uint32": "ui32", "uint64": "ui64", "float16": "f16", "bfloat16": "bf16", "float32": "f32", "float64": "f64",
     "complex64": "complex<f32>", "complex128": "complex<f64>",
 }  # fmt: skip
-_DTYPE_OF_BITS = {"float16": "<u2", "bfloat16": "<u2", "float32": "<u4", "float64": "<u8"}  # by the dtype of floats
+# The integer dtypes of the bits of floats.
+_DTYPE_OF_BITS = {"float16": "<u2", "bfloat16": "<u2", "float32": "<u4", "float64": "<u8"}
 
 
 def element_type(dtype: DType) -> str:

@@ -15,10 +15,7 @@ from autoconv.graph.dtypes import bool_, complex64, complex128, int32
 
 
 class Writer(ArrayWriter):
-    """The body of a function.
-
-    `word` is the error word: 0, or the number of the location that failed first (see `locations`).
-    """
+    """The body of a function. The error word is 0, or the number of the first failure's location in `locations`."""
 
     def gather_nd(self, x: Term, indices: Term) -> Term:
         depth, batch_rank = indices.shape[-1], indices.rank - 1
@@ -37,13 +34,13 @@ class Writer(ArrayWriter):
         return self.emit("gather", [x, indices], x.dtype, (*indices.shape[:-1], *slice_sizes), properties)
 
     def scatter_nd(self, base: Term, indices: Term, updates: Term, combine: str | None) -> Term:
-        depth, batch_rank = indices.shape[-1], indices.rank - 1
-        shape_of_updates = (*indices.shape[:-1], *base.shape[depth:])
-        updates = self.expand(updates, shape_of_updates, [*self.sizes(indices)[:-1], *self.sizes(base)[depth:]])
+        indexed_rank, batch_rank = indices.shape[-1], indices.rank - 1
+        shape_of_updates = (*indices.shape[:-1], *base.shape[indexed_rank:])
+        updates = self.expand(updates, shape_of_updates, [*self.sizes(indices)[:-1], *self.sizes(base)[indexed_rank:]])
         dimension_numbers = (
             f"update_window_dims = [{join_numbers(range(batch_rank, updates.rank))}], "
-            f"inserted_window_dims = [{join_numbers(range(depth))}], "
-            f"scatter_dims_to_operand_dims = [{join_numbers(range(depth))}], index_vector_dim = {batch_rank}"
+            f"inserted_window_dims = [{join_numbers(range(indexed_rank))}], "
+            f"scatter_dims_to_operand_dims = [{join_numbers(range(indexed_rank))}], index_vector_dim = {batch_rank}"
         )
         properties = (
             f"scatter_dimension_numbers = #stablehlo.scatter<{dimension_numbers}>, indices_are_sorted = false, "
@@ -59,11 +56,11 @@ class Writer(ArrayWriter):
         a, b = self.new_term(x.dtype, ()), self.new_term(x.dtype, ())
         i, j = self.new_term(int32, ()), self.new_term(int32, ())
         with self.region([a, b, i, j]) as lines:
-            precedes = self.compare("gt" if descending else "lt", a, b)
+            is_before = self.compare("gt" if descending else "lt", a, b)
             if x.dtype.is_floating:  # nan is above all numbers
                 upper, lower = (a, b) if descending else (b, a)
-                precedes = precedes | (self.is_nan(upper) & ~self.is_nan(lower))
-            self.end_region([precedes])
+                is_before = is_before | (self.is_nan(upper) & ~self.is_nan(lower))
+            self.end_region([is_before])
         properties = f"dimension = {axis} : i64, is_stable = true"
         types = [(x.dtype, x.shape), (int32, x.shape)]
         values, positions = self.emit_all("sort", [x, positions], types, properties, [lines])
@@ -88,8 +85,8 @@ class Writer(ArrayWriter):
     def cholesky(self, x: Term) -> Term:
         factor = self.emit("cholesky", [x], x.dtype, x.shape, "lower = true")
         size = x.shape[-1]
-        lower = self.array(np.tril(np.ones((size, size), bool)), bool_)
-        return self.select(self.expand(lower, x.shape), factor, 0)
+        lower_mask = self.array(np.tril(np.ones((size, size), bool)), bool_)
+        return self.select(self.expand(lower_mask, x.shape), factor, 0)
 
     def triangular_solve(self, x: Term, y: Term, lower: bool, adjoint: bool) -> Term:
         transpose = "ADJOINT" if adjoint else "NO_TRANSPOSE"
@@ -117,12 +114,12 @@ class Writer(ArrayWriter):
         """Fold along axes by an operation of two arrays."""
         if not axes:
             return x
-        first = start if isinstance(start, Term) else self.constant(start, x.dtype)
+        neutral = start if isinstance(start, Term) else self.constant(start, x.dtype)
         shape = tuple(size for axis, size in enumerate(x.shape) if axis not in axes)
         a, b = self.new_term(x.dtype, ()), self.new_term(x.dtype, ())
         with self.region([a, b]) as lines:
             self.end_region([self.emit_binary(op, a, b)])
-        return self.emit("reduce", [x, first], x.dtype, shape, f"dimensions = array<i64{list_text(axes)}>", [lines])
+        return self.emit("reduce", [x, neutral], x.dtype, shape, f"dimensions = array<i64{list_text(axes)}>", [lines])
 
     def error_word_or_zero(self, word: Term | None) -> Term:
         return word if word is not None else self.constant(0, int32)
@@ -153,37 +150,37 @@ class Writer(ArrayWriter):
         self, test: Callable[[list[Term], Term], Term], body: Callable[[list[Term], Term], list[Term]],
         state: Sequence[Term], word: Term,
     ) -> list[Term]:
-        initial = [*state, word]
-        parameters = self._new_terms_like(initial)
+        operands = [*state, word]
+        parameters = self._new_terms_like(operands)
         with self.region(parameters) as lines:
             condition = test(parameters[:-1], parameters[-1])
-            test_cannot_fail = self.error_word is parameters[-1]
+            is_test_safe = self.error_word is parameters[-1]
             self.end_region([condition & parameters[-1].same(0)])
-        if not test_cannot_fail:  # its error word has to be state: the test moves to the end of the body
+        if not is_test_safe:  # its error word has to be state: the test moves to the end of the body
             return self._loop_with_failing_test(test, body, state, word)
-        parameters = self._new_terms_like(initial)
+        parameters = self._new_terms_like(operands)
         with self.region(parameters) as body_lines:
             next_state = body(parameters[:-1], parameters[-1])
             self._check_shapes(state, next_state)
             self.end_region([*next_state, self.error_word_or_zero(self.error_word)])
-        return self.emit_all("while", initial, [(x.dtype, x.shape) for x in initial], "", [lines, body_lines])
+        return self.emit_all("while", operands, [(x.dtype, x.shape) for x in operands], "", [lines, body_lines])
 
     def _loop_with_failing_test(
         self, test: Callable[[list[Term], Term], Term], body: Callable[[list[Term], Term], list[Term]],
         state: Sequence[Term], word: Term,
     ) -> list[Term]:
         initial_condition = test(list(state), word)
-        initial = [*state, self.error_word_or_zero(self.error_word), initial_condition]
-        parameters = self._new_terms_like(initial)
+        operands = [*state, self.error_word_or_zero(self.error_word), initial_condition]
+        parameters = self._new_terms_like(operands)
         with self.region(parameters) as lines:
             self.end_region([parameters[-1] & parameters[-2].same(0)])
-        parameters = self._new_terms_like(initial)
+        parameters = self._new_terms_like(operands)
         with self.region(parameters) as body_lines:
             next_state = body(parameters[:-2], parameters[-2])
             self._check_shapes(state, next_state)
             condition = test(list(next_state), self.error_word_or_zero(self.error_word))
             self.end_region([*next_state, self.error_word_or_zero(self.error_word), condition])
-        return self.emit_all("while", initial, [(x.dtype, x.shape) for x in initial], "", [lines, body_lines])[:-1]
+        return self.emit_all("while", operands, [(x.dtype, x.shape) for x in operands], "", [lines, body_lines])[:-1]
 
     def _new_terms_like(self, terms: Sequence[Term]) -> list[Term]:
         return [self.new_term(x.dtype, x.shape) for x in terms]
