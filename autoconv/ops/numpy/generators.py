@@ -75,7 +75,7 @@ def type_of_draw(
     if has_ranks and len({len(drawn_shape) for drawn_shape in shapes}) == 1:
         is_uncertain = len(draws) == 1 and last_error is not None
         shape = tuple(None if is_uncertain or len(set(sizes)) > 1 else sizes[0] for sizes in zip(*shapes, strict=True))
-    return TensorType(as_dtype(np.asarray(draws[0]).dtype), shape, isinstance(draws[-1], (bool, int, float)))
+    return TensorType(as_dtype(np.asarray(draws[0]).dtype), shape, type(draws[-1]) in (bool, int, float))
 
 
 def _draw_examples(

@@ -370,7 +370,7 @@ def _locations_in(value: Any, visited: set[int], depth: int) -> Iterator[journal
                 yield from _locations_in(item, visited, depth - 1)
         return
     kind = value if isinstance(value, type) else type(value)
-    if isinstance(value, IDENTITY_TYPES[:4]) or not is_user_code(kind):
+    if isinstance(value, IDENTITY_TYPES[:4]) or not (is_user_code(kind) or kind is types.SimpleNamespace):
         return
     for attribute, part in attributes_of(value).items():
         yield journal.attribute_location(value, attribute)
