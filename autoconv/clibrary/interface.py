@@ -16,7 +16,7 @@ from autoconv.graph.types import ArrayType, Dimension, TensorType
 from autoconv.operators.regions.layout import Grown, Instance, Layout, Leaf, Parts, Static
 from autoconv.runtime.objects.storage import Storage
 from autoconv.runtime.tensors.tensor import EagerTensor
-from autoconv.tracing.api.declared_arguments import OpenArgument, Trace
+from autoconv.tracing.api.declared_arguments import DeclaredTensor, Trace
 
 _RESERVED_NAMES = frozenset({  # keywords of C and C++, and the parameter `result`
     "auto", "bool", "break", "case", "catch", "char", "class", "const", "continue", "default", "delete", "do", "double",
@@ -46,7 +46,7 @@ def interface_of(trace: Trace, name: str) -> Interface:
     concrete = trace.concrete
     graph = trace.graph
     argument_count = len(graph.parameters) - len(concrete.captures)
-    open_arguments = [argument for argument in trace.arguments if isinstance(argument, OpenArgument)]
+    open_arguments = [argument for argument in trace.arguments if isinstance(argument, DeclaredTensor)]
     declared_shapes = iter([argument.shape for argument in open_arguments])
     is_declared = len(open_arguments) == argument_count
     names: set[str] = set()

@@ -71,7 +71,8 @@ def test_a_number_that_stays_the_same_gets_a_trace_of_its_own(function, calls, l
     for arguments in calls:
         check(function, compiled, arguments)
     wide, narrow = compiled.concrete_functions
-    assert len(narrow.falls_back) <= len(wide.falls_back) and open_sizes(narrow) < open_sizes(wide)
+    assert len(narrow.fallback_kernel_calls) <= len(wide.fallback_kernel_calls)
+    assert open_sizes(narrow) < open_sizes(wide)
     assert "again, and sizes depend on it" in compiled.explain()
     for _ in range(3):
         for arguments in (last_call, calls[-1]):

@@ -19,7 +19,7 @@ class Bindable:
     takes_instances: bool | None = False
     """True if Python calls objects of the class with the instance, without `__get__`; None: not determined yet."""
     method_class: type | None = None  # the class of methods of instances; None: that of the function itself
-    _attribute = ""  # its name in a class
+    _attribute_name = ""  # the name of the class attribute that holds this object
     python_function: Any
     _bailout: Bailout
     _tiers: Tiers
@@ -31,10 +31,10 @@ class Bindable:
 
     def _initialise_binding(self, name: str) -> None:
         self._method_by_instance: Ephemerons[Any] = Ephemerons(name)
-        self._methods_by_id: BoundedDict[int, Any] = BoundedDict(MAX_KEYS)  # methods of instances without attributes
+        self._method_by_id: BoundedDict[int, Any] = BoundedDict(MAX_KEYS)  # methods of instances without attributes
 
     def __set_name__(self, owner: type, name: str) -> None:
-        self._attribute = name
+        self._attribute_name = name
 
     def method_for_call(self, args: tuple[Any, ...]) -> Any:
         """Return the method for a call of this object by Python itself; None if it is not a method call.
@@ -42,9 +42,9 @@ class Bindable:
         Native code looks up existing methods. A call for an instance without one runs as a TransientMethod does.
         """
         instance = args[0]
-        if not any(vars(base).get(self._attribute) is self for base in type(instance).__mro__):
+        if not any(vars(base).get(self._attribute_name) is self for base in type(instance).__mro__):
             return None
-        self._methods = self._method_by_instance.entries
+        self._methods = self._method_by_instance.entries  # from now on, native code finds methods itself
         return self.find_method(instance) or (None if self.prefers_plain else self.method_of_instance(instance))
 
     if not TYPE_CHECKING:  # a type checker refuses attributes that no method has
@@ -61,29 +61,29 @@ class Bindable:
 
     @property
     def prefers_plain(self) -> bool:
-        """Return whether the latest examined calls of the methods ran as plain Python."""
+        """Return whether the latest examined calls of the methods ran as plain Python, and nothing is recorded now."""
         return self._tiers.latest == PLAIN and not BUSY.value
 
     def find_method(self, instance: Any) -> Any:
         """Return the method of an instance; None if it has none of its own yet."""
-        return self._method_by_instance.get(instance) or self._methods_by_id.get(id(instance))
+        return self._method_by_instance.get(instance) or self._method_by_id.get(id(instance))
 
     def method_of_instance(self, instance: Any) -> Any:
         """Return the method of an instance, with a cache of its own that is freed with the instance."""
-        bound = self.find_method(instance)
-        if bound is None:
+        method = self.find_method(instance)
+        if method is None:
             function_class: Any = type(self)
-            bound = function_class(types.MethodType(self.python_function, instance), *self.options)
-            bound._bailout, bound._tiers = Bailout(self._bailout.trace_budget), self._tiers
-            attributes = vars(bound)
+            method = function_class(types.MethodType(self.python_function, instance), *self.options)
+            method._bailout, method._tiers = Bailout(self._bailout.trace_budget), self._tiers
+            attributes = vars(method)
             for name, value in getattr(self.python_function, "__dict__", {}).items():
                 if not name.startswith("__") and attributes.get(name) is value:
                     del attributes[name]  # a copy, which would go out of date
             attributes.update(__func__=self, __self__=instance)
-            bound.__class__ = self.method_class or function_class
-            if not self._method_by_instance.put(instance, bound):
-                self._methods_by_id[id(instance)] = bound  # it keeps the instance alive, so that its id stays unique
-        return bound
+            method.__class__ = self.method_class or function_class
+            if not self._method_by_instance.put(instance, method):
+                self._method_by_id[id(instance)] = method  # it keeps the instance alive, so that its id stays unique
+        return method
 
 
 class MethodAttributes:

@@ -60,11 +60,11 @@ class Dispatched(Generic[P, R]):
     _cache: TraceCache
     _bailout: Bailout
     _native_entries: tuple[Any, ...]  # a slot of the class, read by native code
-    _attribute: str
+    _attribute_name: str
     takes_instances: bool | None
 
-    def _initialise_dispatch(self, counter: ctypes.c_int64, is_timed: bool, checks_float_state: bool) -> None:
-        self._counter = counter
+    def _initialise_dispatch(self, call_counter: ctypes.c_int64, is_timed: bool, checks_float_state: bool) -> None:
+        self._call_counter = call_counter
         self._direct_traces: tuple[tuple[ConcreteFunction, Callable[..., Any]], ...] = ()
         self._native_entries = ()
         self._first_entries: tuple[Callable[..., Any], ...] = ()  # the entries of the trace tried first
@@ -78,7 +78,7 @@ class Dispatched(Generic[P, R]):
 
     def __call__(self, /, *args: P.args, **kwargs: P.kwargs) -> R:
         try:
-            if self._attribute and args and self.takes_instances:
+            if self._attribute_name and args and self.takes_instances:
                 method = self.method_for_call(args)
                 if method is not None:
                     return method(*args[1:], **kwargs)  # type: ignore[no-any-return]
@@ -121,7 +121,7 @@ class Dispatched(Generic[P, R]):
                 if failure is not None:  # after the handler, which would be the context of what the program raises
                     return self._rerun_plain(concrete, failure, args, kwargs)
                 if result is not NotImplemented:
-                    self._counter.value += 1
+                    self._call_counter.value += 1
                     return self._check_float_flags(concrete, result, args, kwargs)
         deferred = self._tiers.presumption.deferred
         if deferred and self._is_timed and not BUSY.value:  # no trace fits, as an earlier call has found by its key
@@ -206,8 +206,8 @@ class Dispatched(Generic[P, R]):
         form = timing.choose_form()
         if timing.choice:
             self._tiers.latest = form
-            is_expected = self._gate.is_plain == (form == PLAIN)
-            self._examination_interval = next_interval(self._examination_interval, form) if is_expected else 1
+            is_form_unchanged = self._gate.is_plain == (form == PLAIN)
+            self._examination_interval = next_interval(self._examination_interval, form) if is_form_unchanged else 1
             self._open_gate(self._examination_interval, form)
             return self.python_function(*args, **kwargs) if form == PLAIN else self._run_graph(args, kwargs)
         self._examination_interval = 1
@@ -299,12 +299,12 @@ class Dispatched(Generic[P, R]):
         finally:
             seconds = seconds or clock() - start
             if self._attempt_count == attempts_before and self._is_time_valid and not timing.choice:
-                latest = max(self._cache.traces, key=lambda concrete: concrete.last_use, default=None)
-                trace_run = None if self._bailout.is_without_trace else latest
-                if trace_run is not None and not _may_run_plain(trace_run, seconds):
+                latest_trace = max(self._cache.traces, key=lambda concrete: concrete.last_use, default=None)
+                run_trace = None if self._bailout.is_without_trace else latest_trace
+                if run_trace is not None and not _may_sample_plain(run_trace, seconds):
                     timing.choice = GRAPH
-                elif latest is None or not timing.is_first_run(latest.number):
-                    timing.has_trace |= trace_run is not None
+                elif latest_trace is None or not timing.is_first_run(latest_trace.number):
+                    timing.has_trace |= run_trace is not None
                     timing.record_time(GRAPH, seconds)
                     if seconds < SHORT:
                         self._tiers.presumption.record_short_kind(kind)
@@ -318,7 +318,7 @@ class Dispatched(Generic[P, R]):
             self._is_time_valid = False  # the time of the call is not that of its graph
         elif self._is_timed and not self._tiers.is_sampling():
             kind = kind_of(args, kwargs)
-            if self._tiers.timing(kind).record_rerun(self._counter.value):
+            if self._tiers.timing(kind).record_rerun(self._call_counter.value):
                 self._gate.open(0, GRAPH)
                 self._explanation.record_times(kind_text(kind), RERUNS, True)
 
@@ -341,23 +341,24 @@ class Dispatched(Generic[P, R]):
             pairs = [(concrete, concrete.entry), *others[: _DIRECT_LIMIT - 1]]
             self._set_direct_traces(*sorted(pairs, key=lambda pair: not pair[0].is_narrow))
 
-    def _set_direct_traces(self, *entries: tuple[ConcreteFunction, Callable[..., Any]]) -> None:
-        self._direct_traces = entries
-        self._first_entries = entries[0][0].entries if entries else ()
-        may_set_flags = any(concrete.float_errors.may_occur for concrete, _ in entries)
+    def _set_direct_traces(self, *pairs: tuple[ConcreteFunction, Callable[..., Any]]) -> None:
+        self._direct_traces = pairs
+        self._first_entries = pairs[0][0].entries if pairs else ()
+        may_set_flags = any(concrete.float_errors.may_occur for concrete, _ in pairs)
         self._gate.set_variable_check(self._checks_float_state and may_set_flags and VARIABLE is not None)
-        native_candidates = [entry for concrete, _ in entries for entry in concrete.entries]
+        native_candidates = [entry for concrete, _ in pairs for entry in concrete.entries]
         self._native_entries = ()
-        needs_python = any(trace.checks_guards_in_python or trace.float_errors.is_certain for trace, _ in entries)
+        needs_python = any(trace.checks_guards_in_python or trace.float_errors.is_certain for trace, _ in pairs)
         if self._signature.has_only_positions and not needs_python:
             self._native_entries = self._make_native_entries(native_candidates)
 
     def _make_native_entries(self, entries: Any) -> tuple[Any, ...]:
-        return make_native_slot(type(self), self._counter, self._gate.cell, self.python_function, entries)
+        return make_native_slot(type(self), self._call_counter, self._gate.cell, self.python_function, entries)
 
 
-def _may_run_plain(concrete: ConcreteFunction, seconds: float) -> bool:
-    kernels = {name for name, _ in concrete.falls_back}
+def _may_sample_plain(concrete: ConcreteFunction, seconds: float) -> bool:
+    """Return whether plain Python may be timed for a call that the trace ran in `seconds` (see `may_sample`)."""
+    kernels = {name for name, _ in concrete.fallback_kernel_calls}
     return not concrete.uses_tensors and may_sample(seconds, concrete.optimised, kernels)
 
 

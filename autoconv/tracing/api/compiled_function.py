@@ -51,6 +51,7 @@ class CompiledMethod(MethodAttributes, CompiledFunction[P, R]):
             return self  # as an attribute of another class it stays bound
 
         def __setattr__(self, name: str, value: object) -> None:
+            # Attributes of the package can be set; for others, Python's own method raises.
             if name[:2] != "__" and (name in vars(self) or hasattr(CompiledFunction, name)):
                 object.__setattr__(self, name, value)
             else:

@@ -30,14 +30,14 @@ from autoconv.tracing.outputs.joined_variants import join_variants
 from autoconv.tracing.specialise.compile_contract import CompileContract
 from autoconv.tracing.specialise.function_contract import FunctionContract
 
-_CONTRACTS = {kind.name: kind for kind in (FunctionContract, CompileContract)}
+_CONTRACTS = {contract.name: contract for contract in (FunctionContract, CompileContract)}
 _NUMBER_TYPES = (bool, int, float, complex, np.generic)
 _EXAMPLE_SIZES = ((5, 11, 23, 43), (7, 13, 29, 47), (6, 17, 31, 53))  # sizes of three calls, after which sizes are open
 
 
 @dataclass(frozen=True, slots=True)
-class OpenArgument:
-    """A tensor argument; sizes of the same name are equal."""
+class DeclaredTensor:
+    """A tensor argument of known rank; open sizes are symbols, and equal symbols equal sizes."""
 
     dtype: DType
     shape: tuple[Dimension, ...]
@@ -66,7 +66,7 @@ class Trace:
     def types(self) -> list[Type]:
         """The parameters' types, with the declared sizes: sizes of the same name are equal."""
         result = [value.type for value in self.graph.parameters]
-        declared = [argument for argument in self.arguments if isinstance(argument, OpenArgument)]
+        declared = [argument for argument in self.arguments if isinstance(argument, DeclaredTensor)]
         if len(declared) + len(self.concrete.captures) != len(result):
             return result
         for i, argument in enumerate(declared):
@@ -77,7 +77,7 @@ class Trace:
 
 
 def parse_declared_arguments(specs: Sequence[Any]) -> list[Any]:
-    """Return the arguments, as OpenArguments and plain values; each size without a name gets a symbol."""
+    """Return the arguments, as DeclaredTensors and plain values; each size without a name gets a symbol."""
     new_symbols = (Symbol(f"n{i}") for i in itertools.count())
     result: list[Any] = []
     for spec in specs:
@@ -89,7 +89,7 @@ def parse_declared_arguments(specs: Sequence[Any]) -> list[Any]:
             if shape is None:
                 raise TargetError(f"{type_or_value} has no rank; files are written for arguments of known ranks")
             named_shape = tuple(next(new_symbols) if size is None else size for size in shape)
-            result.append(OpenArgument(type_or_value.dtype, named_shape))
+            result.append(DeclaredTensor(type_or_value.dtype, named_shape))
     return result
 
 
@@ -102,14 +102,14 @@ def trace_function(function: Callable[..., Any], specs: Sequence[Any], contract:
     if not isinstance(function, Function) and contract not in _CONTRACTS:
         raise TargetError(f"the contract is {' or '.join(_CONTRACTS)}, and not {contract!r}")
     traced_function = function if isinstance(function, Function) else Function(function, _CONTRACTS[contract])
-    name = traced_function.contract
+    contract_name = traced_function.contract
     arguments = parse_declared_arguments(specs or traced_function.input_signature or ())
-    if name == "function":
-        specs_and_values = [argument.spec if isinstance(argument, OpenArgument) else argument for argument in arguments]
-        concrete = traced_function.get_concrete_function(*specs_and_values)
+    if contract_name == "function":
+        specs = [argument.spec if isinstance(argument, DeclaredTensor) else argument for argument in arguments]
+        concrete = traced_function.get_concrete_function(*specs)
         joined = join_variants(concrete.recorded, concrete.layout)
-        return Trace(concrete, *joined, list(arguments), name, _source_place(traced_function))
-    has_open_sizes = any(isinstance(argument, OpenArgument) and _is_open(argument) for argument in arguments)
+        return Trace(concrete, *joined, list(arguments), contract_name, _source_place(traced_function))
+    has_open_sizes = any(isinstance(argument, DeclaredTensor) and _is_open(argument) for argument in arguments)
     size_sets = _EXAMPLE_SIZES if has_open_sizes else _EXAMPLE_SIZES[:1]
     for sizes in size_sets:
         sizes_by_symbol = dict(zip(_symbols(arguments), itertools.cycle(sizes), strict=False))
@@ -119,7 +119,7 @@ def trace_function(function: Callable[..., Any], specs: Sequence[Any], contract:
     numbers = _collect_number_parameters(arguments, concrete.key, traced_function.leaves_for(concrete, examples, {}))
     graph = fix_parameters(concrete.recorded, numbers) if numbers else concrete.recorded
     joined = join_variants(graph, concrete.layout)
-    return Trace(concrete, *joined, list(arguments), name, _source_place(traced_function))
+    return Trace(concrete, *joined, list(arguments), contract_name, _source_place(traced_function))
 
 
 def _check_declared(function: Function[..., Any], concrete: ConcreteFunction, arguments: Sequence[Any]) -> None:
@@ -148,22 +148,22 @@ def _check_declared(function: Function[..., Any], concrete: ConcreteFunction, ar
         )
 
 
-def _declared_leaves(arguments: Sequence[Any], key: Key) -> list[OpenArgument | None]:
+def _declared_leaves(arguments: Sequence[Any], key: Key) -> list[DeclaredTensor | None]:
     """Return the declared tensor of each leaf of a call, or None for a leaf without one."""
     templates = [template for _, template in key.templates]
     if len(templates) < len(arguments):  # some are the items of `*args`
-        templates = [None if isinstance(argument, OpenArgument) else flatten(argument)[1] for argument in arguments]
-    result: list[OpenArgument | None] = []
+        templates = [None if isinstance(argument, DeclaredTensor) else flatten(argument)[1] for argument in arguments]
+    result: list[DeclaredTensor | None] = []
     for argument, template in zip(arguments, templates, strict=False):
         count = 1 if template is None else template.leaf_count
-        result += [argument if isinstance(argument, OpenArgument) else None] * count
+        result += [argument if isinstance(argument, DeclaredTensor) else None] * count
     return result + [None] * (len(key.leaves) - len(result))  # of defaults, and of what objects hold
 
 
 def _collect_number_parameters(arguments: Sequence[Any], key: Key, leaves: Sequence[Any]) -> dict[int, Any]:
     """Return the numbers among a trace's parameters by position, except those of declared tensors."""
-    leaf_rows = zip(key.leaves, leaves, _declared_leaves(arguments, key), strict=True)
-    parameters = [(leaf, declared) for kind, leaf, declared in leaf_rows if not isinstance(kind, (Literal, Reference))]
+    rows = zip(key.leaves, leaves, _declared_leaves(arguments, key), strict=True)
+    parameters = [(leaf, declared) for kind, leaf, declared in rows if not isinstance(kind, (Literal, Reference))]
     return {
         i: leaf for i, (leaf, declared) in enumerate(parameters) if isinstance(leaf, _NUMBER_TYPES) and declared is None
     }
@@ -175,18 +175,18 @@ def _source_place(function: Function) -> str:
     return f"{os.path.basename(code.co_filename)}:{code.co_firstlineno}" if code is not None else ""
 
 
-def _is_open(argument: OpenArgument) -> bool:
+def _is_open(argument: DeclaredTensor) -> bool:
     return any(isinstance(size, Symbol) for size in argument.shape)
 
 
 def _symbols(arguments: Sequence[Any]) -> list[Symbol]:
-    shapes = [argument.shape for argument in arguments if isinstance(argument, OpenArgument)]
+    shapes = [argument.shape for argument in arguments if isinstance(argument, DeclaredTensor)]
     return list(dict.fromkeys(size for shape in shapes for size in shape if isinstance(size, Symbol)))
 
 
 def _example(argument: Any, sizes: dict[Symbol, int]) -> Any:
     """Return an argument for Python's contract: an array, or a number."""
-    if not isinstance(argument, OpenArgument):
+    if not isinstance(argument, DeclaredTensor):
         return argument
     dtype = argument.dtype.numpy
     if argument.shape:

@@ -41,7 +41,7 @@ def _attach(target: Any, function: Function) -> None:
     if not isinstance(target, types.FunctionType):
         names = [name for name in names if not hasattr(target, name)]  # the object's own attributes have priority
     for name in names:
-        # a function with an input signature traces where its traces are read
+        # Reading `concrete_functions` of a function with an input signature would trace it.
         setattr(target, name, [] if name == "concrete_functions" else getattr(function, name))
     target.explain = functools.partial(_explanation, function.name)
 

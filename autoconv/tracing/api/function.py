@@ -60,6 +60,7 @@ _NEW_OBJECTS_REASON = (
     "each call passes new objects, or new values that need a trace each: such calls run as plain Python until that has "
     "taken as long as a trace. Pass the numbers and arrays that the objects hold, or reuse the objects"
 )
+_MANY_TRACES = 16  # traces after which a key that fills the cache again runs plain
 Q = ParamSpec("Q")  # the parameters of a method without `self`
 
 
@@ -113,7 +114,7 @@ class Function(Bindable, Dispatched[P, R], TraceMaker, FunctionIntrospection, Pi
         self._bailout = Bailout()
         self._initialise_binding(name)
         self._cache = TraceCache()
-        self._plain: BoundedDict[Key, tuple[str, Any]] = BoundedDict(MAX_KEYS)
+        self._plain_reasons: BoundedDict[Key, tuple[str, Any]] = BoundedDict(MAX_KEYS)
         self._explanation = Explanation(self._signature.name)
         self._feedback = TraceFeedback(self._signature, self._explanation)
         is_timed = contract.runs_plain and SETTINGS.tiers == "measured" and not self.donate and self.backend is None
@@ -189,12 +190,13 @@ class Function(Bindable, Dispatched[P, R], TraceMaker, FunctionIntrospection, Pi
         return call_with_tape_tensors(self.python_function, args, kwargs)
 
     def _handle_unbindable(self, error: CannotFlatten) -> None:
+        """Record why a call has no key and runs plain; raise ValueError under `function`."""
         if not self._contract.runs_plain:
             text = f"{error}: {self._signature.name} takes tensors as arguments. Pass each tensor by itself."
             raise place_at_definition(ValueError(text), self.python_function) from None
-        entry = f"{find_place(self.python_function, error)}: {error}"
-        if entry not in self._explanation.plain:
-            self._explanation.plain.append(entry)
+        reason = f"{find_place(self.python_function, error)}: {error}"
+        if reason not in self._explanation.plain:
+            self._explanation.plain.append(reason)
 
     def _run_plain(self, call: Call | None, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if call is not None and call.deferred is not None:
@@ -215,6 +217,7 @@ class Function(Bindable, Dispatched[P, R], TraceMaker, FunctionIntrospection, Pi
         """Explain why calls run plain from now on, with the line of the function."""
         code = getattr(self.python_function, "__code__", None)
         place = f"{os.path.basename(code.co_filename)}:{code.co_firstlineno}: " if code is not None else ""
+        # Reasons that begin alike differ in numbers.
         if not any(entry.startswith(place + reason[:20]) for entry in self._explanation.plain):
             log("retraces", f"{self._signature.name} runs as plain Python: {place}{reason}")
             self._explanation.plain.append(place + reason)
@@ -285,8 +288,8 @@ class Function(Bindable, Dispatched[P, R], TraceMaker, FunctionIntrospection, Pi
             self._cache.mark_used(direct_trace)
         is_full = self._cache.add(concrete)
         self._cache.drop_oldest(self._drop_direct)
-        if self._contract.runs_plain and is_full and self._trace_count > 16:
-            self._plain[concrete.key] = "the outside values that it reads change on every call", None
+        if self._contract.runs_plain and is_full and self._trace_count > _MANY_TRACES:
+            self._plain_reasons[concrete.key] = "the outside values that it reads change on every call", None
 
     def _drop_direct(self, dropped: list[ConcreteFunction]) -> None:
         if any(concrete in dropped for concrete, _ in self._direct_traces):
@@ -331,7 +334,7 @@ class Function(Bindable, Dispatched[P, R], TraceMaker, FunctionIntrospection, Pi
         call.is_for_trace = True
         concrete = self._cache.find(call.key) or self._find_or_make_trace(call)
         if concrete is None:
-            reason, place = self._plain.get(call.key, ("", None))
+            reason, place = self._plain_reasons.get(call.key, ("", None))
             raise AutoconvError(
                 f"{self._signature.name} runs as plain Python for these arguments and has no graph: {reason}", place
             )

@@ -114,7 +114,7 @@ class FunctionIntrospection:
 
     def why_sizes_are_closed(self) -> list[str]:
         """Return the reasons for which each shape of the arguments has a trace of its own."""
-        return list(self._explanation.closed)
+        return list(self._explanation.closed_sizes)
 
     def explain(self) -> str:
         """Explain each trace, and list the calls that ran as plain Python, with lines and reasons."""

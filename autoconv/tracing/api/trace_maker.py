@@ -58,7 +58,7 @@ class TraceMaker:
     _retracing: Retracing
     _tiers: Tiers
     _explanation: Explanation
-    _plain: BoundedDict[Key, tuple[str, Any]]
+    _plain_reasons: BoundedDict[Key, tuple[str, Any]]
     _attempt_count: int
     _trace_count: int
 
@@ -92,7 +92,7 @@ class TraceMaker:
 
     def _may_trace(self, call: Call) -> bool:
         """Return whether to make a trace: no attempt has failed for the call's key, and it is worth a trace."""
-        return call.key not in self._plain and (call.is_for_trace or self._is_worth_a_trace(call))
+        return call.key not in self._plain_reasons and (call.is_for_trace or self._is_worth_a_trace(call))
 
     def _attempt(self, call: Call) -> ConcreteFunction | State:
         """Make one attempt to trace; return the trace or the next step. It may change the key of the call."""
@@ -203,7 +203,7 @@ class TraceMaker:
                 concrete.guards.refresh()
 
     def _record_plain(self, call: Call, reason: str, place: Any) -> None:
-        self._plain[call.key] = reason, place
+        self._plain_reasons[call.key] = reason, place
         log("retraces", f"{self._signature.name} runs as plain Python: {f'{place}: ' if place else ''}{reason}")
         self._explanation.plain.append(f"{place}: {reason}" if place else reason)
 

@@ -28,7 +28,7 @@ class _MismatchError(TypeError):
 
 
 def bind_to_trace(name: str, traced_name: str, type_: FunctionType, args: Any, kwargs: Any) -> list[Any]:
-    """Return the leaves of the arguments in the order of the trace's.
+    """Return the leaves of the arguments in the order of the trace's. `name` is the function's, for errors.
 
     Raises TypeError for arguments that do not fit, InvalidArgumentError for tensors of another dtype.
     """
@@ -38,9 +38,9 @@ def bind_to_trace(name: str, traced_name: str, type_: FunctionType, args: Any, k
         bound = inspect.Signature(_python_parameters(type_)).bind(*args, **kwargs)
         bound.apply_defaults()
         arguments = bound.arguments
-        aliases: dict[int, int] = {}
+        alias_numbers: dict[int, int] = {}
         for parameter in type_.parameters:
-            leaves += _fit(parameter, arguments[parameter.name], aliases)
+            leaves += _fit(parameter, arguments[parameter.name], alias_numbers)
         return leaves
     except TypeError as error:
         reason = str(error)
@@ -63,16 +63,12 @@ def _python_parameters(type_: FunctionType) -> list[inspect.Parameter]:
 
 def _python_parameter(parameter: Parameter) -> inspect.Parameter:
     """Return Python's parameter. Fixed values are defaults; `_fit` raises for other parameters that are missing."""
-    kind = inspect.Parameter.KEYWORD_ONLY if parameter.by_keyword else inspect.Parameter.POSITIONAL_OR_KEYWORD
-    has_only_entries = all(isinstance(leaf, (Literal, Reference)) for leaf in parameter.leaves)
-    return inspect.Parameter(parameter.name, kind, default=_fixed_value(parameter) if has_only_entries else _REQUIRED)
+    kind = inspect.Parameter.KEYWORD_ONLY if parameter.is_by_keyword else inspect.Parameter.POSITIONAL_OR_KEYWORD
+    is_fixed = all(isinstance(leaf, (Literal, Reference)) for leaf in parameter.leaves)
+    return inspect.Parameter(parameter.name, kind, default=_fixed_value(parameter) if is_fixed else _REQUIRED)
 
 
-class _RequiredParameter:
-    """The default of a required parameter."""
-
-
-_REQUIRED = _RequiredParameter()
+_REQUIRED = object()  # the default of a required parameter
 
 
 def _fixed_value(parameter: Parameter) -> Any:
@@ -80,30 +76,33 @@ def _fixed_value(parameter: Parameter) -> Any:
     return pack(parameter.template, leaves)
 
 
-def _fit(parameter: Parameter, value: Any, aliases: dict[int, int]) -> list[Any]:
+def _fit(parameter: Parameter, value: Any, alias_numbers: dict[int, int]) -> list[Any]:
     if value is _REQUIRED:
         raise _MismatchError(f"missing a required argument: '{parameter.name}'")
     if parameter.template is None:
-        return [_fit_leaf(parameter.leaves[0], value, aliases)]
+        return [_fit_leaf(parameter.leaves[0], value, alias_numbers)]
     leaves, template = flatten(value)
     if not is_narrower_template(template, parameter.template):
         raise _MismatchError(f"Can not cast {value!r} to {parameter}")
-    return [_fit_leaf(key, leaf, aliases) for key, leaf in zip(parameter.leaves, leaves, strict=True)]
+    return [_fit_leaf(key, leaf, alias_numbers) for key, leaf in zip(parameter.leaves, leaves, strict=True)]
 
 
-def _fit_leaf(key: Any, value: Any, aliases: dict[int, int]) -> Any:
-    """Return the leaf, converted to a tensor if necessary. Raises _MismatchError where it does not fit the key."""
+def _fit_leaf(key: Any, value: Any, alias_numbers: dict[int, int]) -> Any:
+    """Return the leaf, converted to a tensor if necessary. Raises _MismatchError where it does not fit the key.
+
+    `alias_numbers` numbers the variables by the id of their storage, as the keys do.
+    """
     if isinstance(key, TensorKey):
         tensor = as_tensor(value)
         if tensor is None:
-            tensor = _convert(key, value)
+            tensor = _convert_to_tensor(key, value)
         if tensor is None or tensor.dtype is not key.type.dtype or not is_subtype(tensor.type, key.type):
             raise _MismatchError(f"Can not cast {_as_text(value)} to {key}")
         return tensor
     if isinstance(key, VariableKey):
         if not isinstance(value, Variable) or value.storage.type != key.type:
             raise _MismatchError(f"Can not cast {_as_text(value)} to {key}")
-        if aliases.setdefault(id(value.storage), len(aliases)) != key.alias:
+        if alias_numbers.setdefault(id(value.storage), len(alias_numbers)) != key.alias:
             text = f"Can not cast {_as_text(value)} to {key}"
             raise _MismatchError(f"{text}: others were the same one when it was traced")
         return value
@@ -111,19 +110,19 @@ def _fit_leaf(key: Any, value: Any, aliases: dict[int, int]) -> Any:
         if not hasattr(type(value), "__autoconv_spec__") or value.__autoconv_spec__() != key.spec:
             raise _MismatchError(f"Can not cast {value!r} to {key}")
         return value
-    other = Literal(value) if isinstance(key, Literal) else Reference(value)
-    if other != key:
+    given_key = Literal(value) if isinstance(key, Literal) else Reference(value)
+    if given_key != key:
         raise _MismatchError(f"Can not cast {value!r} to {key}")
     return value
 
 
-def _convert(key: TensorKey, value: Any) -> Tensor | None:
+def _convert_to_tensor(key: TensorKey, value: Any) -> Tensor | None:
     dtype = key.type.dtype
     try:
         if isinstance(value, (np.ndarray, np.generic)) and not dtype.is_string:
             array = np.asarray(value)
-            fits = np.can_cast(array.dtype, dtype.numpy, "same_kind")
-            return EagerTensor(array.astype(dtype.numpy)) if fits else None
+            can_cast = np.can_cast(array.dtype, dtype.numpy, "same_kind")
+            return EagerTensor(array.astype(dtype.numpy)) if can_cast else None
         return EagerTensor(to_array(value, dtype))
     except (TypeError, ValueError):
         return None

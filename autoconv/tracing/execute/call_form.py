@@ -53,7 +53,7 @@ _CONSTANT_TYPES = (bool, int, float, complex, str, bytes)
 _IMMUTABLE_CLASSES = (
     type(None), np.number, np.bool_, type, range, np.dtype, types.EllipsisType, types.NotImplementedType
 )  # fmt: skip
-_PLAIN_TYPES = (type(None), bool, int, float, complex, str, bytes, types.BuiltinFunctionType, np.ufunc, np.dtype)
+_UNCHANGING_TYPES = (type(None), bool, int, float, complex, str, bytes, types.BuiltinFunctionType, np.ufunc, np.dtype)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,10 +102,10 @@ def make_call_form(
     positions = iter(results.first_equal_positions) if results.first_equal_positions else itertools.count()
     result = _result_form(results.layout, positions, contract, results.returns_arrays)
     values = [_captured_value(captured) for captured in captures]
-    if result is None or not all(map(_is_plain_capture, values)):
+    if result is None or not all(map(_is_native_capture, values)):
         return None
-    identities = [identity_guard(leaf_position, read()) for _, read, _, leaf_position in guards.checks]
-    identities += _definition_guards(guards.function)
+    identity_guards = [identity_guard(leaf_position, read()) for _, read, _, leaf_position in guards.checks]
+    identity_guards += _definition_guards(guards.function)
     parameter_positions = [i for i in range(len(key.leaves)) if i not in checked_literals]
     parameter_forms = [_parameter_form(leaf) for leaf in native_leaves]
     return CallForm(
@@ -118,7 +118,7 @@ def make_call_form(
         array_slot=_ARRAY_SLOT,
         weak_slot=_WEAK_SLOT,
         weak=tuple(leaf.type.weak for leaf in native_leaves if isinstance(leaf, TensorKey) and leaf.origin == "tensor"),
-        guards=tuple(guard for guard in identities if guard is not None),
+        guards=tuple(guard for guard in identity_guards if guard is not None),
         busy=BUSY,
         donated=frozenset(
             i for i, j in enumerate(parameter_positions) if j in donated and parameter_forms[i] == "tensor"
@@ -199,10 +199,10 @@ def _definition_guards(function: types.FunctionType | None) -> list[Guard]:
     offsets = function_offsets()[:-1]  # without `__dict__`, the last
     if function is None or not offsets:
         return []
-    words = tuple(zip(offsets, definition_of(function), strict=True))
+    checked_fields = tuple(zip(offsets, definition_of(function), strict=True))
     keyword_defaults = function.__kwdefaults__ or {}
     items = [GlobalGuard(keyword_defaults, name, value) for name, value in keyword_defaults.items()]
-    return [CellGuard(types.CellType(function), function, words), *items]
+    return [CellGuard(types.CellType(function), function, checked_fields), *items]
 
 
 def _is_constant(defaults: tuple[Any, ...] | None) -> bool:
@@ -216,7 +216,7 @@ def _identity_suffices(value: Any) -> bool:
         return True
     if isinstance(value, types.ModuleType):
         return not (is_user_module(value) or guarded_module_attributes(value, frozenset(vars(value))))
-    return type(value) in _PLAIN_TYPES or isinstance(value, (Tensor, np.number, np.bool_))
+    return type(value) in _UNCHANGING_TYPES or isinstance(value, (Tensor, np.number, np.bool_))
 
 
 def _result_form(
@@ -313,7 +313,8 @@ def _captured_value(captured: Any) -> Any:
     return np.asarray(value) if isinstance(value, (np.number, np.bool_)) else value
 
 
-def _is_plain_capture(captured: Any) -> bool:
+def _is_native_capture(captured: Any) -> bool:
+    """Return whether native code takes the captured value: arrays have to be in C order and writeable."""
     if isinstance(captured, np.generic):
         return False
     return not isinstance(captured, np.ndarray) or (type(captured) is np.ndarray and captured.flags.carray)

@@ -171,7 +171,7 @@ class ConcreteFunction(GraphMember):
         return [(node.op.name, node.span) for node in self.optimised.walk() if node.op.name not in uncounted_ops]
 
     @property
-    def falls_back(self) -> list[tuple[str, Span | None]]:
+    def fallback_kernel_calls(self) -> list[tuple[str, Span | None]]:
         """The ops that run by kernels although native code was requested."""
         return self.kernel_calls if self._is_native else []
 

@@ -38,7 +38,7 @@ from autoconv.tracing.outputs.growing_arrays import read_values
 _EACH, _NEVER, _RARELY = "each", "never", "rarely"
 _RERUN_LIMIT = 4  # flagged calls that run once more where a warning is shown once a line
 _UNDOABLE_CALLS = 6  # number of calls that can be undone, at first and after one with flags
-_COPY_LIMIT = 1 << 26  # bytes of arrays that are copied before such a call
+_COPY_LIMIT = 1 << 26  # bytes of arrays that are copied before a call that can be undone
 _CONSTANT_LIMIT = 1 << 12  # elements of constants that are examined
 _ANY_FLAG = 16  # stands for an error of constants
 
@@ -54,14 +54,14 @@ class FloatErrors:
 
     __slots__ = (
         "_array_positions",
-        "_calls",
         "_can_undo",
         "_filters",
-        "_flags",
+        "_flagged_calls",
         "_frequency",
         "_has_no_effects",
         "_next_rerun",
         "_save_states",
+        "_seen_flags",
         "has_unused_errors",
         "is_certain",
         "may_occur",
@@ -84,7 +84,7 @@ class FloatErrors:
         self.undoable_calls = _UNDOABLE_CALLS if self._can_undo or self.plain_calls else 0
         self.is_certain = warns and (warns_of_constants or any(map(_has_error_of_constants, graph.nodes)))
         self._filters: list[Any] = []
-        self._frequency, self._calls, self._flags, self._next_rerun = "", 0, 0, _RERUN_LIMIT
+        self._frequency, self._flagged_calls, self._seen_flags, self._next_rerun = "", 0, 0, _RERUN_LIMIT
 
     def take_flags(self) -> int:
         """Return the flags that are set in this thread, and clear them; 0 if a call would not run again for them."""
@@ -103,7 +103,7 @@ class FloatErrors:
             self.undoable_calls = _UNDOABLE_CALLS
         return False
 
-    def warns_before_error(self) -> bool:
+    def must_rerun_after_error(self) -> bool:
         """Count a call that ended with an error; return whether it runs once more, as it may have warnings."""
         flags = self.take_flags() | (_ANY_FLAG if self.has_unused_errors else 0)
         return bool(flags) and self.must_rerun(flags)
@@ -148,15 +148,15 @@ class FloatErrors:
         if self._filters != warnings.filters or not self._frequency:
             self._filters = list(warnings.filters)
             self._frequency = _warning_frequency(self._filters)
-            self._calls, self._flags, self._next_rerun = 0, 0, 2 * _RERUN_LIMIT
+            self._flagged_calls, self._seen_flags, self._next_rerun = 0, 0, 2 * _RERUN_LIMIT
         if self._frequency != _RARELY:
             return self._frequency == _EACH
-        self._calls += 1
-        if self._calls > _RERUN_LIMIT and not flags & ~self._flags:
-            if self._calls < self._next_rerun:
+        self._flagged_calls += 1
+        if self._flagged_calls > _RERUN_LIMIT and not flags & ~self._seen_flags:
+            if self._flagged_calls < self._next_rerun:
                 return False
             self._next_rerun *= 2
-        self._flags |= flags
+        self._seen_flags |= flags
         return True
 
 

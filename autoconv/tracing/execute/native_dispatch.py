@@ -18,7 +18,7 @@ from autoconv.runtime.recording.activity import BUSY
 from autoconv.tracing.guards.numpy_error_state import DEFAULT, VARIABLE, has_actions
 
 _LOCK = new_lock()
-_INSTALLED: list[bool] = []
+_INSTALLED: list[bool] = []  # empty before the first attempt; then whether it succeeded
 
 
 def make_native_slot(

@@ -24,15 +24,15 @@ def is_for_python(concrete: Any, error: BaseException) -> bool:
     """
     if isinstance(error, Revoked):
         return True
-    has_plain_text = not isinstance(error, RERUN_ERRORS) or (isinstance(error, OpError) and error.plain is not None)
-    if has_plain_text and not (isinstance(error, Exception) and _is_incomplete(concrete)):
+    has_python_text = not isinstance(error, RERUN_ERRORS) or (isinstance(error, OpError) and error.plain is not None)
+    if has_python_text and not (isinstance(error, Exception) and _may_lack_context(concrete)):
         return False
     return concrete.contract.runs_plain and (concrete.can_run_again or hasattr(error, "_autoconv_undone"))
 
 
-def _is_incomplete(concrete: Any) -> bool:
+def _may_lack_context(concrete: Any) -> bool:
     """Return whether an error of the graph may lack its context, or warnings that plain Python gives before it."""
-    return bool(concrete.raises_in_handlers or concrete.float_errors.warns_before_error())
+    return bool(concrete.raises_in_handlers or concrete.float_errors.must_rerun_after_error())
 
 
 def public_error_text(error: BaseException) -> str:

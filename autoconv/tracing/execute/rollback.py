@@ -93,7 +93,7 @@ class Rollback:
         return replace(form, saved=frozenset(self.saved_positions), restore=restore)
 
     def wrap(self, run: Run, entry: Run | None) -> tuple[Run, Run | None]:
-        """Wrap the run of a graph, and the entry for its form `add_saved_arrays`."""
+        """Wrap the run of a graph, and its entry for the form that `add_saved_arrays` returned."""
         if self.saved_positions:
             run = wrap_restoring(run, lambda values: [values[i] for i in self.saved_positions])
         if self.logs_objects:
@@ -141,7 +141,7 @@ def wrap_restoring(run: Callable[..., Any], arrays_of: Callable[..., list[np.nda
 
 
 def restore(error: BaseException, *arrays_and_copies: np.ndarray) -> None:
-    """Restore arrays, each followed by its copy from before a run, where it raised one of `UNDONE_ERRORS`."""
+    """Restore arrays, each followed by its copy from before a run, if `error` is one of `UNDONE_ERRORS`."""
     if isinstance(error, UNDONE_ERRORS):
         for array, copy in zip(arrays_and_copies[::2], arrays_and_copies[1::2], strict=True):
             array[...] = copy
@@ -157,12 +157,12 @@ def _is_self_contained(graph: Graph) -> bool:
     if not all(isinstance(value.type, TensorType) for value in graph.parameters) or not makes_all_generators(graph):
         return False
     values = (node.attributes["value"] for node in graph.walk() if node.op.name == "object_constant")
-    return all(map(_cannot_change, values))
+    return all(map(_is_immutable, values))
 
 
-def _cannot_change(value: Any) -> bool:
+def _is_immutable(value: Any) -> bool:
     if type(value) in (tuple, frozenset):
-        return all(map(_cannot_change, value))
+        return all(map(_is_immutable, value))
     return value is None or type(value) in (bool, int, float, complex, str, bytes, range, slice, NotAssigned)
 
 

@@ -23,7 +23,7 @@ def single_op(
 ) -> Callable[[Sequence[Any]], Any] | None:
     """Return a function of vectors and numbers; None if the op has no native code for these dtypes.
 
-    `operands` are the names of the dtypes, and whether an operand is a vector or a number.
+    `operands` are the name of the dtype of each, and true for a vector, false for a number.
     """
     backend = get_backend()
     key = backend, op.name, tuple(attributes.items()), operands
@@ -37,7 +37,7 @@ def _compile(
 ) -> Callable[[Sequence[Any]], Any] | None:
     graph = Graph(op.name)
     inputs = [
-        graph.add_parameter(TensorType(as_dtype(dtype), (_LENGTH,) if vector else ())) for dtype, vector in operands
+        graph.add_parameter(TensorType(as_dtype(name), (_LENGTH,) if is_vector else ())) for name, is_vector in operands
     ]
     graph.outputs = list(graph.add(op, inputs, attributes).results)
     code = compile_graph(graph)

@@ -53,17 +53,17 @@ class AnySize:
     kernel_ops: tuple[str, ...]
 
     def accepts(self, shapes: Shapes) -> bool:
-        values: dict[str, int] = {}
+        size_by_symbol: dict[str, int] = {}
         for open_shape, shape in zip(self.pattern, shapes, strict=True):
             if len(open_shape) != len(shape):
                 return False
             for dimension, size in zip(open_shape, shape, strict=True):
                 if isinstance(dimension, Symbol):
-                    if values.setdefault(dimension.name, size) != size:
+                    if size_by_symbol.setdefault(dimension.name, size) != size:
                         return False
                 elif dimension != size:
                     return False
-        return self.sizes.accepts_values(values)
+        return self.sizes.accepts_values(size_by_symbol)
 
 
 class ByShape:
@@ -98,11 +98,11 @@ class ByShape:
         shapes = tuple(np.shape(arguments[i]) for i in self._open_positions)
         run = self._runs.get(shapes)
         if run is None:
-            run = self._latest = self._choose(shapes)
+            run = self._latest = self._choose_code(shapes)
         return run(arguments)
 
-    def _choose(self, shapes: Shapes) -> CompiledGraph:
-        open_code = self._find_open_code(shapes)
+    def _choose_code(self, shapes: Shapes) -> CompiledGraph:
+        open_code = self._find_or_compile_open_code(shapes)
         if open_code is not None and not open_code.kernel_ops:
             return open_code.run
         if self._gets_own_code(shapes):
@@ -155,11 +155,12 @@ class ByShape:
 
     # ---- any size
 
-    def _find_open_code(self, shapes: Shapes) -> AnySize | None:
+    def _find_or_compile_open_code(self, shapes: Shapes) -> AnySize | None:
         for open_code in tuple(self._code_by_pattern.values()):  # other threads may add to it
             if open_code is not None and open_code.accepts(shapes):
                 return open_code
         pattern = _generalise_shapes(shapes, [self._graph.parameters[i].type for i in self._open_positions])
+        # A pattern equal to the shapes has no open size: all are 0 or 1.
         if pattern in self._code_by_pattern or len(self._code_by_pattern) >= MAX_PATTERNS or pattern == shapes:
             return None
         try:

@@ -249,10 +249,10 @@ def _is_closed_class(kind: type) -> bool:
     attributes = vars(kind)
     if not is_user_code(kind) or "__getattr__" in attributes or "__getattribute__" in attributes:
         return False
-    described = [value for value in list(attributes.values()) if hasattr(type(value), "__get__")]
+    descriptors = [value for value in list(attributes.values()) if hasattr(type(value), "__get__")]
     return all(
         isinstance(value, _DESCRIPTORS) or is_user_code(type(value)) or hasattr(type(value), "__autoconv_function__")
-        for value in described
+        for value in descriptors
     )
 
 
@@ -311,6 +311,7 @@ def _is_closed_module(name: str) -> bool:
 
 
 def _is_bound(cell: Any) -> bool:
+    """Return whether a cell has a content: reading an empty cell raises ValueError."""
     try:
         return cell.cell_contents is not cell
     except ValueError:

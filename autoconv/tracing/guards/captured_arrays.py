@@ -16,15 +16,15 @@ from autoconv.graph.types import TensorType
 
 
 def lift_captured_arrays(
-    graph: Graph, sources: Iterable[tuple[Node, np.ndarray]], leaves_by_id: Mapping[int, Any]
+    graph: Graph, sources: Iterable[tuple[Node, np.ndarray]], arrays_by_id: Mapping[int, Any]
 ) -> list[np.ndarray]:
     """Give the graph a parameter for each array of the program; return the arrays in the order of the parameters.
 
-    `sources` are constants and the arrays they were made of, `leaves_by_id` the arrays of the program by id. Arrays
+    `sources` are constants and the arrays they were made of, `arrays_by_id` the arrays of the program by id. Arrays
     that the traced code made or changed stay constants.
     """
     arrays_by_node_id = {
-        id(node): array for node, array in sources if _is_made_of_captured_array(node, array, leaves_by_id)
+        id(node): array for node, array in sources if _is_made_of_captured_array(node, array, arrays_by_id)
     }
     lifted_arrays: dict[int, np.ndarray] = {}
     if arrays_by_node_id:
@@ -32,41 +32,41 @@ def lift_captured_arrays(
     return list(lifted_arrays.values())
 
 
-def find_captured_constants(sources: Iterable[tuple[Node, np.ndarray]], leaves_by_id: Mapping[int, Any]) -> list[Value]:
+def find_captured_constants(sources: Iterable[tuple[Node, np.ndarray]], arrays_by_id: Mapping[int, Any]) -> list[Value]:
     """Return the constants that are made of arrays of the program."""
-    return [node.results[0] for node, array in sources if _is_made_of_captured_array(node, array, leaves_by_id)]
+    return [node.results[0] for node, array in sources if _is_made_of_captured_array(node, array, arrays_by_id)]
 
 
-def _is_made_of_captured_array(node: Node, array: np.ndarray, leaves_by_id: Mapping[int, Any]) -> bool:
+def _is_made_of_captured_array(node: Node, array: np.ndarray, arrays_by_id: Mapping[int, Any]) -> bool:
     owner: Any = array
-    while isinstance(owner, np.ndarray) and id(owner) not in leaves_by_id:
+    while isinstance(owner, np.ndarray) and id(owner) not in arrays_by_id:
         owner = owner.base
     return isinstance(owner, np.ndarray) and array.tobytes() == node.attributes["value"].tobytes()
 
 
 def _lift_constants(graph: Graph, arrays_by_node_id: Mapping[int, np.ndarray], arrays: dict[int, np.ndarray]) -> None:
     """Replace the constants in the graph and its regions by parameters; `arrays` receives the array of each."""
-    values_by_array: dict[int, Value] = {}
+    parameters_by_id: dict[int, Value] = {}
 
     def get_parameter(array: np.ndarray, name: str) -> Value:
-        if id(array) not in values_by_array:
-            values_by_array[id(array)] = graph.add_parameter(TensorType(as_dtype(array.dtype), array.shape), name)
+        if id(array) not in parameters_by_id:
+            parameters_by_id[id(array)] = graph.add_parameter(TensorType(as_dtype(array.dtype), array.shape), name)
             arrays[id(array)] = array
-        return values_by_array[id(array)]
+        return parameters_by_id[id(array)]
 
-    replaced: dict[Value, Value] = {}
+    parameters_by_constant: dict[Value, Value] = {}
     remaining = []
     for node in graph.nodes:
         if id(node) in arrays_by_node_id:
             graph._names.pop(node.name, None)
-            replaced[node.results[0]] = get_parameter(arrays_by_node_id[id(node)], node.name)
+            parameters_by_constant[node.results[0]] = get_parameter(arrays_by_node_id[id(node)], node.name)
             continue
-        node.inputs = tuple(replaced.get(value, value) for value in node.inputs)
+        node.inputs = tuple(parameters_by_constant.get(value, value) for value in node.inputs)
         if node.op.name != "call":  # a called function is a graph of its own, with inputs for its arrays
             _lift_regions(node, arrays_by_node_id, get_parameter)
         remaining.append(node)
     graph.nodes[:] = remaining
-    graph.outputs[:] = [replaced.get(value, value) for value in graph.outputs]
+    graph.outputs[:] = [parameters_by_constant.get(value, value) for value in graph.outputs]
 
 
 def _lift_regions(node: Node, arrays_by_node_id: Mapping[int, np.ndarray], get_parameter: Any) -> None:
@@ -82,12 +82,12 @@ def _lift_regions(node: Node, arrays_by_node_id: Mapping[int, np.ndarray], get_p
         arrays_by_region.append(arrays)
     all_arrays = {key: array for arrays in arrays_by_region for key, array in arrays.items()}
     for key, array in all_arrays.items():
-        outer = get_parameter(array, "Const")
-        node.inputs = (*node.inputs, outer)
+        outer_value = get_parameter(array, "Const")
+        node.inputs = (*node.inputs, outer_value)
         for region, values_by_array in zip(node.regions, values_by_region, strict=True):
             value = values_by_array.get(key)
             if value is None:
-                region.add_parameter(outer.type, outer.name)
+                region.add_parameter(outer_value.type, outer_value.name)
             else:
                 region.parameters.append(value)
 

@@ -47,8 +47,8 @@ def containers_in(value: Any) -> Iterator[Any]:
 def _may_change(graph: Graph, values: set[Value]) -> bool:
     """Return whether a node changes one of the values `values`, or a value that may come from one.
 
-    `values` starts with the values that come from constants. Each round visits the region of a recursive function once;
-    the rounds end when no further value is found.
+    `values` collects the values that may come from constants. Each round visits the region of a recursive function
+    once; the rounds end when no further value is found.
     """
     while True:
         value_count = len(values)
@@ -64,7 +64,7 @@ def _visit_nodes(graph: Graph, values: set[Value], walked: set[Graph]) -> bool:
             values.update(node.results if any(True for _ in containers_in(node.attributes["value"])) else ())
             continue
         comes_from_constant = any(value in values for value in node.inputs)
-        if comes_from_constant and node.inputs[0] in values and _is_change(node):
+        if comes_from_constant and node.inputs[0] in values and changes_first_input(node):
             return True
         comes_from_constant = comes_from_constant or any(_has_constant(region) for region in node.regions)
         for region in node.regions:
@@ -86,7 +86,8 @@ def _has_constant(region: Graph) -> bool:
     )
 
 
-def _is_change(node: Node) -> bool:
+def changes_first_input(node: Node) -> bool:
+    """Return whether a node calls a method or operator that changes the container in its first input."""
     if node.op.name == "object_method":
         return node.attributes["name"] in _CHANGING_METHODS
     return node.op.name == "object_apply" and changes_container(node.attributes["function"])
@@ -96,4 +97,4 @@ def _is_object(value: Value) -> bool:
     return isinstance(value.type, ObjectType)
 
 
-__all__ = ["changed_constants", "containers_in"]
+__all__ = ["changed_constants", "changes_first_input", "containers_in"]

@@ -86,7 +86,7 @@ class WriteMonitor:
         self.flattened_arguments: dict[str, Any] = {}
         self.has_tensors = any(isinstance(key, TensorKey) and key.is_of_tensor for key in call.key.leaves)
         self.may_be_memory = not call.arrays_as_objects and not self.has_tensors
-        self.arrays = [name for name, key in zip(call.names, call.key.leaves, strict=True) if _is_array(key)]
+        self.array_names = [name for name, key in zip(call.names, call.key.leaves, strict=True) if _is_array(key)]
         # Attributes are stored at once.
         self.deferred_locations = [location for location in call.locations if location.kind != "attribute"]
         self._generator_keys: set[Any] = set()  # of names that hold generators: only read
@@ -138,9 +138,9 @@ class WriteMonitor:
         holders = self._find_locations_of([owner])
         if holders:
             raise RestartTrace(holders)
-        if isinstance(owner, SymbolicTensor) and self.arrays:
+        if isinstance(owner, SymbolicTensor) and self.array_names:
             # If this fails, arrays are passed as objects, by reference.
-            raise RestartTrace(arguments=self.arrays)
+            raise RestartTrace(arguments=self.array_names)
         self._run_plain(action)
 
     def _check_locations(self, locations: Sequence[Location]) -> None:
@@ -180,7 +180,7 @@ class WriteMonitor:
         """Refuse or retrace a graph that changes objects which may be arrays, if it has arrays as values."""
         if reads_arrays:
             raise RunPlain("an object that may be an array is changed, and an outside array is read")
-        if self.arrays and not self.trace.memory:
+        if self.array_names and not self.trace.memory:
             if self.may_be_memory:
                 raise RestartTrace(memory=True)
             raise RunPlain("an object that may be an array of the arguments is changed")
@@ -207,7 +207,9 @@ class WriteMonitor:
         """Return all locations from which an owner is reachable: a write through one name is read through another."""
         keys = self.input_keys.union(location.key for location in excluded)
         locations_by_key = {
-            s.key: s for s in self.guards.locations() if any(_contains_container(s.read(), owner) for owner in owners)
+            location.key: location
+            for location in self.guards.locations()
+            if any(_contains_container(location.read(), owner) for owner in owners)
         }
         # A location without a kind is an argument itself, such as a list of a user's class.
         if not all(location.kind for location in locations_by_key.values()):

@@ -23,7 +23,6 @@ from autoconv.runtime.support.structure import raw_items
 from autoconv.tracing.guards.attribute_reads import AttributeReads, names_in_code, reachable_classes
 from autoconv.tracing.guards.fingerprints import (
     DEPTH,
-    IDENTITY_TYPES,
     Fingerprints,
     Unguardable,
     describe_difference,
@@ -39,6 +38,8 @@ _SEARCH_DEPTH = 6  # depth to which objects and lists are searched for possible 
 _MAX_SEARCHED_ITEMS = 256  # items of a list that is searched
 _CHECKER_ROUNDS = (2, 4, 8)  # a checker is written after so many successful comparisons of fingerprints
 _INPUT_TYPES = (np.ndarray, int, float)  # kinds of values that become inputs if they change from call to call
+
+_WITHOUT_LOCATIONS = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.ModuleType)
 
 Place = tuple[Any, str | None]  # a namespace and a name in it, or a closure cell and None
 
@@ -173,7 +174,9 @@ class Guards:
         """
         names = self.reads.module_names if self.reads is not None else frozenset()
         module_reads, self._names = (self._modules if names != self._names else []), names
-        self._modules = self._modules + [(name, read) for name, read in self._unexamined if _is_module(read())]
+        self._modules = self._modules + [
+            (name, read) for name, read in self._unexamined if isinstance(read(), types.ModuleType)
+        ]
         is_searched, reads = False, None
         for name, read in [*self._unexamined, *module_reads]:
             fingerprints = Fingerprints(self.skip, names=names)
@@ -181,7 +184,8 @@ class Guards:
                 fingerprints.of(read())
             except Unguardable as reason:
                 if not is_searched:  # once: nothing of the program runs in between
-                    inputs = [s for s in self.locations() if s.key not in self.skip and has_to_be_input(s.read())]
+                    locations = (location for location in self.locations() if location.key not in self.skip)
+                    inputs = [location for location in locations if has_to_be_input(location.read())]
                     if inputs:
                         self.restart_with_inputs(inputs)
                     is_searched, reads = True, self.current_reads()
@@ -370,7 +374,7 @@ def _locations_in(value: Any, visited: set[int], depth: int) -> Iterator[journal
                 yield from _locations_in(item, visited, depth - 1)
         return
     kind = value if isinstance(value, type) else type(value)
-    if isinstance(value, IDENTITY_TYPES[:4]) or not (is_user_code(kind) or kind is types.SimpleNamespace):
+    if isinstance(value, _WITHOUT_LOCATIONS) or not (is_user_code(kind) or kind is types.SimpleNamespace):
         return
     for attribute, part in attributes_of(value).items():
         yield journal.attribute_location(value, attribute)
@@ -379,10 +383,6 @@ def _locations_in(value: Any, visited: set[int], depth: int) -> Iterator[journal
         for attribute, part in list(vars(base).items()):
             if isinstance(part, np.ndarray):
                 yield journal.attribute_location(base, attribute)
-
-
-def _is_module(value: Any) -> bool:
-    return isinstance(value, types.ModuleType)
 
 
 def _cell_content(cell: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Marks of graph parameters that are lists of numbers by the key of the trace."""
+"""Mark parameters of a graph that are lists of numbers, according to the key of the trace."""
 
 from __future__ import annotations
 
@@ -9,17 +9,19 @@ from autoconv.optimise.unboxing.argument_lists import mark_number_lists
 from autoconv.tracing.key.array_keys import ArrayKey
 from autoconv.tracing.key.cache_key import Key, ObjectKey, SpecKey, TensorKey, VariableKey
 
-_ITEMS = {name: TensorType(dtype, (), True) for name, dtype in (("int", int64), ("float", float64), ("bool", bool_))}
+_ITEM_TYPES = {
+    kind: TensorType(dtype, (), True) for kind, dtype in (("int", int64), ("float", float64), ("bool", bool_))
+}
 
 
 def list_item_type(key: object) -> tuple[TensorType, int] | None:
     """Return the item type and nesting depth of an argument that is a list of numbers by its key; else None."""
-    return (_ITEMS[key.item_kind], key.depth) if isinstance(key, ObjectKey) and key.item_kind else None
+    return (_ITEM_TYPES[key.item_kind], key.depth) if isinstance(key, ObjectKey) and key.item_kind else None
 
 
 def mark_list_facts(graph: Graph, key: Key) -> Graph:
     """Mark the parameters that are lists of numbers by the key; return the graph itself if there are none."""
     inputs = [leaf for leaf in key.leaves if isinstance(leaf, (TensorKey, VariableKey, ObjectKey, ArrayKey, SpecKey))]
     facts = {position: list_item_type(leaf) for position, leaf in enumerate(inputs)}
-    known_facts = {position: items for position, items in facts.items() if items is not None}
+    known_facts = {position: item_type for position, item_type in facts.items() if item_type is not None}
     return mark_number_lists(graph, known_facts) if known_facts else graph

@@ -17,11 +17,11 @@ from typing import Any
 
 import numpy as np
 
-_OF_NUMPY = getattr(sys.modules.get("numpy._core.umath"), "_extobj_contextvar", None)  # missing in older versions
-VARIABLE: contextvars.ContextVar[Any] | None = _OF_NUMPY if isinstance(_OF_NUMPY, contextvars.ContextVar) else None
+_FOUND = getattr(sys.modules.get("numpy._core.umath"), "_extobj_contextvar", None)  # missing in older versions
+VARIABLE: contextvars.ContextVar[Any] | None = _FOUND if isinstance(_FOUND, contextvars.ContextVar) else None
 DEFAULT = contextvars.Context().run(VARIABLE.get) if VARIABLE is not None else None
 
-_CONTENT = 16  # offset in bytes of a capsule's pointer
+_POINTER_OFFSET = 16  # offset in bytes of a capsule's pointer
 
 _PACKAGE = str(Path(__file__).parents[2])
 _OPERATORS = str(Path(_PACKAGE) / "operators")  # which compute what the program asks for
@@ -43,8 +43,8 @@ def report_constant_errors(report: Callable[[], None]) -> Iterator[None]:
             report()
 
     # Also where they are ignored now: later calls of the trace may not ignore them.
-    calls: Any = {error: "call" for error, action in np.geterr().items() if action == "warn" or error != "under"}
-    with np.errstate(**calls, call=note_error):
+    call_actions: Any = {error: "call" for error, action in np.geterr().items() if action == "warn" or error != "under"}
+    with np.errstate(**call_actions, call=note_error):
         yield
 
 
@@ -65,11 +65,12 @@ def has_actions() -> bool:
         ({"all": "warn", "over": "print"}, 0o1141),
         ({"all": "warn", "invalid": "log"}, 0o5111),
     ]
-    for actions, number in states:
+    for actions, packed_actions in states:
         with np.errstate(**actions):
             state = VARIABLE.get()
-        content = ctypes.c_void_p.from_address(id(state) + _CONTENT).value if type(state).__name__ == "PyCapsule" else 0
-        if not content or ctypes.c_int.from_address(content).value != number:
+        is_capsule = type(state).__name__ == "PyCapsule"
+        address = ctypes.c_void_p.from_address(id(state) + _POINTER_OFFSET).value if is_capsule else 0
+        if not address or ctypes.c_int.from_address(address).value != packed_actions:
             return False
     return True
 

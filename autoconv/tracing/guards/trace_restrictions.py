@@ -154,8 +154,8 @@ def _has_no_effects(function: Any) -> bool:
         return function.__objclass__ in _UNCHANGING_OWNERS
     if isinstance(function, type):
         if issubclass(function, (BaseException, tuple)):
-            has_own = is_user_defined(function.__new__) or is_user_defined(function.__init__)
-            return not has_own and _has_plain_metaclass(function)
+            has_own_creation = is_user_defined(function.__new__) or is_user_defined(function.__init__)
+            return not has_own_creation and _has_plain_metaclass(function)
         return function in (np.float64, np.int64, np.vectorize)
     return isinstance(function, np.ufunc) and not all("O" in loop for loop in function.types)  # as with frompyfunc
 
@@ -277,10 +277,8 @@ def record_print(values: Any, sep: Any, end: Any, file: Any, flush: bool) -> Non
         if isinstance(value, SymbolicTensor):
             template.append(len(data))
             data.append(value)
-        elif isinstance(value, (str, int, float, bool, type(None))):
-            template.append(str(value))
         else:
-            raise RunPlain(f"print is given a {type(value).__name__}")
+            template.append(str(value))
     template.append("\n" if end is None else end)
     dispatch.apply("python_print", *data, template=tuple(template))
 

@@ -49,7 +49,7 @@ def make_outputs(result: Any, trace: Trace, function: Any) -> tuple[Layout, list
     prepared = _convert_result(result, trace, function)
     layout = layout_of(prepared, region)
     for value in _static_values(layout):
-        # Such a value may be in an arm, or in an object of a user's class.
+        # Such a value may be in an arm or in an object, which `_convert_result` does not examine.
         if isinstance(value, (GeneratorExpression, Staged, HeldIterator, DictView)):
             raise trace_restrictions.RunPlain(f"{_describe(value)} is returned")
         if trace.contract.keeps_identity and (varies_by_call(value) or _is_class_made_by_call(type(value))):
@@ -101,8 +101,8 @@ def _convert_result(value: Any, trace: Trace, function: Any) -> Any:
     if is_structure(value) and not (is_leaf is not None and is_leaf(value)):
         leaves, template = flatten(value, is_leaf)
         result = pack(template, [_convert_result(leaf, trace, function) for leaf in leaves], initialise=is_leaf is None)
-        rebuilt_objects = (part for part in mutable_parts(result) if is_dataclass(part) and not _is_owned(trace, part))
-        trace.reassembled.update((id(part), part) for part in rebuilt_objects)
+        dataclasses = filter(is_dataclass, mutable_parts(result))
+        trace.reassembled.update((id(part), part) for part in dataclasses if not _is_created_by_trace(trace, part))
         return result
     if isinstance(value, Variant):
         return merge_arms(value, _convert_arms(value, trace, function), current_region() or trace.root)
@@ -126,7 +126,7 @@ def _python_result(value: Any, trace: Trace) -> Any:
     if isinstance(value, np.generic):
         trace.arrays = True
         return _to_symbolic(EagerTensor(value), trace)
-    if _is_owned(trace, value):
+    if _is_created_by_trace(trace, value):
         if _is_class_made_by_call(type(value)):
             raise trace_restrictions.RunPlain("an object is returned whose class is created by the call")
         return value
@@ -171,10 +171,10 @@ def _tensor_result(value: Any, trace: Trace, function: Any) -> Any:
 
 def _is_returned_as_object(trace: Trace, value: Any) -> bool:
     """Return whether a structure is returned as the object itself, with all of its attributes."""
-    return loses_state(value) or _is_owned(trace, value) or id(value) in trace.argument_containers
+    return loses_state(value) or _is_created_by_trace(trace, value) or id(value) in trace.argument_containers
 
 
-def _is_owned(trace: Trace, value: Any) -> bool:
+def _is_created_by_trace(trace: Trace, value: Any) -> bool:
     return trace.created_objects is not None and id(value) in trace.created_objects
 
 

@@ -14,19 +14,12 @@ from autoconv.graph.region_flow import flow_edges, result_sources
 from autoconv.graph.types import ObjectType
 from autoconv.operators.calls.call import is_user_code
 from autoconv.ops.python.objects import FUNCTIONS
-from autoconv.ops.python.undo_log import changes_container
 from autoconv.runtime.objects.containers import PLAIN_OF
 from autoconv.runtime.support.attributes import attributes_of
 from autoconv.runtime.support.structure import mutable_parts
+from autoconv.tracing.guards.changed_constants import changes_first_input
 from autoconv.tracing.guards.trace_restrictions import RunPlain
 
-_CHANGING_METHODS = frozenset(
-    {
-        "append", "appendleft", "extend", "extendleft", "insert", "pop", "popleft", "popitem", "remove", "clear",
-        "sort", "reverse", "rotate", "add", "discard", "update", "setdefault", "difference_update", "move_to_end",
-        "intersection_update", "symmetric_difference_update", "subtract",
-    }
-)  # fmt: skip
 _IN_PLACE_FUNCTIONS = frozenset(name for name in FUNCTIONS if name.startswith("i") and name[1:] in FUNCTIONS)
 # Operations that return an item of a container, or an iterator over items; Python's other functions and methods
 # return new objects.
@@ -77,11 +70,7 @@ def _refuse_attributes(names: set[str], values: Iterable[Any]) -> None:
 
 
 def _changes_container(node: Node) -> bool:
-    if not node.inputs or node.inputs[0].type == ObjectType("ndarray"):
-        return False
-    if node.op.name == "object_method":
-        return node.attributes["name"] in _CHANGING_METHODS
-    return node.op.name == "object_apply" and changes_container(node.attributes["function"])
+    return bool(node.inputs) and node.inputs[0].type != ObjectType("ndarray") and changes_first_input(node)
 
 
 def _returns_item(node: Node) -> bool:
@@ -143,7 +132,7 @@ class _Origins:
 
     def _join_origins(self, values: Sequence[Value] | None) -> str:
         origins = {self.origin_of(value) for value in values} if values else {"attribute"}
-        return next(kind for kind in ("attribute", "item", "parameter", "constant", "new") if kind in origins)
+        return next(origin for origin in ("attribute", "item", "parameter", "constant", "new") if origin in origins)
 
 
 def _sources(node: Node, index: int) -> list[Value]:

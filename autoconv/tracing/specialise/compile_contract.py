@@ -234,8 +234,8 @@ class CompileContract(SessionContract):
         if trace.arrays and not trace.memory and aliased_outputs(graph, parameters):
             if outside.may_be_memory:
                 raise RestartTrace(memory=True)  # with arrays as memory, the result is the same array, or a view of it
-            if outside.arrays:
-                raise RestartTrace(arguments=outside.arrays)  # with arrays as objects, the result is the same array
+            if outside.array_names:
+                raise RestartTrace(arguments=outside.array_names)  # as objects, the result is the same array
             raise RunPlain(_RETURNED_OUTSIDE_ARRAY)
         if trace.memory and "taken" in trace.complex_events and returns_complex_parts(graph):
             raise RestartTrace(facts=[PARTS_ARE_VIEWS])

@@ -206,6 +206,6 @@ class TraceFeedback:
             return False
         self._failed_open_keys.add(call.key)
         log("retraces", f"{self._signature.name}: each shape has its own trace: {reason}")
-        self._explanation.closed.append(reason)
+        self._explanation.closed_sizes.append(reason)
         call.key = exact
         return True

@@ -49,7 +49,7 @@ class ValueSpecialisation:
         """Record a call; return whether the next one must be recorded as well, as its numbers may stay the same."""
         observation = self._observations.get(concrete.key)
         if observation is None:
-            deciding = find_deciding_leaves(concrete) if concrete.falls_back else ()
+            deciding = find_deciding_leaves(concrete) if concrete.fallback_kernel_calls else ()
             observation = self._observations[concrete.key] = _Observation(deciding, is_over=not deciding)
         if observation.is_over:
             return False

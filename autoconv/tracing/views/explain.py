@@ -14,6 +14,7 @@ from autoconv.tracing.views.html import function_html
 
 _MAX_ROWS = 256  # traces, and calls that ran as plain Python
 _MAX_SHOWN_OPS = 8  # ops of one trace that run by kernels
+_MAX_MEASUREMENTS = 8  # latest choices of a form, with their times
 
 
 class Row:
@@ -36,14 +37,14 @@ class Row:
             return [f"  {self.number}. {self.reason}: dropped from the cache since"]
         signature = concrete.pretty_printed_signature(verbose=False)
         nodes = sum(1 for _ in concrete.recorded.walk())
-        first = f"  {self.number}. {self.reason}: {signature}, {nodes} nodes"
-        unguarded = [f"     not guarded: {what}" for what in concrete.guards.unguarded]
-        sizes = [f"     {note}" for note in concrete.size_notes]
-        return [first, *unguarded, *sizes, *_kernel_lines(concrete.falls_back)]
+        headline = f"  {self.number}. {self.reason}: {signature}, {nodes} nodes"
+        unguarded_lines = [f"     not guarded: {what}" for what in concrete.guards.unguarded]
+        size_lines = [f"     {note}" for note in concrete.size_notes]
+        return [headline, *unguarded_lines, *size_lines, *_kernel_lines(concrete.fallback_kernel_calls)]
 
 
 def _kernel_lines(calls: Sequence[tuple[str, Any]]) -> list[str]:
-    """Return a line that counts the ops without a native form, with their source lines."""
+    """Return a line that counts the ops without a native form, with their source lines; no line if there are none."""
     if not calls:
         return []
     counts = Counter(
@@ -61,9 +62,10 @@ class Reasons:
     """The reasons why calls ran as plain Python, each once, with the number of its calls."""
 
     def __init__(self) -> None:
-        self._counts: dict[str, tuple[str, int]] = {}  # by the reason without the values of one call
+        self._counts: dict[str, tuple[str, int]] = {}  # key -> (text first seen, calls)
 
     def append(self, reason: str) -> None:
+        # Reasons of one call differ in its numbers alone.
         key = _DIGITS.sub("", reason) if reason.startswith(_ONE_CALL_PREFIX) else reason
         shown, count = self._counts.pop(key, (reason, 0))
         self._counts[key] = shown, count + 1
@@ -89,7 +91,11 @@ _DIGITS = re.compile(r"\d+")
 
 @dataclass(slots=True)
 class Explanation:
-    """The history of a function's traces, as shown by `explain`."""
+    """The history of a function's traces, as shown by `explain`.
+
+    Reasons are: for calls that ran as `plain` Python, for `arrays_as_objects`, and for `closed_sizes`, where each shape
+    has its own trace. `times` are the measurements that chose between the graph and plain Python.
+    """
 
     name: str
     count: int = 0
@@ -97,8 +103,8 @@ class Explanation:
     plain: Reasons = field(default_factory=Reasons)
     arrays_as_objects: Reasons = field(default_factory=Reasons)
     faults: Counter[str] = field(default_factory=Counter)  # internal errors of this package, by message and place
-    closed: Reasons = field(default_factory=Reasons)
-    times: deque[str] = field(default_factory=lambda: deque(maxlen=_MAX_SHOWN_OPS))
+    closed_sizes: Reasons = field(default_factory=Reasons)
+    times: deque[str] = field(default_factory=lambda: deque(maxlen=_MAX_MEASUREMENTS))
 
     def add(self, row: Row) -> None:
         self.count += 1
@@ -111,7 +117,7 @@ class Explanation:
         self.times.append(f"{kind} runs {form}: {times}")
 
     def record_presumption(self, kind: str) -> None:
-        """Record that calls of a kind run as plain Python for now, because a trace may not pay."""
+        """Record that calls of a kind run as plain Python for now, because a trace may take longer than it saves."""
         note = f"{kind} runs plain Python until such calls have taken as long as a trace"
         if note not in self.times:
             self.times.append(note)
@@ -119,7 +125,7 @@ class Explanation:
     def why(self, call: Any, cache: Mapping[Any, Any]) -> str:
         """Return the reason for the trace that is about to be made for this call."""
         if call.key in cache:
-            changed = {c.guards.find_change() for c in cache[call.key]} - {""}
+            changed = {concrete.guards.find_change() for concrete in cache[call.key]} - {""}
             return f"{', '.join(sorted(changed))} changed"
         if not cache:
             return "first call"
@@ -143,9 +149,9 @@ class Explanation:
         lines += [line for row in self.rows for line in row.lines()]
         by_operation = "arrays as Python objects, one NumPy operation at a time"
         lines += [f"  {by_operation}: {what}" for what in self.arrays_as_objects]
-        lines += [f"  each shape has its own trace: {why}" for why in self.closed]
+        lines += [f"  each shape has its own trace: {why}" for why in self.closed_sizes]
         lines += [f"  plain Python: {what}" for what in self.plain]
         lines += [f"  measured: {what}" for what in self.times]
-        times = {what: f" ({count} times)" if count > 1 else "" for what, count in self.faults.items()}
-        lines += [f"  internal error{count}, please report it: {what}" for what, count in times.items()]
+        counts = {what: f" ({count} times)" if count > 1 else "" for what, count in self.faults.items()}
+        lines += [f"  internal error{count}, please report it: {what}" for what, count in counts.items()]
         return "\n".join(lines)

@@ -99,8 +99,8 @@ class FuncGraph:
 
     @property
     def captures(self) -> list[tuple[Any, Any]]:
-        make_placeholders = self.inputs[len(self.inputs) - len(self._captured) :]
-        return list(zip(self._captured, make_placeholders, strict=True))
+        placeholders = self.inputs[len(self.inputs) - len(self._captured) :]
+        return list(zip(self._captured, placeholders, strict=True))
 
     @property
     def variables(self) -> tuple[Any, ...]:
@@ -133,11 +133,11 @@ class FuncGraph:
 
     def get_operations(self) -> list[Operation]:
         """Return the parameters, then the nodes in program order."""
-        rows = as_graph_def(self.recorded).node
+        node_defs = as_graph_def(self.recorded).node
         parameters = self.recorded.parameters
-        operations = [Operation(row, self, (value,)) for row, value in zip(rows, parameters, strict=False)]
-        nodes = zip(rows[len(parameters) :], self.recorded.nodes, strict=True)
-        return operations + [Operation(row, self, node.results, node.inputs) for row, node in nodes]
+        operations = [Operation(node_defs[i], self, (value,)) for i, value in enumerate(parameters)]
+        nodes = zip(node_defs[len(parameters) :], self.recorded.nodes, strict=True)
+        return operations + [Operation(definition, self, node.results, node.inputs) for definition, node in nodes]
 
     def get_operation_by_name(self, name: str) -> Operation:
         """Return the operation of that name; raises KeyError."""

@@ -20,15 +20,15 @@ from autoconv.runtime.tensors.tensor import EagerTensor
 from autoconv.tracing.key.cache_key import Key, LeafKey, Literal, TensorKey
 from autoconv.tracing.key.signature import Signature
 
-_VARIADIC = {
-    inspect.Parameter.VAR_POSITIONAL: inspect.Parameter.POSITIONAL_ONLY,
-    inspect.Parameter.VAR_KEYWORD: inspect.Parameter.KEYWORD_ONLY,
-}
+_VARIADIC_KINDS = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """An argument of a trace: `leaves` are the keys of its leaves, `names` their names in the graph."""
+    """An argument of a trace: `leaves` are the keys of its leaves, `names` their names in the graph.
+
+    `kind` is the name of Python's kind of parameter, or "OUTER" for the value of an outer name or attribute.
+    """
 
     name: str
     kind: str
@@ -47,7 +47,7 @@ class Parameter:
         return pack(template, leaves)
 
     @property
-    def by_keyword(self) -> bool:
+    def is_by_keyword(self) -> bool:
         return self.kind == "KEYWORD_ONLY"
 
 
@@ -64,7 +64,7 @@ class FunctionType:
         parameters, position = [], 0
         for name, template in key.templates:
             end = position + (1 if template is None else template.leaf_count)
-            kind = _kind(signature, name)
+            kind = _kind_name(signature, name)
             parameters.append(Parameter(name, kind, template, key.leaves[position:end], tuple(names[position:end])))
             position = end
         for leaf, name in zip(key.leaves[position:], names[position:], strict=True):
@@ -85,15 +85,15 @@ class FunctionType:
     def specs(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """The positional and the keyword arguments, with TensorSpecs for tensors."""
         parameters = [p for p in self.parameters if p.kind != "OUTER"]
-        return tuple(p.spec for p in parameters if not p.by_keyword), {
-            p.name: p.spec for p in parameters if p.by_keyword
+        return tuple(p.spec for p in parameters if not p.is_by_keyword), {
+            p.name: p.spec for p in parameters if p.is_by_keyword
         }
 
 
-def _kind(signature: Signature, name: str) -> str:
+def _kind_name(signature: Signature, name: str) -> str:
     """Return the kind of a parameter. Names of arguments that `*args` collects begin with that of `args`."""
     parameters = signature.python_signature.parameters
-    if name in parameters and parameters[name].kind not in _VARIADIC:
+    if name in parameters and parameters[name].kind not in _VARIADIC_KINDS:
         return parameters[name].kind.name
     for parameter in parameters.values():
         if parameter.kind is parameter.VAR_POSITIONAL and name.startswith(f"{parameter.name}_"):

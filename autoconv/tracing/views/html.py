@@ -9,16 +9,16 @@ from typing import Any
 from autoconv.graph.picture import graph_html
 
 
-def function_html(title: str, rows: Iterable[tuple[int, str, Any]], plain: Iterable[str]) -> str:
+def function_html(title: str, rows: Iterable[tuple[int, str, Any]], plain_reasons: Iterable[str]) -> str:
     """Return a table of traces.
 
-    `rows` are (number, reason, concrete function or None for one that was dropped) of each trace; `plain` are the
-    reasons why calls ran as plain Python.
+    `rows` are (number, reason, concrete function or None for one that was dropped) of each trace. `plain_reasons` are
+    why calls ran as plain Python.
     """
-    cells = "".join(_row(*row) for row in rows)
+    body = "".join(_row(*row) for row in rows)
     head = "".join(f"<th>{name}</th>" for name in ("", "signature", "why", "nodes", "by kernels", "took"))
-    table = f'<table style="text-align:left"><tr>{head}</tr>{cells}</table>' if cells else "<div>no traces yet</div>"
-    reasons = "".join(f"<li>{escape(reason)}</li>" for reason in plain)
+    table = f'<table style="text-align:left"><tr>{head}</tr>{body}</table>' if body else "<div>no traces yet</div>"
+    reasons = "".join(f"<li>{escape(reason)}</li>" for reason in plain_reasons)
     plain_list = f"<div>ran as plain Python:<ul>{reasons}</ul></div>" if reasons else ""
     return f"<div><b>{escape(title)}</b>{table}{plain_list}</div>"
 

@@ -16,17 +16,18 @@ class log_trace:
     """Log the trace that the block makes."""
 
     def __init__(self, name: str, number: int, reason: str) -> None:
-        self.what = f"{name}: trace {number}, {reason}"
+        self.description = f"{name}: trace {number}, {reason}"
         self.start = time.perf_counter()
 
     def __enter__(self) -> None:
         pass
 
-    def __exit__(self, kind: object, *_: object) -> None:
+    def __exit__(self, exception_class: object, *_: object) -> None:
         if is_logged("retraces"):
             place = current_place()
             called = f", called at {place}" if place is not None else ""
-            log("retraces", f"{self.what}{called}; it {'failed after' if kind else 'took'} {_ms(self.start)}")
+            outcome = "failed after" if exception_class else "took"
+            log("retraces", f"{self.description}{called}; it {outcome} {_elapsed_text(self.start)}")
 
 
 def log_graphs(name: str, recorded: Graph, finished: Graph) -> None:
@@ -39,14 +40,14 @@ def make_optimisation_logger(name: str) -> Callable[[str, Graph], None] | None:
     """Return a callback that logs the result of each optimisation of a trace; None if that is not enabled."""
     if not is_logged("passes"):
         return None
-    last = time.perf_counter()
+    previous_time = time.perf_counter()
 
     def log_stage(stage: str, graph: Graph) -> None:
-        nonlocal last
+        nonlocal previous_time
         nodes = sum(1 for _ in graph.walk())
-        took = "" if stage == "before" else f", {_ms(last)}"
+        took = "" if stage == "before" else f", {_elapsed_text(previous_time)}"
         log("passes", f"{name}: {'recorded' if stage == 'before' else stage}: {nodes} nodes{took}")
-        last = time.perf_counter()
+        previous_time = time.perf_counter()
 
     return log_stage
 
@@ -58,7 +59,7 @@ def watch_conversion() -> None:
     passes.WATCHERS.append(lambda file, name, seconds: log("passes", f"{file}: {name}: {seconds * 1e3:.1f} ms"))
 
 
-def _ms(start: float) -> str:
+def _elapsed_text(start: float) -> str:
     return f"{(time.perf_counter() - start) * 1e3:.1f} ms"
 
 

@@ -12,7 +12,7 @@ from autoconv.runtime.support.remedies import BY_COMPILE
 from autoconv.runtime.support.structure import flatten
 from autoconv.runtime.tensors.tensor import Tensor
 
-_REFUSALS = (AutoconvError, InaccessibleTensorError, OperatorNotAllowedInGraphError)
+_TENSOR_ERRORS = (AutoconvError, InaccessibleTensorError, OperatorNotAllowedInGraphError)
 _NOTE = f"Arrays become tensors under @autoconv.function; {BY_COMPILE}."
 
 
@@ -21,7 +21,7 @@ def point_to_compile(error: BaseException, args: tuple[Any, ...], kwargs: dict[s
     text = str(error)
     if isinstance(error, (OpError, IndexError)):
         return  # about values: NumPy raises such errors, too
-    if not isinstance(error, _REFUSALS) and "ensor" not in text and "autoconv." not in text:
+    if not isinstance(error, _TENSOR_ERRORS) and "ensor" not in text and "autoconv." not in text:
         return  # the program's own error
     if BY_COMPILE in text or _NOTE in getattr(error, "__notes__", ()):
         return

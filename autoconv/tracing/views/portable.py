@@ -18,9 +18,9 @@ def prepare(graph: Graph, types: Sequence[Type] | None = None) -> Graph:
 
     `types` are narrower types of the parameters. Sizes that stay open are symbols, so that equal ones are recognised.
     """
-    types_given = types if types is not None else [value.type for value in graph.parameters]
-    types = [_with_symbols(type_, i) for i, type_ in enumerate(types_given)]
-    for _ in range(2):  # what the optimisations leave may have sizes that are known now
+    requested_types = types if types is not None else [value.type for value in graph.parameters]
+    types = [_with_symbols(type_, i) for i, type_ in enumerate(requested_types)]
+    for _ in range(2):  # the second round uses the sizes that the first one found
         graph = optimise(_narrow(graph, types), contract="compile")
     return _narrow(graph, types)
 
