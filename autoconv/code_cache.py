@@ -26,6 +26,8 @@ _PRUNE_EVERY = 256  # average number of writes between two checks of the folder'
 class CodeCache:
     """Entries of one kind, in the folder `name` of the cache: at most `byte_limit` bytes and `entry_limit` entries."""
 
+    __slots__ = ("byte_limit", "description", "entry_limit", "name")
+
     def __init__(self, name: str, description: str, byte_limit: int, entry_limit: int = 20_000) -> None:
         self.name = name
         self.description = description

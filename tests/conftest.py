@@ -175,7 +175,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     from autoconv.code_cache import NATIVE
 
     # All machine code of a run, some 35,000 pieces, is kept for the next one.
-    NATIVE.most, NATIVE.limit = 100_000, _MAX_CODE_BYTES
+    NATIVE.entry_limit, NATIVE.byte_limit = 100_000, _MAX_CODE_BYTES
 
 
 @pytest.hookimpl(tryfirst=True)
