@@ -48,6 +48,8 @@ def test_logarithms():
     assert_close(L.logm(ac.constant([[4.0, 1.0], [0.0, 4.0]], ac.complex128)), [[np.log(4), 0.25], [0.0, np.log(4)]])
     with pytest.raises(TypeError, match="complex"):
         L.logm(S)
+    with pytest.raises(ValueError, match="logm: Input must be square"):
+        ac.function(L.logm).get_concrete_function(ac.TensorSpec([2, 3], ac.complex128))
 
 
 def test_tridiagonal_systems():

@@ -39,7 +39,10 @@ def check_matrices(op: str, x: TensorType, square: bool = True) -> None:
 def matrix_kernel(
     op: str, function: Callable[..., Any], failure: str = "", square: bool = True
 ) -> Callable[..., Any]:
-    """Return a kernel that checks shapes, computes half precision as single, and converts errors."""
+    """Return a kernel that checks shapes, computes half precision as single, and converts errors.
+
+    `failure` is the message for matrices that NumPy refuses; without it, the message is NumPy's.
+    """
 
     def checked_kernel(*inputs: Any, **attributes: Any) -> Any:
         shape = np.shape(inputs[0])
@@ -119,8 +122,8 @@ def _inverse(x: Any, *, adjoint: bool = False) -> Any:
 def _inverse_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
     (ct,), (inverse_,) = cotangents, results
     adjoint_inverse = adjoint_of(b, inverse_)
-    inverted_cotangent = b.negative(b.matmul(b.matmul(adjoint_inverse, ct), adjoint_inverse))
-    return (adjoint_of(b, inverted_cotangent) if attributes.get("adjoint") else inverted_cotangent,)
+    operand_cotangent = b.negative(b.matmul(b.matmul(adjoint_inverse, ct), adjoint_inverse))
+    return (adjoint_of(b, operand_cotangent) if attributes.get("adjoint") else operand_cotangent,)
 
 
 determinant = define(
@@ -166,29 +169,29 @@ def _triangular_solve(matrix: Any, rhs: Any, *, lower: bool = True, adjoint: boo
     return _solve(np.tril(matrix) if lower else np.triu(matrix), rhs, adjoint=adjoint)
 
 
-def _system_gradient(b: Builder, of_rhs: Any, inputs: Any, solution: Any, adjoint: bool) -> tuple[Any, Any]:
+def _system_gradient(b: Builder, rhs_cotangent: Any, inputs: Any, solution: Any, adjoint: bool) -> tuple[Any, Any]:
     matrix, rhs = inputs
     if adjoint:
-        of_matrix = b.negative(b.matmul(solution, adjoint_of(b, of_rhs)))
+        matrix_cotangent = b.negative(b.matmul(solution, adjoint_of(b, rhs_cotangent)))
     else:
-        of_matrix = b.negative(b.matmul(of_rhs, adjoint_of(b, solution)))
-    return unbroadcast(b, of_matrix, matrix), unbroadcast(b, of_rhs, rhs)
+        matrix_cotangent = b.negative(b.matmul(rhs_cotangent, adjoint_of(b, solution)))
+    return unbroadcast(b, matrix_cotangent, matrix), unbroadcast(b, rhs_cotangent, rhs)
 
 
 def _solve_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
     adjoint = attributes.get("adjoint", False)
-    of_rhs = b.solve(inputs[0], cotangents[0], adjoint=not adjoint)
-    return _system_gradient(b, of_rhs, inputs, results[0], adjoint)
+    rhs_cotangent = b.solve(inputs[0], cotangents[0], adjoint=not adjoint)
+    return _system_gradient(b, rhs_cotangent, inputs, results[0], adjoint)
 
 
 def _triangular_solve_gradient(
     b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any
 ) -> Any:
     lower, adjoint = attributes.get("lower", True), attributes.get("adjoint", False)
-    of_rhs = b.triangular_solve(inputs[0], cotangents[0], lower=lower, adjoint=not adjoint)
-    of_matrix, of_rhs = _system_gradient(b, of_rhs, inputs, results[0], adjoint)
-    low, high = (-1, 0) if lower else (0, -1)
-    return b.matrix_band_part(of_matrix, num_lower=low, num_upper=high), of_rhs
+    rhs_cotangent = b.triangular_solve(inputs[0], cotangents[0], lower=lower, adjoint=not adjoint)
+    matrix_cotangent, rhs_cotangent = _system_gradient(b, rhs_cotangent, inputs, results[0], adjoint)
+    num_lower, num_upper = (-1, 0) if lower else (0, -1)
+    return b.matrix_band_part(matrix_cotangent, num_lower=num_lower, num_upper=num_upper), rhs_cotangent
 
 
 solve = define(
@@ -236,8 +239,8 @@ def _svd_type(
     values_type = values_type.with_shape((*batch, smaller))
     if not compute_uv:
         return (values_type,)
-    left, right = (rows, columns) if full_matrices else (smaller, smaller)
-    return values_type, x.with_shape((*batch, rows, left)), x.with_shape((*batch, columns, right))
+    left_count, right_count = (rows, columns) if full_matrices else (smaller, smaller)
+    return values_type, x.with_shape((*batch, rows, left_count)), x.with_shape((*batch, columns, right_count))
 
 
 def _svd(x: Any, *, full_matrices: bool = False, compute_uv: bool = True) -> Any:
@@ -262,8 +265,8 @@ def _qr(x: Any, *, full_matrices: bool = False) -> Any:
 
 def _eigh_type(x: TensorType) -> tuple[TensorType, TensorType]:
     check_matrices("eigh", x)
-    values = x.with_dtype(x.dtype.real_dtype)
-    return values.with_shape(None if x.shape is None else x.shape[:-1]), x
+    values_type = x.with_dtype(x.dtype.real_dtype)
+    return values_type.with_shape(None if x.shape is None else x.shape[:-1]), x
 
 
 cholesky = define(

@@ -88,10 +88,10 @@ def _band_type(x: TensorType, *, num_lower: int, num_upper: int) -> TensorType:
 
 def _band(x: Any, *, num_lower: int, num_upper: int) -> Any:
     rows, columns = np.ogrid[: np.shape(x)[-2], : np.shape(x)[-1]]
-    inside = ((num_lower < 0) | (rows - columns <= num_lower)) & (
+    is_in_band = ((num_lower < 0) | (rows - columns <= num_lower)) & (
         (num_upper < 0) | (columns - rows <= num_upper)
     )
-    return np.where(inside, x, np.zeros((), np.asarray(x).dtype))
+    return np.where(is_in_band, x, np.zeros((), np.asarray(x).dtype))
 
 
 diag = define(

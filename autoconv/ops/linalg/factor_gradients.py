@@ -28,6 +28,7 @@ def _project(b: Builder, x: Any, y: Any) -> Any:
 
 
 def _times_adjoint(b: Builder, x: Any, y: Any) -> Any:
+    """Return x·y^H."""
     return b.matmul(x, conjugate(b, y), transpose_b=True)
 
 
@@ -54,32 +55,32 @@ def _half_lower(b: Builder, x: Any) -> Any:
 
 def svd_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
     (x,) = inputs
-    of_s, of_u, of_v = (*cotangents, None, None)[:3]
-    vectors = of_u is not None or of_v is not None
-    if vectors and attributes.get("full_matrices"):
+    s_cotangent, u_cotangent, v_cotangent = (*cotangents, None, None)[:3]
+    needs_vectors = u_cotangent is not None or v_cotangent is not None
+    if needs_vectors and attributes.get("full_matrices"):
         raise UnimplementedError(
             "the gradient of svd with full_matrices=True is defined for singular values only"
         )
-    reduced = len(results) == 3 and not attributes.get("full_matrices")
-    s, u, v = results if reduced else b.svd(x, full_matrices=False, compute_uv=True)
-    core = _as_dtype_of(b, b.diag(b.zeros_like(s) if of_s is None else of_s, offset=0), x)
-    if not vectors:
+    has_reduced_factors = len(results) == 3 and not attributes.get("full_matrices")
+    s, u, v = results if has_reduced_factors else b.svd(x, full_matrices=False, compute_uv=True)
+    core = _as_dtype_of(b, b.diag(b.zeros_like(s) if s_cotangent is None else s_cotangent, offset=0), x)
+    if not needs_vectors:
         return (_times_adjoint(b, b.matmul(u, core), v),)
     gaps = _as_dtype_of(b, _gaps(b, b.multiply(s, s)), x)
     row, column = (_as_dtype_of(b, b.expand_dims(s, axis=axis), x) for axis in (-2, -1))
     outer_parts = []
-    if of_u is not None:
-        product = _project(b, u, of_u)
+    if u_cotangent is not None:
+        product = _project(b, u, u_cotangent)
         core = b.add(core, b.multiply(b.divide(_skew(b, product), gaps), row))
-        orthogonal_part = b.subtract(of_u, b.matmul(u, product))
+        orthogonal_part = b.subtract(u_cotangent, b.matmul(u, product))
         outer_parts.append(_times_adjoint(b, b.divide(orthogonal_part, row), v))
-    if of_v is not None:
-        product = _project(b, v, of_v)
+    if v_cotangent is not None:
+        product = _project(b, v, v_cotangent)
         core = b.add(core, b.multiply(b.divide(_skew(b, product), gaps), column))
         if dtype_of(x).is_complex:  # a left and a right vector share their phase
             rotation = b.divide(b.negative(b.imag(b.diag_part(product, offset=0))), s)
             core = b.add(core, b.diag(b.complex(b.zeros_like(rotation), rotation), offset=0))
-        orthogonal_part = b.subtract(of_v, b.matmul(v, product))
+        orthogonal_part = b.subtract(v_cotangent, b.matmul(v, product))
         outer_parts.append(_times_adjoint(b, b.divide(u, row), orthogonal_part))
     total = _times_adjoint(b, b.matmul(u, core), v)
     for part in outer_parts:
@@ -88,6 +89,7 @@ def svd_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attribu
 
 
 def _skew(b: Builder, x: Any) -> Any:
+    """Return x - x^H."""
     return b.subtract(x, adjoint_of(b, x))
 
 
@@ -98,27 +100,28 @@ def _gaps(b: Builder, values: Any) -> Any:
 
 
 def qr_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    (q, r), (of_q, of_r) = results, cotangents
+    (q, r), (q_cotangent, r_cotangent) = results, cotangents
     shape = shape_of(r)
     if not (shape is None or shapes_compatible(shape[-2:-1], shape[-1:])):
         raise UnimplementedError("the gradient of qr is defined for matrices with no more columns than rows")
-    of_q = b.zeros_like(q) if of_q is None else of_q
-    of_r = b.zeros_like(r) if of_r is None else of_r
-    middle = b.subtract(_times_adjoint(b, r, of_r), _project(b, of_q, q))
+    q_cotangent = b.zeros_like(q) if q_cotangent is None else q_cotangent
+    r_cotangent = b.zeros_like(r) if r_cotangent is None else r_cotangent
+    middle = b.subtract(_times_adjoint(b, r, r_cotangent), _project(b, q_cotangent, q))
     lower = b.matrix_band_part(middle, num_lower=-1, num_upper=0)
     diagonal = b.matrix_band_part(middle, num_lower=0, num_upper=0)
     strict = b.subtract(lower, diagonal)
     if dtype_of(q).is_complex:  # the diagonal of R is real
         lower = b.add(strict, _as_dtype_of(b, b.real(diagonal), q))
-    numerator = b.add(of_q, b.matmul(q, b.add(lower, adjoint_of(b, strict))))
+    numerator = b.add(q_cotangent, b.matmul(q, b.add(lower, adjoint_of(b, strict))))
     return (adjoint_of(b, b.triangular_solve(r, adjoint_of(b, numerator), lower=False, adjoint=False)),)
 
 
 def eigh_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    (values, vectors), (of_values, of_vectors) = results, cotangents
-    core = _as_dtype_of(b, b.diag(b.zeros_like(values) if of_values is None else of_values, offset=0), vectors)
-    if of_vectors is not None:
-        product = b.divide(_project(b, vectors, of_vectors), _as_dtype_of(b, _gaps(b, values), vectors))
+    (values, vectors), (values_cotangent, vectors_cotangent) = results, cotangents
+    diagonal = b.zeros_like(values) if values_cotangent is None else values_cotangent
+    core = _as_dtype_of(b, b.diag(diagonal, offset=0), vectors)
+    if vectors_cotangent is not None:
+        product = b.divide(_project(b, vectors, vectors_cotangent), _as_dtype_of(b, _gaps(b, values), vectors))
         core = b.add(core, b.set_diag(product, _as_dtype_of(b, b.zeros_like(values), vectors), offset=0))
     gradient = _times_adjoint(b, b.matmul(vectors, core), vectors)
     # Only the lower triangle of the input is read, so it gets the cotangents of both triangles.

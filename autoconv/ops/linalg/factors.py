@@ -24,22 +24,22 @@ def _lu_type(x: TensorType, *, dtype: DType = int32) -> tuple[TensorType, Tensor
 
 
 def _lu(x: Any, *, dtype: DType = int32) -> Any:
-    """Gaussian elimination of a batch of matrices, the largest number of a column first."""
+    """Factor a batch of matrices by Gaussian elimination, with the largest number of a column as the pivot."""
     factors = np.array(x)
     size = factors.shape[-1]
-    flat = factors.reshape(-1, size, size)
-    order = np.tile(np.arange(size), (len(flat), 1))
-    batch = np.arange(len(flat))
+    matrices = factors.reshape(-1, size, size)
+    order = np.tile(np.arange(size), (len(matrices), 1))
+    positions = np.arange(len(matrices))
     for step in range(size):
-        pivot = step + np.argmax(np.abs(flat[:, step:, step]), axis=1)
-        for rows in (flat, order):
-            rows[batch, step], rows[batch, pivot] = rows[batch, pivot].copy(), rows[batch, step].copy()
-        pivots = flat[:, step, step]
+        pivots_at = positions, step + np.argmax(np.abs(matrices[:, step:, step]), axis=1)
+        for exchanged in (matrices, order):
+            exchanged[:, step], exchanged[pivots_at] = exchanged[pivots_at].copy(), exchanged[:, step].copy()
+        pivots = matrices[:, step, step]
         if not np.all(pivots):
             raise np.linalg.LinAlgError
-        flat[:, step + 1 :, step] /= pivots[:, None]
-        flat[:, step + 1 :, step + 1 :] -= flat[:, step + 1 :, step, None] * flat[:, step, None, step + 1 :]
-    return flat.reshape(factors.shape), order.reshape(factors.shape[:-1]).astype(dtype.numpy)
+        matrices[:, step + 1 :, step] /= pivots[:, None]
+        matrices[:, step + 1 :, step + 1 :] -= matrices[:, step + 1 :, step, None] * matrices[:, step, None, step + 1 :]
+    return matrices.reshape(factors.shape), order.reshape(factors.shape[:-1]).astype(dtype.numpy)
 
 
 def _lu_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
@@ -48,17 +48,17 @@ def _lu_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attribu
     lower = b.set_diag(factors, b.ones_like(b.diag_part(factors, offset=0)), offset=0)
     lower = b.matrix_band_part(lower, num_lower=-1, num_upper=0)
     upper = b.matrix_band_part(factors, num_lower=0, num_upper=-1)
-    of_upper = b.matrix_band_part(ct, num_lower=0, num_upper=-1)
-    of_lower = b.subtract(ct, of_upper)
-    below = b.matrix_band_part(b.matmul(adjoint_of(b, lower), of_lower), num_lower=-1, num_upper=0)
+    upper_cotangent = b.matrix_band_part(ct, num_lower=0, num_upper=-1)
+    lower_cotangent = b.subtract(ct, upper_cotangent)
+    below = b.matrix_band_part(b.matmul(adjoint_of(b, lower), lower_cotangent), num_lower=-1, num_upper=0)
     below = b.subtract(below, b.diag(b.diag_part(below, offset=0), offset=0))
-    above = b.matrix_band_part(b.matmul(of_upper, adjoint_of(b, upper)), num_lower=0, num_upper=-1)
+    above = b.matrix_band_part(b.matmul(upper_cotangent, adjoint_of(b, upper)), num_lower=0, num_upper=-1)
     left = b.triangular_solve(lower, b.add(below, above), lower=True, adjoint=True)
     permuted = adjoint_of(b, b.triangular_solve(upper, adjoint_of(b, left), lower=False, adjoint=False))
     columns = b.cumsum(b.ones_like(order), axis=-1, exclusive=True, reverse=False)
     is_position = b.equal(b.expand_dims(order, axis=-1), b.expand_dims(columns, axis=-2))
-    is_at = b.cast(is_position, dtype=dtype_of(x))
-    return (b.matmul(adjoint_of(b, is_at), permuted),)
+    permutation = b.cast(is_position, dtype=dtype_of(x))
+    return (b.matmul(adjoint_of(b, permutation), permuted),)
 
 
 def _eig_type(x: TensorType, *, dtype: DType | None = None) -> tuple[TensorType, TensorType]:
@@ -74,18 +74,18 @@ def _eig(x: Any, *, dtype: DType | None = None) -> Any:
 
 def _eig_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
     """V⁻ᴴ·(the eigenvalues' cotangents + (Vᴴ·V' - Vᴴ·V·Re diag(Vᴴ·V')) / conj(gaps))·Vᴴ."""
-    (x,), (values, vectors), (of_values, of_vectors) = inputs, results, cotangents
+    (x,), (values, vectors), (values_cotangent, vectors_cotangent) = inputs, results, cotangents
     adjoint = adjoint_of(b, vectors)
-    middle = b.diag(b.zeros_like(values) if of_values is None else of_values, offset=0)
-    if of_vectors is not None:
-        rotated = b.matmul(adjoint, of_vectors)
-        lengths_along = b.real(b.diag_part(rotated, offset=0))
-        lengths = b.multiply(
-            b.matmul(adjoint, vectors), b.expand_dims(b.complex(lengths_along, b.zeros_like(lengths_along)), axis=-2)
+    middle = b.diag(b.zeros_like(values) if values_cotangent is None else values_cotangent, offset=0)
+    if vectors_cotangent is not None:
+        rotated = b.matmul(adjoint, vectors_cotangent)
+        real_diagonal = b.real(b.diag_part(rotated, offset=0))
+        scaled_products = b.multiply(
+            b.matmul(adjoint, vectors), b.expand_dims(b.complex(real_diagonal, b.zeros_like(real_diagonal)), axis=-2)
         )
         gaps = b.subtract(b.expand_dims(values, axis=-2), b.expand_dims(values, axis=-1))
         gaps = b.conjugate(b.set_diag(gaps, b.ones_like(values), offset=0))
-        off_diagonal = b.divide(b.subtract(rotated, lengths), gaps)
+        off_diagonal = b.divide(b.subtract(rotated, scaled_products), gaps)
         middle = b.add(middle, b.set_diag(off_diagonal, b.zeros_like(values), offset=0))
     solution = b.solve(adjoint, b.matmul(middle, adjoint), adjoint=False)
     if not dtype_of(x).is_complex:

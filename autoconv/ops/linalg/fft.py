@@ -31,7 +31,8 @@ def _complex_type(x: TensorType, *, axes: tuple[int, ...] = (-1,), norm: str = "
     return x
 
 
-def _real_dtype(x: TensorType, table: dict[str, DType], op: str) -> DType:
+def _other_dtype(x: TensorType, table: dict[str, DType], op: str) -> DType:
+    """Return the dtype of the result from a table by the operand's; raises TypeError for one that is not in it."""
     if x.dtype.name not in table:
         raise TypeError(f"{op} takes tensors of {' or '.join(table)}, found {x.dtype.name}")
     if x.shape is not None and not x.shape:
@@ -40,7 +41,7 @@ def _real_dtype(x: TensorType, table: dict[str, DType], op: str) -> DType:
 
 
 def _rfft_type(x: TensorType, *, norm: str = "backward") -> TensorType:
-    dtype = _real_dtype(x, _COMPLEX_OF, "rfft")
+    dtype = _other_dtype(x, _COMPLEX_OF, "rfft")
     if x.shape is None:
         return TensorType(dtype, None)
     size = x.shape[-1]
@@ -48,7 +49,7 @@ def _rfft_type(x: TensorType, *, norm: str = "backward") -> TensorType:
 
 
 def _irfft_type(x: TensorType, *, length: int | None = None, norm: str = "backward") -> TensorType:
-    dtype = _real_dtype(x, _REAL_OF, "irfft")
+    dtype = _other_dtype(x, _REAL_OF, "irfft")
     if x.shape is None:
         return TensorType(dtype, None)
     size = x.shape[-1]
@@ -57,7 +58,7 @@ def _irfft_type(x: TensorType, *, length: int | None = None, norm: str = "backwa
     return TensorType(dtype, (*x.shape[:-1], length))
 
 
-def _transform(function: Any) -> Any:
+def _complex_kernel(function: Any) -> Any:
     def run(x: Any, *, axes: tuple[int, ...] = (-1,), norm: str = "backward") -> Any:
         _check_not_empty(x, axes)
         return function(x, axes=axes, norm=norm).astype(np.asarray(x).dtype, copy=False)
@@ -69,10 +70,10 @@ def _check_not_empty(x: Any, axes: tuple[int, ...] = (-1,)) -> None:
     if any(np.shape(x)[a] == 0 for a in axes):
         raise InvalidArgumentError(
             f"a Fourier transform needs at least one element, found the shape {list(np.shape(x))}"
-        ).with_plain_error(_no_points(0))
+        ).with_plain_error(_no_points_error(0))
 
 
-def _no_points(count: int) -> ValueError:
+def _no_points_error(count: int) -> ValueError:
     return ValueError(f"Invalid number of FFT data points ({count}) specified.")
 
 
@@ -80,8 +81,8 @@ def _effects(types: Sequence[Type], attributes: Mapping[str, Any]) -> Effects:
     """Return RAISE for an array that may be empty, or whose inverse transform may be."""
     (x,) = types
     shape = x.shape if isinstance(x, TensorType) else None
-    shortest = 2 if "length" in attributes and attributes["length"] is None else 1
-    is_long_enough = shape is not None and all(isinstance(size, int) and size >= shortest for size in shape)
+    min_size = 2 if "length" in attributes and attributes["length"] is None else 1
+    is_long_enough = shape is not None and all(isinstance(size, int) and size >= min_size for size in shape)
     return Effects.PURE if is_long_enough else Effects.RAISE
 
 
@@ -95,11 +96,11 @@ def _irfft(x: Any, *, length: int | None = None, norm: str = "backward") -> Any:
     count = length if length is not None else 2 * (np.shape(x)[-1] - 1)
     if count < 1:
         error = InvalidArgumentError(f"irfft: the length of the result has to be 1 or more, found {count}")
-        raise error.with_plain_error(_no_points(count))
+        raise error.with_plain_error(_no_points_error(count))
     return np.fft.irfft(x, count, norm=norm).astype(_REAL_OF[np.asarray(x).dtype.name].numpy, copy=False)  # type: ignore[arg-type]
 
 
-def _adjoint(name: str) -> Any:
+def _gradient_by(name: str) -> Any:
     def gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
         norm = _OPPOSITE_NORM[attributes.get("norm", "backward")]
         return (getattr(b, name)(cotangents[0], axes=attributes.get("axes", (-1,)), norm=norm),)
@@ -112,9 +113,9 @@ _FIRST_ELEMENTS = (Rest(), Slice(None, "input", None))  # x[..., :count]
 
 def _rfft_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
     (x,), (ct,) = inputs, cotangents
-    empty = b.zeros_like(x, dtype=dtype_of(ct))
+    zeros = b.zeros_like(x, dtype=dtype_of(ct))
     count = b.dimension(ct, axis=-1, dtype=int64)
-    spectrum = b.add_at_item(empty, ct, count, spec=_FIRST_ELEMENTS)
+    spectrum = b.add_at_item(zeros, ct, count, spec=_FIRST_ELEMENTS)
     norm = _OPPOSITE_NORM[attributes.get("norm", "backward")]
     return (b.real(b.ifft(spectrum, axes=(-1,), norm=norm)),)
 
@@ -141,13 +142,13 @@ def _irfft_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attr
 
 
 fft = define(
-    name="fft", graphdef="FFT", result=_complex_type, kernel=_transform(np.fft.fftn),
-    gradient=_adjoint("ifft"), effects=_effects,
+    name="fft", graphdef="FFT", result=_complex_type, kernel=_complex_kernel(np.fft.fftn),
+    gradient=_gradient_by("ifft"), effects=_effects,
     samples=(sample(_Z), sample(_Z, axes=(0, 1), norm="ortho")),
 )  # fmt: skip
 ifft = define(
-    name="ifft", graphdef="IFFT", result=_complex_type, kernel=_transform(np.fft.ifftn),
-    gradient=_adjoint("fft"), effects=_effects,
+    name="ifft", graphdef="IFFT", result=_complex_type, kernel=_complex_kernel(np.fft.ifftn),
+    gradient=_gradient_by("fft"), effects=_effects,
     samples=(sample(_Z), sample(_Z, axes=(0,), norm="forward")),
 )  # fmt: skip
 rfft = define(

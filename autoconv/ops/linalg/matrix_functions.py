@@ -6,6 +6,7 @@ scaling of logarithms by roots (Higham, Functions of Matrices, 2008, 6.29 and 11
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -27,9 +28,12 @@ _WELL_CONDITIONED = 1e6  # greatest condition number of eigenvectors that are us
 _MAX_ITERATIONS, _QUADRATURE_NODES = 60, 16  # iterations for a root, roots of a logarithm; nodes of its quadrature
 
 
-def _square_type(x: TensorType) -> TensorType:
-    check_matrices("sqrtm", x)
-    return x
+def _square_type(op: str) -> Callable[[TensorType], TensorType]:
+    def rule(x: TensorType) -> TensorType:
+        check_matrices(op, x)
+        return x
+
+    return rule
 
 
 # ---- roots
@@ -38,13 +42,13 @@ def _square_type(x: TensorType) -> TensorType:
 def _map_matrices(function: Any, x: Any) -> Any:
     """Apply a function of one complex matrix to a batch; real results are nan where they are complex."""
     array = np.asarray(x)
-    flat = array.reshape(-1, *array.shape[-2:]).astype(np.complex128)
-    roots = np.stack([function(matrix) for matrix in flat]) if len(flat) else flat
+    matrices = array.reshape(-1, *array.shape[-2:]).astype(np.complex128)
+    results = np.stack([function(matrix) for matrix in matrices]) if len(matrices) else matrices
     if array.dtype.kind != "c":
-        limit = 1e-6 * np.maximum(np.abs(roots).max(initial=0.0, axis=(-2, -1), keepdims=True), 1e-300)
-        real = np.abs(roots.imag).max(initial=0.0, axis=(-2, -1), keepdims=True) <= limit
-        roots = np.where(real, roots.real, np.nan)
-    return roots.reshape(array.shape).astype(array.dtype)
+        limit = 1e-6 * np.maximum(np.abs(results).max(initial=0.0, axis=(-2, -1), keepdims=True), 1e-300)
+        is_real = np.abs(results.imag).max(initial=0.0, axis=(-2, -1), keepdims=True) <= limit
+        results = np.where(is_real, results.real, np.nan)
+    return results.reshape(array.shape).astype(array.dtype)
 
 
 def _apply_by_eigenvectors(matrix: Any, function: Any) -> Any:
@@ -66,10 +70,10 @@ def _square_root(matrix: Any) -> Any:
 
 
 def _iterate_square_root(matrix: Any) -> Any:
-    root, inverse = matrix, np.eye(len(matrix), dtype=matrix.dtype)
+    root, inverse_root = matrix, np.eye(len(matrix), dtype=matrix.dtype)
     for _ in range(_MAX_ITERATIONS):
-        next_root = 0.5 * (root + np.linalg.inv(inverse))
-        inverse = 0.5 * (inverse + np.linalg.inv(root))
+        next_root = 0.5 * (root + np.linalg.inv(inverse_root))
+        inverse_root = 0.5 * (inverse_root + np.linalg.inv(root))
         change = np.abs(next_root - root).max()
         root = next_root
         if not change > 1e-15 * np.abs(root).max():
@@ -121,7 +125,7 @@ def _tridiagonal_type(
 
 
 def _tridiagonal_solve(lower: Any, diagonal: Any, upper: Any, rhs: Any, *, pivoting: bool = True) -> Any:
-    """Gaussian elimination of a batch; with `pivoting`, a row and the next one are exchanged as LAPACK's gtsv does."""
+    """Solve a batch by Gaussian elimination; with `pivoting`, rows are exchanged as LAPACK's gtsv does."""
     result = np.array(rhs)
     size = result.shape[-2]
     if size == 0:
@@ -131,19 +135,18 @@ def _tridiagonal_solve(lower: Any, diagonal: Any, upper: Any, rhs: Any, *, pivot
     )
     second = np.zeros_like(high)  # the diagonal above the upper one, which exchanges fill
     for i in range(size - 1):
+        after = high[..., i + 1] if i + 2 < size else np.zeros_like(high[..., i])
         if pivoting:
-            swap = np.abs(low[..., i]) > np.abs(main[..., i])
+            is_swapped = np.abs(low[..., i]) > np.abs(main[..., i])
             pivot_row = main[..., i].copy(), high[..., i].copy(), np.zeros_like(high[..., i]), result[..., i, :].copy()
-            after = high[..., i + 1] if i + 2 < size else np.zeros_like(high[..., i])
             next_row = low[..., i].copy(), main[..., i + 1].copy(), after.copy(), result[..., i + 1, :].copy()
             main[..., i], high[..., i], second[..., i] = (
-                np.where(swap, b, a) for a, b in zip(pivot_row[:3], next_row[:3], strict=True)
+                np.where(is_swapped, b, a) for a, b in zip(pivot_row[:3], next_row[:3], strict=True)
             )
-            below = [np.where(swap, a, b) for a, b in zip(pivot_row[:3], next_row[:3], strict=True)]
-            result[..., i, :] = np.where(swap[..., None], next_row[3], pivot_row[3])
-            next_rhs = np.where(swap[..., None], pivot_row[3], next_row[3])
+            below = [np.where(is_swapped, a, b) for a, b in zip(pivot_row[:3], next_row[:3], strict=True)]
+            result[..., i, :] = np.where(is_swapped[..., None], next_row[3], pivot_row[3])
+            next_rhs = np.where(is_swapped[..., None], pivot_row[3], next_row[3])
         else:
-            after = high[..., i + 1] if i + 2 < size else np.zeros_like(high[..., i])
             below, next_rhs = [low[..., i], main[..., i + 1], after], result[..., i + 1, :]
         if not np.all(main[..., i]):
             raise np.linalg.LinAlgError
@@ -181,27 +184,26 @@ def _tridiagonal_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any
     lower, diagonal, upper, _ = inputs
     (x,), (ct,) = results, cotangents
     diagonals = (conjugate(b, part) for part in (upper, diagonal, lower))
-    of_rhs = b.tridiagonal_solve(*diagonals, ct, pivoting=attributes.get("pivoting", True))
+    rhs_cotangent = b.tridiagonal_solve(*diagonals, ct, pivoting=attributes.get("pivoting", True))
 
     def summed_product(left: Any, right: Any, like: Any) -> Any:
         product = b.negative(b.reduce_sum(b.multiply(left, conjugate(b, right)), axis=(-1,), keepdims=False))
         return unbroadcast(b, product, like)
 
-    first, last = (b.get_item(of_rhs, spec=spec) for spec in (_BUT_FIRST, _BUT_LAST))
-    of_lower = summed_product(first, b.get_item(x, spec=_BUT_LAST), lower)
-    of_upper = summed_product(last, b.get_item(x, spec=_BUT_FIRST), upper)
-    return of_lower, summed_product(of_rhs, x, diagonal), of_upper, of_rhs
+    first, last = (b.get_item(rhs_cotangent, spec=spec) for spec in (_BUT_FIRST, _BUT_LAST))
+    lower_cotangent = summed_product(first, b.get_item(x, spec=_BUT_LAST), lower)
+    upper_cotangent = summed_product(last, b.get_item(x, spec=_BUT_FIRST), upper)
+    return lower_cotangent, summed_product(rhs_cotangent, x, diagonal), upper_cotangent, rhs_cotangent
 
 
 sqrtm = define(
-    name="sqrtm", graphdef="MatrixSquareRoot", result=_square_type,
-    kernel=matrix_kernel(
-        "sqrtm", lambda x: _map_matrices(_square_root, x)
-    ), gradient=_sqrtm_gradient, effects=Effects.RAISE,
+    name="sqrtm", graphdef="MatrixSquareRoot", result=_square_type("sqrtm"),
+    kernel=matrix_kernel("sqrtm", lambda x: _map_matrices(_square_root, x)),
+    gradient=_sqrtm_gradient, effects=Effects.RAISE,
     samples=(sample(_S), sample(np.stack([_S, _S @ _S]))),
 )  # fmt: skip
 logm = define(
-    name="logm", graphdef="MatrixLogarithm", result=_square_type,
+    name="logm", graphdef="MatrixLogarithm", result=_square_type("logm"),
     kernel=matrix_kernel("logm", lambda x: _map_matrices(_logarithm, x)),
     gradient=no_gradient("as in TensorFlow"), effects=Effects.RAISE, samples=(sample(_Z), sample(np.stack([_Z, _Z.T]))),
 )  # fmt: skip

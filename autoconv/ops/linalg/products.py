@@ -1,4 +1,4 @@
-"""Products of matrices and tensors, diagonals and bands.
+"""Products of matrices and tensors.
 
 Matrices are the last two dimensions; the others are a batch.
 """
@@ -79,19 +79,25 @@ def _matmul(x: Any, y: Any, *, transpose_a: bool = False, transpose_b: bool = Fa
 
 def _matmul_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
     (ct,), (x, y) = cotangents, inputs
-    flip_x, flip_y = attributes.get("transpose_a", False), attributes.get("transpose_b", False)
-    x_, y_ = conjugate(b, x), conjugate(b, y)
-    if not flip_x and not flip_y and _is_batch_times_matrix(x, y):
+    transposes_x, transposes_y = attributes.get("transpose_a", False), attributes.get("transpose_b", False)
+    conjugate_x, conjugate_y = conjugate(b, x), conjugate(b, y)
+    if not transposes_x and not transposes_y and _is_batch_times_matrix(x, y):
         inner, columns = shape_of(y) or ()
-        flat = b.reshape(x_, shape=(-1, inner)), b.reshape(ct, shape=(-1, columns))
-        return b.matmul(ct, y_, transpose_b=True), b.matmul(*flat, transpose_a=True)
+        flat_operands = b.reshape(conjugate_x, shape=(-1, inner)), b.reshape(ct, shape=(-1, columns))
+        return b.matmul(ct, conjugate_y, transpose_b=True), b.matmul(*flat_operands, transpose_a=True)
 
-    def product(left: Any, right: Any, flip_left: bool, flip_right: bool) -> Any:
-        return b.matmul(left, right, transpose_a=flip_left, transpose_b=flip_right)
+    def product(left: Any, right: Any, transposes_left: bool, transposes_right: bool) -> Any:
+        return b.matmul(left, right, transpose_a=transposes_left, transpose_b=transposes_right)
 
-    of_x = product(y_, ct, flip_y, True) if flip_x else product(ct, y_, False, not flip_y)
-    of_y = product(ct, x_, True, flip_x) if flip_y else product(x_, ct, not flip_x, False)
-    return unbroadcast(b, of_x, x), unbroadcast(b, of_y, y)
+    if transposes_x:
+        x_cotangent = product(conjugate_y, ct, transposes_y, True)
+    else:
+        x_cotangent = product(ct, conjugate_y, False, not transposes_y)
+    if transposes_y:
+        y_cotangent = product(ct, conjugate_x, True, transposes_x)
+    else:
+        y_cotangent = product(conjugate_x, ct, not transposes_x, False)
+    return unbroadcast(b, x_cotangent, x), unbroadcast(b, y_cotangent, y)
 
 
 def _is_batch_times_matrix(x: Any, y: Any) -> bool:
@@ -126,14 +132,14 @@ def _tensordot_type(
     for operand, chosen in zip((x, y), axes, strict=True):
         if operand.shape is not None and not all(-len(operand.shape) <= axis < len(operand.shape) for axis in chosen):
             raise ValueError(f"tensordot: the axes {chosen} are not those of the shape [{shape_text(operand.shape)}]")
-    of_x, of_y = normalised_axes(axes[0], len(x.shape)), normalised_axes(axes[1], len(y.shape))
-    if not shapes_compatible(tuple(x.shape[a] for a in of_x), tuple(y.shape[a] for a in of_y)):
+    x_axes, y_axes = normalised_axes(axes[0], len(x.shape)), normalised_axes(axes[1], len(y.shape))
+    if not shapes_compatible(tuple(x.shape[a] for a in x_axes), tuple(y.shape[a] for a in y_axes)):
         raise ValueError(
             f"tensordot: the axes {axes} of shapes [{shape_text(x.shape)}] and [{shape_text(y.shape)}] differ"
         )
-    left = tuple(d for a, d in enumerate(x.shape) if a not in of_x)
+    left = tuple(d for a, d in enumerate(x.shape) if a not in x_axes)
     return TensorType(
-        x.dtype, left + tuple(d for a, d in enumerate(y.shape) if a not in of_y), x.weak and y.weak
+        x.dtype, left + tuple(d for a, d in enumerate(y.shape) if a not in y_axes), x.weak and y.weak
     )
 
 
@@ -156,15 +162,15 @@ def tensordot_equation(x: Shape, y: Shape, axes: tuple[tuple[int, ...], tuple[in
     """Return the einsum equation of a tensordot of these shapes; raises ValueError where a rank is unknown."""
     if x is None or y is None:
         raise ValueError("the gradient of tensordot needs tensors of known rank; use set_shape")
-    of_x, of_y = normalised_axes(axes[0], len(x)), normalised_axes(axes[1], len(y))
+    x_axes, y_axes = normalised_axes(axes[0], len(x)), normalised_axes(axes[1], len(y))
     left = [_LETTERS[i] for i in range(len(x))]
     right = [_LETTERS[len(x) + i] for i in range(len(y))]
-    for i, j in zip(of_x, of_y, strict=True):
+    for i, j in zip(x_axes, y_axes, strict=True):
         right[j] = left[i]
-    free = [c for a, c in enumerate(left) if a not in of_x] + [
-        c for a, c in enumerate(right) if a not in of_y
+    free_labels = [c for a, c in enumerate(left) if a not in x_axes] + [
+        c for a, c in enumerate(right) if a not in y_axes
     ]
-    return f"{''.join(left)},{''.join(right)}->{''.join(free)}"
+    return f"{''.join(left)},{''.join(right)}->{''.join(free_labels)}"
 
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -223,18 +229,18 @@ def _einsum_type(*inputs: TensorType, equation: str) -> TensorType:
         if "..." in labels:
             ellipses.append(x.shape[before : before + ellipsis_rank])
         for label, size in zip(letters, x.shape[:before] + x.shape[before + ellipsis_rank :], strict=True):
-            sizes[label] = _same_size(label, sizes.get(label), size, equation)
+            sizes[label] = _unify_sizes(label, sizes.get(label), size, equation)
     weak = all(x.weak for x in inputs)
-    named = tuple(sizes.get(c) for c in result.replace("...", ""))
-    shape: Shape = named
+    labelled_sizes = tuple(sizes.get(c) for c in result.replace("...", ""))
+    shape: Shape = labelled_sizes
     if "..." in result:
         common = broadcast_shapes(*ellipses)
         before = result.index("...")
-        shape = None if common is None else (*named[:before], *common, *named[before:])
+        shape = None if common is None else (*labelled_sizes[:before], *common, *labelled_sizes[before:])
     return TensorType(inputs[0].dtype, shape, weak)
 
 
-def _same_size(label: str, first: Dimension, second: Dimension, equation: str) -> Dimension:
+def _unify_sizes(label: str, first: Dimension, second: Dimension, equation: str) -> Dimension:
     if isinstance(first, int) and isinstance(second, int) and first != second:
         raise ValueError(
             f"einsum: the label {label!r} of {equation!r} stands for dimensions of {first} and {second}"
@@ -286,23 +292,23 @@ def _einsum_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, att
 def _einsum_cotangent(b: Builder, i: int, inputs: Any, operands: list[str], result: str, ct: Any) -> Any:
     """Return the cotangent of one operand: the einsum of the result's cotangent with all other operands."""
     factors = [(ct, result), *((conjugate(b, inputs[j]), operands[j]) for j in range(len(inputs)) if j != i)]
-    labels_of_operand = renamed = operands[i]
-    batch = "..." if "..." in labels_of_operand else ""
+    operand_labels = distinct_labels = operands[i]
+    batch = "..." if "..." in operand_labels else ""
     unused_letters = iter(c for c in _LETTERS if c not in "".join(operands))
-    for label in sorted(set(labels_of_operand.replace("...", ""))):
-        while renamed.count(label) > 1:
+    for label in sorted(set(operand_labels.replace("...", ""))):
+        while distinct_labels.count(label) > 1:
             # A repeated label of the operand reads a diagonal: the cotangent is zero elsewhere.
             twin = next(unused_letters)
-            renamed = twin.join(renamed.rsplit(label, 1))
-            counts = b.einsum(b.ones_like(inputs[i]), equation=f"{labels_of_operand}->{batch}{label}")
+            distinct_labels = twin.join(distinct_labels.rsplit(label, 1))
+            counts = b.einsum(b.ones_like(inputs[i]), equation=f"{operand_labels}->{batch}{label}")
             factors.append((b.diag(b.divide(counts, counts), offset=0), batch + label + twin))
     covered = "".join(labels for _, labels in factors)
-    if set(renamed) - set(covered):
+    if set(distinct_labels) - set(covered):
         # These labels are summed over in this operand alone: every element gets the same cotangent.
-        factors.append((b.ones_like(inputs[i]), labels_of_operand))
+        factors.append((b.ones_like(inputs[i]), operand_labels))
     if "..." in covered and not batch:
-        renamed = "..." + renamed  # batch dimensions of other operands, over which the caller sums
-    return b.einsum(*(x for x, _ in factors), equation=f"{','.join(t for _, t in factors)}->{renamed}")
+        distinct_labels = "..." + distinct_labels  # batch dimensions of other operands, over which the caller sums
+    return b.einsum(*(x for x, _ in factors), equation=f"{','.join(t for _, t in factors)}->{distinct_labels}")
 
 
 tensordot = define(
@@ -330,7 +336,5 @@ einsum = define(
     may_alias=True,
 )  # fmt: skip
 
-
-# ---- diagonals and bands
 
 

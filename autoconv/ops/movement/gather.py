@@ -97,13 +97,13 @@ def _ungather(x: Any, indices: Any, like: Any, *, axis: int = 0, batch_dims: int
     resolved_axis = axis % result.ndim
     indices = np.asarray(indices)
     check_indices(indices, result.shape[resolved_axis])
-    moved_params, index = _batch_index(result, indices, resolved_axis, batch_dims)
+    moved_result, index = _batch_index(result, indices, resolved_axis, batch_dims)
     rows = np.moveaxis(
         x,
         tuple(range(batch_dims, resolved_axis)),
         tuple(range(indices.ndim, indices.ndim + resolved_axis - batch_dims)),
     )
-    np.add.at(moved_params, index, rows)
+    np.add.at(moved_result, index, rows)
     return result
 
 
@@ -151,14 +151,14 @@ def _coordinate_count(op: str, indices: TensorType) -> int | None:
 
 
 def _gather_nd_type(params: TensorType, indices: TensorType, *, batch_dims: int = 0) -> TensorType:
-    depth = _coordinate_count("gather_nd", indices)
-    if params.shape is None or depth is None:
+    coordinate_count = _coordinate_count("gather_nd", indices)
+    if params.shape is None or coordinate_count is None:
         return params.with_shape(None)
-    if depth + batch_dims > len(params.shape):
+    if coordinate_count + batch_dims > len(params.shape):
         raise ValueError(
-            f"index innermost dimension length must be <= params rank; saw: {depth} vs. {params.rank}"
+            f"index innermost dimension length must be <= params rank; saw: {coordinate_count} vs. {params.rank}"
         )
-    return params.with_shape((*(indices.shape or ())[:-1], *params.shape[batch_dims + depth :]))
+    return params.with_shape((*(indices.shape or ())[:-1], *params.shape[batch_dims + coordinate_count :]))
 
 
 def _coordinates(indices: Any, shape: tuple[int, ...], batch_dims: int = 0) -> tuple[Any, ...]:
@@ -203,12 +203,12 @@ def _scatter_type(
 
 
 def _check_updates(op: str, shape: Shape, indices: TensorType, updates: TensorType) -> None:
-    depth = _coordinate_count(op, indices)
-    if shape is None or depth is None or indices.shape is None:
+    coordinate_count = _coordinate_count(op, indices)
+    if shape is None or coordinate_count is None or indices.shape is None:
         return
-    if depth > len(shape):
-        raise ValueError(f"{op}: the indices have {depth} coordinates, the tensor {len(shape)} dimensions")
-    expected = (*indices.shape[:-1], *shape[depth:])
+    if coordinate_count > len(shape):
+        raise ValueError(f"{op}: the indices have {coordinate_count} coordinates, the tensor {len(shape)} dimensions")
+    expected = (*indices.shape[:-1], *shape[coordinate_count:])
     if not shapes_compatible(updates.shape, expected):
         raise ValueError(
             f"{op}: the shape of the updates has to be [{shape_text(expected)}], found "

@@ -120,8 +120,8 @@ def _unpad(x: Any, amounts: Any = None, *, paddings: Any, mode: str = "CONSTANT"
 
 
 def _pad_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    attributes_ = {"paddings": attributes["paddings"], "mode": attributes.get("mode", "CONSTANT")}
-    return (b.unpad(cotangents[0], *inputs[1:], **attributes_), *(None for _ in inputs[1:]))
+    unpad_attributes = {"paddings": attributes["paddings"], "mode": attributes.get("mode", "CONSTANT")}
+    return (b.unpad(cotangents[0], *inputs[1:], **unpad_attributes), *(None for _ in inputs[1:]))
 
 
 def _unpad_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:

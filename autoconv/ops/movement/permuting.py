@@ -37,8 +37,8 @@ def _transpose(x: Any, *, perm: tuple[int, ...] | None = None) -> Any:
 def _transpose_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
     perm = attributes.get("perm")
     if perm is not None:
-        forward = normalised_axes(perm, len(perm))
-        perm = tuple(forward.index(i) for i in range(len(forward)))
+        axes = normalised_axes(perm, len(perm))
+        perm = tuple(axes.index(i) for i in range(len(axes)))
     return (b.transpose(cotangents[0], perm=perm),)
 
 

@@ -23,11 +23,11 @@ def _check_expands(x: TensorType, shape: Shape) -> None:
     if x.shape is None or shape is None:
         return
     padded = (1,) * (len(shape) - len(x.shape)) + x.shape
-    fits = len(x.shape) <= len(shape) and all(
+    can_expand = len(x.shape) <= len(shape) and all(
         size in (1, target_size) or not isinstance(size, int) or not isinstance(target_size, int)
         for size, target_size in zip(padded, shape, strict=True)
     )
-    if not fits:
+    if not can_expand:
         raise ValueError(
             f"Incompatible shapes: [{shape_text(x.shape)}] vs. [{shape_text(shape)}] in broadcast_to"
         )
@@ -82,13 +82,13 @@ broadcast_to_shape_of = define(
 def _tile_type(
     x: TensorType, vector: TensorType | None = None, *, multiples: tuple[int | None, ...] | None
 ) -> TensorType:
-    times = static_shape("tile", multiples, vector)
-    if x.shape is None or times is None:
-        rank = x.rank if times is None else len(times)
+    counts = static_shape("tile", multiples, vector)
+    if x.shape is None or counts is None:
+        rank = x.rank if counts is None else len(counts)
         return x.with_shape(None if rank is None else (None,) * rank)
-    if len(times) != len(x.shape):
-        raise ValueError(f"tile: there are {len(times)} multiples for {len(x.shape)} dimensions")
-    return x.with_shape(tuple(_scaled_size(d, m) for d, m in zip(x.shape, times, strict=True)))
+    if len(counts) != len(x.shape):
+        raise ValueError(f"tile: there are {len(counts)} multiples for {len(x.shape)} dimensions")
+    return x.with_shape(tuple(_scaled_size(d, m) for d, m in zip(x.shape, counts, strict=True)))
 
 
 def _scaled_size(size: Dimension, count: Dimension) -> Dimension:
@@ -98,10 +98,10 @@ def _scaled_size(size: Dimension, count: Dimension) -> Dimension:
 
 
 def _tile(x: Any, vector: Any = None, *, multiples: Any) -> Any:
-    times = multiples if vector is None else check_shape("tile", vector)
-    if len(times) != np.ndim(x):
-        raise InvalidArgumentError(f"tile: there are {len(times)} multiples for {np.ndim(x)} dimensions")
-    return np.tile(x, times)
+    counts = multiples if vector is None else check_shape("tile", vector)
+    if len(counts) != np.ndim(x):
+        raise InvalidArgumentError(f"tile: there are {len(counts)} multiples for {np.ndim(x)} dimensions")
+    return np.tile(x, counts)
 
 
 def _tile_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
@@ -162,8 +162,9 @@ def _repeat_type(
 def _repeat(x: Any, counts: Any = None, *, repeats: int | None = None, axis: int) -> Any:
     amount: Any = repeats if counts is None else counts
     if np.min(amount, initial=0) < 0:
-        one = np.size(amount) == 1  # which NumPy multiplies the size by
-        error = ValueError("negative dimensions are not allowed" if one else "repeats may not contain negative values.")
+        is_scalar = np.size(amount) == 1  # NumPy multiplies the size by it
+        text = "negative dimensions are not allowed" if is_scalar else "repeats may not contain negative values."
+        error = ValueError(text)
         raise InvalidArgumentError("repeat: the number of repeats must not be negative").with_plain_error(error)
     try:
         return np.repeat(x, amount, axis)

@@ -80,8 +80,8 @@ def _one_hot_type(
             raise TypeError(f"one_hot: {name} is {value.dtype.name}, the result {dtype.name}")
     if indices.shape is None:
         return TensorType(dtype, None)
-    at = normalised_axis(axis, len(indices.shape) + 1)
-    return TensorType(dtype, (*indices.shape[:at], depth, *indices.shape[at:]))
+    new_axis = normalised_axis(axis, len(indices.shape) + 1)
+    return TensorType(dtype, (*indices.shape[:new_axis], depth, *indices.shape[new_axis:]))
 
 
 def _one_hot(
@@ -91,9 +91,9 @@ def _one_hot(
     count = int(depth_tensor) if depth_tensor is not None else depth
     if count is None or count < 0:
         raise InvalidArgumentError(f"depth must be non-negative, got: {count}")
-    at = axis % (np.ndim(indices) + 1)
-    columns = np.arange(count).reshape([-1 if i == at else 1 for i in range(np.ndim(indices) + 1)])
-    return np.where(np.expand_dims(indices, at) == columns, on_value, off_value).astype(dtype.numpy)
+    new_axis = axis % (np.ndim(indices) + 1)
+    columns = np.arange(count).reshape([-1 if i == new_axis else 1 for i in range(np.ndim(indices) + 1)])
+    return np.where(np.expand_dims(indices, new_axis) == columns, on_value, off_value).astype(dtype.numpy)
 
 
 def _one_hot_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
@@ -134,24 +134,24 @@ def _segment_sum_type(
         raise TypeError(f"segment_sum: the segment ids have to be integers, found {segments.dtype.name}")
     if data.shape is None or segments.shape is None:
         return data.with_shape(None)
-    lead = len(segments.shape)
-    if not shapes_compatible(data.shape[:lead], segments.shape):
+    segment_rank = len(segments.shape)
+    if not shapes_compatible(data.shape[:segment_rank], segments.shape):
         raise ValueError(f"segment_sum: the segment ids {segments} do not fit the data {data}")
     first: Dimension = num_segments
-    return data.with_shape((first, *data.shape[lead:]))
+    return data.with_shape((first, *data.shape[segment_rank:]))
 
 
 def _segment_sum(data: Any, segments: Any, count: Any = None, *, num_segments: int | None = None) -> Any:
-    total = int(count) if count is not None else num_segments
-    if total is None:
-        total = int(np.max(segments, initial=-1)) + 1
+    segment_count = int(count) if count is not None else num_segments
+    if segment_count is None:
+        segment_count = int(np.max(segments, initial=-1)) + 1
     data, segments = np.asarray(data), np.asarray(segments)
-    check_indices(segments, total, "segment_ids")
+    check_indices(segments, segment_count, "segment_ids")
     if data.shape[: segments.ndim] != segments.shape:
         raise InvalidArgumentError(
             f"data.shape = {list(data.shape)} does not start with segment_ids.shape = {list(segments.shape)}"
         )
-    result = np.zeros((total, *data.shape[segments.ndim :]), data.dtype)
+    result = np.zeros((segment_count, *data.shape[segments.ndim :]), data.dtype)
     np.add.at(result, segments, data)
     return result
 

@@ -108,24 +108,24 @@ def _reshape_type(
 
 def _infer_sizes(old_shape: Shape, new_shape: tuple[Dimension, ...]) -> tuple[Dimension, ...]:
     """Return the new shape with -1 resolved as far as known; raises ValueError for incompatible sizes."""
-    count = element_count(tuple(d for d in new_shape if d != -1)) or 0
-    total = element_count(old_shape)
-    if total is None:
-        return tuple(_remaining_dimension(old_shape, count) if d == -1 else d for d in new_shape)
+    new_count = element_count(tuple(d for d in new_shape if d != -1)) or 0
+    old_count = element_count(old_shape)
+    if old_count is None:
+        return tuple(_remaining_dimension(old_shape, new_count) if d == -1 else d for d in new_shape)
     if -1 not in new_shape:
-        if count != total:
+        if new_count != old_count:
             raise ValueError(
-                f"reshape: cannot reshape a tensor with {total} elements to shape [{shape_text(new_shape)}] "
-                f"({count} elements)"
+                f"reshape: cannot reshape a tensor with {old_count} elements to shape [{shape_text(new_shape)}] "
+                f"({new_count} elements)"
             )
         return new_shape
-    if count == 0:
+    if new_count == 0:
         raise ValueError(f"reshape cannot infer the missing dimension of {list(new_shape)} for an empty tensor")
-    if total % count:
+    if old_count % new_count:
         raise ValueError(
-            f"reshape: dimension size must be evenly divisible by {count} but is {total} for {list(new_shape)}"
+            f"reshape: dimension size must be evenly divisible by {new_count} but is {old_count} for {list(new_shape)}"
         )
-    return tuple(total // count if d == -1 else d for d in new_shape)
+    return tuple(old_count // new_count if d == -1 else d for d in new_shape)
 
 
 def _remaining_dimension(old_shape: Shape, count: int) -> Dimension:
@@ -169,8 +169,8 @@ reshape_like = define(
 def _expand_dims_type(x: TensorType, *, axis: int) -> TensorType:
     if x.shape is None:
         return x
-    at = normalised_axis(axis, len(x.shape) + 1)
-    return x.with_shape((*x.shape[:at], 1, *x.shape[at:]))
+    new_axis = normalised_axis(axis, len(x.shape) + 1)
+    return x.with_shape((*x.shape[:new_axis], 1, *x.shape[new_axis:]))
 
 
 def _expand_dims_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:

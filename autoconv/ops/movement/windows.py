@@ -21,9 +21,9 @@ def _windows_type(x: TensorType, *, axes: tuple[int, ...], lengths: tuple[int, .
         return x
     shape: list[Dimension] = list(x.shape)
     for axis, length in zip(axes, lengths, strict=True):
-        at = normalised_axis(axis, len(shape))
-        shape[at] = plus(shape[at], 1 - length)
-        if isinstance(shape[at], int) and (length < 0 or shape[at] < 1):  # type: ignore[operator]
+        position = normalised_axis(axis, len(shape))
+        shape[position] = plus(shape[position], 1 - length)
+        if isinstance(shape[position], int) and (length < 0 or shape[position] < 1):  # type: ignore[operator]
             raise ValueError(f"sliding_windows: no window of {length} elements fits into {x}")
     return x.with_shape((*shape, *lengths))
 

@@ -25,7 +25,7 @@ from autoconv.ops.random.threefry import Threefry
 from autoconv.ops.record import define, no_gradient, sample
 from autoconv.ops.traits import SizeOperand
 
-_BITS = 2**64
+_MODULUS = 2**64  # of keys and counters
 TRUNCATION = 2.0  # standard deviations
 PRECISION = {"float64": 52, "float32": 23, "float16": 10, "bfloat16": 7}  # random bits of a uniform number
 MIN_UNIFORM = 1e-7  # lower bound of uniform numbers before their logarithm is taken
@@ -106,12 +106,12 @@ class GlobalGenerator:
         state = self.stream(kind, op_seed)
         with self._lock:
             key, low, high = map(int, state)
-            state[1] = (low + (count * RESERVED_BLOCKS if blocks is None else blocks)) % _BITS
+            state[1] = (low + (count * RESERVED_BLOCKS if blocks is None else blocks)) % _MODULUS
         return Philox(key, low, high)
 
 
 def _state(key: int, high: int) -> np.ndarray:
-    return np.array([key % _BITS, 0, high % _BITS], np.uint64)
+    return np.array([key % _MODULUS, 0, high % _MODULUS], np.uint64)
 
 
 GLOBAL = GlobalGenerator()

@@ -1,6 +1,6 @@
 """Random numbers with parameters per element: gamma, Poisson and binomial.
 
-As in `random`, the conversion of bits is implemented here, so that a seed gives TensorFlow's numbers everywhere.
+As in `bits`, the conversion of bits is implemented here, so that a seed gives TensorFlow's numbers everywhere.
 Each number of a result has blocks of words of its own, from which rejected candidates are drawn again.
 """
 
@@ -31,12 +31,12 @@ from autoconv.ops.record import define, no_gradient, sample
 from autoconv.ops.traits import SizeOperand
 
 _NO_GRADIENT = no_gradient("random numbers are not differentiated through")
-DIRECT = 10.0  # largest mean of Poisson numbers drawn by Knuth's products
-BLOCKS_OF_STEPS = 42  # between the words of binomial numbers by geometric steps, as in TensorFlow
+MAX_DIRECT_MEAN = 10.0  # means below are drawn by products of uniform numbers (Poisson) or by steps (binomial)
+BLOCKS_FOR_STEPS = 42  # blocks reserved for a binomial number by geometric steps, as in TensorFlow
 
 
 def gamma(bits: Bits, shape: tuple[int, ...], alpha: Any) -> np.ndarray:
-    """Marsaglia and Tsang (2000), float64; an alpha below 1 is raised by 1 first."""
+    """Draw gamma numbers, float64, as Marsaglia and Tsang (2000); an alpha below 1 is raised by 1 first."""
     alphas, outputs = _outputs(bits, shape, alpha)
     if not np.all(alphas > 0):
         raise InvalidArgumentError(f"gamma takes a positive alpha, found {np.min(alphas)}")
@@ -68,12 +68,12 @@ def gamma(bits: Bits, shape: tuple[int, ...], alpha: Any) -> np.ndarray:
 
 
 def poisson(bits: Bits, shape: tuple[int, ...], mean: Any) -> np.ndarray:
-    """Knuth's products for small means; Hörmann's PTRS (1993) for others. float64 counts."""
+    """Draw Poisson counts, float64: by Knuth's products for small means, by Hörmann's PTRS (1993) for others."""
     means, outputs = _outputs(bits, shape, mean)
     if not np.all(means >= 0):
         raise InvalidArgumentError(f"poisson takes a mean of at least 0, found {np.min(means)}")
     numbers = np.full(means.size, np.inf)
-    active = np.flatnonzero(means < DIRECT)
+    active = np.flatnonzero(means < MAX_DIRECT_MEAN)
     limit, product, count = np.exp(-means), np.ones(means.size), np.zeros(means.size)
     while active.size:
         product[active] *= outputs.uniform(active)
@@ -95,12 +95,12 @@ def poisson(bits: Bits, shape: tuple[int, ...], mean: Any) -> np.ndarray:
         log_target = -means[positions] + k * np.log(means[positions]) - _log_factorial(np.maximum(k, 0.0))
         return k, is_surely_accepted | (~is_outside & (log_proposal <= log_target))
 
-    _draw_until_accepted(numbers, np.flatnonzero((means >= DIRECT) & np.isfinite(means)), attempt)
+    _draw_until_accepted(numbers, np.flatnonzero((means >= MAX_DIRECT_MEAN) & np.isfinite(means)), attempt)
     return outputs.arrange(numbers)
 
 
 def binomial(bits: Bits, shape: tuple[int, ...], counts: Any, probabilities: Any) -> np.ndarray:
-    """Geometric steps for small means; Hörmann's BTRS (1993) for others. float64 counts."""
+    """Draw binomial counts, float64: by geometric steps for small means, by Hörmann's BTRS (1993) for others."""
     parameters = np.broadcast_arrays(np.asarray(counts, np.float64), np.asarray(probabilities, np.float64))
     trial_counts, outputs = _outputs(bits, shape, parameters[0])
     success_probabilities = outputs.of_parameter(parameters[1])
@@ -109,8 +109,8 @@ def binomial(bits: Bits, shape: tuple[int, ...], counts: Any, probabilities: Any
     is_mirrored = success_probabilities > 0.5
     p = np.where(is_mirrored, 1.0 - success_probabilities, success_probabilities)
     numbers = np.zeros(trial_counts.size)
-    has_small_mean = trial_counts * p < DIRECT
-    outputs.space_blocks(np.where(has_small_mean, BLOCKS_OF_STEPS, RESERVED_BLOCKS))
+    has_small_mean = trial_counts * p < MAX_DIRECT_MEAN
+    outputs.space_blocks(np.where(has_small_mean, BLOCKS_FOR_STEPS, RESERVED_BLOCKS))
     active, steps = np.flatnonzero(has_small_mean), np.zeros(trial_counts.size)
     while active.size:
         steps[active] += np.ceil(np.log(outputs.uniform(active)) / np.log1p(-p[active]))

@@ -1,4 +1,4 @@
-"""Permutations of integers by a block cipher, position by position: Simon, with TensorFlow's constants."""
+"""Permutations of integers by the block cipher Simon, position by position, with TensorFlow's constants."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from autoconv.graph.types import TensorType
 from autoconv.ops.record import define, no_gradient, sample
 from autoconv.ops.rules import broadcast_shapes
 
-_LEAST_BITS = 16  # of a block
-_CONSTANT = 0xFFFFFFFC
+_MIN_BLOCK_BITS = 16
+_KEY_CONSTANT = 0xFFFFFFFC
 _SEQUENCE = 0x7369F885192C0EF5  # z of the key schedule, lowest bit first
 
 
@@ -33,15 +33,16 @@ def _shuffle(index: Any, seed: Any, max_index: Any, *, rounds: int = 4) -> Any:
     if np.any(np.asarray(index) > np.asarray(max_index)) or np.any(np.asarray(index) < 0):
         raise InvalidArgumentError("The index must be at least 0 and at most `max_index`.")
     shape = np.broadcast_shapes(np.shape(index), np.shape(max_index), keys.shape[:-1])
-    columns = [np.broadcast_to(value, shape).ravel().tolist() for value in (index, max_index)]
+    indices_and_ends = [np.broadcast_to(value, shape).ravel().tolist() for value in (index, max_index)]
     words = [np.broadcast_to(keys[..., i], shape).ravel().tolist() for i in range(3)]
-    positions = [_position(i, key, end, rounds) for i, end, key in zip(*columns, zip(*words, strict=True), strict=True)]
+    rows = zip(*indices_and_ends, zip(*words, strict=True), strict=True)
+    positions = [_position(i, key, end, rounds) for i, end, key in rows]
     return np.array(positions, np.asarray(index).dtype).reshape(shape)
 
 
 def _position(index: int, key: tuple[int, ...], max_index: int, rounds: int) -> int:
     """Return the image of `index` in the permutation of 0 … `max_index`: encrypt until the block is in this range."""
-    bits = max((max_index - 1).bit_length() if max_index > 1 else 0, _LEAST_BITS)
+    bits = max((max_index - 1).bit_length() if max_index > 1 else 0, _MIN_BLOCK_BITS)
     width = (bits + bits % 2) // 2
     schedule = _schedule(key, width, rounds)
     while True:
@@ -51,13 +52,14 @@ def _position(index: int, key: tuple[int, ...], max_index: int, rounds: int) -> 
 
 
 def _schedule(key: tuple[int, ...], width: int, rounds: int) -> list[int]:
+    """Return the key of each round; `width` are the bits of half a block."""
     mask = (1 << width) - 1
     result = [word & 0xFFFFFFFF & mask for word in key]
     for i in range(3, rounds):
         last = result[-1]
         bit = _SEQUENCE >> (i - 3) & 1
         result.append(
-            (_CONSTANT ^ bit ^ result[i - 3] ^ _rotate_right(last, 3, width) ^ _rotate_right(last, 4, width)) & mask
+            (_KEY_CONSTANT ^ bit ^ result[i - 3] ^ _rotate_right(last, 3, width) ^ _rotate_right(last, 4, width)) & mask
         )
     return result
 

@@ -18,7 +18,7 @@ from autoconv.ops.record import define, no_gradient, sample
 from autoconv.ops.rules import same_type
 from autoconv.ops.traits import SizeOperand
 
-_NO_DERIVATIVES = "places have no derivatives"
+_NO_GRADIENT_REASON = "positions have no derivatives"
 
 
 def blocks_of_swaps(count: int) -> int:
@@ -34,7 +34,7 @@ def _permutation(bits: Bits, count: int) -> Any:
     return np.array(order, np.int64)
 
 
-def _from_stream(count: int, stream: str, seed: Any) -> Any:
+def _draw_permutation(count: int, stream: str, seed: Any) -> Any:
     return _permutation(GLOBAL.next(stream, 0, seed, blocks_of_swaps(count)), count)
 
 
@@ -44,7 +44,7 @@ def stream_of_rows(dtype: DType) -> str:
 
 
 def _shuffle(x: Any, *, seed: Any = None) -> Any:
-    return x[_from_stream(len(x), f"shuffle {np.asarray(x).dtype.name}", seed)] if np.ndim(x) else x
+    return x[_draw_permutation(len(x), f"shuffle {np.asarray(x).dtype.name}", seed)] if np.ndim(x) else x
 
 
 def _stateless_shuffle(seed: Any, x: Any, *, alg: str = "philox") -> Any:
@@ -61,7 +61,7 @@ def _row_count(shape: Any, vector: Any) -> int:
 
 
 def _random_permutation(vector: Any = None, *, shape: Any, stream: str, seed: Any = None) -> Any:
-    return _from_stream(_row_count(shape, vector), stream, seed)
+    return _draw_permutation(_row_count(shape, vector), stream, seed)
 
 
 def _stateless_permutation(seed: Any, vector: Any = None, *, shape: Any, alg: str = "philox") -> Any:
@@ -79,11 +79,11 @@ stateless_shuffle = define(
 )  # fmt: skip
 random_permutation = define(
     name="random_permutation", graphdef="RandomPermutation", result=_permutation_type, kernel=_random_permutation,
-    gradient=no_gradient(_NO_DERIVATIVES), effects=Effects.RANDOM, sizes=SizeOperand("shape", 0),
+    gradient=no_gradient(_NO_GRADIENT_REASON), effects=Effects.RANDOM, sizes=SizeOperand("shape", 0),
     samples=(sample(shape=(9,), stream="shuffle int64", seed=1),),
 )  # fmt: skip
 stateless_permutation = define(
     name="stateless_permutation", graphdef="StatelessPermutation", result=with_seed_operand(_permutation_type),
-    kernel=_stateless_permutation, gradient=no_gradient(_NO_DERIVATIVES), sizes=SizeOperand("shape", 1),
+    kernel=_stateless_permutation, gradient=no_gradient(_NO_GRADIENT_REASON), sizes=SizeOperand("shape", 1),
     samples=(sample(_SEED, shape=(9,)), sample(_SEED, np.array([5]), shape=(None,))),
 )  # fmt: skip

@@ -13,22 +13,22 @@ MULTIPLIERS = (0xD2511F53, 0xCD9E8D57)
 WEYL = (0x9E3779B9, 0xBB67AE85)
 ROUNDS = 10
 SEED_KEY = 0x02461E293EC8F720  # the key under which seeds are mixed, as in TensorFlow
-_WORD, _LONG = 2**32, 2**64
+_WORD_RANGE, _KEY_RANGE = 2**32, 2**64
 _CHUNK_SIZE = 1 << 12  # blocks that are computed together, so that they stay in the processor's cache
 
 
 def philox4x32(key: int, low: Any, high: int) -> np.ndarray:
-    """Return the blocks of four words, uint32 [n, 4], for counters: their lower halves uint64 [n], the upper half."""
-    mask = np.uint64(_WORD - 1)
-    words: list[Any] = [low & mask, low >> np.uint64(32), np.uint64(high % _WORD), np.uint64(high // _WORD)]
-    keys = [key % _WORD, key // _WORD]
+    """Return blocks of four words, uint32 [n, 4], for counters with the lower halves `low`, uint64 [n], and `high`."""
+    mask = np.uint64(_WORD_RANGE - 1)
+    words: list[Any] = [low & mask, low >> np.uint64(32), np.uint64(high % _WORD_RANGE), np.uint64(high // _WORD_RANGE)]
+    keys = [key % _WORD_RANGE, key // _WORD_RANGE]
     for _ in range(ROUNDS):
         products = [words[0] * np.uint64(MULTIPLIERS[0]), words[2] * np.uint64(MULTIPLIERS[1])]
         words = [
             (products[1] >> np.uint64(32)) ^ words[1] ^ np.uint64(keys[0]), products[1] & mask,
             (products[0] >> np.uint64(32)) ^ words[3] ^ np.uint64(keys[1]), products[0] & mask,
         ]  # fmt: skip
-        keys = [(part + step) % _WORD for part, step in zip(keys, WEYL, strict=True)]
+        keys = [(part + step) % _WORD_RANGE for part, step in zip(keys, WEYL, strict=True)]
     return np.stack(words, axis=-1).astype(np.uint32)
 
 
@@ -36,14 +36,14 @@ class Philox:
     """The words for a key of 64 bits, from a counter of 128 bits on, which is given by its halves."""
 
     def __init__(self, key: int, low: int, high: int) -> None:
-        self.key, self.low, self.high = key % _LONG, low % _LONG, high % _LONG
+        self.key, self.low, self.high = key % _KEY_RANGE, low % _KEY_RANGE, high % _KEY_RANGE
         self._position = 0
 
     @classmethod
     def of_seed(cls, first: int, second: int) -> Philox:
         """Return the words of a seed of two integers, whose 128 bits are mixed into a key and a counter."""
-        mixed = philox4x32(SEED_KEY, np.array([first % _LONG], np.uint64), second % _LONG)[0].tolist()
-        return cls(mixed[0] + mixed[1] * _WORD, 0, mixed[2] + mixed[3] * _WORD)
+        mixed = philox4x32(SEED_KEY, np.array([first % _KEY_RANGE], np.uint64), second % _KEY_RANGE)[0].tolist()
+        return cls(mixed[0] + mixed[1] * _WORD_RANGE, 0, mixed[2] + mixed[3] * _WORD_RANGE)
 
     def blocks(self, numbers: np.ndarray) -> np.ndarray:
         """Return the blocks of these numbers, uint64 [n], counted from the first: uint32 [n, 4]."""
@@ -55,12 +55,12 @@ class Philox:
                 result[part] = philox4x32(self.key, low, self.high)
                 wrapped = low < np.uint64(self.low)
                 if wrapped.any():
-                    result[part][wrapped] = philox4x32(self.key, low[wrapped], (self.high + 1) % _LONG)
+                    result[part][wrapped] = philox4x32(self.key, low[wrapped], (self.high + 1) % _KEY_RANGE)
         return result
 
     def words(self, count: int) -> np.ndarray:
         """Return the next `count` words, from the next block on."""
-        size = -(-count // 4)
-        numbers = np.arange(self._position, self._position + size, dtype=np.uint64)
-        self._position += size
+        block_count = -(-count // 4)
+        numbers = np.arange(self._position, self._position + block_count, dtype=np.uint64)
+        self._position += block_count
         return self.blocks(numbers).reshape(-1)[:count]

@@ -12,7 +12,7 @@ import numpy as np
 _ROTATIONS = (13, 15, 26, 6, 17, 29, 16, 24)  # bits, by round
 _ROUNDS = 20
 _PARITY = 0x1BD11BDA
-_WORD = 2**32  # the values of a word
+_WORD_RANGE = 2**32  # number of values of a word
 
 
 def threefry2x32(key: tuple[int, int], counters: np.ndarray) -> np.ndarray:
@@ -46,17 +46,17 @@ class Threefry:
     def blocks(self, numbers: np.ndarray) -> np.ndarray:
         """Return two blocks for each of these numbers, counted from the first: uint32 [n, 4]."""
         counters: Any = (numbers[:, None] * np.uint64(2) + np.arange(2, dtype=np.uint64)).reshape(-1)
-        halves = np.stack([counters & np.uint64(_WORD - 1), counters >> np.uint64(32)], axis=1)
+        halves = np.stack([counters & np.uint64(_WORD_RANGE - 1), counters >> np.uint64(32)], axis=1)
         return threefry2x32(self._key, halves).reshape(-1, 4)
 
     def words(self, count: int) -> np.ndarray:
         """Return the next `count` words, from the next pair of blocks on."""
-        size = -(-count // 4)
-        numbers = np.arange(self._position, self._position + size, dtype=np.uint64)
-        self._position += size
+        block_count = -(-count // 4)
+        numbers = np.arange(self._position, self._position + block_count, dtype=np.uint64)
+        self._position += block_count
         return self.blocks(numbers).reshape(-1)[:count]
 
 
 def _words(number: int) -> tuple[int, int]:
     """Return the lower and the upper half of 64 bits."""
-    return number % _WORD, number // _WORD % _WORD
+    return number % _WORD_RANGE, number // _WORD_RANGE % _WORD_RANGE

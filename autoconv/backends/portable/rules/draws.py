@@ -16,7 +16,7 @@ from autoconv.graph.dtypes import DType, float32, float64, int64, uint64
 from autoconv.graph.graph import Node
 from autoconv.ops.elements.special import lgamma
 from autoconv.ops.random.bits import RESERVED_BLOCKS, TRUNCATION
-from autoconv.ops.random.distributions import BLOCKS_OF_STEPS, DIRECT, TAILS
+from autoconv.ops.random.distributions import BLOCKS_FOR_STEPS, MAX_DIRECT_MEAN, TAILS
 
 
 @lowers("stateless_truncated_normal")
@@ -177,7 +177,7 @@ def poisson(w: Control, node: Node, seed: Term, mean: Term, *sizes: Term) -> Ter
         return None
     result, draws, (means,) = prepared
     w.fail(~(means >= 0.0))
-    limit, has_small_mean = w.libm("exp", -means), means < DIRECT
+    limit, has_small_mean = w.libm("exp", -means), means < MAX_DIRECT_MEAN
     zero, one = (w.fill_like(means, number, float64) for number in (0.0, 1.0))
 
     def step(active: Term, state: list[Term]) -> tuple[Term, list[Term]]:
@@ -215,11 +215,11 @@ def binomial(w: Control, node: Node, seed: Term, counts: Term, chances: Term, *s
     counts, chances = w.broadcast(w.cast(counts, float64), w.cast(chances, float64))
 
     def is_small(parameters: list[Term]) -> Term:
-        return parameters[0] * w.binary("minimum", parameters[1], 1.0 - parameters[1]) < DIRECT
+        return parameters[0] * w.binary("minimum", parameters[1], 1.0 - parameters[1]) < MAX_DIRECT_MEAN
 
     def block_distance(parameters: list[Term]) -> Term:
         reserved = w.fill_like(parameters[0], RESERVED_BLOCKS, uint64)
-        return w.select(is_small(parameters), BLOCKS_OF_STEPS, reserved)
+        return w.select(is_small(parameters), BLOCKS_FOR_STEPS, reserved)
 
     prepared = _prepare(w, node, seed, (counts, chances), block_distance)
     if prepared is None:
