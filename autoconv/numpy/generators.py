@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import random
 from typing import Any
 
 import numpy as np
@@ -10,14 +11,14 @@ import numpy as np
 from autoconv.errors import StagingError
 from autoconv.numpy.creation import creates
 from autoconv.numpy.kernels import encode_argument
-from autoconv.numpy.operands import NotStaged, holds_tensors, integer, is_weak, refusal, refuse, tensor
+from autoconv.numpy.operands import NotStaged, computes, holds_tensors, integer, is_weak, refusal, refuse, tensor
 from autoconv.numpy.writes import note_change
 from autoconv.ops.numpy.generators import type_of_draw
 from autoconv.ops.values.generator_types import GENERATOR_TYPES
 from autoconv.runtime.annotations import ShapeLike, TensorLike
 from autoconv.runtime.arrays.symbolic_arrays import wrap_new_arrays
-from autoconv.runtime.objects.symbolic_generators import DRAW_HOOK, SymbolicGenerator, drawing_methods
-from autoconv.runtime.recording.numpy_protocol import numpy_refusal
+from autoconv.runtime.objects.symbolic_generators import DRAW_HOOK, SEQUENCE_METHODS, SymbolicGenerator, drawing_methods
+from autoconv.runtime.recording.numpy_protocol import CREATING, numpy_refusal
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors.dispatch import graph_value, wrap_results
@@ -37,7 +38,8 @@ def _draw(generator: SymbolicGenerator, method: str, args: tuple[Any, ...], kwar
     region = current_region()
     if region is None:
         raise StagingError("a random generator of a graph is used after it was recorded", current_place())
-    region.trace.arrays |= region.contract.numpy_arrays
+    is_of_numpy = generator.__class__ is not random.Random
+    region.trace.arrays |= region.contract.numpy_arrays and is_of_numpy
     size_position = _SIZE_POSITIONS.get(method, 2)
     args = tuple(_specialise_size(x) if i == size_position or method in _BY_SIZES else x for i, x in enumerate(args))
     kwargs = {key: _specialise_size(x) if key == "size" else x for key, x in kwargs.items()}
@@ -113,16 +115,18 @@ def _make_generator(kind: type, seed: TensorLike | None) -> Any:
 
 
 def _register_global_functions() -> None:
-    """Register functions such as `numpy.random.rand`, which draw from NumPy's global generator."""
-    for name in drawing_methods(np.random.RandomState):
-        creates(f"random.{name}")(functools.partial(_draw_from_global_generator, name))
+    """Register functions such as `numpy.random.rand` and `random.random`, which draw from global generators."""
+    for module, kind in ((np.random, np.random.RandomState), (random, random.Random)):
+        for name in drawing_methods(kind) - SEQUENCE_METHODS[kind]:
+            computes(getattr(module, name))(functools.partial(_draw_from_global_generator, module, kind, name))
+            CREATING.add(getattr(module, name))
 
 
-def _draw_from_global_generator(method: str, *args: Any, **kwargs: Any) -> Any:
+def _draw_from_global_generator(module: Any, kind: type, method: str, *args: Any, **kwargs: Any) -> Any:
     region = current_region()
     if region is None:
-        return getattr(np.random, method)(*args, **kwargs)
-    generator = SymbolicGenerator(region.record("generator_global", [], {}).results[0])
+        return getattr(module, method)(*args, **kwargs)
+    generator = SymbolicGenerator(region.record("generator_global", [], {"type": GENERATOR_TYPES[kind]}).results[0])
     return getattr(generator, method)(*args, **kwargs)
 
 

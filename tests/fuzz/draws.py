@@ -1,9 +1,10 @@
-"""Random programs that draw from NumPy's generators, compiled and compared with plain Python, to the last bit.
+"""Random programs that draw from NumPy's and Python's generators, compiled and compared with plain Python, to
+the last bit.
 
     python tests/fuzz/draws.py --programs 1000 [--seed 0]
 
-The generators are arguments, an outer name, an attribute of an outer object, one made from a seed, and NumPy's global
-one; two of them may be one object. Draws of numbers and arrays, by fixed and computed parameters, take place in
+The generators are arguments, an outer name, an attribute of an outer object, one made from a seed, and the global
+ones; two of them may be one object. Draws of numbers and arrays, by fixed and computed parameters, take place in
 branches and loops, and before errors, warnings and ints beyond 64 bits, after which a call runs again. Each program is
 called several times. Results, errors, warnings, changed arrays and the states of all generators are compared.
 """
@@ -36,9 +37,13 @@ _NUMBERS = (
 _ARRAYS = ("random(4)", "normal(size=4)", "normal(x, 0.5)", "uniform(0, 1, 4)", "permutation(4)", "permutation(x)",
            "standard_normal(4)", "exponential(2.0, size=4)", "choice(x, 4)", "poisson(3.0, 4)")  # fmt: skip
 _INTEGERS = {"Generator": ("integers(4)", "integers(1, k + 2)", "integers(-3, 1)"),
-             "RandomState": ("randint(4)", "randint(1, k + 2)", "randint(-3, 1)")}  # fmt: skip
+             "RandomState": ("randint(4)", "randint(1, k + 2)", "randint(-3, 1)"),
+             "Random": ("randrange(4)", "randint(1, k + 2)", "randrange(-3, k)", "choice(items)")}  # fmt: skip
+_FLOATS = ("random()", "uniform(v, 2.5)", "uniform(-1, 1)", "gauss(0, 1)", "expovariate(2.0)", "choice([0.5, v])",
+           "triangular(0, 1, 0.5)", "normalvariate(v, 1)")  # fmt: skip
 _GENERATORS = {"first": "Generator", "second": "Generator", "older": "RandomState", "OUTER": "Generator",
-               "HOLDER.generator": "Generator", "made": "Generator", "np.random": "RandomState"}  # fmt: skip
+               "HOLDER.generator": "Generator", "made": "Generator", "np.random": "RandomState", "python": "Random",
+               "random": "Random", "RANDOM": "Random"}  # fmt: skip
 
 
 class Program:
@@ -49,16 +54,18 @@ class Program:
         self.generators = self.random.sample(list(_GENERATORS), self.random.randint(1, 3))
 
     def text(self) -> str:
-        body = ["v = 0.5", "k = 1", "big = 1", "made = np.random.default_rng(n)", *self.block(0)]
-        body.append(self.random.choice(["return v, k, x", "return v, k, big", "return v", "return [x, k], x.sum()"]))
+        results = ["return v, k, x", "return v, k, big, items", "return v", "return [x, k], x.sum()"]
+        body = ["items, v, k, big = [3, 1, 4, 1], 0.5, 1, 1", "made = np.random.default_rng(n)", *self.block(0)]
+        body.append(self.random.choice(results))
         lines = "\n".join("    " + line for line in body)
-        return f"def program(first, second, older, x, n):\n{lines}\n"
+        return f"def program(first, second, older, python, x, n):\n{lines}\n"
 
     def block(self, depth: int) -> list[str]:
         return [line for _ in range(self.random.randint(1, 4)) for line in self.statement(depth)]
 
     def statement(self, depth: int) -> list[str]:
         generator = self.random.choice(self.generators)
+        is_python = _GENERATORS[generator] == "Random"
         choice = self.random.random()
         if depth < 2 and choice < 0.15:
             return [f"if {self.random.choice(['v > 0.2', 'k % 2 == 0', 'n > 3'])}:", *indent(self.block(depth + 1))]
@@ -66,15 +73,18 @@ class Program:
             count = self.random.choice(["n", "70", "3", "n * 20"])
             return [f"for i in range({count}):", *indent(self.block(depth + 1))]
         if choice < 0.6:
-            return [f"v = v * 0.5 + {generator}.{self.random.choice(_NUMBERS)}"]
+            return [f"v = v * 0.5 + {generator}.{self.random.choice(_FLOATS if is_python else _NUMBERS)}"]
         if choice < 0.72:
             return [f"k = k % 50 + int({generator}.{self.random.choice(_INTEGERS[_GENERATORS[generator]])}) + 3"]
         if choice < 0.84:
+            if is_python:
+                return [f"{generator}.shuffle(items)", "k += items[0]"]
             return [f"x = x * 0.5 + {generator}.{self.random.choice(_ARRAYS)}"]
         return self.random.choice([
-            [f"{generator}.shuffle(x)"], ["x[k % 4] = v"], ["x[k % 5] += 1.0"], ["v = v + np.log(x[0])"],
+            [f"{generator}.shuffle({'items' if is_python else 'x'})"], ["x[k % 4] = v"], ["x[k % 5] += 1.0"],
+            ["v = v + np.log(x[0])"],
             ["big = big * 5 + 1"], ["print(k)"], ["v = 1.0 / v"],
-            [f"v += {generator}.random() if v > 0 else {generator}.standard_normal()"],
+            [f"v += {generator}.random() if v > 0 else {generator}.uniform(-1, v)"],
         ])  # fmt: skip
 
 
@@ -85,18 +95,21 @@ def indent(lines: list[str]) -> list[str]:
 def make_world(call: int, shares: bool) -> tuple[dict[str, Any], list[Any]]:
     """Return the outer names and the arguments of a call; `first` and `second` are one generator if `shares`."""
     np.random.seed(call)
+    random.seed(call)
     first = np.random.default_rng(call)
     names = {"OUTER": np.random.default_rng(call + 20), "HOLDER": types.SimpleNamespace()}
     names["HOLDER"].generator = np.random.default_rng(call + 30)
     second = first if shares else np.random.Generator(np.random.MT19937(call + 10))
-    return names, [first, second, np.random.RandomState(call), np.linspace(-0.5, 2.0, 4), call % 5]
+    names["RANDOM"] = random.Random(call + 40)
+    older, python = np.random.RandomState(call), random.Random(call + 50)
+    return names, [first, second, older, python, np.linspace(-0.5, 2.0, 4), call % 5]
 
 
 def outcome(function: Any, call: int) -> Any:
     """Call the function with new generators, in place of those of its outer names; return all that it did."""
     names, arguments = make_world(call, shares=call == 4)
     target = getattr(function, "__wrapped__", function).__globals__
-    target["OUTER"] = names["OUTER"]
+    target |= {"OUTER": names["OUTER"], "RANDOM": names["RANDOM"]}
     target["HOLDER"].generator = names["HOLDER"].generator
     with warnings.catch_warnings(record=True) as caught, contextlib.redirect_stdout(io.StringIO()) as output:
         warnings.simplefilter("always")
@@ -104,16 +117,20 @@ def outcome(function: Any, call: int) -> Any:
             result = repr(function(*arguments))
         except Exception as error:
             result = f"{type(error).__name__}: {error}"
-    first, second, older, x, _ = arguments
+    first, second, older, python, x, _ = arguments
     states = [repr(g.bit_generator.state) for g in (first, second, names["OUTER"], names["HOLDER"].generator)]
     states += [repr(g.get_state(legacy=False)) for g in (older, np.random.mtrand._rand)]  # type: ignore[attr-defined]
+    states += [repr(g.getstate()) for g in (python, names["RANDOM"], random)]
     return result, output.getvalue(), repr(x), sorted({str(warning.message) for warning in caught}), states
 
 
 def check(source: str, number: int) -> tuple[str, str]:
     """Compare a program; return "graph", "plain Python", "several traces" or "WRONG", and details."""
-    plain = load_program(source, f"<draws {number}>", np=np, HOLDER=types.SimpleNamespace())
-    compiled = ac.compile(load_program(source, f"<draws {number} compiled>", np=np, HOLDER=types.SimpleNamespace()))
+    plain, copy = (
+        load_program(source, f"<draws {number}{kind}>", np=np, random=random, HOLDER=types.SimpleNamespace())
+        for kind in ("", " compiled")
+    )
+    compiled = ac.compile(copy)
     for call in (1, 2, 3, 4, 8, 2):
         expected, found = outcome(plain, call), outcome(compiled, call)
         if expected != found:

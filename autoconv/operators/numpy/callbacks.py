@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
 from autoconv.errors import StagingError
+from autoconv.operators.values.random_choices import random_source
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
 from autoconv.runtime.support.kind_preserving import kind_preserving
 from autoconv.runtime.support.spans import current_place
@@ -21,9 +22,12 @@ from autoconv.runtime.tensors.conversion import as_tensor
 
 
 def convert_callback_function(function: Any, convert: Callable[[Any], Any]) -> Callable[..., Any] | None:
-    """Return the converted form of a NumPy function that calls back; None for another function."""
+    """Return the converted form of a NumPy function that calls back, or of a method on sequences; None for others."""
     if type(function) is np.vectorize:
         return functools.partial(convert(call_vectorized), function)
+    source = random_source(function)
+    if source is not None:
+        return functools.partial(convert(source[0]), source[1])
     return convert(SOURCES[function]) if isinstance(function, Hashable) and function in SOURCES else None
 
 

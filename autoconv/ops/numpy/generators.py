@@ -18,7 +18,7 @@ from autoconv.graph.effects import Effects
 from autoconv.graph.types import TensorType, Type
 from autoconv.ops.numpy.calls import Argument, example, resolve
 from autoconv.ops.record import define, no_gradient
-from autoconv.ops.values.generator_types import GENERATOR, RANDOM_STATE, global_generator
+from autoconv.ops.values.generator_types import GENERATOR, global_generator
 
 _EFFECTS = Effects.READ | Effects.WRITE | Effects.RAISE
 
@@ -110,8 +110,8 @@ define(
     gradient=no_gradient("a generator of random numbers"), effects=_EFFECTS,
 )  # fmt: skip
 define(
-    name="generator_global", graphdef="GeneratorGlobal", result=lambda: RANDOM_STATE,
-    kernel=lambda: (global_generator(),), gradient=no_gradient("a generator of random numbers"),
+    name="generator_global", graphdef="GeneratorGlobal", result=lambda type: type,
+    kernel=lambda type: (global_generator(type),), gradient=no_gradient("a generator of random numbers"),
 )  # fmt: skip
 define(
     name="generator_draw", graphdef="GeneratorDraw", result=_draw_type, kernel=_draw,

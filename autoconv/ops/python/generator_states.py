@@ -1,8 +1,9 @@
-"""The states of NumPy's random generators: saved before a run that may be undone."""
+"""The states of random generators: saved before a run that may be undone."""
 
 from __future__ import annotations
 
 import functools
+import random
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -19,12 +20,12 @@ def state_saver(graph: Graph) -> Callable[[Iterable[Any]], SavedStates] | None:
     """Return a function that saves the states of generators before a run of the graph; None if there are none.
 
     It takes the arguments of the run, and returns pairs of a generator and a function that restores its state. The
-    generators are those among the arguments, and NumPy's global one if the graph draws from it.
+    generators are those among the arguments, and the global ones that the graph draws from.
     """
     if makes_all_generators(graph):
         return None
-    uses_global = any(node.op.name == "generator_global" for node in graph.walk())
-    constants = [global_generator()] if uses_global else []
+    types = {node.results[0].type for node in graph.walk() if node.op.name == "generator_global"}
+    constants = list(map(global_generator, types))
 
     def save(arguments: Iterable[Any]) -> SavedStates:
         generators = [*constants, *(argument for argument in arguments if type(argument) in GENERATOR_TYPES)]
@@ -34,6 +35,8 @@ def state_saver(graph: Graph) -> Callable[[Iterable[Any]], SavedStates] | None:
 
 
 def _save_state(generator: Any) -> Callable[[], None]:
+    if type(generator) is random.Random:
+        return functools.partial(generator.setstate, generator.getstate())
     if type(generator) is np.random.RandomState:
         return functools.partial(generator.set_state, generator.get_state(legacy=False))
     bits = generator.bit_generator

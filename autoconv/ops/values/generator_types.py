@@ -1,6 +1,9 @@
-"""The types in the graph of NumPy's random generators."""
+"""The types in the graph of random generators: NumPy's, and Python's own."""
 
 from __future__ import annotations
+
+import random
+from typing import Any
 
 import numpy as np
 
@@ -8,17 +11,21 @@ from autoconv.graph.types import ObjectType, Type
 
 GENERATOR = ObjectType("numpy.random.Generator")
 RANDOM_STATE = ObjectType("numpy.random.RandomState")
-GENERATOR_TYPES: dict[type, ObjectType] = {np.random.Generator: GENERATOR, np.random.RandomState: RANDOM_STATE}
+PYTHON_RANDOM = ObjectType("random.Random")
+GENERATOR_TYPES: dict[type, ObjectType] = {
+    np.random.Generator: GENERATOR, np.random.RandomState: RANDOM_STATE, random.Random: PYTHON_RANDOM,
+}  # fmt: skip
 
 
-def global_generator() -> np.random.RandomState:
-    """Return the generator behind the functions of `numpy.random`."""
-    return np.random.mtrand._rand  # type: ignore[attr-defined, no-any-return]
+def global_generator(type_: Type) -> np.random.RandomState | random.Random:
+    """Return the generator behind the functions of `numpy.random`, or of Python's `random`, by its type."""
+    modules: Any = random, np.random.mtrand
+    return modules[0]._inst if type_ == PYTHON_RANDOM else modules[1]._rand  # type: ignore[no-any-return]
 
 
 def generator_class(type_: Type) -> type | None:
-    """Return NumPy's class of the generators that a type in the graph stands for; None for other types."""
+    """Return the class of the generators that a type in the graph stands for; None for other types."""
     return next((kind for kind, generator_type in GENERATOR_TYPES.items() if generator_type == type_), None)
 
 
-__all__ = ["GENERATOR", "GENERATOR_TYPES", "RANDOM_STATE", "generator_class", "global_generator"]
+__all__ = ["GENERATOR", "GENERATOR_TYPES", "PYTHON_RANDOM", "RANDOM_STATE", "generator_class", "global_generator"]

@@ -1,7 +1,8 @@
-"""Random generators of NumPy that a graph makes or receives."""
+"""Random generators of NumPy and of Python that a graph makes or receives."""
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable
 from typing import Any
 
@@ -84,7 +85,19 @@ _COMMON_METHODS = frozenset(
 _METHODS: dict[type, frozenset[str]] = {
     np.random.Generator: _COMMON_METHODS | {"integers", "permuted"},
     np.random.RandomState: _COMMON_METHODS | {"rand", "randint", "randn", "random_sample", "seed"},
-}
+    random.Random: frozenset(
+        {
+            "betavariate", "choice", "expovariate", "gammavariate", "gauss", "lognormvariate", "normalvariate",
+            "paretovariate", "randint", "random", "randrange", "seed", "shuffle", "triangular", "uniform",
+            "vonmisesvariate", "weibullvariate",
+        }
+    ),
+}  # fmt: skip
+# Methods among them that are converted Python code, which draws by the others.
+SEQUENCE_METHODS: dict[type, frozenset[str]] = {
+    np.random.Generator: frozenset(), np.random.RandomState: frozenset(),
+    random.Random: frozenset({"choice", "shuffle"}),
+}  # fmt: skip
 
 
 def drawing_methods(kind: type) -> frozenset[str]:
@@ -93,7 +106,7 @@ def drawing_methods(kind: type) -> frozenset[str]:
 
 
 def is_generator(value: object) -> bool:
-    """Return whether this is a generator of NumPy itself, not of a subclass."""
+    """Return whether this is a generator of a class that graphs support, not of a subclass."""
     return type(value) in GENERATOR_TYPES
 
 
@@ -101,4 +114,6 @@ def _as_generator(value: Any) -> Any:
     return SymbolicGenerator(value) if isinstance(value, Value) else value
 
 
-__all__ = ["DRAW_HOOK", "SymbolicGenerator", "SymbolicGeneratorMethod", "drawing_methods", "is_generator"]
+__all__ = [
+    "DRAW_HOOK", "SEQUENCE_METHODS", "SymbolicGenerator", "SymbolicGeneratorMethod", "drawing_methods", "is_generator",
+]  # fmt: skip

@@ -182,7 +182,7 @@ class ByShape:
             if self._contract == "compile":
                 conditions += dict.fromkeys(size_limits(graph))
             graph = optimise(graph, contract=self._contract)
-            graph.nonnegative_sizes = tuple(conditions)
+            graph.needs = tuple(conditions)
             sizes = symbolic_code.sizes(graph, conditions)
         except (CannotSpecialise, ValueError):
             return None

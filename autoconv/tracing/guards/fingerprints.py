@@ -144,7 +144,7 @@ class Fingerprints:
         is_of_framework = cls.__module__.partition(".")[0] in FRAMEWORKS  # their state is in variables
         if (is_of_framework and not self.strict) or getattr(cls, "__autoconv_identity__", False):
             return id(value), _live_reference(value)
-        is_opaque = cls.__module__ in ("numpy", "builtins") and cls is not np.vectorize
+        is_opaque = is_generator(value) or (cls.__module__ in ("numpy", "builtins") and cls is not np.vectorize)
         if not has_attributes(value) or is_opaque:
             return self._fingerprint_by_identity(value, name, f"a {cls.__name__}")
         self.outside_kinds.add(cls)

@@ -139,8 +139,10 @@ class ModuleText:
         hints: list[str] = []
         bodies = [f.text(_number_loop_metadata(f.lines, hints), f.name in called) for f in functions]
         names = {name for function in functions for name in (function.name, *function.referenced_names)}
-        constants = [text for name, text in self._constants.items() if name in names]
-        names |= names_in("\n".join(constants))
+        constants: dict[str, str] = {}
+        while more := {name: text for name, text in self._constants.items() if name in names - constants.keys()}:
+            constants |= more  # a function may call another one
+            names |= names_in("\n".join(more.values()))
         lines = [text for name, text in self._declarations.items() if name in names]
         lines += [function.signature.declaration(function.name) for function in others if function.name in names]
         for name, ir_type in self._variables.items():
@@ -148,7 +150,7 @@ class ModuleText:
                 lines.append(f"@{name} = global {ir_type} zeroinitializer")
             elif name in names:
                 lines.append(f"@{name} = external global {ir_type}")
-        text = "\n".join([*lines, *constants, *bodies, METADATA + scope_definitions(self._scope_count)])
+        text = "\n".join([*lines, *constants.values(), *bodies, METADATA + scope_definitions(self._scope_count)])
         text += group_definitions(self._group_count)
         loops = enumerate((HINTS.get(hint, hint) for hint in hints), FIRST_LOOP)
         return text + "\n".join(f"!{i} = distinct !{{!{i}, {nodes}}}" for i, nodes in loops)

@@ -254,4 +254,5 @@ def _write_constant(op: Operation) -> None:
 
 @object_lowering("generator_global")
 def _write_global_generator(op: Operation) -> None:
-    op.region.set(op.node.results[0], Object(op.body.objects.reference(global_generator())(op.out)))
+    (result,) = op.node.results
+    op.region.set(result, Object(op.body.objects.reference(global_generator(result.type))(op.out)))

@@ -1,6 +1,7 @@
 """Lower draws from NumPy's generators to calls of the functions that NumPy itself calls for each number.
 
-A generator contains the interface of its bit generator (`bitgen_t` of NumPy's C API): the address of its state, and
+Draws from Python's own generators call functions written here, on the state in the object. A generator of NumPy's
+contains the interface of its bit generator (`bitgen_t` of NumPy's C API): the address of its state, and
 those of functions on the state. The numbers therefore equal NumPy's, bit for bit.
 """
 
@@ -9,6 +10,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import math
+import random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -26,6 +28,7 @@ from autoconv.graph.graph import Node
 from autoconv.ops.values.generator_types import generator_class
 
 _NEXT_DOUBLE = 24  # offset of the function `next_double` in the interface, in bytes
+_BASE_SIZE = object.__basicsize__  # bytes of an object before its own fields
 _REQUIRED = None  # in place of a default
 _MAX_RATE = 1e15  # of Poisson's distribution; NumPy refuses much larger ones
 
@@ -81,6 +84,13 @@ _BY_CLASS: dict[type, dict[str, Distribution]] = {
         "normal": Distribution("polar_normal", _LOCATION_AND_SCALE, ("scale",)),
     },
 }  # fmt: skip
+_PYTHON = {
+    "random": Distribution("mersenne_float", {}),
+    "uniform": Distribution("mersenne_float", {"a": _REQUIRED, "b": _REQUIRED}),
+    "randint": Distribution("mersenne_below", {"a": _REQUIRED, "b": _REQUIRED}),
+    "randrange": Distribution("mersenne_below", {"start": _REQUIRED, "stop": math.nan}),
+}
+_BY_CLASS[random.Random] = _PYTHON
 _TAKE_SIZES = frozenset({"rand", "randn"})  # methods whose arguments are all sizes
 
 
@@ -91,12 +101,23 @@ def _is_native(node: Node) -> bool:
     distribution = _distribution(node)
     if distribution is None or not (is_scalar(type_) or is_array(type_)) or _offsets(_class(node)) is None:
         return False
-    if distribution is not _UNIFORM and distribution is not _POLAR_NORMAL and not numpy_random.is_available():
+    if distribution.function.startswith("random_") and not numpy_random.is_available():
         return False
     arguments = _arguments(node, distribution)
     if arguments is None or type_.dtype is not (int64 if _draws_integers(distribution) else float64):
         return False
-    return all(_is_number(node, argument) for argument in arguments.values())
+    if not all(_is_number(node, argument) for argument in arguments.values()):
+        return False
+    # The difference of the bounds is one of floats.
+    return node.attributes["method"] != "uniform" or _class(node) is not random.Random or _are_floats(node, arguments)
+
+
+def _are_floats(node: Node, arguments: Mapping[str, Any]) -> bool:
+    """Return whether arguments are floats, or small constants."""
+    operands = [node.inputs[1 + parts[0]] for kind, *parts in arguments.values() if kind in ("input", "number")]
+    constants = [parts[-1] for kind, *parts in arguments.values() if kind in ("value", "scalar")]
+    types: list[Any] = [value.type for value in operands]
+    return all(type_.dtype is float64 for type_ in types) and all(abs(number) < 2**52 for number in constants)
 
 
 def _class(node: Node) -> type:
@@ -108,7 +129,7 @@ def _distribution(node: Node) -> Distribution | None:
 
 
 def _draws_integers(distribution: Distribution) -> bool:
-    return distribution is _INTEGERS or distribution.function == "random_poisson"
+    return distribution is _INTEGERS or distribution.function in ("random_poisson", "mersenne_below")
 
 
 def _arguments(node: Node, distribution: Distribution) -> dict[str, Any] | None:
@@ -159,7 +180,9 @@ class _Draw:
         op, out = self._op, self._out
         class_ = out.load("ptr", op.field_address(self._generator, abi.TYPE_OFFSET))
         is_uncommon = out.differs(class_, op.body.objects.reference(self._kind)(out))
-        if self._distribution is _INTEGERS:
+        if self._kind is random.Random:
+            conditions, write_number = self._python_numbers()
+        elif self._distribution is _INTEGERS:
             conditions, write_number = self._integers()
         else:
             conditions, write_number = self._floats()
@@ -213,6 +236,37 @@ class _Draw:
         signature = ", ".join(["ptr", types] if types else ["ptr"])
         return conditions, lambda: out.call_c(function, result, signature, self._interface(), *registers)
 
+    def _python_numbers(self) -> tuple[list[Any], Callable[[], Any]]:
+        """Return the conditions for a number of Python's generator, and the writer of one."""
+        out, module, method = self._out, self._op.body.module, self._op.node.attributes["method"]
+        place = self._op.field_address(self._generator, self._offsets[0])
+        module.constant("mersenne_word", f"\n{read('mersenne_word')}", "i32", ("ptr",))
+        module.constant("mersenne_float", f"\n{read('mersenne_float')}", "double", ("ptr",))
+        if method == "random":
+            return [], lambda: out.call("mersenne_float", place)
+        if method == "uniform":
+            low, high = self._argument("a", float64), self._argument("b", float64)
+
+            def write_float() -> Any:
+                number = self._elements.wrap(float64, str(out.call("mersenne_float", place)))
+                return (low + (high - low) * number).ir
+
+            return [], write_float
+        module.declare("llvm.ctlz.i64", "i64", "i64, i1")
+        module.constant("mersenne_below", f"\n{read('mersenne_below')}", "i64", ("ptr", "i64"))
+        names = [*self._distribution.parameters]
+        first = self._argument(names[0], int64)
+        low, stop = (first, self._argument(names[1], int64)) if names[1] in self._given else (first * 0, first)
+        conditions = [(low > -(2**62)).ir, (stop < 2**62).ir]
+        count = stop - low + (1 if method == "randint" else 0)
+        conditions.append((count > 0).ir)
+
+        def write_integer() -> Any:
+            number = self._elements.wrap(int64, str(out.call("mersenne_below", place, count.ir)))
+            return (low + number).ir
+
+        return conditions, write_integer
+
     def _uniform(self) -> Any:
         """Draw a number from 0 to 1 by the function of the generator's interface."""
         out, start = self._out, self._offsets[0]
@@ -250,8 +304,11 @@ class _Draw:
 def _offsets(kind: type) -> tuple[int, int] | None:
     """Return the offsets in a generator of its interface and of the state of normal numbers, in bytes.
 
-    None if the interface is not found. The second offset is 0 for generators without such a state.
+    None if the interface is not found. The second offset is 0 for generators without such a state. For Python's own
+    generators, the first one is that of the position in the state.
     """
+    if kind is random.Random:
+        return _python_offsets()
     generator: Any = np.random.default_rng(0) if kind is np.random.Generator else np.random.RandomState(0)
     interface = (generator.bit_generator if kind is np.random.Generator else generator._bit_generator).ctypes
     functions = (interface.next_uint64, interface.next_uint32, interface.next_double)
@@ -265,3 +322,11 @@ def _offsets(kind: type) -> tuple[int, int] | None:
         return starts[0], 0
     references = [8 * i for i in range(len(words)) if words[i] == id(generator) + starts[0]]
     return (starts[0], references[0]) if len(references) == 1 else None
+
+
+def _python_offsets() -> tuple[int, int] | None:
+    """Return the offset in a random.Random of the position in its state, which precedes the words of the state."""
+    generator = random.Random(0)
+    *words, position = generator.getstate()[1]
+    fields = (ctypes.c_uint32 * (1 + len(words))).from_address(id(generator) + _BASE_SIZE)
+    return (_BASE_SIZE, 0) if list(fields) == [position, *words] else None

@@ -1,0 +1,100 @@
+"""Draws from Python's own random generators in graphs: numbers, states and errors are those of plain Python."""
+
+import random
+
+import pytest
+
+import autoconv
+
+OUTER = random.Random(5)
+
+
+def estimate_pi(n):
+    random.seed(n)
+    inside = 0
+    for _ in range(100 * n):
+        x, y = random.random(), random.random()
+        if x * x + y * y < 1:
+            inside += 1
+    return 4 * inside / n
+
+
+def roll(n):
+    total = 0
+    for _ in range(n):
+        total += random.randint(1, 6) + random.randrange(10) + random.randrange(3, 9)
+    return total, random.uniform(1, 2), random.gauss(0, 1), random.expovariate(2.0), random.randint(0, 10**12)
+
+
+def walk(generator, n):
+    x = y = 0
+    for _ in range(n):
+        dx, dy = generator.choice([(1, 0), (-1, 0), (0, 1), (0, -1)])
+        x, y = x + dx, y + dy
+    return x, y, generator.random()
+
+
+def draw_from_an_outer_name(n):
+    total = 0.0
+    for _ in range(n):
+        total += OUTER.uniform(-1, 1)
+    return total
+
+
+def shuffle_numbers(n):
+    numbers = list(range(n))
+    random.shuffle(numbers)
+    return numbers, random.choice("abc")
+
+
+PROGRAMS = {
+    estimate_pi: lambda call: (1 + call % 2,), roll: lambda call: (30 + call,),
+    walk: lambda call: (random.Random(call), 40), draw_from_an_outer_name: lambda call: (5 + call,),
+    shuffle_numbers: lambda call: (10 + call,),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
+def test_numbers_and_states(program):
+    compiled = autoconv.compile(program)
+    for call in range(5):
+        outcomes = []
+        for function in (program, compiled):
+            random.seed(call)
+            OUTER.seed(call)
+            outcomes.append((repr(function(*PROGRAMS[program](call))), random.getstate(), OUTER.getstate()))
+        assert outcomes[0] == outcomes[1]
+    assert "plain Python" not in compiled.explain(), compiled.explain()
+
+
+def test_integers_of_all_widths_and_a_whole_period_of_the_state():
+    def draw(generator, n, low, stop):
+        total = 0
+        for _ in range(n):
+            total ^= generator.randrange(low, stop)
+        return total, generator.random()
+
+    compiled = autoconv.compile(draw)
+    for bits in (0, 1, 5, 31, 32, 33, 61):
+        for low, stop in ((0, 2**bits), (-3, 2**bits - 1), (1, 2**bits + 1)):
+            if low < stop:
+                assert compiled(random.Random(bits), 700, low, stop) == draw(random.Random(bits), 700, low, stop)
+
+
+def draw_then_fail(generator, items, stop):
+    first = generator.random()
+    return first, generator.choice(items), generator.randrange(stop)
+
+
+def test_errors_leave_the_state_that_plain_python_leaves():
+    compiled = autoconv.compile(draw_then_fail)
+    for items, stop in (([1, 2], 3), ([], 3), ([1, 2], 0), ([4], -2), ([1, 2], 5)):
+        outcomes = []
+        for function in (draw_then_fail, compiled):
+            generator = random.Random(1)
+            try:
+                outcome = repr(function(generator, items, stop))
+            except (IndexError, ValueError) as error:
+                outcome = repr(error)
+            outcomes.append((outcome, generator.getstate()))
+        assert outcomes[0] == outcomes[1]
