@@ -140,3 +140,32 @@ def test_objects_reachable_from_names_end_at_decorated_functions():
     assert any(value is account.entries for value in reached)
     assert not any(isinstance(value, (Graph, Node)) for value in reached)
     assert len(reached) < 20
+
+
+class Holder:
+    def __init__(self, part=None):
+        self.part = part
+
+
+_SHARED = Holder()
+
+
+def test_objects_that_a_loop_exchanges_may_be_one_that_is_read():
+    def write_after_rotations(holders, i, count):
+        before = _SHARED.part
+        first, second, third = Holder(), holders[i].part, Holder()
+        while count > 0:
+            first, second, third = second, third, first
+            count -= 1
+        first.mark = 5
+        third.part = 7
+        return before + _SHARED.part * 100
+
+    compiled = autoconv.compile(write_after_rotations)
+    for i, count in ((0, 1), (5, 1), (5, 2), (5, 3), (1, 2)):
+        results = []
+        for function in (write_after_rotations, compiled):
+            _SHARED.part = 1
+            holders = [Holder(_SHARED if k == 5 else Holder()) for k in range(70)]
+            results.append((function(holders, i, count), _SHARED.part))
+        assert results[0] == results[1]

@@ -91,6 +91,7 @@ class _Origins:
     def __init__(self, graph: Graph) -> None:
         self._root = graph
         self._origins: dict[Value, str] = {}
+        self._visited: set[Value] = set()  # in this round
         self._sources: dict[Value, list[Value]] = {}
         self._reads_attributes = any(node.op.name == "object_get_attribute" for node in graph.walk())
         for node in graph.walk():
@@ -100,9 +101,18 @@ class _Origins:
 
     def origin_of(self, value: Value) -> str:
         if value not in self._origins:
-            self._origins[value] = "new"  # optimistic start for loops
-            self._origins[value] = self._compute_origin(value)
+            finished = set(self._origins)
+            previous: dict[Value, str] | None = None
+            while previous != self._origins:  # in loops, origins found early grow with those found later
+                previous, self._visited = dict(self._origins), set(finished)
+                self._visit(value)
         return self._origins[value]
+
+    def _visit(self, value: Value) -> str:
+        if value not in self._visited:
+            self._visited.add(value)
+            self._origins[value] = self._compute_origin(value)
+        return self._origins.get(value, "new")
 
     def _compute_origin(self, value: Value) -> str:
         """Compute the origin of a value from its definition."""
@@ -118,11 +128,11 @@ class _Origins:
         if node.op.traits.allocates or node.op.name == "object_box":
             return "new"
         if node.op.name == "identity":
-            return self.origin_of(node.inputs[0])
+            return self._visit(node.inputs[0])
         if node.op.name == "object_get_attribute" or not node.inputs:
             return "attribute"
         if node.op.name == "object_apply" and node.attributes["function"] in _IN_PLACE_FUNCTIONS:
-            return self.origin_of(node.inputs[0])
+            return self._visit(node.inputs[0])
         if not _returns_item(node):
             return "new"
         origin = self._join_origins(node.inputs)
@@ -131,7 +141,7 @@ class _Origins:
         return "attribute" if origin == "attribute" else "item"
 
     def _join_origins(self, values: Sequence[Value] | None) -> str:
-        origins = {self.origin_of(value) for value in values} if values else {"attribute"}
+        origins = {self._visit(value) for value in values} if values else {"attribute"}
         return next(origin for origin in ("attribute", "item", "parameter", "constant", "new") if origin in origins)
 
 
