@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 
+import autoconv.operators  # noqa: F401 - imports heapq, which is incomplete while a converted heapq runs
 from autoconv.emit.module import convert_source
 
 # Without these C modules, the Python code of the library runs.
