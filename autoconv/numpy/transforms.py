@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -78,9 +78,11 @@ def _transform_over_axes(name: str, default: Any) -> Callable[..., Any]:
         x = _complex_tensor(a)
         selected_axes = axes if axes is not None else range(rank_of(x)) if s is None else range(-len(s), 0)
         axis_indices = tuple(axis_of(axis, rank_of(x)) for axis in selected_axes)
+        if not axis_indices:
+            refuse("transforms no axes, which gives the array itself")
         for axis_index, n in zip(axis_indices, s or (None,) * len(axis_indices), strict=True):
             x = _resize(x, axis_index, None if n == -1 else n)
-        return apply(name, x, axes=axis_indices, norm=_check_norm(norm)) if axis_indices else x
+        return apply(name, x, axes=axis_indices, norm=_check_norm(norm))
 
     return compute
 
@@ -136,6 +138,20 @@ def _axes_to_transform(x: Tensor, s: Any, axes: Any) -> tuple[Any, ...]:
     return tuple(range(rank_of(x))) if s is None else tuple(range(-len(s), 0))
 
 
+def _sizes_to_transform(x: Tensor, s: Any, axes: Sequence[Any]) -> list[Any]:
+    """Return the sizes of a transform of real input: -1 for those that it keeps.
+
+    The last axis is transformed first, and gets another size; where an axis before is the same one, its size is that
+    of the input, as in NumPy.
+    """
+    sizes = [-1] * len(axes) if s is None else list(s)
+    last_axis = axis_of(axes[-1], rank_of(x))
+    for position, axis in enumerate(axes[:-1]):
+        if sizes[position] == -1 and axis_of(axis, rank_of(x)) == last_axis:
+            sizes[position] = known_shape(x)[last_axis]
+    return sizes
+
+
 def _real_transforms(default: object) -> tuple[Callable[..., Any], Callable[..., Any]]:
     """Return the transform of real input over several axes, and its inverse; `default` are the axes."""
     def transform(a: object, s: Any = None, axes: Any = default, norm: Any = None, out: object = None) -> Tensor:
@@ -144,9 +160,11 @@ def _real_transforms(default: object) -> tuple[Callable[..., Any], Callable[...,
         if s is not None and axes is not None and len(s) != len(axes):
             raise ValueError("Shape and axes have different lengths.")
         axis_indices = _axes_to_transform(x, s, axes)
-        last_size, other_sizes = (None, None) if s is None else (s[-1], tuple(s[:-1]))
+        *other_sizes, last_size = _sizes_to_transform(x, s, axis_indices)
         spectrum = rfft(x, None if last_size == -1 else last_size, axis_indices[-1], norm)
-        return _transform_over_axes("fft", None)(spectrum, other_sizes, axis_indices[:-1], norm)
+        if len(axis_indices) == 1:
+            return spectrum
+        return _transform_over_axes("fft", None)(spectrum, tuple(other_sizes), axis_indices[:-1], norm)
 
     def inverse(a: object, s: Any = None, axes: Any = default, norm: Any = None, out: object = None) -> Tensor:
         refuse_options(out=out)
@@ -155,9 +173,10 @@ def _real_transforms(default: object) -> tuple[Callable[..., Any], Callable[...,
             raise ValueError("Shape and axes have different lengths.")
         axis_indices = _axes_to_transform(x, s, axes)
         sizes = tuple(s[:-1]) if s is not None else None
+        last_size = None if s is None else known_shape(x)[axis_indices[-1]] if s[-1] == -1 else s[-1]
         if len(axis_indices) > 1:
             x = _transform_over_axes("ifft", None)(x, s=sizes, axes=axis_indices[:-1], norm=norm)
-        return irfft(x, None if s is None else s[-1], axis_indices[-1], norm)
+        return irfft(x, last_size, axis_indices[-1], norm)
 
     return transform, inverse
 

@@ -310,3 +310,33 @@ def test_positions_that_put_converts_to_integers(positions):
             except Exception as error:
                 outcomes.append((type(error), str(error)))
         assert outcomes[0] == outcomes[1]
+
+
+@pytest.mark.parametrize("axes", [(0, 0), (-1, 1), (0, 1, 0), (1, 0), (0,), ()], ids=str)
+@pytest.mark.parametrize("name", ["rfft2", "rfftn", "irfft2", "irfftn", "fft2", "ifftn"])
+def test_transforms_over_an_axis_twice_or_over_none(name, axes):
+    transform = getattr(np.fft, name)
+
+    def f(x):
+        return transform(x, axes=axes), transform(x * 2, s=(-1,) * len(axes), axes=axes)
+
+    compiled = ac.compile(f)
+    for shift in (0.0, 1.0):
+        x = np.arange(20.0).reshape(4, 5) + shift
+        try:
+            expected = f(x)
+        except Exception as error:
+            with pytest.raises(type(error)):
+                compiled(x)
+            continue
+        for actual_transform, expected_transform in zip(compiled(x), expected, strict=True):
+            assert actual_transform.dtype == expected_transform.dtype
+            assert actual_transform.shape == expected_transform.shape
+            np.testing.assert_allclose(actual_transform, expected_transform, atol=1e-12)
+
+
+@pytest.mark.parametrize("shape", [(), (3,), (2, 3)], ids=str)
+def test_transposed_matrices_of_arrays_without_dimensions_and_vectors(shape):
+    check_agreement(lambda x: x.mT, lambda: np.ones(shape))
+    check_agreement(lambda x: x[...].mT, lambda: np.ones(shape))
+    check_agreement(lambda x: x[...].dot(2.0), lambda: np.ones(shape))

@@ -49,7 +49,11 @@ def array_member(array: SymbolicArray, name: str) -> Any:
         return ArrayMember(name, lambda *args, **kwargs: _METHODS[name](array, *args, **kwargs))
     if name in ARRAY_MUTATORS or name == "flat":
         raise StagingError(f"the method {name!r} changes an array in place", current_place())
+    if name == "mT":
+        raise as_program_error(ValueError("matrix transpose with ndim < 2 is undefined"))
     result = attribute_of(array.load(), name)
+    if result is NotImplemented:  # NumPy's scalars, as which arrays without dimensions are loaded, have no such name
+        raise StagingError(f"the attribute {name!r} of an array is read", current_place())
     if not callable(result):
         return result
     return ArrayMember(name, lambda *args, **kwargs: wrap_new_arrays(result(*map(load_elements, args), **kwargs)))
