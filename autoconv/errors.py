@@ -13,11 +13,14 @@ AutoconvError
     ├── InvalidArgumentError      (also a ValueError)
     │   ├── IndexOutOfRangeError  (also an IndexError)
     │   │   └── ListReadError     (also an OutOfRangeError)
-    │   └── AssertionFailedError  (also an AssertionError)
+    │   ├── AssertionFailedError  (also an AssertionError)
+    │   └── DtypeError            (also a TypeError) an op does not take the dtype of an operand
     ├── OutOfRangeError           the end of a sequence
     │   └── EndOfSequenceError    (also a StopIteration) an iterator over a dataset has no more elements
     ├── UnavailableError          a process of a cluster cannot be reached or was lost
-    ├── NotFoundError, UnimplementedError, FailedPreconditionError, DataLossError
+    ├── UnimplementedError
+    │   └── UnsupportedCastError  (also a TypeError) a tensor cannot be cast to the dtype
+    ├── NotFoundError, FailedPreconditionError, DataLossError
     ├── UnknownError              a Python function that a graph calls raised another error
     ├── CancelledError, AlreadyExistsError, ResourceExhaustedError, raised by queues and files
     └── AbortedError, DeadlineExceededError, PermissionDeniedError, UnauthenticatedError, never raised
@@ -34,7 +37,7 @@ from dataclasses import dataclass
 from typing import Self
 
 # Suffix of the qualified name of a region function, which conversion split off from the user's function.
-REGION = ".<part>"
+REGION_SUFFIX = ".<part>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,7 +231,7 @@ class CancelledError(OpError):
 
 
 class UnknownError(OpError):
-    """An error of an unknown class."""
+    """A Python function that a graph calls raised an error of another class."""
 
     error_code = 2
 

@@ -31,7 +31,7 @@ _LOCK_ORDER: weakref.WeakKeyDictionary[Any, tuple[int, int]] = weakref.WeakKeyDi
 _CREATION_NUMBERS = itertools.count()  # order of creation, for locks of one position
 _GENERATION = [0]  # number of forks since the package was loaded
 _CHILD_CALLBACKS: list[Callable[[], object]] = []  # callbacks of `after_fork`
-_UNDO_BY_BLOCK: dict[object, tuple[int, Callable[[], object]]] = {}  # of each active block: its thread, its `undo`
+_UNDO_BY_BLOCK: dict[object, tuple[int, Callable[[], object]]] = {}  # active block -> (its thread, `undo`)
 
 
 class _HeldLocks(threading.local):
@@ -48,11 +48,11 @@ IMPORT, DATASET, TRACE, CONVERSION, PARSE, COMPILATION = range(6)
 
 def new_lock(order: int | None = None) -> Any:
     """Return a reentrant lock. `order` is its position in the lock order: a fork waits until it is free."""
-    result = threading.RLock()  # reentrant, since a plain lock does not expose its owner
-    _LOCKS.add(result)
+    lock = threading.RLock()  # reentrant, since a plain lock does not expose its owner
+    _LOCKS.add(lock)
     if order is not None:
-        _LOCK_ORDER[result] = order, next(_CREATION_NUMBERS)
-    return result
+        _LOCK_ORDER[lock] = order, next(_CREATION_NUMBERS)
+    return lock
 
 
 @contextmanager
@@ -61,7 +61,7 @@ def lazy_import() -> Iterator[None]:
 
     A child would inherit Python's own lock of the module. Another thread that holds that lock may wait for this one;
     therefore the import continues without it after a timeout. Garbage collection is disabled meanwhile: objects of
-    modules stay alive, and examining them takes a tenth of the time. Nor are they examined right afterwards.
+    modules stay alive, and examining them takes a tenth of the time. They are not examined right afterwards either.
     """
     is_acquired = _IMPORTS.acquire(timeout=_FORK_TIMEOUT)
     was_enabled = gc.isenabled()

@@ -12,7 +12,7 @@ import types
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
-from autoconv.errors import REGION
+from autoconv.errors import REGION_SUFFIX
 
 _NO_COLUMNS, _NO_LOCATION = 13, 15  # kinds of entries of a line table
 # (line, column, last line, last column) of the body of a lambda.
@@ -56,7 +56,7 @@ def rename_regions(
     are the user's. `compiled_qualname` is the qualified name with which `code` was compiled, if it has another now.
     """
     constants: list[Any] = []
-    name = code.co_qualname.removesuffix(REGION)
+    name = code.co_qualname.removesuffix(REGION_SUFFIX)
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
             compiled_name = constant.co_qualname
@@ -64,7 +64,7 @@ def rename_regions(
             if lambda_extents is not None and constant.co_name == "<lambda>":
                 is_generated = not _has_extent_in(constant, lambda_extents)
             if is_generated and code.co_name != "<module>":
-                constant = constant.replace(co_name=code.co_name, co_qualname=name + REGION)
+                constant = constant.replace(co_name=code.co_name, co_qualname=name + REGION_SUFFIX)
             elif compiled_name.startswith(f"{compiled_qualname or name}."):
                 constant = _qualify(constant, name + compiled_name.removeprefix(compiled_qualname or name))
             constant = rename_regions(constant, generated, lambda_extents, compiled_name)

@@ -16,7 +16,7 @@ from types import CodeType, FrameType, TracebackType
 
 import numpy as np
 
-from autoconv.errors import REGION, Place
+from autoconv.errors import REGION_SUFFIX, Place
 from autoconv.graph.graph import Span
 from autoconv.paths import PACKAGE
 
@@ -173,7 +173,7 @@ def _classify_file(filename: str) -> str:
 
 def is_region(code: CodeType) -> bool:
     """Return whether a code object is a region function that conversion extracted from the user's function."""
-    return code.co_qualname.endswith(REGION)
+    return code.co_qualname.endswith(REGION_SUFFIX)
 
 
 def _positions(frame: FrameType | None, skipped: Collection[int] = ()) -> list[Position]:

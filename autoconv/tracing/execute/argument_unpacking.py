@@ -29,12 +29,12 @@ Extract = Callable[..., tuple[Any, ...] | None]
 class Unpacking:
     """The extraction of leaves from arguments.
 
-    `extract` returns the leaves at the positions `extracted`, or None if the positional arguments do not fit.
+    `extract` returns the leaves at these `positions`, or None if the positional arguments do not fit.
     `key` is the key of a call with only these leaves.
     """
 
     key: Key
-    extracted: tuple[int, ...]
+    positions: tuple[int, ...]
     extract: Extract
 
     def wrap_entry(
@@ -62,8 +62,8 @@ def make_unpacking(key: Key, written_count: int) -> Unpacking | None:
     if is_flat and not any(_needs_python_comparison(leaf) for leaf in leaves):
         return None
     positions = tuple(i for i, leaf in enumerate(leaves) if isinstance(leaf, _EXTRACTED_KINDS))
-    is_static = all(isinstance(leaf, (*_EXTRACTED_KINDS, Literal)) or _is_by_identity(leaf) for leaf in leaves)
-    if not is_static or any(isinstance(leaf, ObjectKey) for leaf in key.leaves[argument_leaf_count:]):
+    is_supported = all(isinstance(leaf, (*_EXTRACTED_KINDS, Literal)) or _is_by_identity(leaf) for leaf in leaves)
+    if not is_supported or any(isinstance(leaf, ObjectKey) for leaf in key.leaves[argument_leaf_count:]):
         return None  # written lists and dicts must not be parts of the arguments, which the full binding checks
     extracted_leaves = tuple(leaves[i] for i in positions) + key.leaves[templates_end:]
     templates = tuple((f"leaf_{i}", None) for i in positions)
@@ -95,10 +95,10 @@ def _write_extraction(key: Key, leaves: Sequence[LeafKey]) -> Extract:
     names = [f"a{i}" for i in range(len(key.templates))]
     extraction = _ExtractionWriter(FunctionWriter(", ".join(names)), iter(leaves))
     for name, (parameter, template) in zip(names, key.templates, strict=True):
-        first = len(extraction.containers)
+        previous_count = len(extraction.containers)
         extraction.unpack(name, template)
         if parameter in key.written:
-            extraction.written += extraction.containers[first:]
+            extraction.written += extraction.containers[previous_count:]
     containers, pairs = extraction.containers, list(itertools.combinations(extraction.containers, 2))
     if len(containers) > _CONTAINER_LIMIT:
         raise _UnsupportedStructure

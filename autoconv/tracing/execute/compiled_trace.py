@@ -51,8 +51,8 @@ from autoconv.tracing.views.func_graph import FuncGraph, GraphMember
 from autoconv.tracing.views.function_type import FunctionType
 
 
-def _is_tensor(leaf: Any) -> bool:
-    return isinstance(leaf, (VariableKey, SpecKey)) or (isinstance(leaf, TensorKey) and leaf.is_of_tensor)
+def _is_tensor_key(key: Any) -> bool:
+    return isinstance(key, (VariableKey, SpecKey)) or (isinstance(key, TensorKey) and key.is_of_tensor)
 
 
 class NotDifferentiable(Exception):
@@ -85,7 +85,7 @@ class ConcreteFunction(GraphMember):
         self.raises_in_handlers = False  # whether operations in handlers may raise
         self.seconds, self.last_use = 0.0, 0  # of making the trace; the time of the last use, as an increasing number
         # Whether tensors are among the inputs: plain Python has other rules for them than for NumPy's arrays.
-        self.uses_tensors = any(map(_is_tensor, key.leaves)) or any(isinstance(c, Storage) for c in self.captures)
+        self.uses_tensors = any(map(_is_tensor_key, key.leaves)) or any(isinstance(c, Storage) for c in self.captures)
         self.float_errors = FloatErrors(self.recorded, self.optimised, contract, self.uses_tensors, recording.warns)
         self.weight = graph_weight(self.recorded) + graph_weight(self.optimised)
         self._donated = find_donated_leaves(key, owner.donate)
@@ -95,7 +95,7 @@ class ConcreteFunction(GraphMember):
         self._find_shared_outputs(recording.arrays)
         self._compile(recording.locations)
 
-    def _find_shared_outputs(self, arrays: bool) -> None:
+    def _find_shared_outputs(self, sees_arrays: bool) -> None:
         """Determine which outputs are equal, are arrays of the program, or are captured arrays or constants."""
         key, contract, optimised = self.key, self.contract, self.optimised
         has_identities = contract.python_exceptions
@@ -105,7 +105,7 @@ class ConcreteFunction(GraphMember):
         self._returns_captures = has_arrays and bool(aliased_outputs(optimised, captured_parameters))
         self._returns_arrays = (
             contract.python_exceptions
-            and (arrays or key.memory)
+            and (sees_arrays or key.memory)
             and not any(isinstance(leaf, TensorKey) and leaf.is_of_tensor for leaf in key.leaves)
         )
         constants = [node.results[0] for node in optimised.nodes if node.op.name == "constant"]
@@ -119,7 +119,7 @@ class ConcreteFunction(GraphMember):
         if unpacking is not None:
             form_key = unpacking.key
             location_count = len(form_key.leaves) - len(form_key.templates)
-            donated = [i for i, leaf_position in enumerate(unpacking.extracted) if leaf_position in donated]
+            donated = [i for i, leaf_position in enumerate(unpacking.positions) if leaf_position in donated]
         outputs_may_share_memory = not self._returns_captures and not self._returns_constants
         results = Results(self.layout, self._returns_arrays, outputs_may_share_memory, self._first_equal_positions)
         arguments = Arguments(form_key, donated, location_count)
@@ -132,8 +132,8 @@ class ConcreteFunction(GraphMember):
         # The entry for calls with only tensors, arrays and numbers; Python code may have to check its guards first.
         self.entry: Callable[..., Any] | None = self._compiled.entry
         self.checks_guards_in_python = self.entry is not None and has_python_guards(self.guards)
-        self._copies = not self._compiled.holds_no_arguments  # whether runs get copies of arrays
-        self._is_native = (owner.backend or SETTINGS.backend) != "reference"
+        self._must_copy = not self._compiled.holds_no_arguments  # whether runs get copies of arrays
+        self._requests_native = (owner.backend or SETTINGS.backend) != "reference"
         self._run, self.entry = rollback.wrap(self._run, self.entry)
         self._location_readers = [location.reader for location in locations]
         if locations and self.entry is not None:
@@ -173,7 +173,7 @@ class ConcreteFunction(GraphMember):
     @property
     def fallback_kernel_calls(self) -> list[tuple[str, Span | None]]:
         """The ops that run by kernels although native code was requested."""
-        return self.kernel_calls if self._is_native else []
+        return self.kernel_calls if self._requests_native else []
 
     @property
     def size_notes(self) -> list[str]:
@@ -247,7 +247,7 @@ class ConcreteFunction(GraphMember):
             has_arrays = self.key.memory and any(isinstance(key, ArrayKey) for key in self.key.leaves)
             return self._call_memory_taped(leaves) if has_arrays else self._call_taped(leaves)
         values = [
-            leaf if isinstance(key, (ObjectKey, ArrayKey)) else run_value(apply_key_layout(leaf, key), self._copies)
+            leaf if isinstance(key, (ObjectKey, ArrayKey)) else run_value(apply_key_layout(leaf, key), self._must_copy)
             for leaf, key in zip(leaves, self.key.leaves, strict=True)
             if isinstance(key, PARAMETER_KEYS)
         ]
@@ -265,11 +265,12 @@ class ConcreteFunction(GraphMember):
         return rebuild(self.layout, map(self._convert_result, results, self.layout.types()))
 
     def _run_for_device(self, device: str) -> Callable[[Sequence[Any]], list[Any]]:
-        placed = self._graphs_by_device.get(device) or self._place_graph(device)
-        return self._graphs_by_device.setdefault(device, placed) if device else self._run
-
-    def _place_graph(self, device: str) -> PlacedGraph:
-        return PlacedGraph(self.optimised, self.contract.name, device, self._owner.backend)
+        if not device:
+            return self._run
+        if device not in self._graphs_by_device:
+            placed = PlacedGraph(self.optimised, self.contract.name, device, self._owner.backend)
+            self._graphs_by_device[device] = placed
+        return self._graphs_by_device[device]
 
     def _make_differentiable_graph(self, graph: Graph, run: Any = None) -> DifferentiableGraph:
         return DifferentiableGraph(graph, self.recorded.name, self.contract.name, run, self._owner.backend)
@@ -332,8 +333,8 @@ class ConcreteFunction(GraphMember):
 
     def _convert_result(self, value: Any, type_: Any) -> Any:
         if isinstance(value, RemoteArray):
-            is_plain = self.contract.python_exceptions
-            return self._convert_result(value.fetch(), type_) if is_plain else RemoteTensor(value)
+            fetches = self.contract.python_exceptions
+            return self._convert_result(value.fetch(), type_) if fetches else RemoteTensor(value)
         if isinstance(type_, ObjectType) or (isinstance(type_, ArrayType) and not isinstance(value, EagerTensor)):
             return value
         if isinstance(value, EagerTensor) and any(tape_recorders.follows([value])):

@@ -42,7 +42,7 @@ class DifferentiableGraph:
 
         A graph with side effects runs once: as many derivatives are prepared as the active tapes may request.
         """
-        watched = tuple(i for i, flag in enumerate(tape_recorders.follows(inputs)) if flag)
+        watched = tuple(i for i, is_followed in enumerate(tape_recorders.follows(inputs)) if is_followed)
         if not watched:
             return self._wrap_results(self.run([to_graph_input(value) for value in inputs]), inputs)
         try:
@@ -58,7 +58,7 @@ class DifferentiableGraph:
         values_before = [value.value if hasattr(value, "__autoconv_resource__") else None for value in inputs]
 
         def pull(cotangents: Sequence[Any]) -> list[Any]:
-            for parts in chain:
+            for parts in chain:  # the first one whose values for further derivatives have no cotangents
                 saved = results[parts.split.output_count : len(parts.forward.graph.outputs)]
                 if all(cotangent is None for cotangent in cotangents[parts.split.output_count :]):
                     return parts.pull(cotangents, saved, results, len(inputs))
@@ -68,8 +68,8 @@ class DifferentiableGraph:
         return results[: len(self.graph.outputs)]
 
     def refusal(self, inputs: Sequence[Any]) -> str:
-        """Return the reason why tapes cannot differentiate a call with these inputs; empty if they can."""
-        watched = tuple(i for i, flag in enumerate(tape_recorders.follows(inputs)) if flag)
+        """Return the reason why tapes cannot differentiate a call with these inputs; "" if they can."""
+        watched = tuple(i for i, is_followed in enumerate(tape_recorders.follows(inputs)) if is_followed)
         try:
             has_lost_outputs = bool(watched) and self.parts(watched).split.has_lost_outputs
         except StagingError as error:

@@ -41,7 +41,7 @@ def needs_shapes(graph: Graph, backend: str | None) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class AnySize:
+class OpenSizeCode:
     """Code for all shapes that match a pattern, in which equal symbols are equal sizes.
 
     `kernel_ops` are the ops that run by kernels here, but would be native, and faster, if the shapes were known.
@@ -87,7 +87,7 @@ class ByShape:
         self._entries: tuple[Callable[..., Any], ...] = ()  # entries of code for single shapes
         self._open_positions = [i for i, value in enumerate(graph.parameters) if not is_static(value.type)]
         self._runs: dict[Shapes, CompiledGraph] = {}
-        self._code_by_pattern: dict[Pattern, AnySize | None] = {}
+        self._code_by_pattern: dict[Pattern, OpenSizeCode | None] = {}
         self._inconclusive_shapes: Counter[Pattern] = Counter()
         self._seen_shapes: set[Shapes] = set()
         self._fallback: CompiledGraph | None = None
@@ -155,7 +155,7 @@ class ByShape:
 
     # ---- any size
 
-    def _find_or_compile_open_code(self, shapes: Shapes) -> AnySize | None:
+    def _find_or_compile_open_code(self, shapes: Shapes) -> OpenSizeCode | None:
         for open_code in tuple(self._code_by_pattern.values()):  # other threads may add to it
             if open_code is not None and open_code.accepts(shapes):
                 return open_code
@@ -172,7 +172,7 @@ class ByShape:
             return None
         return open_code if open_code is not None and open_code.accepts(shapes) else None
 
-    def _compile_open(self, pattern: Pattern, shapes: Shapes) -> AnySize | None:
+    def _compile_open(self, pattern: Pattern, shapes: Shapes) -> OpenSizeCode | None:
         """Return code for any size or None; raises CannotSpecialise where these shapes are inconclusive."""
         symbolic_code = get_backend(self._backend).symbolic
         if symbolic_code is None:
@@ -207,7 +207,7 @@ class ByShape:
             return None
         if run.entry is not None and not kernel_ops:
             self._open_entries = (*self._open_entries, run.entry)
-        return AnySize(pattern, run, run.sizes or sizes, tuple(kernel_ops))
+        return OpenSizeCode(pattern, run, run.sizes or sizes, tuple(kernel_ops))
 
     # ---- one shape
 

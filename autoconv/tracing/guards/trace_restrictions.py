@@ -193,8 +193,8 @@ def _check_alternative(result: Any, outside_ids: set[int], written_ids: set[int]
         if id(part) in region.trace.argument_containers:  # the caller's own container is returned
             continue
         if id(part) in outside_ids:
-            what = f"a {plain_kind(part).__name__} is returned that existed before the call"
-            region.contract.before_write(part, what)
+            description = f"a {plain_kind(part).__name__} is returned that existed before the call"
+            region.contract.before_write(part, description)
         if id(part) in seen_ids and type(part) in PLAIN_OF and id(part) not in region.trace.frozen:
             materialise(part)  # one object of the graph, for both references
         elif id(part) in seen_ids:
