@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import math
+import operator
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,8 +15,11 @@ from autoconv.numpy.operands import (
     assume,
     axis_of,
     cast,
+    check,
     computes,
+    has_known_shape,
     integer,
+    is_compiled,
     known_shape,
     rank_of,
     refuse,
@@ -26,10 +32,14 @@ from autoconv.numpy.shapes import moveaxis, shape_argument
 from autoconv.numpy.ufuncs import call_ufunc
 from autoconv.numpy.writes import write_into
 from autoconv.ops.index_spec import At, Rest
-from autoconv.ops.numpy.shapes import DOT
+from autoconv.ops.linalg.products import tensordot_equation
+from autoconv.ops.numpy.shapes import DOT, INNER, VECDOT
 from autoconv.runtime.annotations import AxisLike, DTypeLike, OutLike, TensorLike
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
+
+_ASSUMED_SIZE = 64  # assumed value of an open size, for the choice of an order
+Confirm = Callable[[Any], None]  # records a check, or an assumption, that a condition holds
 
 
 def matrix_product(x: TensorLike, y: TensorLike) -> Any:
@@ -47,6 +57,7 @@ def dot(a: TensorLike, b: TensorLike, out: OutLike | None = None) -> Any:
         apply("numpy_shapes", x, y, how=DOT)
         product = matrix_product(x, y)
     else:
+        apply("numpy_shapes", x, y, how=DOT)
         product = tensordot(x, y, ((ranks[0] - 1,), (ranks[1] - 2,)))
     return product if out is None else write_into(out, product)
 
@@ -65,6 +76,7 @@ def inner(a: TensorLike, b: TensorLike, /) -> Any:
     x, y = tensor(a), tensor(b)
     if 0 in (rank_of(x), rank_of(y)):
         return call_ufunc(np.multiply, x, y)
+    apply("numpy_shapes", x, y, how=INNER)
     return tensordot(x, y, ((rank_of(x) - 1,), (rank_of(y) - 1,)))
 
 
@@ -95,12 +107,17 @@ def tensordot(a: TensorLike, b: TensorLike, /, axes: AxisLike = 2, **kwargs: Any
         count = integer(axes)
         x_axes, y_axes = tuple(range(ranks[0] - count, ranks[0])), tuple(range(count))
     x_axes, y_axes = tuple(axis_of(i, ranks[0]) for i in x_axes), tuple(axis_of(i, ranks[1]) for i in y_axes)
-    axis_pairs = zip(x_axes, y_axes, strict=False)
-    if len(x_axes) != len(y_axes) or any(known_shape(x)[i] != known_shape(y)[j] for i, j in axis_pairs):
+    sizes, axis_pairs = (sizes_of(x), sizes_of(y)), list(zip(x_axes, y_axes, strict=False))
+    size_pairs = [(sizes[0][i], sizes[1][j]) for i, j in axis_pairs]
+    known_pairs = [pair for pair in size_pairs if all(isinstance(size, int) for size in pair)]
+    if len(x_axes) != len(y_axes) or any(first != second for first, second in known_pairs):
         raise ValueError("shape-mismatch for sum")
     if x.dtype.is_bool:
         numbers = tensordot(cast(x, np.float32), cast(y, np.float32), (x_axes, y_axes))
         return call_ufunc(np.not_equal, numbers, 0)  # a sum of ones is positive, however it is rounded
+    if not has_known_shape(x) or not has_known_shape(y):
+        equation = tensordot_equation(x.type.shape, y.type.shape, (x_axes, y_axes))
+        return _contract_open_sizes(equation, x, y, lambda equal: check(equal, "shape-mismatch for sum"))
     return apply("tensordot", x, y, axes=(x_axes, y_axes))
 
 
@@ -109,9 +126,7 @@ def vecdot(x1: TensorLike, x2: TensorLike, /, *, axis: AxisLike = -1, **kwargs: 
     refuse_options(**kwargs)
     x, y = tensors(tensor(x1), tensor(x2))
     x, y = moveaxis(x, axis, -1), moveaxis(y, axis, -1)
-    if known_shape(x)[-1] != known_shape(y)[-1]:
-        sizes = f"{known_shape(x)[-1]} and {known_shape(y)[-1]}"
-        raise ValueError(f"vecdot: the arrays have {sizes} elements along the axis")
+    apply("numpy_shapes", x, y, how=VECDOT)
     result = call_ufunc(np.multiply, apply("conjugate", x) if x.dtype.is_complex else x, y)
     if x.dtype.is_bool:
         return apply("numpy_any", result, axis=-1)
@@ -135,7 +150,7 @@ def kron(a: TensorLike, b: TensorLike) -> Any:
 
 @computes("linalg.cross")
 def cross_of_three(x1: Any, x2: Any, /, *, axis: Any = -1) -> Any:
-    if known_shape(tensor(x1))[axis] != 3 or known_shape(tensor(x2))[axis] != 3:
+    if _size_along(tensor(x1), axis) != 3 or _size_along(tensor(x2), axis) != 3:
         raise ValueError("Both input arrays must be (arrays of) 3-dimensional vectors")
     return cross(x1, x2, axis=axis)
 
@@ -145,7 +160,7 @@ def cross(a: object, b: object, axisa: object = -1, axisb: object = -1, axisc: o
     if axis is not None:
         axisa = axisb = axisc = axis
     x, y = moveaxis(a, axisa, -1), moveaxis(b, axisb, -1)
-    if known_shape(x)[-1] != 3 or known_shape(y)[-1] != 3:
+    if _size_along(x, -1) != 3 or _size_along(y, -1) != 3:
         return call_numpy("cross", False, tensor(a), tensor(b), axisa, axisb, axisc)
     components_of_operands = [[apply("get_item", v, spec=(Rest(), At(i))) for i in range(3)] for v in (x, y)]
     (a0, a1, a2), (b0, b1, b2) = components_of_operands
@@ -155,6 +170,12 @@ def cross(a: object, b: object, axisa: object = -1, axisb: object = -1, axisc: o
         for added, subtracted in (((a1, b2), (a2, b1)), ((a2, b0), (a0, b2)), ((a0, b1), (a1, b0)))
     ]
     return moveaxis(apply("stack", *components, axis=rank_of(components[0])), -1, axisc)
+
+
+def _size_along(x: Tensor, axis: int) -> int:
+    """Return the size along the axis; refuse one known only at run time."""
+    size = (x.type.shape or known_shape(x))[axis]
+    return size if isinstance(size, int) else known_shape(x)[axis]
 
 
 @computes("einsum")
@@ -176,43 +197,200 @@ def einsum(
         result = _as_matrix_product(equation, *factors)
         if result is not None:
             return result
+    if is_compiled() and not all(map(has_known_shape, factors)):
+        result = _einsum_of_open_sizes(equation, factors)
+        if result is not None:
+            return result
     return apply("einsum", *factors, equation=equation)
 
 
+# ---- contractions: an equation is one of einsum without an ellipsis, such as `ijk,ikl->ijl`
+
+
 def _as_matrix_product(equation: str, x: Tensor, y: Tensor) -> Any:
-    """Rewrite an einsum of two arrays as one batched matrix product.
+    """Rewrite an einsum of two arrays of known shapes as one batched matrix product.
 
         ijk,ikl->ijl  becomes  matmul over j, k and l in a batch of i
 
     Dimensions of both operands and the result form the batch. Returns None where a letter is repeated in one term, or
     the letters do not form a matrix product.
     """
-    operand_letters, result_letters = equation.split("->")
-    x_letters, y_letters = operand_letters.split(",")
+    terms, result_letters = _split(equation)
     shapes = known_shape(x), known_shape(y)
-    if (
-        any(len(set(letters)) != len(letters) for letters in (x_letters, y_letters, result_letters))
-        or len(x_letters) != len(shapes[0])
-        or len(y_letters) != len(shapes[1])
-    ):
+    if not _letters_fit(terms, result_letters, (x, y)):
         return None
+    x_letters, y_letters = terms
     sizes = {**dict(zip(x_letters, shapes[0], strict=True)), **dict(zip(y_letters, shapes[1], strict=True))}
     if any(sizes[letter] != d for letter, d in zip(x_letters, shapes[0], strict=True)):
         return None
-    batch = [c for c in x_letters if c in y_letters and c in result_letters]
-    summed = [c for c in x_letters if c in y_letters and c not in result_letters]
-    left, right = [c for c in x_letters if c not in y_letters], [c for c in y_letters if c not in x_letters]
-    if not summed or not set(left + right) <= set(result_letters) or not set(result_letters) <= set(sizes):
+    batch, left, summed, right = _group(x_letters, y_letters, result_letters)
+    if not summed or not set(left + right) <= set(result_letters):
         return None
-    rows = apply("transpose", x, perm=tuple(x_letters.index(c) for c in (*batch, *left, *summed)))
-    columns = apply("transpose", y, perm=tuple(y_letters.index(c) for c in (*batch, *summed, *right)))
+    rows, columns = _transpose(x, x_letters, batch + left + summed), _transpose(y, y_letters, batch + summed + right)
     batch_shape = tuple(sizes[c] for c in batch)
     row_count, column_count, inner_size = (math.prod(sizes[c] for c in letters) for letters in (left, right, summed))
     rows, columns = (
         apply("reshape", rows, shape=(*batch_shape, row_count, inner_size)),
         apply("reshape", columns, shape=(*batch_shape, inner_size, column_count)),
     )
-    product_letters = [*batch, *left, *right]
+    product_letters = batch + left + right
     result = apply("reshape", apply("matmul", rows, columns), shape=tuple(sizes[c] for c in product_letters))
-    order = tuple(product_letters.index(c) for c in result_letters)
-    return apply("transpose", result, perm=order) if order else result
+    return _transpose(result, product_letters, result_letters)
+
+
+def _einsum_of_open_sizes(equation: str, factors: Sequence[Tensor]) -> Any:
+    """Rewrite an einsum of arrays with sizes known only at run time; None where it has no other form.
+
+    The graph assumes that a size of 1 is not broadcast to another one of its letter, as NumPy allows.
+    """
+    terms, result_letters = _split(equation)
+    if len(terms) != len(factors) or not _letters_fit(terms, result_letters, factors):
+        return None
+    if len(factors) == 1 and set(result_letters) < set(terms[0]):  # without a sum, NumPy returns a view
+        return _sum_to(factors[0], terms[0], result_letters)
+    sizes = _known_sizes(terms, factors)
+    if len(factors) == 1 or sizes is None:
+        return None
+    if len(factors) == 2:
+        _check_einsum(equation, terms, *factors)
+        return _contract_open_sizes(equation, factors[0], factors[1])
+    remaining = list(zip(terms, factors, strict=True))
+    for step in _order(equation, terms, sizes):
+        operands = [remaining.pop(i) for i in sorted(step, reverse=True)]
+        while len(operands) > 1:
+            (x_letters, x), (y_letters, y) = operands.pop(), operands.pop()
+            needed = {*result_letters, *(c for letters, _ in remaining + operands for c in letters)}
+            letters = "".join(c for c in dict.fromkeys(x_letters + y_letters) if c in needed)
+            if not remaining and not operands:
+                letters = result_letters
+            pair_equation = f"{x_letters},{y_letters}->{letters}"
+            operands.append((letters, _contract_open_sizes(pair_equation, x, y, _assume_no_broadcast)))
+        remaining += operands
+    return remaining[0][1]
+
+
+def _check_einsum(equation: str, terms: Sequence[str], x: Tensor, y: Tensor) -> None:
+    """Record a check of the sizes, and the assumption that none is broadcast."""
+    y_sizes = dict(zip(terms[1], sizes_of(y), strict=True))
+    for letter, size in zip(terms[0], sizes_of(x), strict=True):
+        other = y_sizes.get(letter)
+        if other is not None and not (isinstance(size, int) and isinstance(other, int)):
+            first, second = tensor(size, np.int64), tensor(other, np.int64)
+            no_ones = apply("logical_and", *(apply("not_equal", v, tensor(1, np.int64)) for v in (first, second)))
+            _assume_no_broadcast(apply("logical_or", apply("equal", first, second), no_ones))
+    apply("numpy_shapes", x, y, how=equation)
+
+
+def _order(equation: str, terms: Sequence[str], sizes: dict[str, int]) -> Any:
+    """Return the positions of the operands of each step, as NumPy would choose them."""
+    placeholders = [
+        np.broadcast_to(np.zeros(()), [sizes.get(letter, _ASSUMED_SIZE) for letter in letters]) for letters in terms
+    ]
+    return np.einsum_path(equation, *placeholders, optimize="greedy")[0][1:]
+
+
+def _assume_no_broadcast(condition: Any) -> None:
+    assume(condition, "NumPy broadcasts sizes of 1")
+
+
+def _contract_open_sizes(equation: str, x: Tensor, y: Tensor, confirm: Confirm | None = None) -> Any:
+    """Return an einsum of two arrays, in which no letter is repeated in one term.
+
+    Known sizes of one letter are equal; for others `confirm`, if given, is called with the condition that they are.
+    """
+    (x_letters, y_letters), result_letters = _split(equation)
+    sizes: dict[str, Any] = dict(zip(x_letters, sizes_of(x), strict=True))
+    for letter, size in zip(y_letters, sizes_of(y), strict=True):
+        other = sizes.get(letter)
+        if confirm and other is not None and not (isinstance(size, int) and isinstance(other, int)):
+            confirm(apply("equal", tensor(other, np.int64), tensor(size, np.int64)))
+        if other is None or isinstance(size, int):
+            sizes[letter] = size
+    needed_of_x = "".join(c for c in x_letters if c in y_letters + result_letters)
+    needed_of_y = "".join(c for c in y_letters if c in x_letters + result_letters)
+    x, y = _sum_to(x, x_letters, needed_of_x), _sum_to(y, y_letters, needed_of_y)
+    x_letters, y_letters = needed_of_x, needed_of_y
+    batch, left, summed, right = _group(x_letters, y_letters, result_letters)
+    if not summed or (batch and not left and not right):
+        letters = batch + left + right + summed
+        product = call_ufunc(np.multiply, _expand(x, x_letters, letters), _expand(y, y_letters, letters))
+        return _sum_to(product, letters, result_letters)
+    rows, columns = _transpose(x, x_letters, batch + left + summed), _transpose(y, y_letters, batch + summed + right)
+    has_rows, has_columns = bool(left or batch), bool(right or batch)
+    rows = _merge(rows, [*batch, *[left] * has_rows, summed], sizes)
+    columns = _merge(columns, [*batch, summed, *[right] * has_columns], sizes)
+    result = apply("matmul", rows, columns) if batch else matrix_product(rows, columns)
+    product_letters = batch + left + right
+    if len(left) != has_rows or len(right) != has_columns:
+        result = _reshape(result, [sizes[c] for c in product_letters])
+    return _transpose(result, product_letters, result_letters)
+
+
+def _split(equation: str) -> tuple[list[str], str]:
+    operand_letters, result_letters = equation.split("->")
+    return operand_letters.split(","), result_letters
+
+
+def _letters_fit(terms: Sequence[str], result_letters: str, factors: Sequence[Tensor]) -> bool:
+    """Return whether each factor has a dimension for each letter of its term, and no letter is repeated in a term."""
+    return (
+        all(len(set(letters)) == len(letters) for letters in (*terms, result_letters))
+        and all(len(letters) == x.type.rank for letters, x in zip(terms, factors, strict=True))
+        and all(letters.isalpha() and letters.isascii() for letters in terms if letters)
+        and set(result_letters) <= set("".join(terms))
+    )
+
+
+def _group(x_letters: str, y_letters: str, result_letters: str) -> tuple[str, str, str, str]:
+    """Return the letters of the batch, of x alone, those that are summed, and those of y alone."""
+    shared = [c for c in x_letters if c in y_letters]
+    groups = (
+        [c for c in shared if c in result_letters],
+        [c for c in x_letters if c not in y_letters],
+        [c for c in shared if c not in result_letters],
+        [c for c in y_letters if c not in x_letters],
+    )
+    batch, left, summed, right = map("".join, groups)
+    return batch, left, summed, right
+
+
+def _known_sizes(terms: Sequence[str], factors: Sequence[Tensor]) -> dict[str, int] | None:
+    """Return the known size of each letter; None where two of them differ."""
+    sizes: dict[str, int] = {}
+    for letters, x in zip(terms, factors, strict=True):
+        for letter, size in zip(letters, x.type.shape or (), strict=True):
+            if isinstance(size, int) and sizes.setdefault(letter, size) != size:
+                return None
+    return sizes
+
+
+def _sum_to(x: Any, letters: str, result_letters: str) -> Any:
+    """Sum over the letters that the result lacks, and transpose to its order."""
+    axes = tuple(i for i, c in enumerate(letters) if c not in result_letters)
+    total = apply("numpy_sum", x, axis=axes, dtype=x.type.dtype) if axes else x
+    return _transpose(total, "".join(c for c in letters if c in result_letters), result_letters)
+
+
+def _transpose(x: Any, letters: str, order: str) -> Any:
+    return x if letters == order else apply("transpose", x, perm=tuple(letters.index(c) for c in order))
+
+
+def _expand(x: Any, x_letters: str, letters: str) -> Any:
+    """Return x with a dimension for each letter: of size 1 for those that it lacks."""
+    x = _transpose(x, x_letters, "".join(c for c in letters if c in x_letters))
+    for axis, letter in enumerate(letters):
+        if letter not in x_letters:
+            x = apply("expand_dims", x, axis=axis)
+    return x
+
+
+def _merge(x: Any, groups: Sequence[str], sizes: dict[str, Any]) -> Any:
+    """Make each group of letters one dimension."""
+    if all(len(group) == 1 for group in groups):
+        return x
+    return _reshape(x, [functools.reduce(operator.mul, [sizes[c] for c in group] or [1]) for group in groups])
+
+
+def _reshape(x: Any, sizes: Sequence[Any]) -> Any:
+    size_operands, known_sizes = shape_argument(tuple(sizes))
+    return apply("reshape", x, *size_operands, shape=known_sizes)

@@ -18,6 +18,8 @@ from autoconv.passes.effects import index_expression
 from autoconv.syntax import build
 from autoconv.syntax.tree import walk
 
+_GRIDS = frozenset({"mgrid", "ogrid", "r_", "c_"})
+
 
 def transform(tree: gast.AST, context: Context) -> gast.AST:
     return Subscripts(context).visit(tree)
@@ -26,9 +28,14 @@ def transform(tree: gast.AST, context: Context) -> gast.AST:
 class Subscripts(FunctionPass):
     def visit_Subscript(self, node: Any) -> Any:
         self.visit_children(node)
-        if not isinstance(node.ctx, gast.Load) or is_static(node.slice):
+        if not isinstance(node.ctx, gast.Load) or (is_static(node.slice) and not _is_grid(node.value)):
             return node
         return build.place(build.operate("get_item", node.value, index_expression(node.slice)), node)
+
+
+def _is_grid(node: Any) -> bool:
+    """Return whether subscripts of this object make new arrays: `np.mgrid`."""
+    return (node.attr if isinstance(node, gast.Attribute) else getattr(node, "id", "")) in _GRIDS
 
 
 def is_static(index: Any) -> bool:

@@ -15,8 +15,8 @@ from autoconv.graph.dtypes import DType
 from autoconv.operators.control.variants import distribute_call
 from autoconv.operators.regions.layout import Variant
 from autoconv.operators.values.builtins import convert_callback
+from autoconv.operators.values.created_arrays import convert_created
 from autoconv.operators.values.list_arrays import convert_list_arguments, join_list
-from autoconv.runtime.arrays.read_only import mark_read_only
 from autoconv.runtime.objects.containers import heap_of, items_of
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject
 from autoconv.runtime.recording.contracts import Contract
@@ -141,7 +141,7 @@ def _call_implementation(
     if object in kinds:
         contract.before_call(UnsupportedCall(function, _CALLBACK_OBJECT))
     result = function(*args, **kwargs)
-    created = _convert_created(result)
+    created = convert_created(result)
     return result if created is None else _as_zero_dimensional(function, created, args, contract, kwargs)
 
 
@@ -185,18 +185,6 @@ class UnsupportedCall:
     def __init__(self, function: Callable[..., Any], description: str) -> None:
         self.name = f"{function.__module__}.{getattr(function, '__qualname__', function.__name__)}"
         self.description = description
-
-
-def _convert_created(result: Any) -> Any:
-    """Convert arrays that NumPy created from plain values to tensors, so that they are new on every call."""
-    from_array = implementation(np.asarray)
-    assert from_array is not None
-    if isinstance(result, np.ndarray):
-        tensor = from_array(result)
-        return tensor if result.flags.writeable else mark_read_only(tensor)
-    if type(result) in (tuple, list) and any(isinstance(x, np.ndarray) for x in result):
-        return type(result)(_convert_created(x) if isinstance(x, np.ndarray) else x for x in result)
-    return None
 
 
 def _collect_kinds(values: Any) -> set[Any]:

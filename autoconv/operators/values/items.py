@@ -19,6 +19,7 @@ from autoconv.operators.control.variants import as_array_element, as_index, dist
 from autoconv.operators.regions.layout import Variant
 from autoconv.operators.values.attributes import set_attr
 from autoconv.operators.values.builtins import convert_callback
+from autoconv.operators.values.created_arrays import GRIDS, new_arrays
 from autoconv.operators.values.list_arrays import index_array
 from autoconv.operators.values.symbolic_subscript import (
     check_index,
@@ -73,7 +74,7 @@ def get_item(x: Any, index: Any) -> Any:
     if type(x) not in _PYTHON_CONTAINERS:
         if isinstance(x, collections.defaultdict) and index not in x:  # the read inserts the key
             record_container_write(x)
-        return x[index]
+        return new_arrays(x[index]) if type(x) in GRIDS else x[index]
     try:
         return x[index]
     except (LookupError, TypeError) as error:  # raised by the program, not by its tracing

@@ -229,7 +229,7 @@ def _einsum_type(*inputs: TensorType, equation: str) -> TensorType:
         if "..." in labels:
             ellipses.append(x.shape[before : before + ellipsis_rank])
         for label, size in zip(letters, x.shape[:before] + x.shape[before + ellipsis_rank :], strict=True):
-            sizes[label] = _unify_sizes(label, sizes.get(label), size, equation)
+            sizes[label] = _unify_sizes(label, sizes[label], size, equation) if label in sizes else size
     weak = all(x.weak for x in inputs)
     labelled_sizes = tuple(sizes.get(c) for c in result.replace("...", ""))
     shape: Shape = labelled_sizes
@@ -245,6 +245,8 @@ def _unify_sizes(label: str, first: Dimension, second: Dimension, equation: str)
         raise ValueError(
             f"einsum: the label {label!r} of {equation!r} stands for dimensions of {first} and {second}"
         )
+    if 1 in (first, second):  # NumPy broadcasts it to the other size
+        return second if first == 1 else first
     return first if isinstance(first, int) or second is None else second
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -12,15 +13,25 @@ from autoconv.graph.types import Type
 from autoconv.ops.record import define, no_gradient, sample
 from autoconv.ops.rules import is_known_to_broadcast
 
-UPDATE, MATMUL, DOT, SOLVE, SQUARE = "update", "matmul", "dot", "solve", "square"
+UPDATE, MATMUL, DOT, INNER, VECDOT, SOLVE, SQUARE = "update", "matmul", "dot", "inner", "vecdot", "solve", "square"
 _NUMPY_FUNCTIONS: dict[str, Callable[[Any, Any], Any]] = {
-    MATMUL: np.matmul, DOT: np.dot, SOLVE: np.linalg.solve, SQUARE: lambda x, _: np.linalg.inv(x),
+    MATMUL: np.matmul, DOT: np.dot, INNER: np.inner, VECDOT: lambda x, y: np.vecdot(x, y),
+    SOLVE: np.linalg.solve, SQUARE: lambda x, _: np.linalg.inv(x),
 }  # fmt: skip
 
 
-def core_dimensions(first: Sequence[Any], second: Sequence[Any]) -> tuple[Any, Any]:
+def core_dimensions(first: Sequence[Any], second: Sequence[Any], how: str = MATMUL) -> tuple[Any, Any]:
     """Return the two dimensions that a product of matrices or vectors contracts."""
-    return first[-1], second[-2 if len(second) > 1 else 0]
+    return first[-1], second[-2 if len(second) > 1 and how not in (INNER, VECDOT) else -1]
+
+
+def compared_dimensions(first: Sequence[Any], second: Sequence[Any], how: str) -> list[tuple[Any, Any]]:
+    """Return the pairs of dimensions that have to be equal, for all ways but UPDATE."""
+    if "->" not in how:
+        return [core_dimensions(first, second, how)]
+    first_letters, second_letters = how.split("->")[0].split(",")
+    return [(size, second[second_letters.index(c)]) for c, size in zip(first_letters, first, strict=True)
+            if c in second_letters]  # fmt: skip
 
 
 def _effects(types: Sequence[Type], attributes: Mapping[str, Any]) -> Effects:
@@ -29,21 +40,22 @@ def _effects(types: Sequence[Type], attributes: Mapping[str, Any]) -> Effects:
         return Effects.RAISE
     if attributes["how"] == UPDATE:
         return Effects.PURE if is_known_to_broadcast(x, y) else Effects.RAISE
-    x_size, y_size = core_dimensions(x, y)
-    return Effects.PURE if x_size is not None and x_size == y_size else Effects.RAISE
+    pairs = compared_dimensions(x, y, attributes["how"])
+    return Effects.PURE if all(size is not None and size == other for size, other in pairs) else Effects.RAISE
 
 
 def _check(x: Any, y: Any, *, how: str) -> tuple[()]:
     """Raise NumPy's ValueError for incompatible shapes.
 
-    `how` is UPDATE for `x += y`, MATMUL for `x @ y`, DOT for `x.dot(y)`, SOLVE for `np.linalg.solve(x, y)` with a
-    vector. With SQUARE, LinAlgError is raised unless x, which is y as well, is square.
+    `how` is UPDATE for `x += y`, MATMUL for `x @ y`, DOT for `x.dot(y)`, INNER and VECDOT for those functions,
+    SOLVE for `np.linalg.solve(x, y)` with a vector. With SQUARE, LinAlgError is raised unless x, which is y as well, is
+    square. An equation is one of `np.einsum` without an ellipsis.
     """
     x_shape, y_shape = np.shape(x), np.shape(y)
     if how != UPDATE:
-        first_size, second_size = core_dimensions(x_shape, y_shape)
-        if first_size != second_size:
-            _NUMPY_FUNCTIONS[how](np.broadcast_to(0.0, x_shape), np.broadcast_to(0.0, y_shape))
+        if any(size != other for size, other in compared_dimensions(x_shape, y_shape, how)):
+            function = functools.partial(np.einsum, how) if "->" in how else _NUMPY_FUNCTIONS[how]
+            function(np.broadcast_to(0.0, x_shape), np.broadcast_to(0.0, y_shape))
     elif len(y_shape) > len(x_shape) or any(
         size not in (1, target_size) for size, target_size in zip(y_shape[::-1], x_shape[::-1], strict=False)
     ):
@@ -66,4 +78,6 @@ define(
     samples=(sample(np.ones(3), np.ones(1), how=UPDATE), sample(np.ones((2, 3)), np.ones(3), how=MATMUL)),
 )  # fmt: skip
 
-__all__ = ["DOT", "MATMUL", "SOLVE", "SQUARE", "UPDATE", "core_dimensions", "not_square"]
+__all__ = [
+    "DOT", "INNER", "MATMUL", "SOLVE", "SQUARE", "UPDATE", "VECDOT", "compared_dimensions", "core_dimensions",
+]  # fmt: skip

@@ -315,19 +315,23 @@ def _dot(x: SymbolicTensor, b: Any, out: OutLike | None = None) -> Any:
         refuse_method("dot", "is given a Python number or a list, which NumPy makes an array of first")
     ranks = [np.ndim(b) if other is None else other.type.rank, x.type.rank]
     if any(rank is None or rank > 2 for rank in ranks):
-        refuse_method("dot", "has more than two dimensions")
+        return _call_function("dot", x, b)
     if all(ranks) and other is not None:
         dispatch.apply("numpy_shapes", x, other, how=DOT)
     return binary_dispatch.binary("matmul" if all(ranks) else "multiply", x, b)
+
+
+def _call_function(name: str, *args: Any, **kwargs: Any) -> Any:
+    compute = implementation(getattr(np, name))
+    assert compute is not None
+    return compute(*args, **kwargs)
 
 
 def _method_by_function(name: str, *parameters: str) -> Callable[..., Any]:
     """Return a method that calls NumPy's function `name`; `parameters` name its arguments after the array."""
 
     def run(x: SymbolicTensor, *args: Any, **kwargs: Any) -> Any:
-        compute = implementation(getattr(np, name))
-        assert compute is not None
-        return compute(x, **dict(zip(parameters, args, strict=False)), **kwargs)
+        return _call_function(name, x, **dict(zip(parameters, args, strict=False)), **kwargs)
 
     return run
 

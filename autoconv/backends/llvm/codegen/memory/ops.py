@@ -37,7 +37,7 @@ from autoconv.graph.types import ArrayType, Symbol
 from autoconv.ops.analysis.value_range import SIZES
 from autoconv.ops.index_spec import INPUT, At, NewAxis
 from autoconv.ops.numpy.arrays import entries_of
-from autoconv.ops.numpy.shapes import UPDATE, core_dimensions
+from autoconv.ops.numpy.shapes import UPDATE, compared_dimensions
 from autoconv.ops.rules import is_known_to_broadcast
 
 _SIZE_LIMIT = 1 << 40  # larger sizes, and negative ones as unsigned numbers, are left to the kernel, which raises
@@ -130,8 +130,9 @@ def _write_size(region: LoweringContext, node: Node) -> None:
 def _write_shapes(region: LoweringContext, node: Node) -> None:
     """Check sizes that have to be equal; the kernel raises if they differ."""
     first, second = (_sizes_of(region, value) for value in node.inputs)
-    is_update, out = node.attributes["how"] == UPDATE, region.out
-    pairs = zip(second[::-1], first[::-1], strict=False) if is_update else [core_dimensions(first, second)]
+    how, out = node.attributes["how"], region.out
+    is_update = how == UPDATE
+    pairs = zip(second[::-1], first[::-1], strict=False) if is_update else compared_dimensions(first, second, how)
     for size, other in pairs:
         if size == other or (is_update and size == 1):
             continue
