@@ -240,13 +240,20 @@ def extend(items: Any, iterable: object) -> None:
 
 
 def wrap_extend(method: Any) -> Callable[..., Any]:
-    """Wrap the method `extend` of a tracked list; a list of symbolic length is appended as a whole, even to itself."""
+    """Wrap the method `extend` of a tracked list; a list of symbolic length is appended as a whole, even to itself.
+
+    Items of iterators and elements of vectors are appended one by one: the list may then hold its numbers unboxed.
+    """
 
     def run(*args: Any) -> Any:
-        one_by_one = len(args) == 1 and items_of(args[0]) is None and is_deferred(args[0])
+        one_by_one = len(args) == 1 and items_of(args[0]) is None and (is_deferred(args[0]) or _is_vector(args[0]))
         return extend(method.__self__, args[0]) if one_by_one else method(*args)
 
     return run
+
+
+def _is_vector(iterable: object) -> bool:
+    return type(iterable) is SymbolicArray and iterable.ndim == 1 and is_symbolic_iterable(iterable)
 
 
 def _is_only_in_graph(iterable: object) -> bool:

@@ -104,6 +104,9 @@ def _unbox_kind(kinds: Kinds, node: Node) -> bool | None:
         return False
     if kind == type_:
         return True
+    assert isinstance(kind, TensorType)
+    if type_ == INT and not kind.weak:  # NumPy's integers are indices as Python's are
+        return kind.dtype.is_integer and not (kind.dtype.is_unsigned and kind.dtype.size == 8)
     return is_python_number(kind) and not type_.weak and not (kind == FLOAT and not type_.dtype.is_floating)
 
 
