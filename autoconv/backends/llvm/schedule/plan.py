@@ -10,7 +10,6 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 
 from autoconv.backends.llvm.analysis.classify import LoweringClasses
 from autoconv.backends.llvm.analysis.contiguity import is_block, is_contiguous
@@ -72,6 +71,7 @@ class Plan:
 
     def __init__(self, graph: Graph, classes: LoweringClasses) -> None:
         self.graph = graph
+        self._program_positions = {node: i for i, node in enumerate(graph.nodes)}
         self.classes: dict[Node, str] = {node: classes[node] for node in graph.nodes}
         self.patches: dict[Node, Patches] = {}
         self._consumers = self._find_consumers()
@@ -299,10 +299,6 @@ class Plan:
             if other.earlier_bits >> number & 1:
                 other.earlier_bits |= 1 << target
         self._add_dependences(target, needs - {target})
-
-    @cached_property
-    def _program_positions(self) -> dict[Node, int]:
-        return {node: i for i, node in enumerate(self.graph.nodes)}
 
     def _add_dependences(self, number: int, needs: set[int]) -> None:
         """Record that an item runs after the items `needs`, and keep `earlier_bits` transitively closed."""
