@@ -17,7 +17,6 @@ from autoconv.operators.regions.tracing_signals import AbandonTrace
 from autoconv.ops.python.objects import COLLECTIONS
 from autoconv.runtime.arrays.symbolic_arrays import wrap_new_arrays
 from autoconv.runtime.objects.containers import PLAIN_OF
-from autoconv.runtime.objects.symbolic_generators import SymbolicGenerator
 from autoconv.runtime.objects.symbolic_objects import apply_object, constant_object, record_object
 from autoconv.runtime.recording.deferred_stores import DeferredStores
 from autoconv.runtime.recording.journal import MISSING, Location
@@ -72,8 +71,8 @@ class RestartTrace(AbandonTrace):
 class WriteMonitor:
     """Monitor of the writes of one trace to objects and names that existed before it.
 
-    `flattened_arguments` are the rebuilt copies of flattened arguments, by name. `deferred_locations` are compared with
-    their last stored values before each node that may raise.
+    `flattened_arguments` are the rebuilt copies of flattened arguments, by name. The `deferred_locations` that
+    the trace has written are compared with their last stored values before each node that may raise.
     """
 
     def __init__(self, trace: Trace, call: Call, guards: Guards) -> None:
@@ -89,9 +88,12 @@ class WriteMonitor:
         self.array_names = [name for name, key in zip(call.names, call.key.leaves, strict=True) if _is_array(key)]
         # Attributes are stored at once.
         self.deferred_locations = [location for location in call.locations if location.kind != "attribute"]
-        self._generator_keys: set[Any] = set()  # of names that hold generators: only read
         self._contents = ContainerStores(trace)
-        self.stores = DeferredStores(lambda _: self.deferred_locations, self._record_store, includes_limits=True)
+        self.stores = DeferredStores(lambda _: self._written_locations(), self._record_store, includes_limits=True)
+
+    def _written_locations(self) -> list[Location]:
+        """Return the deferred locations that the trace has written: others may be changed by another name."""
+        return [s for s in self.deferred_locations if s.kind == "contents" or s.key in self.written_keys]
 
     def begin(self, leaves: Sequence[Any]) -> None:
         """Store the inputs of the trace in the locations where the traced code reads them."""
@@ -107,9 +109,6 @@ class WriteMonitor:
             if leaf is not MISSING:
                 location.write(leaf)
             self.stores.mark_stored(root, location)
-            if isinstance(leaf, SymbolicGenerator) and location in self.deferred_locations:
-                self.deferred_locations.remove(location)
-                self._generator_keys.add(location.key)
 
     def check_write(self, owner: Any, action: str, locations: Sequence[Location] = ()) -> None:
         """Raise RestartTrace if `owner`, or the value of a location, has to become an input; RunPlain if it cannot."""
@@ -145,8 +144,6 @@ class WriteMonitor:
 
     def _check_locations(self, locations: Sequence[Location]) -> None:
         """Raise RestartTrace if a location has to become an input."""
-        if any(location.key in self._generator_keys for location in locations):
-            self._run_plain("a name of a random generator is bound anew")
         self.written_keys.update(location.key for location in locations)
         new_locations = [location for location in locations if location.key not in self.input_keys]
         missing = [location for location in new_locations if not self._is_cell_of_trace(location)]
