@@ -233,7 +233,7 @@ from autoconv.runtime.objects.variable_updates import (
     VariableSynchronization,
     variable_creator_scope,
 )
-from autoconv.runtime.recording.tracebacks import present_functions as _present_functions
+from autoconv.runtime.recording.tracebacks import wrap_public_functions as _wrap_public_functions
 from autoconv.runtime.support.shape import TensorShape, TensorSpec, TypeSpec
 from autoconv.runtime.tensors.conversion import (
     constant,
@@ -313,4 +313,4 @@ __all__ = [
     "vectorized_map", "vjp", "where", "while_loop", "xp", "zeros", "zeros_initializer", "zeros_like",
 ]  # fmt: skip
 
-_present_functions(globals())
+_wrap_public_functions(globals())

@@ -31,7 +31,7 @@ from autoconv.api.control.shape_checks import (
 )
 from autoconv.api.tensors.casts import check_numerics
 from autoconv.config import SETTINGS as _SETTINGS
-from autoconv.runtime.recording.tracebacks import present_functions as _present_functions
+from autoconv.runtime.recording.tracebacks import wrap_public_functions as _wrap_public_functions
 
 
 def enable_check_numerics(stack_height_limit: int = 30, path_length_limit: int = 50) -> None:
@@ -120,4 +120,4 @@ __all__ = [
     "is_traceback_filtering_enabled", "set_log_device_placement",
 ]  # fmt: skip
 
-_present_functions(globals())
+_wrap_public_functions(globals())

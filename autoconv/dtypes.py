@@ -35,7 +35,7 @@ from autoconv.graph.dtypes import (
     uint64,
     variant,
 )
-from autoconv.runtime.recording.tracebacks import present_functions as _present_functions
+from autoconv.runtime.recording.tracebacks import wrap_public_functions as _wrap_public_functions
 
 bool = bool_
 double, half = float64, float16
@@ -47,4 +47,4 @@ __all__ = [
     "resource", "saturate_cast", "string", "uint16", "uint32", "uint64", "uint8", "variant",
 ]  # fmt: skip
 
-_present_functions(globals())
+_wrap_public_functions(globals())

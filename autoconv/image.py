@@ -78,7 +78,7 @@ from autoconv.io.image_quality import (
     random_jpeg_quality,
     stateless_random_jpeg_quality,
 )
-from autoconv.runtime.recording.tracebacks import present_functions as _present_functions
+from autoconv.runtime.recording.tracebacks import wrap_public_functions as _wrap_public_functions
 
 __all__ = [
     "ResizeMethod", "adjust_brightness", "adjust_contrast", "adjust_gamma", "adjust_hue", "adjust_jpeg_quality",
@@ -97,4 +97,4 @@ __all__ = [
     "stateless_random_saturation", "total_variation", "transpose", "yiq_to_rgb", "yuv_to_rgb",
 ]  # fmt: skip
 
-_present_functions(globals())
+_wrap_public_functions(globals())

@@ -68,7 +68,7 @@ from autoconv.linear_operators.structured import (
     LinearOperatorPermutation,
     LinearOperatorToeplitz,
 )
-from autoconv.runtime.recording.tracebacks import present_functions as _present_functions
+from autoconv.runtime.recording.tracebacks import wrap_public_functions as _wrap_public_functions
 
 __all__ = [
     "LinearOperator", "LinearOperatorAdjoint", "LinearOperatorBlockDiag", "LinearOperatorCirculant",
@@ -84,4 +84,4 @@ __all__ = [
     "tridiagonal_solve",
 ]  # fmt: skip
 
-_present_functions(globals())
+_wrap_public_functions(globals())

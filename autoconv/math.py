@@ -154,7 +154,7 @@ from autoconv.api.tensors.trigonometry import (
     tan,
     tanh,
 )
-from autoconv.runtime.recording.tracebacks import present_functions as _present_functions
+from autoconv.runtime.recording.tracebacks import wrap_public_functions as _wrap_public_functions
 
 special = SimpleNamespace(
     bessel_i0=bessel_i0, bessel_i0e=bessel_i0e, bessel_i1=bessel_i1, bessel_i1e=bessel_i1e, bessel_j0=bessel_j0,
@@ -182,4 +182,4 @@ __all__ = [
     "unsorted_segment_sqrt_n", "unsorted_segment_sum", "xdivy", "xlog1py", "xlogy", "zero_fraction", "zeta",
 ]  # fmt: skip
 
-_present_functions(globals())
+_wrap_public_functions(globals())

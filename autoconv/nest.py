@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from autoconv.runtime.recording.tracebacks import present_functions as _present_functions
+from autoconv.runtime.recording.tracebacks import wrap_public_functions as _wrap_public_functions
 from autoconv.runtime.support.structure import Template, pack
 from autoconv.runtime.support.structure import flatten as _flattened
 from autoconv.runtime.support.structure_difference import check_same_structure
@@ -109,4 +109,4 @@ def _restore_key_order(like: Any, packed: Any) -> Any:
 
 __all__ = ["assert_same_structure", "flatten", "is_nested", "map_structure", "pack_sequence_as"]
 
-_present_functions(globals())
+_wrap_public_functions(globals())

@@ -91,7 +91,7 @@ from autoconv.api.tensors.maths import log_sigmoid, sigmoid, softplus
 from autoconv.api.tensors.norms import l2_normalize
 from autoconv.api.tensors.reductions import zero_fraction
 from autoconv.api.tensors.sorting import approx_max_k, approx_min_k
-from autoconv.runtime.recording.tracebacks import present_functions as _present_functions
+from autoconv.runtime.recording.tracebacks import wrap_public_functions as _wrap_public_functions
 
 experimental = SimpleNamespace(general_dropout=general_dropout, stateless_dropout=stateless_dropout)
 
@@ -113,4 +113,4 @@ __all__ = [
     "weighted_cross_entropy_with_logits", "weighted_moments", "with_space_to_batch", "zero_fraction",
 ]  # fmt: skip
 
-_present_functions(globals())
+_wrap_public_functions(globals())

@@ -1,8 +1,8 @@
 """Sets along the last dimension of tensors."""
 
 from autoconv.api.sparse.sets import difference, intersection, size, union
-from autoconv.runtime.recording.tracebacks import present_functions as _present_functions
+from autoconv.runtime.recording.tracebacks import wrap_public_functions as _wrap_public_functions
 
 __all__ = ["difference", "intersection", "size", "union"]
 
-_present_functions(globals())
+_wrap_public_functions(globals())

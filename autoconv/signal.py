@@ -15,7 +15,7 @@ from autoconv.api.signals.spectral import (
 )
 from autoconv.api.signals.transforms import fftnd, ifftnd, irfft2d, irfft3d, irfftnd, rfft2d, rfft3d, rfftnd
 from autoconv.api.signals.windows import kaiser_bessel_derived_window, vorbis_window
-from autoconv.runtime.recording.tracebacks import present_functions as _present_functions
+from autoconv.runtime.recording.tracebacks import wrap_public_functions as _wrap_public_functions
 
 __all__ = [
     "dct", "fft", "fft2d", "fft3d", "fftnd", "fftshift", "frame", "hamming_window", "hann_window", "idct", "ifft",
@@ -25,4 +25,4 @@ __all__ = [
     "vorbis_window",
 ]  # fmt: skip
 
-_present_functions(globals())
+_wrap_public_functions(globals())

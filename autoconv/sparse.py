@@ -31,7 +31,7 @@ from autoconv.api.sparse.shaping import (
 )
 from autoconv.api.sparse.shaping import slice_ as slice
 from autoconv.api.sparse.tensor import SparseTensor
-from autoconv.runtime.recording.tracebacks import present_functions as _present_functions
+from autoconv.runtime.recording.tracebacks import wrap_public_functions as _wrap_public_functions
 
 __all__ = [
     "SparseTensor", "add", "bincount", "concat", "cross", "cross_hashed", "expand_dims", "eye", "fill_empty_rows",
@@ -40,4 +40,4 @@ __all__ = [
     "split", "to_dense", "to_indicator", "transpose",
 ]  # fmt: skip
 
-_present_functions(globals())
+_wrap_public_functions(globals())

@@ -30,7 +30,7 @@ from autoconv.api.strings import (
     unsorted_segment_join,
     upper,
 )
-from autoconv.runtime.recording.tracebacks import present_functions as _present_functions
+from autoconv.runtime.recording.tracebacks import wrap_public_functions as _wrap_public_functions
 
 __all__ = [
     "as_string", "bytes_split", "format", "join", "length", "lower", "ngrams", "reduce_join", "regex_full_match",
@@ -39,4 +39,4 @@ __all__ = [
     "unicode_split_with_offsets", "unicode_transcode", "unsorted_segment_join", "upper",
 ]  # fmt: skip
 
-_present_functions(globals())
+_wrap_public_functions(globals())

@@ -24,7 +24,7 @@ from autoconv.graph.types import TensorType
 from autoconv.ops.builder import GraphBuilder
 
 
-def divide_into_segments(node: Node, segment_length: int) -> bool:
+def try_divide_into_segments(node: Node, segment_length: int) -> bool:
     """Replace a loop by a loop over segments of `segment_length` iterations.
 
     Return False, without a change, for a loop whose side effects would be repeated.
@@ -104,4 +104,4 @@ def _body_with_counter(body: Graph, state_count: int) -> Graph:
     return counting_body
 
 
-__all__ = ["divide_into_segments", "recompute_and_reverse"]
+__all__ = ["try_divide_into_segments", "recompute_and_reverse"]

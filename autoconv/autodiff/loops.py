@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from autoconv.autodiff.checkpoints import divide_into_segments, recompute_and_reverse
+from autoconv.autodiff.checkpoints import recompute_and_reverse, try_divide_into_segments
 from autoconv.autodiff.conditionals import add_cotangent_parameters, cotangent_or_zeros, top_of
 from autoconv.autodiff.cotangents import accumulate, conform, cotangent_type, zeros_of
 from autoconv.autodiff.dependence import varied_state, varied_values
@@ -28,15 +28,15 @@ _ONE, _ZERO = np.array(1, np.int64), np.array(0, np.int64)
 class _Body:
     """The backward graph of a loop's body; `remaining` is its number of iterations to go.
 
-    `carried_positions` are the positions of the state with cotangents, which are its `parameters`. `summed_positions`
-    are the positions of captures, whose cotangents are accumulated in `sums`.
+    `carried_positions` are the positions of the state with cotangents, which are its `cotangent_parameters`.
+    `summed_positions` are the positions of captures, whose cotangents are accumulated in `sums`.
     """
 
     child: Region
     forward_parameters: Sequence[Value]
     carried_positions: list[int]
     remaining: Value
-    parameters: list[Value]
+    cotangent_parameters: list[Value]
     summed_positions: list[int]
     sums: list[Value]
 
@@ -44,7 +44,7 @@ class _Body:
 def reverse_while(level: Level, node: Node, varied: set[Value], backprop: Callable[..., None]) -> None:
     """Count the iterations in the forward loop, and add a backward loop with the same number."""
     inputs, size = node.inputs, state_size(node)
-    recomputes = level.recompute_every is not None and divide_into_segments(node, level.recompute_every)
+    recomputes = level.recompute_every is not None and try_divide_into_segments(node, level.recompute_every)
     body = _find_carried_state(level, node, varied, backprop, recomputes)
     child = body.child
     carried_parameters = [body.forward_parameters[i] for i in body.carried_positions]
@@ -62,7 +62,8 @@ def reverse_while(level: Level, node: Node, varied: set[Value], backprop: Callab
         for i, ct in zip(body.carried_positions, result_cotangents, strict=True)
     ]
     initial_values += [zeros_of(builder, inputs[j]) for j in body.summed_positions]
-    state = [body.remaining, *body.parameters, *body.sums, *(top_of(s) for s in child.stacks)]
+    # In the backward graph, stacks enter at the top and leave at the bottom; in the forward graph, entry and exit.
+    state = [body.remaining, *body.cotangent_parameters, *body.sums, *(top_of(s) for s in child.stacks)]
     captures = list(child.captures.items())
     remaining_after = child.builder.subtract(body.remaining, _ONE)
     child.backward.parameters = [*state, *(inner for _, inner in captures)]
@@ -108,8 +109,8 @@ def _reverse_body(
     size = state_size(node)
     forward = shallow_copy(node.regions[1])
     parameters_before = tuple(forward.parameters)
-    outer = {p: node.inputs[i] for i, p in enumerate(parameters_before) if i >= size or forward.outputs[i] is p}
-    child = Region(level, forward, outer, repeats=True)
+    outer_values = {p: node.inputs[i] for i, p in enumerate(parameters_before) if i >= size or forward.outputs[i] is p}
+    child = Region(level, forward, outer_values, repeats=True)
     remaining = child.backward.add_parameter(_COUNT_TYPE, "remaining")
     if not recomputes:
         child.counters.update(_induction_variables(node, child, remaining))
@@ -117,21 +118,21 @@ def _reverse_body(
         forward, (p for p, flag in zip(parameters_before, flags, strict=True) if flag), level.heap
     )
     if recomputes:
-        parameters = [
+        cotangent_parameters = [
             child.backward.add_parameter(cotangent_type(parameters_before[i].type), "cotangent") for i in carried
         ]
         outputs = [forward.outputs[i] for i in carried]
         recompute_and_reverse(
-            child, parameters_before, list(zip(outputs, parameters, strict=True)), varied_in_body, backprop
+            child, parameters_before, list(zip(outputs, cotangent_parameters, strict=True)), varied_in_body, backprop
         )
     else:
-        parameters = add_cotangent_parameters(
+        cotangent_parameters = add_cotangent_parameters(
             child, [(parameters_before[i], forward.outputs[i]) for i in carried], varied_in_body
         )
         backprop(child, varied_in_body)
     summed = [j for j in range(size, len(parameters_before)) if flags[j] and parameters_before[j] in child.cotangents]
     sums = [child.backward.add_parameter(cotangent_type(parameters_before[j].type), "sum") for j in summed]
-    return _Body(child, parameters_before, carried, remaining, parameters, summed, sums)
+    return _Body(child, parameters_before, carried, remaining, cotangent_parameters, summed, sums)
 
 
 def _induction_variables(node: Node, child: Region, remaining: Value) -> dict[Value, Callable[[], Value]]:

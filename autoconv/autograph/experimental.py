@@ -56,7 +56,7 @@ def set_loop_options(
     np.int32(3)
     """
     region = current_region()
-    # Numbers stay Python's under `compile`, not under `function`.
+    # Only under `function`, whose contract has no Python numbers.
     if maximum_iterations is not None and region is not None and not region.contract.python_numbers:
         region.most_iterations = maximum_iterations
 

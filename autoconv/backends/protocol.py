@@ -63,8 +63,8 @@ class CompiledGraph(Protocol):
 class SymbolicCode(Protocol):
     """The part of a backend that compiles a graph for any size: `compile` then takes graphs with open dimensions."""
 
-    def sizes(self, graph: Graph, needs: Sequence[Symbol]) -> OpenSizes:
-        """Return the open dimensions of a graph and the symbols `needs`, which must be at least 0.
+    def sizes(self, graph: Graph, nonnegative_sizes: Sequence[Symbol]) -> OpenSizes:
+        """Return the open dimensions of a graph, and `nonnegative_sizes`, which must be at least 0.
 
         Raise ValueError if the parameters do not determine one of them.
         """

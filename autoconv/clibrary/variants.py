@@ -50,7 +50,7 @@ def make_variants(trace: Trace, interface: Interface) -> list[Graph]:
 
 def _special_sizes(general: Graph, symbols: Sequence[Symbol]) -> Iterator[dict[Symbol, int]]:
     """Yield the small sizes that need code of their own, those of one dimension first."""
-    code = symbolic_code().sizes(general, general.needs)
+    code = symbolic_code().sizes(general, general.nonnegative_sizes)
     general_sizes = {symbol.name: _GENERAL_SIZE for symbol in symbols}
     special_sizes = [
         [None, *(size for size in _SPECIAL_SIZES if not code.accepts_values({**general_sizes, symbol.name: size}))]
@@ -77,11 +77,11 @@ def _parameter_types(
 def _make_variant(graph: Graph, types: list[Type], contract: str) -> Graph:
     if all(map(is_static, types)):
         return optimise(specialise(graph, types), contract=contract)
-    general, needs = generalise(graph, types)
+    general, nonnegative_sizes = generalise(graph, types)
     general = optimise(general, contract=contract)
-    general.needs = tuple(needs)
+    general.nonnegative_sizes = tuple(nonnegative_sizes)
     code = symbolic_code()
-    code.sizes(general, needs)
+    code.sizes(general, nonnegative_sizes)
     folded = fold_symbolic_bounds(general, code.accepts_symbolic_attributes)
     return folded if folded is not None and not code.has_kernels_with_symbolic_attributes(folded) else general
 

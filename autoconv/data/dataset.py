@@ -19,7 +19,7 @@ from autoconv.graph.dtypes import as_dtype, int64
 from autoconv.graph.types import IterableType
 from autoconv.hooks import Hook
 from autoconv.runtime.annotations import DTypeLike, IntLike, ShapeLike
-from autoconv.runtime.recording.tracebacks import present_methods
+from autoconv.runtime.recording.tracebacks import wrap_public_methods
 from autoconv.runtime.support.shape import TensorSpec
 from autoconv.runtime.support.structure import flatten, pack
 from autoconv.runtime.support.type_spec import is_composite
@@ -51,7 +51,7 @@ class DatasetSpec(IteratorSpec):
 GRAPH_ITERATOR = Hook("autoconv.compat.v1.data")  # makes an iterator of a graph's block
 
 
-@present_methods
+@wrap_public_methods
 class Dataset(StorageMethods, ResamplingMethods, DatasetV2):
     """A sequence of elements: tensors, or structures (tuples, dicts, named tuples) of tensors of known types.
 

@@ -13,10 +13,10 @@ from autoconv.data.stored import SavedElements, Snapshot, save_while_iterating
 from autoconv.graph.dtypes import int64
 from autoconv.runtime.annotations import DTypeLike
 from autoconv.runtime.recording.regions import current_region
-from autoconv.runtime.recording.tracebacks import present_methods
+from autoconv.runtime.recording.tracebacks import wrap_public_methods
 
 
-@present_methods
+@wrap_public_methods
 class StorageMethods(Iterable):
     """Methods that write datasets into folders and read them."""
 
@@ -74,7 +74,7 @@ class StorageMethods(Iterable):
         return type(self)(Snapshot(self.node, path))
 
 
-@present_methods
+@wrap_public_methods
 class ResamplingMethods(Iterable):
     """Methods that batch elements again, drop some of them, or generate numbers."""
 

@@ -20,7 +20,7 @@ from autoconv.operators.control.loops import for_stmt
 from autoconv.operators.support.dataset_protocol import Stream
 from autoconv.runtime.recording import tape_recorders
 from autoconv.runtime.recording.regions import Region, current_region
-from autoconv.runtime.recording.tracebacks import present_errors, present_methods
+from autoconv.runtime.recording.tracebacks import present_errors, wrap_public_methods
 from autoconv.runtime.tensors.conversion import constant
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
@@ -33,7 +33,7 @@ class DatasetV2:
     __module__ = "autoconv.tensorflow.python.data.ops.dataset_ops"
 
 
-@present_methods
+@wrap_public_methods
 class Iterable:
     """A sequence of elements, which a node computes anew for each iteration."""
 

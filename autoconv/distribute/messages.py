@@ -42,14 +42,14 @@ def receive(connection: socket.socket) -> tuple[Description, np.ndarray]:
         raise DamagedMessage("it is not a message of a worker")
     text = read(connection, text_size)
     if zlib.crc32(text) != text_checksum:
-        raise DamagedMessage("its description does not have its checksum")
+        raise DamagedMessage("its description does not match its checksum")
     description = json.loads(text)
     dtype, shape = as_dtype(description["array_dtype"]), description["array_shape"]
     if math.prod(shape) * dtype.size != array_size:
-        raise DamagedMessage("its array does not have the size of its description")
+        raise DamagedMessage("its array has another size than its description says")
     data = read(connection, array_size)
     if zlib.crc32(data) != array_checksum:
-        raise DamagedMessage("its array does not have its checksum")
+        raise DamagedMessage("its array does not match its checksum")
     return description, np.frombuffer(data, dtype.numpy).reshape(shape)
 
 

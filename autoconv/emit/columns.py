@@ -24,14 +24,14 @@ _PAIRS = {"(": ")", "[": "]", "{": "}"}
 # Punctuation that may separate matched words, since operators replace it.
 _SEPARATORS = frozenset("()[],")
 
-# By id: the relocated code, the code as compiled from emitted text, and the lines of that text.
+# By id: the code with the user's lines, the code as compiled from emitted text, and the lines of that text.
 _EMITTED_BY_ID: dict[int, tuple[CodeType, CodeType, LineReader]] = {}
 # By the user's file: modules whose emitted text is compiled again when its columns are first needed.
 _PENDING_MODULES: dict[str, list[tuple[CodeType, str]]] = {}
 
 
 def register_columns(code: CodeType, emitted: CodeType, line_reader: LineReader) -> None:
-    """Register, for a relocated code object and the code nested in it, the code as compiled, which has columns."""
+    """Register, for code with the user's lines and code nested in it, the code as compiled, which has columns."""
     _EMITTED_BY_ID[id(code)] = code, emitted, line_reader
     nested, nested_emitted = _nested_code(code), _nested_code(emitted)
     if len(nested) == len(nested_emitted):  # Python merges two functions that differed only in their columns
@@ -44,8 +44,8 @@ def register_module_text(code: CodeType, text: str) -> None:
     _PENDING_MODULES.setdefault(code.co_filename, []).append((code, text))
 
 
-def instruction_columns(code: CodeType, instruction: int, line: int) -> tuple[int, int] | None:
-    """Return the 0-based columns of an instruction of converted code in the user's line; None if unknown."""
+def instruction_columns(code: CodeType, instruction_offset: int, line: int) -> tuple[int, int] | None:
+    """Return the 0-based columns in the user's line of the instruction at this byte offset; None if unknown."""
     if id(code) not in _EMITTED_BY_ID:
         for module, text in _PENDING_MODULES.pop(code.co_filename, ()):
             with without_warnings():
@@ -54,7 +54,7 @@ def instruction_columns(code: CodeType, instruction: int, line: int) -> tuple[in
     if id(code) not in _EMITTED_BY_ID:
         return None
     _, emitted_code, line_reader = _EMITTED_BY_ID[id(code)]
-    positions = itertools.islice(emitted_code.co_positions(), instruction // 2, None)
+    positions = itertools.islice(emitted_code.co_positions(), instruction_offset // 2, None)
     first_line, last_line, start, end = next(positions, (None,) * 4)
     if first_line is None or first_line != last_line or start is None or end is None:
         return None

@@ -138,7 +138,7 @@ class Graph:
     # The program's control dependencies, by node: names of nodes to run before. For display only: effects keep order.
     controls: dict[str, tuple[str, ...]] = field(default_factory=dict, repr=False)
     # Preconditions for symbolic parameter shapes: these symbols must not be negative. The caller checks them per run.
-    needs: tuple[Symbol, ...] = ()
+    nonnegative_sizes: tuple[Symbol, ...] = ()
     # The program's own object for the graph, if the program records into it in a `with` block.
     block: Any = field(default=None, repr=False)
     # The default device of added nodes; while a pass replaces a node, the device of that node.

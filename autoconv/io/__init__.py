@@ -28,7 +28,7 @@ from autoconv.io.raw_numbers import decode_raw
 from autoconv.io.records import TFRecordOptions, TFRecordWriter, tf_record_iterator
 from autoconv.io.sparse_records import deserialize_many_sparse, serialize_many_sparse, serialize_sparse
 from autoconv.io.tensor_records import parse_tensor, serialize_tensor
-from autoconv.runtime.recording.tracebacks import present_functions as _present_functions
+from autoconv.runtime.recording.tracebacks import wrap_public_functions as _wrap_public_functions
 
 __all__ = [
     "FixedLenFeature", "FixedLenSequenceFeature", "RaggedFeature", "SparseFeature", "TFRecordOptions", "TFRecordWriter",
@@ -40,4 +40,4 @@ __all__ = [
     "serialize_sparse", "serialize_tensor", "tf_record_iterator", "write_file",
 ]  # fmt: skip
 
-_present_functions(globals())
+_wrap_public_functions(globals())

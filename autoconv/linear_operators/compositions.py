@@ -198,7 +198,7 @@ class LinearOperatorKronecker(CombinedOperator):
         return math.prod(sizes)
 
     def _apply_factors(self, x: Any, method: str, adjoint: bool) -> Any:
-        """Apply `method` (matmul or solve) of each operator to its part of the row index of `x`."""
+        """Apply `method` of each operator along its own index; a tuple of these indices numbers the rows of `x`."""
         sizes = shape(x)
         batch_shape, column_count = get_item(sizes, slice(None, -2)), get_item(sizes, -1)
         batch_sizes = broadcast_dynamic_shape(batch_shape, self.batch_shape_tensor())
@@ -210,9 +210,9 @@ class LinearOperatorKronecker(CombinedOperator):
             )
             split_rows = reshape(result, concat([batch_sizes, stack([size, -1])], 0))
             applied = getattr(operator, method)(split_rows, adjoint=adjoint)
-            rows = get_item(shape(applied), -2)
-            # The other rows move before the rows of the result, so that the next operator finds its rows first.
-            split_result = reshape(applied, concat([batch_sizes, stack([rows, -1, column_count])], 0))
+            row_count = get_item(shape(applied), -2)
+            # This operator's index moves behind those of the others, so that the next operator's index comes first.
+            split_result = reshape(applied, concat([batch_sizes, stack([row_count, -1, column_count])], 0))
             rank = split_result.shape.rank
             if rank is None:
                 raise ValueError("a Kronecker product of operators needs matrices of known rank")

@@ -8,8 +8,8 @@ that it only reads are part of the model. Its outputs are `result_0` and so on, 
 from autoconv.backends.portable import GraphUnfit
 from autoconv.onnx.exporting import export
 from autoconv.onnx.loading import Model, load
-from autoconv.runtime.recording.tracebacks import present_functions as _present_functions
+from autoconv.runtime.recording.tracebacks import wrap_public_functions as _wrap_public_functions
 
 __all__ = ["GraphUnfit", "Model", "export", "load"]
 
-_present_functions(globals())
+_wrap_public_functions(globals())

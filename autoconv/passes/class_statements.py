@@ -1,7 +1,7 @@
 """Announce what a class statement in a function calls implicitly: bases, metaclass, decorators, and code of its body.
 
 class Point(Base):          # is announced by  ag__.class_statement(Base)
-    registry.append(1)      # with this statement, it is announced by  ag__.class_statement(), which lists nothing
+    registry.append(1)      # with this statement, by  ag__.class_statement(): no list, as it may call anything
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ def announcement(node: Any) -> gast.Expr | None:
     """Return the statement to insert before a class statement; None if that calls nothing."""
     callees: list[Any] = [*node.bases, *(keyword.value for keyword in node.keywords), *node.decorator_list]
     only_binds = _collect_callees_of_body(node.body, callees)
-    names = list(map(_callee, callees))
-    if not names and only_binds:
+    roots = list(map(_innermost_callee, callees))
+    if not roots and only_binds:
         return None
-    only_binds = only_binds and all(isinstance(name, gast.Name) or _is_dotted_name(name) for name in names)
-    return gast.Expr(build.operate("class_statement", *(copy_tree(names) if only_binds else ())))
+    can_be_listed = only_binds and all(isinstance(root, gast.Name) or _is_dotted_name(root) for root in roots)
+    return gast.Expr(build.operate("class_statement", *(copy_tree(roots) if can_be_listed else ())))
 
 
-def _callee(node: Any) -> Any:
+def _innermost_callee(node: Any) -> Any:
     """Return `name` of `name(…)` and `name[…]`."""
     while isinstance(node, (gast.Call, gast.Subscript)):
         node = node.func if isinstance(node, gast.Call) else node.value

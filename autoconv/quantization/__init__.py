@@ -5,10 +5,10 @@ from autoconv.api.quantization import (
     fake_quant_with_min_max_vars,
     fake_quant_with_min_max_vars_per_channel,
 )
-from autoconv.runtime.recording.tracebacks import present_functions as _present_functions
+from autoconv.runtime.recording.tracebacks import wrap_public_functions as _wrap_public_functions
 
 __all__ = [
     "fake_quant_with_min_max_args", "fake_quant_with_min_max_vars", "fake_quant_with_min_max_vars_per_channel",
 ]  # fmt: skip
 
-_present_functions(globals())
+_wrap_public_functions(globals())

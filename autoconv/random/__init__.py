@@ -32,7 +32,7 @@ from autoconv.api.random.stateless import (
     stateless_uniform,
 )
 from autoconv.random import experimental
-from autoconv.runtime.recording.tracebacks import present_functions as _present_functions
+from autoconv.runtime.recording.tracebacks import wrap_public_functions as _wrap_public_functions
 
 __all__ = [
     "Algorithm", "Generator", "all_candidate_sampler", "categorical", "create_rng_state", "experimental",
@@ -43,4 +43,4 @@ __all__ = [
     "uniform_candidate_sampler",
 ]  # fmt: skip
 
-_present_functions(globals())
+_wrap_public_functions(globals())

@@ -13,12 +13,12 @@ from autoconv.tracing.execute.compiled_trace import ConcreteFunction
 from autoconv.train.object_graph import children_of
 
 FUNCTIONS = (Function, ConcreteFunction, LoadedFunction)
-_INTERNAL_PREFIX = "__autoconv"  # of names of attributes that bound functions use
+_INTERNAL_PREFIX = "__autoconv"  # of the attributes in which this package keeps its own state on an instance
 
 
 def collect_objects(root: object) -> tuple[list[Any], list[dict[str, int]]]:
-    """Return the objects below a root, each once and nearest first, and the numbers of their parts by name."""
-    objects, part_numbers = [root], [dict[str, int]()]
+    """Return the objects below a root, each once and nearest first, and of each the indices of its parts, by name."""
+    objects, part_indices = [root], [dict[str, int]()]
     numbers = {id(root): 0}
     worklist = deque([0])
     while worklist:
@@ -28,13 +28,13 @@ def collect_objects(root: object) -> tuple[list[Any], list[dict[str, int]]]:
                 numbers[id(part)] = len(objects)
                 worklist.append(len(objects))
                 objects.append(part)
-                part_numbers.append({})
-            part_numbers[number][name] = numbers[id(part)]
-    return objects, part_numbers
+                part_indices.append({})
+            part_indices[number][name] = numbers[id(part)]
+    return objects, part_indices
 
 
 def parts_of(value: object) -> dict[str, Any]:
-    """Return the parts of an object by name: those of checkpoints, and its functions."""
+    """Return the parts of an object by name: those that a checkpoint would save, its functions and its assets."""
     if isinstance(value, (Variable, Asset, *FUNCTIONS)):
         return {}
     children = children_of(value)
@@ -71,7 +71,7 @@ def functions_of(value: object) -> dict[str, Any]:
 
 
 def _may_be_function(value: object, name: str) -> bool:
-    """Return whether an attribute is a function without running a property of the object."""
+    """Return, without running a property, whether an attribute is a function."""
     if name in getattr(value, "__dict__", {}):
         return isinstance(value.__dict__[name], FUNCTIONS)
     attribute = next((vars(base)[name] for base in type(value).__mro__ if name in vars(base)), None)

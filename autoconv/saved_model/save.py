@@ -63,7 +63,7 @@ def save(
 
 def make_content(obj: object, signatures: Any, options: SaveOptions) -> tuple[dict[str, Any], TraceWriter, list[str]]:
     """Return the index of an object as JSON values, its graphs and arrays, and the paths of its assets."""
-    objects, part_numbers_of_objects = collect_objects(obj)
+    objects, part_indices_of_objects = collect_objects(obj)
     numbers = {id(value): number for number, value in enumerate(objects)}
     for number, value in enumerate(objects):
         if isinstance(value, Variable):
@@ -77,8 +77,8 @@ def make_content(obj: object, signatures: Any, options: SaveOptions) -> tuple[di
     writer = TraceWriter(number_of)
     assets: list[str] = []
     nodes = []
-    for number, (value, part_numbers) in enumerate(zip(objects, part_numbers_of_objects, strict=True)):
-        nodes.append({**_object_record(value, number, writer, assets), "parts": part_numbers})
+    for number, (value, part_indices) in enumerate(zip(objects, part_indices_of_objects, strict=True)):
+        nodes.append({**_object_record(value, number, writer, assets), "parts": part_indices})
     records = {
         name: _signature_record(name, value, writer) for name, value in _signatures_by_name(obj, signatures).items()
     }

@@ -41,7 +41,7 @@ class TraceWriter:
         self.arrays: dict[str, np.ndarray] = {}
         self._number_of = number_of
         self._records: dict[int, dict[str, Any]] = {}
-        self._concrete_functions: list[ConcreteFunction] = []
+        self._kept_alive: list[ConcreteFunction] = []  # so that the ids in `_records` stay valid
 
     def write(self, concrete: ConcreteFunction) -> dict[str, Any]:
         """Return a trace as JSON values.
@@ -52,7 +52,7 @@ class TraceWriter:
         result = self._records.get(id(concrete))
         if result is None:
             result = self._records[id(concrete)] = self._make_record(concrete)
-            self._concrete_functions.append(concrete)
+            self._kept_alive.append(concrete)
         return result
 
     def _make_record(self, concrete: ConcreteFunction) -> dict[str, Any]:
@@ -177,7 +177,7 @@ def _tensor_specs(structure: object) -> list[TensorSpec]:
 def _parameter_order(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> list[int]:
     """Return, for each parameter of the graph, the position of its tensor among those of the sorted structure.
 
-    A graph has its parameters in the order in which the keywords were given, which the text keeps.
+    A graph has its parameters in the order in which the keywords were given, as `kwargs` has; specs have them sorted.
     """
     first_position = len(_tensor_specs(args))
     positions_by_key = {}

@@ -1,6 +1,6 @@
 """Summaries for TensorBoard: scalars, histograms, images, texts and graphs, written to event files by step."""
 
-from autoconv.runtime.recording.tracebacks import present_functions as _present_functions
+from autoconv.runtime.recording.tracebacks import wrap_public_functions as _wrap_public_functions
 from autoconv.summary import experimental
 from autoconv.summary.graphs import graph, trace_export, trace_off, trace_on
 from autoconv.summary.kinds import histogram, image, scalar, text
@@ -14,4 +14,4 @@ __all__ = [
     "write",
 ]  # fmt: skip
 
-_present_functions(globals())
+_wrap_public_functions(globals())

@@ -17,7 +17,7 @@ from autoconv.errors import DataLossError
 from autoconv.storage.files import replacing
 from autoconv.train.reader import CheckpointReader, exists, open_checkpoint
 
-_CHECKSUM = "# checksum: "
+_CHECKSUM_PREFIX = "# checksum: "
 _LINE = re.compile(r'^(\w+): (?:("(?:[^"\\]|\\.)*")|(\S+))$')
 
 
@@ -67,7 +67,7 @@ def update_checkpoint_state(
         lines.append(f"last_preserved_timestamp: {last_preserved_timestamp!r}")
     path = os.path.join(folder, latest_filename or "checkpoint")
     with replacing(path) as temporary, open(temporary, "w", encoding="utf-8") as file:
-        file.write("".join(f"{line}\n" for line in [*lines, _checksum(lines)]))
+        file.write("".join(f"{line}\n" for line in [*lines, _checksum_line(lines)]))
 
 
 def get_checkpoint_state(
@@ -106,7 +106,7 @@ def _read_values(path: str) -> dict[str, list[str]]:
     lines: list[str] = []
     with open(path, encoding="utf-8", errors="replace") as file:
         for line in file.read().splitlines():
-            if line.startswith(_CHECKSUM) and line != _checksum(lines):
+            if line.startswith(_CHECKSUM_PREFIX) and line != _checksum_line(lines):
                 raise DataLossError(f"{path} is damaged: its checksum differs from its content.")
             lines.append(line)
             if line.startswith("#"):
@@ -211,9 +211,9 @@ def load_variable(ckpt_dir_or_file: str | os.PathLike[str], name: str) -> object
     return load_checkpoint(ckpt_dir_or_file).get_tensor(name.removesuffix(":0"))
 
 
-def _checksum(lines: Sequence[str]) -> str:
+def _checksum_line(lines: Sequence[str]) -> str:
     """Return the comment with the checksum of the lines before it."""
-    return f"{_CHECKSUM}{zlib.crc32(chr(10).join(lines).encode()):08x}"
+    return f"{_CHECKSUM_PREFIX}{zlib.crc32(chr(10).join(lines).encode()):08x}"
 
 
 def _relative(path: str, folder: str) -> str:

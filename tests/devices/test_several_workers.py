@@ -253,7 +253,7 @@ def test_a_damaged_message_ends_the_step_of_all_workers(start: Start) -> None:
     """, 3))
     for (line,) in found:
         assert line.startswith("DataLossError: what came from /job:worker/task:1 at localhost:"), line
-        assert line.endswith("is damaged: its array does not have its checksum"), line
+        assert line.endswith("is damaged: its array does not match its checksum"), line
 
 
 def mpiexec() -> str | None:

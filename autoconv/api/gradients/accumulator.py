@@ -7,14 +7,14 @@ from typing import Any
 
 from autoconv.api.gradients.dense_gradients import dense, zeros_of_source
 from autoconv.api.gradients.tape import GradientTape, UnconnectedGradients
-from autoconv.runtime.recording.tracebacks import present_methods
+from autoconv.runtime.recording.tracebacks import wrap_public_methods
 from autoconv.runtime.support.structure import flatten, pack
 from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
 
 
-@present_methods
+@wrap_public_methods
 class ForwardAccumulator:
     """Jacobian-vector products of the computation inside its `with` block.
 

@@ -21,7 +21,7 @@ from autoconv.runtime.objects.variable import Variable, represented_value
 from autoconv.runtime.recording import tape_recorders
 from autoconv.runtime.recording.regions import Region, current_region
 from autoconv.runtime.recording.symbolic_gradients import connected_values, symbolic_gradients
-from autoconv.runtime.recording.tracebacks import present_methods
+from autoconv.runtime.recording.tracebacks import wrap_public_methods
 from autoconv.runtime.support.structure import flatten, pack
 from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
@@ -50,7 +50,7 @@ class UnconnectedGradients(enum.Enum):
     ZERO = "zero"
 
 
-@present_methods
+@wrap_public_methods
 class GradientTape:
     """Record the computation inside its `with` block, to compute gradients of it.
 

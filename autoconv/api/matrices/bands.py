@@ -1,8 +1,8 @@
 """Diagonals of matrices, one or a band of neighbouring ones; the dimensions before the last two are a batch.
 
 A band from the k[0]-th to the k[1]-th diagonal is an array of one row a diagonal, the highest first. Rows are as long
-as the longest diagonal; shorter ones are padded. `align` has the sides of the rows at which diagonals are placed: first
-that of the main diagonal and those above it, then that of those below it.
+as the longest diagonal; shorter ones are padded. `align` names the side of its row to which a shorter
+diagonal is moved: first for the main diagonal and those above it, then for those below it.
 """
 
 from __future__ import annotations
@@ -150,11 +150,11 @@ class _Band:
         )
 
     def insert(self, matrices: Tensor, diagonals: TensorLike, name: str | None) -> Tensor:
-        """Return the matrices with the elements of `diagonals`, a band of each, in their bands."""
+        """Return the matrices with their bands replaced by `diagonals`, one band per matrix."""
         row, column = np.arange(self.rows)[:, None], np.arange(self.columns)
-        diagonal = column - row
-        is_in_band = (diagonal >= self.low) & (diagonal <= self.high)
-        flat_positions = (self.high - diagonal) * self.length + self._first_column(diagonal) + np.minimum(row, column)
+        offset = column - row
+        is_in_band = (offset >= self.low) & (offset <= self.high)
+        flat_positions = (self.high - offset) * self.length + self._first_column(offset) + np.minimum(row, column)
         band = convert_to_tensor(diagonals, dtype_hint=matrices.dtype)
         elements = _gather_flat(band, 1 if self.low == self.high else 2, np.where(is_in_band, flat_positions, 0))
         return apply("select", is_in_band, elements, matrices, name=name)

@@ -58,13 +58,14 @@ def _convolution(
     rank = 0 if kernel.type.shape is None else len(kernel.type.shape)
     is_channels_first = has_channels_first(rank, data_format)
     sides = list(range(2, rank))
-    amounts = padding if isinstance(padding, str) or not is_channels_first else [padding[i] for i in (0, *sides, 1)]
+    takes_padding_as_it_is = isinstance(padding, str) or not is_channels_first
+    channels_last_padding = padding if takes_padding_as_it_is else [padding[i] for i in (0, *sides, 1)]
     image = transpose(x, [0, *sides, 1]) if is_channels_first else x
-    steps, gaps = (
+    side_strides, side_dilations = (
         per_side(label, value, rank - 2, is_channels_first)
         for label, value in (("strides", strides), ("dilations", dilations))
     )
-    result = _convolve(image, kernel, steps, gaps, amounts)
+    result = _convolve(image, kernel, side_strides, side_dilations, channels_last_padding)
     return apply(
         "identity", transpose(result, [0, rank - 1, *range(1, rank - 1)]) if is_channels_first else result, name=name
     )
@@ -162,7 +163,7 @@ def atrous_conv2d(
 
 
 def _convolve(
-    image: Tensor, filters: Tensor, steps: Sequence[int], gaps: Sequence[int], padding: Padding
+    image: Tensor, filters: Tensor, side_strides: Sequence[int], side_dilations: Sequence[int], padding: Padding
 ) -> Tensor:
     """Convolve an image with channels in the last dimension, each group of channels separately."""
     image_shape, filter_shape = image.type.shape, filters.type.shape
@@ -170,8 +171,8 @@ def _convolve(
         raise ValueError(f"an image and its filters have to be of one rank, found {image_shape} and {filter_shape}")
     kernel_sides = _static_sides(filter_shape[:-2])
     group_count = _group_count(image_shape[-1], filter_shape)
-    windows = Windows(image, kernel_sides, steps, gaps, padding, "filters")
-    parts = windows.parts(0)
+    windows = Windows(image, kernel_sides, side_strides, side_dilations, padding, "filters")
+    parts = windows.elements_by_position(0)
     channels, filter_count = filter_shape[-2:]
     if group_count > 1:
         assert isinstance(channels, int) and isinstance(filter_count, int)

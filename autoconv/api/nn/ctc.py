@@ -41,16 +41,17 @@ def ctc_loss(
     label_ids: Any = cast(convert_to_tensor(labels), "int32")
     lengths: Any = cast(convert_to_tensor(label_length), "int32")
     frame_counts: Any = cast(convert_to_tensor(logit_length), "int32")
-    # The path: blank, first label, blank, second label, …, blank.
+    # The extended labels: blank, first label, blank, second label, …, blank.
     blanks = zeros_like(label_ids) + blank_class
-    path: Any = reshape(stack([blanks, label_ids], axis=-1), [shape(label_ids)[0], -1])
-    path = concat([path, blanks[:, :1]], axis=1)
-    positions = tensor_range(shape(path)[1])[None]
+    extended_labels: Any = reshape(stack([blanks, label_ids], axis=-1), [shape(label_ids)[0], -1])
+    extended_labels = concat([extended_labels, blanks[:, :1]], axis=1)
+    positions = tensor_range(shape(extended_labels)[1])[None]
     # A blank between two labels may be skipped unless they are equal. A label of the blank's class is a label, too.
-    may_skip = logical_and(equal(positions % 2, 1), not_equal(path, pad(path, [[0, 0], [2, 0]])[:, :-2]))
-    paths = path[None] + zeros_like(cast(logits_by_frame[..., :1], "int32"))
-    emissions: Any = gather(log_softmax(logits_by_frame), paths, axis=2, batch_dims=2)
-    log_zero = cast(fill(shape(path), _LOG_ZERO), emissions.dtype)
+    second_previous = pad(extended_labels, [[0, 0], [2, 0]])[:, :-2]
+    may_skip = logical_and(equal(positions % 2, 1), not_equal(extended_labels, second_previous))
+    extended_labels_by_frame = extended_labels[None] + zeros_like(cast(logits_by_frame[..., :1], "int32"))
+    emissions: Any = gather(log_softmax(logits_by_frame), extended_labels_by_frame, axis=2, batch_dims=2)
+    log_zero = cast(fill(shape(extended_labels), _LOG_ZERO), emissions.dtype)
     first_scores = where(logical_and(positions < 2, positions <= 2 * lengths[:, None]), emissions[0], log_zero)
 
     def step(scores: Any, frame: Any) -> Any:
@@ -61,9 +62,6 @@ def ctc_loss(
         return where((frame_number < frame_counts)[:, None], new_scores, scores)
 
     last_scores: Any = foldl(step, (emissions[1:], tensor_range(1, shape(logits_by_frame)[0])), first_scores)
-    final_scores = where(
-        positions == 2 * lengths[:, None], last_scores, where(
-            positions == 2 * lengths[:, None] - 1, last_scores, log_zero
-        )
-    )
+    label_end_scores = where(positions == 2 * lengths[:, None] - 1, last_scores, log_zero)
+    final_scores = where(positions == 2 * lengths[:, None], last_scores, label_end_scores)
     return -reduce_logsumexp(final_scores, axis=1)

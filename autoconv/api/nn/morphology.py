@@ -29,11 +29,11 @@ def dilation2d(
     if data_format != "NHWC":
         raise ValueError("`data_format` values other  than 'NHWC' are not supported. Found: " + repr(data_format))
     x, kernel = convert_to_tensor(input), convert_to_tensor(filters)
-    steps, gaps = per_side("strides", strides, 2, False), per_side("dilations", dilations, 2, False)
+    side_strides, side_dilations = per_side("strides", strides, 2, False), per_side("dilations", dilations, 2, False)
     sides: Any = kernel.shape.as_list()[:2]
-    windows = Windows(x, sides, steps, gaps, padding, "filters")
+    windows = Windows(x, sides, side_strides, side_dilations, padding, "filters")
     maxima: Any = None
-    for position, part in windows.parts(lowest_number(x.dtype)):
+    for position, part in windows.elements_by_position(lowest_number(x.dtype)):
         shifted: Any = part + get_item(kernel, position)
         maxima = shifted if maxima is None else apply("maximum", maxima, shifted)
     return apply("identity", maxima, name=name)

@@ -23,10 +23,11 @@ def max_pool(
     input: TensorLike, ksize: ShapeLike, strides: ShapeLike, padding: str, data_format: str | None = None,
     name: str | None = None
 ) -> Tensor:
-    """The maximum of each window, channel by channel: shape [batch, windows along each side, channels].
+    """The maximum of each window, channel by channel: shape [batch, windows along each dimension, channels].
 
-    `input` is [batch, sides, channels] with one to three sides ([batch, channels, sides] for a data_format that begins
-    with NC, like the result). `ksize` and `strides` are a number, one for each side, or one for each dimension.
+    `input` is [batch, spatial dimensions, channels], with one to three of these ([batch, channels, spatial dimensions]
+    for a data_format that begins with NC, like the result). `ksize` and `strides` are a number, one for each spatial
+    dimension, or one for each dimension.
     `padding` is "VALID", "SAME" or (before, after) for each dimension; padding is never the maximum. A gradient goes to
     the first of several maximal elements. Raises ValueError for other arguments, and its subclass
     InvalidArgumentError where windows do not fit into the image: at run time for unknown sizes.
@@ -134,21 +135,24 @@ def _pool(
         raise ValueError(f"pooling takes an input {requirement}, found {x.type} and {data_format!r}")
     is_channels_first = data_format == formats[1]
     side_axes = list(range(2, rank))  # where the channels come first
-    amounts = padding if isinstance(padding, str) or not is_channels_first else [padding[i] for i in (0, *side_axes, 1)]
+    takes_padding_as_it_is = isinstance(padding, str) or not is_channels_first
+    channels_last_padding = padding if takes_padding_as_it_is else [padding[i] for i in (0, *side_axes, 1)]
     image = transpose(x, [0, *side_axes, 1]) if is_channels_first else x
-    window_sides, steps = (
+    window_sides, side_strides = (
         per_side(label, value, rank - 2, is_channels_first)
         for label, value in (("ksize", ksize), ("strides", strides))
     )
-    gaps = per_side("dilations", dilations, rank - 2, is_channels_first)
-    result = reduce_windows(image, lambda image: Windows(image, window_sides, steps, gaps, amounts, "windows"))
+    side_dilations = per_side("dilations", dilations, rank - 2, is_channels_first)
+    result = reduce_windows(
+        image, lambda x: Windows(x, window_sides, side_strides, side_dilations, channels_last_padding, label="windows")
+    )
     return apply(
         "identity", transpose(result, [0, rank - 1, *range(1, rank - 1)]) if is_channels_first else result, name=name
     )
 
 
 def _max_of_windows(image: Tensor, make_windows: _MakeWindows) -> Tensor:
-    (_, result), *rest = make_windows(image).parts(lowest_number(image.dtype))
+    (_, result), *rest = make_windows(image).elements_by_position(lowest_number(image.dtype))
     for _, part in rest:
         result = apply("maximum", result, part)
     return result
@@ -157,11 +161,12 @@ def _max_of_windows(image: Tensor, make_windows: _MakeWindows) -> Tensor:
 def _mean_of_windows(image: Tensor, make_windows: _MakeWindows) -> Tensor:
     windows = make_windows(image)
     if not any(isinstance(amount, Tensor) or amount for pair in windows.padding for amount in pair):
-        parts = windows.parts(0)
+        parts = windows.elements_by_position(0)
         return apply("divide", _sum_of_parts(parts), float(len(parts)))
     one_channel = (slice(0, 1), *[slice(None)] * (len(windows.window_counts)), slice(0, 1))
     ones = apply("ones_like", get_item(image, one_channel))  # their sum over a window counts its elements
-    return apply("divide", _sum_of_parts(windows.parts(0)), _sum_of_parts(make_windows(ones).parts(0)))
+    total, count = (_sum_of_parts(w.elements_by_position(0)) for w in (windows, make_windows(ones)))
+    return apply("divide", total, count)
 
 
 def _sum_of_parts(parts: Any) -> Tensor:
@@ -219,11 +224,12 @@ def max_pool_with_argmax(
         raise ValueError("`data_format` values other  than 'NHWC' are not supported. Found: " + repr(data_format))
     x: Any = convert_to_tensor(input)
     sizes = [size if size is not None else shape(x)[i] for i, size in enumerate(x.shape.as_list())]
-    sides, steps = per_side("ksize", ksize, 2, False), per_side("strides", strides, 2, False)
-    value_parts = Windows(x, sides, steps, (1, 1), padding, "windows").parts(lowest_number(x.dtype))
+    sides, side_strides = per_side("ksize", ksize, 2, False), per_side("strides", strides, 2, False)
+    windows = Windows(x, sides, side_strides, (1, 1), padding, "windows")
+    value_parts = windows.elements_by_position(lowest_number(x.dtype))
     image_size = sizes[1] * sizes[2] * sizes[3]
     flat_indices: Any = reshape(tensor_range(cast(image_size, int64)), [1, *sizes[1:]])
-    index_parts = Windows(flat_indices, sides, steps, (1, 1), padding, "windows").parts(0)
+    index_parts = Windows(flat_indices, sides, side_strides, (1, 1), padding, "windows").elements_by_position(0)
     maxima, argmax = value_parts[0][1], apply("broadcast_to_shape_of", index_parts[0][1], value_parts[0][1])
     for (_, value), (_, indices) in zip(value_parts[1:], index_parts[1:], strict=True):
         is_greater = apply("greater", value, maxima)

@@ -138,7 +138,7 @@ def extract_volume_patches(
     """
     x = convert_to_tensor(input)
     windows = Windows(x, list(ksizes[1:4]), list(strides[1:4]), [1, 1, 1], padding, "patches")
-    return concat([part for _, part in windows.parts(0)], -1, name=name)
+    return concat([part for _, part in windows.elements_by_position(0)], -1, name=name)
 
 
 def _block_sides(block_shape: Any) -> list[int]:

@@ -35,19 +35,20 @@ def conv_transpose(
     is_channels_first = has_channels_first(rank, data_format)
     side_count = rank - 2
     image = transpose(x, [0, *range(2, rank), 1]) if is_channels_first else x
-    steps = per_side("strides", strides, side_count, is_channels_first)
-    gaps = per_side("dilations", dilations, side_count, is_channels_first)
+    side_strides = per_side("strides", strides, side_count, is_channels_first)
+    side_dilations = per_side("dilations", dilations, side_count, is_channels_first)
     out_sides = _result_sides(output_shape, side_count, is_channels_first)
     sides = image.type.shape[1:-1]  # type: ignore[index]
     kernel_sides = kernel.type.shape[:side_count]  # type: ignore[index]
     paddings = [(0, 0)]
-    for out_side, side, kernel_side, step, gap in zip(out_sides, sides, kernel_sides, steps, gaps, strict=True):
+    dimensions = zip(out_sides, sides, kernel_sides, side_strides, side_dilations, strict=True)
+    for out_side, side, kernel_side, step, gap in dimensions:
         if not isinstance(side, int) or not isinstance(kernel_side, int):
             raise ValueError(f"a transposed convolution needs known sides, found {x.type} and {kernel.type}")
         paddings.append(_zeros_around(out_side, side, (kernel_side - 1) * gap + 1, step, padding))
-    spaced = pad(_insert_zeros(image, steps), [*paddings, (0, 0)])
+    spaced = pad(_insert_zeros(image, side_strides), [*paddings, (0, 0)])
     flipped = transpose(reverse(kernel, list(range(side_count))), [*range(side_count), rank - 1, side_count])
-    result = convolution(spaced, flipped, 1, "VALID", FORMATS[rank][0], gaps)
+    result = convolution(spaced, flipped, 1, "VALID", FORMATS[rank][0], side_dilations)
     return apply(
         "identity", transpose(result, [0, rank - 1, *range(1, rank - 1)]) if is_channels_first else result, name=name
     )
@@ -121,9 +122,9 @@ def _zeros_around(out_side: int, side: int, extent: int, step: int, padding: str
     return before, out_side + extent - 1 - before - ((side - 1) * step + 1)
 
 
-def _insert_zeros(image: Tensor, steps: Sequence[int]) -> Tensor:
+def _insert_zeros(image: Tensor, side_strides: Sequence[int]) -> Tensor:
     """Insert zeros between the elements along each side, so that neighbours are `step` apart."""
-    for axis, step in enumerate(steps, 1):
+    for axis, step in enumerate(side_strides, 1):
         if step == 1:
             continue
         sizes = image.type.shape

@@ -27,10 +27,9 @@ Part = tuple[tuple[int, ...], Tensor]  # the position in the window, and the ima
 class Windows:
     """Windows of `kernel_sides` elements along each dimension of `image` between the first and the last.
 
-    The elements are `gaps` apart (dilation), and windows move by `steps` (stride). `padding` is "VALID", "SAME" (one
-    more after than before if the number is odd) or (before, after) for each dimension of the image. `window_counts`
-    has the number of windows along each dimension, None if it is known only at run time. `label` names the windows in
-    errors.
+    The elements are `dilations` apart, and windows move by `strides`. `padding` is "VALID", "SAME" (one more after than
+    before if the number is odd) or (before, after) for each dimension of the image. `window_counts` has the number of
+    windows along each dimension, None if it is known only at run time. `label` names the windows in errors.
 
     Raises InvalidArgumentError if no window fits, at run time for unknown sizes; ValueError for another `padding`.
     """
@@ -39,21 +38,21 @@ class Windows:
         self,
         image: Tensor,
         kernel_sides: Sequence[int],
-        steps: Sequence[int],
-        gaps: Sequence[int],
+        strides: Sequence[int],
+        dilations: Sequence[int],
         padding: Padding,
         label: str,
     ) -> None:
         shape = image.type.shape
         assert shape is not None
         self._image = image
-        self._kernel_sides, self._steps, self._gaps = kernel_sides, steps, gaps
-        self._extents = [(count - 1) * gap + 1 for count, gap in zip(kernel_sides, gaps, strict=True)]
+        self._kernel_sides, self._strides, self._dilations = kernel_sides, strides, dilations
+        self._extents = [(count - 1) * gap + 1 for count, gap in zip(kernel_sides, dilations, strict=True)]
         sides = [side if isinstance(side, int) else None for side in shape[1:-1]]
         self.padding = self._padding_of_sides(padding, sides)
         self.window_counts: list[int | None] = [
             None if side is None else (side + sum(pads) - extent) // step + 1
-            for side, pads, extent, step in zip(sides, self.padding, self._extents, self._steps, strict=True)
+            for side, pads, extent, step in zip(sides, self.padding, self._extents, self._strides, strict=True)
         ]
         error_text = f"{label} that reach over {self._extents} do not fit into an image"
         if min(size for size in (*self.window_counts, 1) if size is not None) < 1:
@@ -84,7 +83,7 @@ class Windows:
 
     def _same_padding(self, i: int, side: int | None) -> tuple[Amount, Amount]:
         """Return the padding with ceil(side / step) windows along dimension `i`."""
-        extent, step = self._extents[i], self._steps[i]
+        extent, step = self._extents[i], self._strides[i]
         padding_count: Amount
         if side is not None:
             padding_count = max((-(-side // step) - 1) * step + extent - side, 0)
@@ -100,7 +99,7 @@ class Windows:
         before = padding_count // 2
         return before, padding_count - before
 
-    def parts(self, filler: TensorLike) -> list[Part]:
+    def elements_by_position(self, filler: TensorLike) -> list[Part]:
         """Return for each element of the window, in order, its position and the image elements under it.
 
         The image elements are [batch, *window_counts, channels]. The padding is `filler`.
@@ -114,7 +113,7 @@ class Windows:
 
     def _slice(self, axis: int, element: int) -> slice:
         """Return the image elements along dimension `axis` that lie under this element of the windows."""
-        start, window_count, step = element * self._gaps[axis], self.window_counts[axis], self._steps[axis]
+        start, window_count, step = element * self._dilations[axis], self.window_counts[axis], self._strides[axis]
         if window_count is not None:
             return slice(start, start + (window_count - 1) * step + 1, step)
         elements_after = self._extents[axis] - 1 - start

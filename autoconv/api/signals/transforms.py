@@ -15,7 +15,9 @@ from autoconv.runtime.tensors.tensor import Tensor
 
 
 def rfft2d(input_tensor: TensorLike, fft_length: Any = None, name: str | None = None) -> Tensor:
-    """The transform of a real tensor over its last two dimensions, of sizes `fft_length`: n // 2 + 1 in the last one.
+    """The transform of a real tensor over its last two dimensions, cropped or padded to the sizes `fft_length`.
+
+    The result has n // 2 + 1 elements in the last dimension, n being its size.
 
     >>> autoconv.signal.rfft2d(autoconv.ones([2, 2])).numpy()
     array([[4.+0.j, 0.+0.j],

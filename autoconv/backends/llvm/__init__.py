@@ -58,7 +58,7 @@ class NativeGraph:
         original, graph = graph, legalize_graph(graph)
         module = ModuleText()
         declare_shared(module)
-        module.open_sizes = self.sizes = open_sizes(graph, original.needs)
+        module.open_sizes = self.sizes = open_sizes(graph, original.nonnegative_sizes)
         module.sizes = tuple(map(register_of, module.open_sizes.symbols))
         objects = ObjectTable(module, compile_region)
         if form is not None and not is_eligible(graph, form):

@@ -29,8 +29,8 @@ from autoconv.graph.types import Symbol
 class NativeCodeForAnySize:
     """Queries about the native code of graphs with open dimensions."""
 
-    def sizes(self, graph: Graph, needs: Sequence[Symbol]) -> OpenSizes:
-        return open_sizes(graph, needs)
+    def sizes(self, graph: Graph, nonnegative_sizes: Sequence[Symbol]) -> OpenSizes:
+        return open_sizes(graph, nonnegative_sizes)
 
     def accepts_symbolic_attributes(self, node: Node) -> bool:
         return describe.accepts_symbolic_attributes(node)

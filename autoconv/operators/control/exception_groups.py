@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from autoconv.operators.regions.layout import Variant
-from autoconv.operators.regions.raised_errors import refuse_values_in_parts
+from autoconv.operators.regions.raised_errors import refuse_graph_values_in_group
 from autoconv.ops.python.exception_groups import exception_to_raise as exception_to_raise_now
 from autoconv.ops.python.exception_groups import split_group as split_now
 from autoconv.runtime.objects.containers import heap_of
@@ -22,16 +22,16 @@ def split_group(error: Any, kinds: Any) -> tuple[Any, Any]:
     return first, rest
 
 
-def exception_to_raise(error: Any, rest: Any, raised: Any, caught_parts: Any) -> Any:
-    """Return the exception to raise after the clauses of `error`, or None.
+def exception_to_raise(error: Any, rest: Any, raised: Any, handled: Any) -> Any:
+    """Return the exception to raise after the clauses that handled parts of `error`, or None.
 
-    It consists of `rest`, the part that no clause caught, and of the errors that the clauses `raised`.
+    `handled` are these parts, `rest` the part that no clause caught, and `raised` the errors of the clauses.
     """
-    is_deferred = any(map(_is_deferred, (error, rest, raised, caught_parts)))
-    if is_deferred or any(map(_is_deferred, (*raised, *caught_parts))):  # deferred lists cannot be unpacked
-        refuse_values_in_parts(error, current_place())  # in the graph, the parts of a copy would be other exceptions
-        return apply_object("exception_to_raise", error, rest, raised, caught_parts)
-    return exception_to_raise_now(error, rest, raised, caught_parts)
+    is_deferred = any(map(_is_deferred, (error, rest, raised, handled)))
+    if is_deferred or any(map(_is_deferred, (*raised, *handled))):  # deferred lists cannot be unpacked
+        refuse_graph_values_in_group(error, current_place())  # built anew, its parts would be others
+        return apply_object("exception_to_raise", error, rest, raised, handled)
+    return exception_to_raise_now(error, rest, raised, handled)
 
 
 def _is_deferred(value: object) -> bool:

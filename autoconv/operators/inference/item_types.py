@@ -45,7 +45,7 @@ def _array_type(flow: Flow, value: Value) -> TensorType | None:
     contents = flow.contents_of(value)
     if flow.is_known(value):
         return _as_type(_describe(contents, is_outermost=True))
-    if contents.numbers or contents.arrays or (contents.may_be_other and not contents.may_be_stored_list):
+    if contents.numbers or contents.arrays or (contents.may_be_unknown and not contents.may_be_list_in_object):
         return None
     known_lists = [list_ for list_ in flow.lists_with_stores if flow.is_known(list_)]
     descriptions = {_describe(flow.contents_of(list_), is_outermost=True) for list_ in known_lists}
@@ -58,7 +58,7 @@ _Description = tuple[np.dtype[Any], tuple[Dimension, ...]]
 
 def _describe(contents: Contents, depth: int = 0, is_outermost: bool = False) -> _Description | None:
     """Return the dtype and shape of the array that NumPy makes of the object; None if unknown."""
-    if depth > _MAX_DEPTH or (contents.may_be_other and not is_outermost):
+    if depth > _MAX_DEPTH or (contents.may_be_unknown and not is_outermost):
         return None
     descriptions: list[_Description | None] = [(np.asarray(example).dtype, ()) for example in contents.numbers.values()]
     descriptions += contents.arrays

@@ -31,12 +31,12 @@ class Contents:
     """Possible contents of one object.
 
     `numbers`: an example of each class of number that it may be; `arrays`: dtypes and shapes; `items`: the contents of
-    its items; `parts`: of each item of a tuple; `lengths`: lengths of tuples, None for lists; `may_be_other`: whether
-    it may be anything else; `may_be_stored_list`: whether that may be a list that is stored in some other object;
+    its items; `parts`: of each item of a tuple; `lengths`: lengths of tuples, None for lists; `may_be_unknown`: whether
+    it may be anything else; `may_be_list_in_object`: whether that may be a list that is stored in some other object;
     `parent`: the contents with which these were unified, which stand for both (see `root`).
     """
 
-    __slots__ = ("arrays", "items", "lengths", "may_be_other", "may_be_stored_list", "numbers", "parent", "parts")
+    __slots__ = ("arrays", "items", "lengths", "may_be_list_in_object", "may_be_unknown", "numbers", "parent", "parts")
 
     def __init__(self) -> None:
         self.numbers: dict[type, Any] = {}
@@ -44,12 +44,12 @@ class Contents:
         self.items: Contents | None = None
         self.parts: dict[int, Contents] = {}
         self.lengths: set[int | None] = set()
-        self.may_be_other = self.may_be_stored_list = False
+        self.may_be_unknown = self.may_be_list_in_object = False
         self.parent: Contents | None = None
 
     @property
     def is_empty(self) -> bool:
-        return not (self.numbers or self.arrays or self.items or self.may_be_other)
+        return not (self.numbers or self.arrays or self.items or self.may_be_unknown)
 
 
 def root(contents: Contents) -> Contents:
@@ -72,7 +72,7 @@ class Flow:
             self._add_argument_list(value, element, depth)
         for value in trace.root.graph.parameters:
             if isinstance(value.type, ObjectType) and value not in trace.argument_list_items:
-                self.add_unknown(self.contents_of(value), may_be_stored_list=True)
+                self.add_unknown(self.contents_of(value), may_be_list_in_object=True)
         for node in nodes:
             self._collect(node)
         self.appended: dict[int, Contents] = {}  # by id of the list: items appended while Python held it
@@ -96,18 +96,18 @@ class Flow:
 
     # ---- used by the transfer functions
 
-    def add_example(self, contents: Contents, value: Any) -> None:
+    def add_possible_value(self, contents: Contents, value: Any) -> None:
         """Add to the contents that the object may be like this Python value."""
         if isinstance(value, _NUMBER_CLASSES):
             if type(value) not in contents.numbers:
                 contents.numbers[type(value)] = value
                 self._has_changed = True
         elif isinstance(value, range):
-            self.add_example(self.items_of(contents, None), 1)
+            self.add_possible_value(self.items_of(contents, None), 1)
         elif type(value) in (list, tuple):
             items = self.items_of(contents, len(value) if type(value) is tuple else None)
             for item in value:
-                self.add_example(root(items), item)
+                self.add_possible_value(root(items), item)
         elif isinstance(value, np.ndarray):
             self.add_array(contents, value.dtype, value.shape)
         elif not isinstance(value, NotAssigned):
@@ -121,7 +121,7 @@ class Flow:
             self.add_array(contents, type_.dtype.numpy, type_.shape)
         else:
             example = np.ones((), type_.dtype.numpy)
-            self.add_example(contents, example.item() if type_.weak else example[()])
+            self.add_possible_value(contents, example.item() if type_.weak else example[()])
 
     def add_array(self, contents: Contents, dtype: np.dtype[Any], shape: Sequence[Any]) -> None:
         description = dtype, tuple(size if isinstance(size, int) else None for size in shape)
@@ -129,10 +129,11 @@ class Flow:
             contents.arrays.add(description)
             self._has_changed = True
 
-    def add_unknown(self, contents: Contents, may_be_stored_list: bool = False) -> None:
-        self._has_changed |= not contents.may_be_other or (may_be_stored_list and not contents.may_be_stored_list)
-        contents.may_be_other = True
-        contents.may_be_stored_list |= may_be_stored_list
+    def add_unknown(self, contents: Contents, may_be_list_in_object: bool = False) -> None:
+        may_be_more = may_be_list_in_object and not contents.may_be_list_in_object
+        self._has_changed |= not contents.may_be_unknown or may_be_more
+        contents.may_be_unknown = True
+        contents.may_be_list_in_object |= may_be_list_in_object
 
     def items_of(self, contents: Contents, length: int | None) -> Contents:
         """Add that the object may be a tuple of that length, or a list (None); return the contents of its items."""
@@ -169,8 +170,8 @@ class Flow:
     def add_item_of(self, target: Contents, source: Contents) -> None:
         if source.items is not None:
             self.join(target, root(source.items))
-        elif source.may_be_other or source.arrays:
-            self.add_unknown(target, may_be_stored_list=source.may_be_other)
+        elif source.may_be_unknown or source.arrays:
+            self.add_unknown(target, may_be_list_in_object=source.may_be_unknown)
 
     def join(self, target: Contents, source: Contents) -> None:
         """Join the contents of `source` into those of `target`."""
@@ -184,8 +185,8 @@ class Flow:
             target.arrays |= source.arrays
             target.lengths |= source.lengths
             self._has_changed = True
-        if source.may_be_other:
-            self.add_unknown(target, source.may_be_stored_list)
+        if source.may_be_unknown:
+            self.add_unknown(target, source.may_be_list_in_object)
         for position, part in list(source.parts.items()):
             self.join(self.part_of(target, position), root(part))
         if source.items is not None:
@@ -206,7 +207,7 @@ class Flow:
         contents = self.contents_of(value)
         for _ in range(depth):
             contents = self.items_of(contents, None)
-        self.add_example(contents, np.ones((), element.dtype.numpy).item())
+        self.add_possible_value(contents, np.ones((), element.dtype.numpy).item())
 
     def _add_traced(self, contents: Contents, item: Any) -> None:
         """Add a value of the traced code, which may be symbolic."""
@@ -221,7 +222,7 @@ class Flow:
             for part in tuple.__iter__(item) if type(item) is tuple else list.__iter__(item):
                 self._add_traced(root(items), part)
         else:
-            self.add_example(contents, item)
+            self.add_possible_value(contents, item)
 
     def _collect(self, node: Node) -> None:
         """Collect the data-flow edges of a node; a recursive function that is being recorded may lack some outputs."""
@@ -233,11 +234,11 @@ class Flow:
             if name == "object_method" and node.attributes["name"] in ("append", "insert", "extend"):
                 self.lists_with_stores.append(node.inputs[0])
         elif name == "object_constant":
-            self.add_example(self.contents_of(node.results[0]), node.attributes["value"])
+            self.add_possible_value(self.contents_of(node.results[0]), node.attributes["value"])
         else:
             for value in node.results:
                 if isinstance(value.type, ObjectType):
-                    self.add_unknown(self.contents_of(value), may_be_stored_list=name == "object_get_attribute")
+                    self.add_unknown(self.contents_of(value), may_be_list_in_object=name == "object_get_attribute")
 
 
 def _is_numeric(dtype: DType) -> bool:

@@ -32,7 +32,7 @@ def _build(flow: Flow, node: Node) -> None:
     if kind == "tuple":
         flow.add_tuple(contents, [flow.contents_of(value) for value in node.inputs])
         return
-    flow.items_of(contents, None)
+    flow.items_of(contents, None)  # a list, even if it is empty
     for value in node.inputs:
         flow.store_item(contents, flow.contents_of(value))
 
@@ -71,9 +71,9 @@ def _method(flow: Flow, node: Node) -> None:
     elif name == "copy":
         flow.add_list_of(result, owner)
     elif name in ("index", "count"):
-        flow.add_example(result, 1)
+        flow.add_possible_value(result, 1)
     elif name not in ("append", "insert"):
-        flow.add_unknown(result, may_be_stored_list=True)
+        flow.add_unknown(result, may_be_list_in_object=True)
 
 
 def _apply(flow: Flow, node: Node) -> None:
@@ -83,12 +83,12 @@ def _apply(flow: Flow, node: Node) -> None:
     if first_operand is None or (node.attributes["keywords"] and function != "sorted"):
         flow.add_unknown(result)
     elif function == "getitem" and first_operand.items is not None:
-        if operands[1].may_be_other:  # a slice
+        if operands[1].may_be_unknown:  # a slice
             flow.add_list_of(result, first_operand)
         elif operands[1].numbers:
             flow.add_item_of(result, first_operand)
-    elif function == "getitem" and first_operand.may_be_other:
-        flow.add_unknown(result, may_be_stored_list=True)
+    elif function == "getitem" and first_operand.may_be_unknown:
+        flow.add_unknown(result, may_be_list_in_object=True)
     elif function == "setitem" and operands[1].numbers:
         flow.store_item(first_operand, operands[2])
     elif function == "iadd" and first_operand.items is not None:
@@ -109,7 +109,7 @@ def _add_tuples(flow: Flow, result: Contents, operands: Sequence[Contents], is_e
     parts = [root(operand.items) for operand in operands if operand.items is not None]
     if is_enumerate:
         parts.insert(0, flow.part_of(item, 0))
-        flow.add_example(parts[0], 1)
+        flow.add_possible_value(parts[0], 1)
     flow.add_tuple(item, parts)
 
 
@@ -119,7 +119,7 @@ def _apply_to_examples(
     examples_of_operands: list[list[Any]] = []
     for operand in operands:
         items = None if operand.items is None else root(operand.items)
-        if any(x is not None and (x.may_be_other or x.arrays) for x in (operand, items)) or (items and items.items):
+        if any(x is not None and (x.may_be_unknown or x.arrays) for x in (operand, items)) or (items and items.items):
             flow.add_unknown(result)
             return
         item_examples = () if items is None else items.numbers.values()
@@ -131,7 +131,7 @@ def _apply_to_examples(
                 example = function(*arguments)
         except (ArithmeticError, LookupError, TypeError, ValueError, AutoconvError):
             continue
-        flow.add_example(result, example)
+        flow.add_possible_value(result, example)
         example_count += 1
     if not example_count and all(examples_of_operands):
         flow.add_unknown(result)

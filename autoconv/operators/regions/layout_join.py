@@ -30,7 +30,7 @@ from autoconv.operators.regions.layout import (
     value_type,
     weak_type,
 )
-from autoconv.operators.regions.value_layout import home_of, instance_layout, open_layout
+from autoconv.operators.regions.value_layout import home_of, instance_layout, take_static_apart
 from autoconv.runtime.arrays.symbolic_arrays import as_array
 from autoconv.runtime.objects.containers import heap_of, items_of
 from autoconv.runtime.objects.symbolic_objects import as_object, graph_object
@@ -128,7 +128,7 @@ _RULES: tuple[Callable[[Layout, Layout, str, Contract], Layout | None], ...] = (
 def _join_parts(first: Layout, second: Layout, name: str, contract: Contract) -> Layout:
     """Join structures and objects part by part; other layouts become arms of a variant."""
     originals = first, second
-    first, second = _open_graph_objects(open_layout(first), open_layout(second))
+    first, second = _open_graph_objects(take_static_apart(first), take_static_apart(second))
     first, second = _open_instance(first, second), _open_instance(second, first)
     if isinstance(first, Instance) and isinstance(second, Instance) and _is_same_instance(first, second):
         second_parts = dict(zip(second.keys, second.parts, strict=True))
@@ -151,7 +151,7 @@ def _join_part(first: Layout, second: Layout, name: str, contract: Contract) -> 
     """Join parts of a structure. Under `function`, a container from before the region is an arm, with its identity."""
     if contract.keeps_identity or first == second or NEVER in (first, second):
         return join_layouts(first, second, name, contract)
-    first, second = (open_layout(x) if is_container(x) and not _is_preexisting(x) else x for x in (first, second))
+    first, second = (take_static_apart(x) if is_container(x) and not _is_preexisting(x) else x for x in (first, second))
     if is_container(first) or is_container(second):
         return _join_arms(first, second, name, contract)
     return join_layouts(first, second, name, contract)
@@ -215,7 +215,7 @@ def _element_layouts(layout: Layout) -> Sequence[Layout]:
         return layout.parts
     assert isinstance(layout, Static)
     items = items_of(layout.value)
-    opened_layout = open_layout(layout) if items is None else layout
+    opened_layout = take_static_apart(layout) if items is None else layout
     if isinstance(opened_layout, Parts):
         return opened_layout.parts
     return [Static(part) for part in layout.value] if items is None else (items.element,)
@@ -317,7 +317,7 @@ def is_same_arm(a: Layout, b: Layout) -> bool:
         return False
     if _is_grown(a) or _is_grown(b):
         return _is_list(a) and _is_list(b)
-    a, b = open_layout(a), open_layout(b)
+    a, b = take_static_apart(a), take_static_apart(b)
     if isinstance(a, Leaf) and isinstance(b, Leaf):
         return a.wrap == b.wrap or _common_wrap(a, b) is not None
     if isinstance(a, Instance) and isinstance(b, Instance):

@@ -35,8 +35,8 @@ from autoconv.operators.regions.value_layout import (
     holds_created_here,
     is_created_here,
     layout_of,
-    open_layout,
     take_apart,
+    take_static_apart,
 )
 from autoconv.runtime.objects.containers import PLAIN_OF, TracedList, items_of, trace_container, untraced_copy
 from autoconv.runtime.objects.object_conversions import unbox
@@ -278,7 +278,7 @@ def arm_index(layout: Arms, target: Layout) -> int:
         if target_kind is not None and number_kind(arm) == target_kind:
             return index
     for index, arm in enumerate(layout.arms):
-        if is_same_arm(arm, target) or (is_container(target) and is_same_arm(arm, open_layout(target))):
+        if is_same_arm(arm, target) or (is_container(target) and is_same_arm(arm, take_static_apart(target))):
             return index
     raise StagingError(
         f"{_describe_layout(target)} is not an arm of {_describe_layout(layout)}", current_place(),

@@ -175,10 +175,10 @@ def _refuse_values_out_of_reach(
             "an exception of Python's own, with the values as its arguments",
         ) from None
     for linked_error in walk_links(error):
-        refuse_values_in_parts(linked_error, place)
+        refuse_graph_values_in_group(linked_error, place)
 
 
-def refuse_values_in_parts(error: object, place: Place | None) -> None:
+def refuse_graph_values_in_group(error: object, place: Place | None) -> None:
     """Raise StagingError for an exception group in which an exception has values of the graph."""
     if isinstance(error, BaseExceptionGroup) and any(template_of(part)[1] for part in leaves_of_group(error)):
         raise StagingError(

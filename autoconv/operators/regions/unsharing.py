@@ -10,7 +10,13 @@ from typing import Any
 
 from autoconv.operators.regions.layout import Arms, Layout, Parts, Static, Variant, is_object_layout
 from autoconv.operators.regions.region_body import Recorded
-from autoconv.operators.regions.value_layout import instance_layout, is_created_here, layout_of, open_layout, take_apart
+from autoconv.operators.regions.value_layout import (
+    instance_layout,
+    is_created_here,
+    layout_of,
+    take_apart,
+    take_static_apart,
+)
 from autoconv.runtime.objects.containers import PLAIN_OF, heap_of, items_of
 from autoconv.runtime.recording.regions import Region
 from autoconv.runtime.support.structure import is_structure, structure_form, structure_parts
@@ -27,11 +33,12 @@ def copied_objects(value: object, layout: Layout, region: Region | None = None) 
         arms = layout.arms if isinstance(layout, Arms) else ()
         for part_layout, part in zip(value.layouts, value.values, strict=True):
             if Static(part) not in arms:
-                yield from copied_objects(part, open_layout(part_layout, region), region)
+                yield from copied_objects(part, take_static_apart(part_layout, region), region)
         return
     is_tracked = type(value) in PLAIN_OF or is_created_here(value)
     if isinstance(layout, Arms) and is_tracked and Static(value) in layout.arms:
         return
+    # Not a container that is an object or a list of the graph already.
     if (type(value) in PLAIN_OF and heap_of(value) is None and items_of(value) is None) or is_created_here(value):
         yield value
     if isinstance(layout, Parts) and is_structure(value) and len(structure_parts(value)) == len(layout.parts):

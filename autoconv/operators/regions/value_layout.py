@@ -84,7 +84,7 @@ def _variant_layout(variant: Variant, region: Region, keeps_identity: Callable[[
         is_in_python = type(value) in PLAIN_OF and heap_of(value) is None and not region.contract.keeps_identity
         if is_in_python and keeps_identity(value):
             return Static(value)
-        return open_layout(layout_of(value, region), region)
+        return take_static_apart(layout_of(value, region), region)
 
     arms = tuple(map(arm_layout, variant.layouts, variant.values))
     if sum(map(is_object_layout, arms)) > 1:  # lists that have moved into the graph since
@@ -154,7 +154,7 @@ def as_value(value: object, region: Region) -> Value:
     return region.lift(value if isinstance(value, Value) else dispatch.graph_value(region, value))
 
 
-def open_layout(layout: Layout, region: Region | None = None) -> Layout:
+def take_static_apart(layout: Layout, region: Region | None = None) -> Layout:
     """Take a static structure apart, whose parts are values of the region; without one, of the current region."""
     region = current_region() if region is None else region
     value = layout.value if isinstance(layout, Static) else None

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from autoconv.operators.support.signature_check import mark_program_error
-from autoconv.ops.python.objects import not_assigned
+from autoconv.ops.python.objects import unassigned_error
 
 NORMAL, CONTINUE, BREAK, RETURN = 0, 1, 2, 4  # exit codes
 
@@ -32,7 +32,7 @@ class Undefined:
 
 def unbound_error(name: str, is_outer: bool = False) -> NameError:
     """Return Python's error for an unassigned name; `is_outer`: a free variable, bound in an outer function."""
-    return mark_program_error(not_assigned(name, is_outer))
+    return mark_program_error(unassigned_error(name, is_outer))
 
 
 def ld(value: object, is_outer: bool = False) -> Any:

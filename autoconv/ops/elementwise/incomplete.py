@@ -17,7 +17,7 @@ from autoconv.ops.rules import broadcast
 
 
 def _density(b: Builder, a: Any, x: Any) -> Any:
-    """Return x^(a-1)·e^-x / Γ(a), the slope of the lower part."""
+    """Return x^(a-1)·e^-x / Γ(a), the derivative by x of the lower incomplete gamma function."""
     return b.exp(b.subtract(b.subtract(b.xlogy(b.subtract(a, b.ones_like(a)), x), x), b.lgamma(a)))
 
 
@@ -34,10 +34,10 @@ def _gamma_gradient(is_upper: bool) -> Any:
 def _beta_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
     first, second, x = inputs
     ones = b.ones_like(x)
-    logarithm = b.add(b.xlogy(b.subtract(first, b.ones_like(first)), x),
-                      b.xlogy(b.subtract(second, b.ones_like(second)), b.subtract(ones, x)))  # fmt: skip
-    scale = b.subtract(b.lgamma(b.add(first, second)), b.add(b.lgamma(first), b.lgamma(second)))
-    return None, None, unbroadcast(b, b.multiply(cotangents[0], b.exp(b.add(logarithm, scale))), x)
+    log_unscaled_density = b.add(b.xlogy(b.subtract(first, b.ones_like(first)), x),
+                                 b.xlogy(b.subtract(second, b.ones_like(second)), b.subtract(ones, x)))  # fmt: skip
+    log_scale = b.subtract(b.lgamma(b.add(first, second)), b.add(b.lgamma(first), b.lgamma(second)))
+    return None, None, unbroadcast(b, b.multiply(cotangents[0], b.exp(b.add(log_unscaled_density, log_scale))), x)
 
 
 def _zeta_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:

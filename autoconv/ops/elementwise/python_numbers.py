@@ -30,8 +30,7 @@ _Z = np.array(0.5 - 1.25j)
 def to_python_array(value: Any, complex_too: bool = False) -> np.ndarray:
     """Convert a Python number to its scalar array.
 
-    Raises IntegerLimitError for an int beyond 64 bits, and OtherKindError for a complex number where the graph was
-    recorded for a real one.
+    Raises IntegerLimitError for an int beyond 64 bits, and OtherKindError for a complex number unless `complex_too`.
     """
     if isinstance(value, int) and not isinstance(value, bool) and not -_INT_LIMIT <= value < _INT_LIMIT:
         raise IntegerLimitError(
@@ -40,8 +39,8 @@ def to_python_array(value: Any, complex_too: bool = False) -> np.ndarray:
         )
     if isinstance(value, complex) and not complex_too:
         raise OtherKindError(
-            "a negative number to a fractional power is complex, where this graph was recorded for a float; start with "
-            "a complex number, or use @autoconv.compile, which runs such a call as plain Python"
+            "a complex number comes where this graph was recorded for a real one; start with a complex number, or use "
+            "@autoconv.compile, which runs such a call as plain Python"
         )
     return np.array(value, np.int64 if type(value) is int else None)
 
@@ -130,22 +129,27 @@ def _power(x: Any, y: Any) -> Any:
             "a negative integer power of a Python int is a float, which this graph did not expect; make the base a "
             "float, or use @autoconv.compile, which runs such a call as plain Python"
         )
+    if isinstance(result, complex) and complex not in (type(x), type(y)):
+        raise OtherKindError(
+            "a negative number to a fractional power is complex, where this graph was recorded for a float; start with "
+            "a complex number, or use @autoconv.compile, which runs such a call as plain Python"
+        )
     return result
 
 
-def _may_raise(types: Any, _: Any) -> Effects:
+def _arithmetic_effects(types: Any, _: Any) -> Effects:
     """Return RAISE for integers, which may overflow; + - * on floats and complex numbers cannot raise."""
     cannot_raise = any(t.dtype.is_complex for t in types) or all(t.dtype.is_floating for t in types)
     return Effects.PURE if cannot_raise else Effects.RAISE
 
 
-def _abs_raises(types: Any, _: Any) -> Effects:
+def _abs_effects(types: Any, _: Any) -> Effects:
     """Return RAISE unless floating: the magnitude of a complex number may overflow."""
     return Effects.PURE if types[0].dtype.is_floating else Effects.RAISE
 
 
 def gradient_of(op: str) -> Callable[..., Any]:
-    """Return the gradient rule of the typed op: on floats and complex numbers both mean the same."""
+    """Return the gradient rule of the tensor op `op`, which computes the same on floats and complex numbers."""
 
     def rule(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
         common_dtype = complex128 if any(x.dtype.is_complex for x in inputs) else float64
@@ -181,7 +185,7 @@ for _name, _graphdef, _function, _typed, _facts in (
     define(
         name=f"python_{_name}", graphdef=_graphdef, result=_abs_type if _name == "abs" else _arithmetic_type,
         kernel=python_kernel(_function), gradient=gradient_of(_typed),
-        effects=_abs_raises if _name == "abs" else _may_raise, elementwise=True, overflow_error="only",
+        effects=_abs_effects if _name == "abs" else _arithmetic_effects, elementwise=True, overflow_error="only",
         samples=tuple(sample(*pair[:_arity]) for pair in ((_X, _Y), (_I, _J), (_Z, _Y))), **_facts,
     )  # fmt: skip
 
@@ -197,13 +201,13 @@ define(
     samples=(sample(np.array(2.5), np.array(1.5)), sample(_I, _J), sample(_Z, _Y)),
 )  # fmt: skip
 
-for _name, _graphdef, _function, _symbol in (
-    ("floor_divide", "FloorDiv", operator.floordiv, "//"),
-    ("modulo", "FloorMod", operator.mod, "%"),
+for _name, _graphdef, _function, _symbol, _reason in (
+    ("floor_divide", "FloorDiv", operator.floordiv, "//", "piecewise constant"),
+    ("modulo", "FloorMod", operator.mod, "%", "not written for a remainder of Python numbers"),
 ):
     define(
         name=f"python_{_name}", graphdef=_graphdef, result=_real_type(_symbol), kernel=python_kernel(_function),
-        gradient=no_gradient("piecewise constant, or not needed"), effects=Effects.RAISE, elementwise=True,
+        gradient=no_gradient(_reason), effects=Effects.RAISE, elementwise=True,
         samples=(sample(_X, _Y), sample(_I, _J)),
     )  # fmt: skip
 

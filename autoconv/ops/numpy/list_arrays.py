@@ -18,7 +18,7 @@ from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Node
 from autoconv.graph.types import Shape, TensorType, Type
 from autoconv.ops.lists.typed_lists import items_of
-from autoconv.ops.python.objects import READS
+from autoconv.ops.python.objects import READ_OR_RAISE
 from autoconv.ops.record import define, no_gradient
 
 OF_OBJECTS, OF_NUMBERS = "list_array", "typed_list_array"
@@ -106,12 +106,12 @@ def _effects(_: Sequence[Type], attributes: Mapping[str, Any]) -> Effects:
         is_certain = is_flat and _is_exact_cast(attributes["element"].dtype, attributes["dtype"])
     else:
         is_certain = is_flat and attributes["dtype"] is float64
-    return Effects.READ if is_certain else READS
+    return Effects.READ if is_certain else READ_OR_RAISE
 
 
 define(
     name=OF_OBJECTS, graphdef="ListArray", result=_result_type, kernel=_make_array, gradient=_NO_GRADIENT,
-    effects=READS,
+    effects=READ_OR_RAISE,
 )  # fmt: skip
 define(
     name=OF_NUMBERS, graphdef="TypedListArray", result=_result_type, kernel=_array_of_numbers, gradient=_NO_GRADIENT,

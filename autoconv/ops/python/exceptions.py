@@ -10,7 +10,7 @@ import numpy as np
 from autoconv.graph.effects import Effects
 from autoconv.graph.types import ObjectType
 from autoconv.ops.control.flow import copy_exception
-from autoconv.ops.python.objects import CHANGES, NO_GRADIENT, count_type, no_results
+from autoconv.ops.python.objects import CHANGE_OR_RAISE, NO_GRADIENT, count_type, no_results
 from autoconv.ops.record import define
 
 
@@ -74,6 +74,6 @@ def _make_exception(*arguments: Any, kind: Any) -> tuple[Any]:
 
 define(
     name="object_exception", graphdef="ObjectException", result=lambda *_, kind: ObjectType("Exception"),
-    kernel=_make_exception, gradient=NO_GRADIENT, effects=CHANGES,
+    kernel=_make_exception, gradient=NO_GRADIENT, effects=CHANGE_OR_RAISE,
     allocates=True,
 )  # fmt: skip

@@ -9,7 +9,7 @@ import numpy as np
 
 from autoconv.graph.dtypes import bool_
 from autoconv.graph.types import ObjectType, TensorType
-from autoconv.ops.python.objects import CHANGES, NO_GRADIENT, READS
+from autoconv.ops.python.objects import CHANGE_OR_RAISE, NO_GRADIENT, READ_OR_RAISE
 from autoconv.ops.python.undo_log import log_iteration
 from autoconv.ops.record import define
 
@@ -42,16 +42,16 @@ def _iterate_from(items: Any, start: int) -> Iterator[Any]:
 
 define(
     name="object_iterate", graphdef="ObjectIterate", result=lambda *_, start=0: ObjectType("iterator"),
-    kernel=lambda x, *, start=0: (Cursor(_iterate_from(x, start)),), gradient=NO_GRADIENT, effects=CHANGES,
+    kernel=lambda x, *, start=0: (Cursor(_iterate_from(x, start)),), gradient=NO_GRADIENT, effects=CHANGE_OR_RAISE,
 )  # fmt: skip
 define(
     name="object_advance", graphdef="ObjectAdvance", result=lambda *_: TensorType(bool_, (), True),
     kernel=lambda cursor: np.array(cursor.advance()),
-    gradient=NO_GRADIENT, effects=CHANGES,
+    gradient=NO_GRADIENT, effects=CHANGE_OR_RAISE,
 )  # fmt: skip
 define(
     name="object_current", graphdef="ObjectCurrent", result=lambda *_: ObjectType(),
-    kernel=lambda cursor: (cursor.current,), gradient=NO_GRADIENT, effects=READS,
+    kernel=lambda cursor: (cursor.current,), gradient=NO_GRADIENT, effects=READ_OR_RAISE,
 )  # fmt: skip
 
 
@@ -74,7 +74,7 @@ def _unpack(x: Any, *, count: int, star: int = -1) -> tuple[Any, ...]:
 
 define(
     name="object_unpack", graphdef="ObjectUnpack", result=lambda *_, count, star=-1: (ObjectType(),) * count,
-    kernel=_unpack, gradient=NO_GRADIENT, effects=CHANGES,
+    kernel=_unpack, gradient=NO_GRADIENT, effects=CHANGE_OR_RAISE,
 )  # fmt: skip
 
 

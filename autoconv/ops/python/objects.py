@@ -44,10 +44,10 @@ from autoconv.ops.python.undo_log import (
 from autoconv.ops.record import define, no_gradient
 
 NO_GRADIENT = no_gradient(
-    "it went through an object of Python's own: a list or dict, or a variable as it was when an exception was raised"
+    "it went through an object of Python's own: a list or dict, or a variable's value for an exception handler"
 )
-READS = Effects.READ | Effects.RAISE
-CHANGES = Effects.READ | Effects.WRITE | Effects.RAISE
+READ_OR_RAISE = Effects.READ | Effects.RAISE
+CHANGE_OR_RAISE = Effects.READ | Effects.WRITE | Effects.RAISE
 
 
 class NotAssigned:
@@ -68,7 +68,7 @@ def _has_attribute(x: Any, name: str) -> bool:
 
 
 def _refuse_call(x: Any) -> Any:
-    """Raise the error of a call whose callee is of none of the classes for which the graph has a call."""
+    """Raise the error of calling an object that a graph cannot call."""
     name = type(x).__name__
     if callable(x):
         raise NotInGraphError(f"which {name} is called is known only at run time, and a graph cannot call it")
@@ -116,7 +116,7 @@ for _module in (math, cmath):
     _names = {name: value for name, value in vars(_module).items() if callable(value)}
     FUNCTIONS.update({f"{_module.__name__}.{name}": value for name, value in _names.items()})
 
-_CLASSES_WITH_CALLABLE_METHODS: tuple[type, ...] = (
+_CLASSES_WHOSE_METHODS_GRAPHS_CALL: tuple[type, ...] = (
     str, bytes, bytearray, int, float, bool, complex, list, tuple, dict, set, frozenset, range, slice, types.NoneType,
     np.generic, BaseException, type({}.keys()), type({}.values()), type({}.items()),
 )  # fmt: skip
@@ -147,8 +147,9 @@ define(
 def _box(x: Any, *, how: str) -> tuple[Any]:
     """Box a tensor.
 
-    `how`: "number", a Python number; "looked_up", a float in a container where the graph looks numbers up, which must
-    not be NaN, found by identity; "array", NumPy's scalar or array; "tensor", a tensor of the `function` contract.
+    `how`: "number", a Python number; "looked_up", a float for a container in which the graph searches for numbers,
+    which must not be NaN, as Python finds that by identity; "array", NumPy's scalar or array; "tensor", a tensor of the
+    `function` contract.
     """
     array = np.asarray(x)
     if how == "looked_up" and array != array:
@@ -169,7 +170,7 @@ def _box_type(x: TensorType, *, how: str) -> ObjectType:
 
 define(
     name="object_box", graphdef="ObjectBox", result=_box_type, kernel=_box, gradient=NO_GRADIENT,
-    effects=lambda _, attributes: READS if attributes["how"] == "looked_up" else Effects.READ,
+    effects=lambda _, attributes: READ_OR_RAISE if attributes["how"] == "looked_up" else Effects.READ,
 )  # fmt: skip
 
 
@@ -191,7 +192,7 @@ def _unbox(x: Any, *, type: TensorType, index: str = "") -> np.ndarray:
 define(
     name="object_unbox", graphdef="ObjectUnbox", result=lambda x, *, type, index="": type, kernel=_unbox,
     gradient=NO_GRADIENT,
-    effects=READS,
+    effects=READ_OR_RAISE,
 )  # fmt: skip
 
 
@@ -205,7 +206,7 @@ def _element(x: Any, *, dtype: DType) -> np.ndarray:
 
 define(
     name="object_element", graphdef="ObjectElement", result=lambda x, *, dtype: TensorType(dtype), kernel=_element,
-    gradient=NO_GRADIENT, effects=READS,
+    gradient=NO_GRADIENT, effects=READ_OR_RAISE,
 )  # fmt: skip
 
 
@@ -218,7 +219,7 @@ def _build(*items: Any, kind: str) -> tuple[Any]:
 
 def _build_effects(_: Any, attributes: Any) -> Effects:
     """Return RAISE only where items are hashed."""
-    return CHANGES if attributes["kind"] in ("dict", "set") else CHANGES & ~Effects.RAISE
+    return CHANGE_OR_RAISE if attributes["kind"] in ("dict", "set") else CHANGE_OR_RAISE & ~Effects.RAISE
 
 
 define(
@@ -237,7 +238,7 @@ def _make(*values: Any, kind: type, names: tuple[str, ...]) -> tuple[Any]:
 
 define(
     name="object_make", graphdef="ObjectMake", result=lambda *_, kind, names: ObjectType(kind.__name__), kernel=_make,
-    gradient=NO_GRADIENT, effects=CHANGES & ~Effects.RAISE,
+    gradient=NO_GRADIENT, effects=CHANGE_OR_RAISE & ~Effects.RAISE,
     allocates=True,
 )  # fmt: skip
 
@@ -253,7 +254,8 @@ def _apply(*operands: Any, function: str, keywords: tuple[str, ...] = ()) -> tup
 
 
 def _apply_effects(_: Any, attributes: Any) -> Effects:
-    return CHANGES if attributes["function"] in (_ALLOCATING_OR_MUTATING_FUNCTIONS | _MUTATING_FUNCTIONS) else READS
+    may_change = attributes["function"] in (_ALLOCATING_OR_MUTATING_FUNCTIONS | _MUTATING_FUNCTIONS)
+    return CHANGE_OR_RAISE if may_change else READ_OR_RAISE
 
 
 define(
@@ -277,7 +279,7 @@ def may_change_array(node: Node) -> bool:
     return function == "setitem" or function in _IN_PLACE
 
 
-def not_assigned(name: str, is_outer: bool = False) -> NameError:
+def unassigned_error(name: str, is_outer: bool = False) -> NameError:
     """Return Python's error for an unassigned name that is read in its own function, or in an inner one."""
     if is_outer:
         message = f"cannot access free variable '{name}' where it is not associated with a value in enclosing scope"
@@ -287,32 +289,32 @@ def not_assigned(name: str, is_outer: bool = False) -> NameError:
 
 def _check_assigned(x: Any, outer: bool = False) -> tuple[Any]:
     if type(x) is NotAssigned:
-        raise not_assigned(x.name, outer)
+        raise unassigned_error(x.name, outer)
     return (x,)
 
 
 define(
     name="object_defined", graphdef="ObjectDefined", result=_any_object_type, kernel=_check_assigned,
-    gradient=NO_GRADIENT, effects=READS,
+    gradient=NO_GRADIENT, effects=READ_OR_RAISE,
 )  # fmt: skip
 define(
     name="object_truth", graphdef="ObjectTruth", result=_truth_type, kernel=lambda x: np.array(bool(x)),
-    gradient=NO_GRADIENT, effects=READS,
+    gradient=NO_GRADIENT, effects=READ_OR_RAISE,
 )  # fmt: skip
 define(
     name="object_length", graphdef="ObjectLength", result=count_type, kernel=lambda x: np.array(len(x)),
-    gradient=NO_GRADIENT, effects=READS,
+    gradient=NO_GRADIENT, effects=READ_OR_RAISE,
 )  # fmt: skip
 define(
     name="object_index", graphdef="ObjectIndex", result=count_type,
-    kernel=lambda x: to_python_array(operator.index(x)), gradient=NO_GRADIENT, effects=READS,
+    kernel=lambda x: to_python_array(operator.index(x)), gradient=NO_GRADIENT, effects=READ_OR_RAISE,
 )  # fmt: skip
 
 
 def _method(x: Any, *arguments: Any, name: str, keywords: tuple[str, ...] = ()) -> tuple[Any]:
     """Call a method of one of Python's own classes, or of NumPy's; AttributeError where there is none of the name."""
     is_written_in_python = isinstance(inspect.getattr_static(type(x), name, None), types.FunctionType)
-    may_be_called = isinstance(x, (*_CLASSES_WITH_CALLABLE_METHODS, np.ndarray)) and not is_written_in_python
+    may_be_called = isinstance(x, (*_CLASSES_WHOSE_METHODS_GRAPHS_CALL, np.ndarray)) and not is_written_in_python
     if not may_be_called and type(x) not in COLLECTIONS:
         raise NotInGraphError(
             f"the {type(x).__name__} whose method {name!r} is called is known only at run time, and a graph cannot "
@@ -327,7 +329,7 @@ def _method(x: Any, *arguments: Any, name: str, keywords: tuple[str, ...] = ()) 
 def _method_effects(types: Any, attributes: Any) -> Effects:
     """Return effects without RAISE for an append to a known list."""
     is_append_to_list = types[0] == ObjectType("list") and attributes["name"] == "append" and len(types) == 2
-    return CHANGES & ~Effects.RAISE if is_append_to_list else CHANGES
+    return CHANGE_OR_RAISE & ~Effects.RAISE if is_append_to_list else CHANGE_OR_RAISE
 
 
 define(
@@ -357,21 +359,21 @@ def _delete_attribute(x: Any, *, name: str) -> tuple[()]:
 
 define(
     name="object_get_attribute", graphdef="ObjectGetAttribute", result=_any_object_type, kernel=_get_attribute,
-    gradient=NO_GRADIENT, effects=READS,
+    gradient=NO_GRADIENT, effects=READ_OR_RAISE,
 )  # fmt: skip
 define(
     name="object_set_attribute", graphdef="ObjectSetAttribute", result=no_results, kernel=_set_attribute,
-    gradient=NO_GRADIENT, effects=CHANGES,
+    gradient=NO_GRADIENT, effects=CHANGE_OR_RAISE,
 )  # fmt: skip
 define(
     name="object_delete_attribute", graphdef="ObjectDeleteAttribute", result=no_results, kernel=_delete_attribute,
-    gradient=NO_GRADIENT, effects=CHANGES,
+    gradient=NO_GRADIENT, effects=CHANGE_OR_RAISE,
 )  # fmt: skip
 
 
 define(
     name="object_isinstance", graphdef="ObjectIsinstance", result=_truth_type,
-    kernel=lambda x, *, kinds: np.array(isinstance(x, kinds)), gradient=NO_GRADIENT, effects=READS,
+    kernel=lambda x, *, kinds: np.array(isinstance(x, kinds)), gradient=NO_GRADIENT, effects=READ_OR_RAISE,
 )  # fmt: skip
 
 
@@ -386,8 +388,8 @@ def _print(*values: Any, sep: Any, end: Any) -> tuple[()]:
 
 define(
     name="object_print", graphdef="PrintV2", result=no_results, kernel=_print, gradient=NO_GRADIENT,
-    effects=Effects.OUTPUT | READS,
+    effects=Effects.OUTPUT | READ_OR_RAISE,
     prints=True,
 )  # fmt: skip
 
-__all__ = ["COLLECTIONS", "FUNCTIONS", "LIBRARY", "NotAssigned", "may_change_array", "not_assigned"]  # fmt: skip
+__all__ = ["COLLECTIONS", "FUNCTIONS", "LIBRARY", "NotAssigned", "may_change_array", "unassigned_error"]  # fmt: skip

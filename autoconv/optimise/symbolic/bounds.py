@@ -26,7 +26,7 @@ def fold_symbolic_bounds(graph: Graph, is_native: Callable[[Node], bool]) -> Gra
     A node keeps its operands unless it satisfies `is_native` with the bounds.
     """
     copy = clone(graph, lambda *_: None)
-    copy.needs = graph.needs
+    copy.nonnegative_sizes = graph.nonnegative_sizes
     return copy if _fold_bounds(copy, Sizes(), is_native) else None
 
 

@@ -12,7 +12,7 @@ from autoconv.ops.lists.typed_lists import NUMBERS
 from autoconv.ops.python.undo_log import changes, is_logged
 from autoconv.optimise.unboxing.kind_inference import (
     LIST,
-    ROUND_CHECKS,
+    RUN_CHECKS,
     Kinds,
     find_root,
     is_number,
@@ -56,7 +56,7 @@ def ban_mutated_arguments(kinds: Kinds) -> None:
     banned_sites: set[Node] = set()
     new_objects = fresh_objects(kinds.graph)
     for node in kinds.graph.walk():
-        if node in kinds.nodes_with_rule:
+        if node in kinds.nodes_with_known_effect:
             # Cells merge values flow-insensitively, but a list allocated here is never an argument.
             if operation_key(node) not in _MUTATING_OPERATIONS or node.inputs[0] in new_objects:
                 continue
@@ -91,7 +91,7 @@ def _may_mutate_argument(node: Node, new_objects: frozenset[Value]) -> bool:
 
 
 @rule(MARK_OP)
-def _numbers_kind(kinds: Kinds, node: Node) -> bool:
+def _numbers_rule(kinds: Kinds, node: Node) -> bool:
     items = kinds.make_list(node)
     for _ in range(node.attributes["depth"] - 1):
         items = kinds.make_inner_list(items, node) if items is not None else None
@@ -113,5 +113,5 @@ def _write_numbers(w: Writer, node: Node) -> list[Value]:
     return [*list_node.results]
 
 
-ROUND_CHECKS.append(ban_mutated_arguments)
+RUN_CHECKS.append(ban_mutated_arguments)
 __all__ = ["MARK_OP", "ban_mutated_arguments", "mark_number_lists"]

@@ -10,7 +10,7 @@ from autoconv.optimise.unboxing.writer import Writer, write
 
 @rule(OF_OBJECTS)
 @nested_rule(OF_OBJECTS)
-def _array_kind(kinds: Kinds, node: Node) -> bool | None:
+def _array_rule(kinds: Kinds, node: Node) -> bool | None:
     """Accept the node where the items have the dtype that was assumed."""
     kind = kinds.kind(node.inputs[0])
     if "function" in node.attributes:

@@ -16,6 +16,8 @@ from autoconv.graph.region_flow import flow_edges
 from autoconv.graph.types import ObjectType, TensorType
 from autoconv.optimise.unboxing.irreversible import late_nodes
 
+# CURSOR, ROW_CURSOR: iterators over a list of numbers, and over a list of lists; ENUMERATE: an `enumerate` of a list of
+# numbers; PAIRS: an iterator over its pairs; PAIR: one of them, (index, number).
 LIST, ENUMERATE, CURSOR, PAIRS, PAIR = "list", "enumerate", "cursor", "pairs", "pair"
 SLICE, RANGE, ROW_CURSOR, OTHER = "slice", "range", "row cursor", "other"
 INT, FLOAT, BOOL = (TensorType(dtype, (), True) for dtype in (int64, float64, bool_))
@@ -25,7 +27,7 @@ Kind = TensorType | str | None  # None: no definition is known yet
 # kinds is known; None where that is not decided yet.
 Rule = Callable[["Kinds", Node], bool | None]
 RULES: dict[str, Rule] = {}
-ROUND_CHECKS: list[Callable[[Kinds], object]] = []  # checks of a finished round, which may ban lists
+RUN_CHECKS: list[Callable[[Kinds], object]] = []  # checks at the end of a run, which may ban lists
 NESTED_RULES: dict[str, Rule] = {}  # the same for nodes with a list of lists as an operand
 
 
@@ -71,8 +73,9 @@ class Cell:
 class Kinds:
     """The analysis of a graph, and its result: the kind of each object.
 
-    `nodes_with_rule`: nodes with a rule for the kinds of their operands; `nested_nodes`: those among them with a list
-    of lists as operand.
+    `nodes_with_known_effect`: nodes with a known effect on objects of these kinds; `nested_nodes`: those of them with a
+    list of lists as operand; `late_nodes`: nodes that may run after a side effect that cannot be undone; `used_values`:
+    values that a node reads or a graph returns.
     """
 
     def __init__(self, graph: Graph) -> None:
@@ -85,7 +88,7 @@ class Kinds:
 
     def kind(self, value: Value) -> Kind:
         kind = self.cell(value).kind
-        return OTHER if kind is None and self._is_second_round else kind
+        return OTHER if kind is None and self._is_final_phase else kind
 
     def number_kind(self, value: Value) -> Kind:
         """Return the kind of an object, or the number type of a tensor."""
@@ -179,7 +182,6 @@ class Kinds:
         self._banned |= sites
 
     def add_item(self, target: Value, value: Value) -> None:
-        """Add the value to the list's items."""
         kind = self.number_kind(value)
         if kind == LIST:
             self.unify(self.item(target), self.cell(value))
@@ -214,11 +216,11 @@ class Kinds:
         self._cells: dict[Value, Cell] = {}
         for value in self.graph.parameters:
             self._escape(value)
-        for self._is_second_round in (False, True):  # the second round treats undecided kinds as OTHER
+        for self._is_final_phase in (False, True):  # in the final phase undecided kinds are OTHER
             self._changed = True
             while self._changed:
                 self._changed = False
-                self.nodes_with_rule: set[Node] = set()
+                self.nodes_with_known_effect: set[Node] = set()
                 self.nested_nodes: set[Node] = set()
                 self._visited: set[Graph] = set()
                 self._visit(self.graph)
@@ -229,12 +231,12 @@ class Kinds:
             if cell.kind == LIST and not _holds_numbers(cell):
                 self._banned |= cell.sites
         self._check_outputs()
-        for check in ROUND_CHECKS:
+        for check in RUN_CHECKS:
             check(self)
         return len(self._banned) == banned_before
 
     def _check_outputs(self) -> None:
-        """Ban lists that two results may share: each list leaves the graph as one object."""
+        """Ban lists that two results may share: each becomes a list of its own, so their identity would be lost."""
         seen: dict[Cell, Value] = {}
         for value in self.graph.outputs:
             cell = self.cell(value)
@@ -260,12 +262,12 @@ class Kinds:
                 continue
             is_nested = any(self._is_nested(value) for value in node.inputs)
             rules = NESTED_RULES if is_nested else RULES
-            is_decided = rules.get(operation_key(node), lambda *_: False)(self, node)
-            if is_decided:
-                self.nodes_with_rule.add(node)
+            is_effect_known = rules.get(operation_key(node), lambda *_: False)(self, node)
+            if is_effect_known:
+                self.nodes_with_known_effect.add(node)
                 if is_nested:
                     self.nested_nodes.add(node)
-            elif is_decided is False or self._is_second_round:
+            elif is_effect_known is False or self._is_final_phase:
                 for value in node.inputs:
                     if not is_number(self.number_kind(value)):
                         self._escape(value)

@@ -36,7 +36,7 @@ from autoconv.optimise.unboxing.writer import Writer, write
 
 
 @rule("object_build")
-def _build_kind(kinds: Kinds, node: Node) -> bool:
+def _build_rule(kinds: Kinds, node: Node) -> bool:
     if node.attributes["kind"] != "list":
         return False
     if not mark_new_list(kinds, node):
@@ -56,7 +56,7 @@ def _write_build(w: Writer, node: Node) -> list[Value]:
 
 
 @rule("object_apply.mul")
-def _product_kind(kinds: Kinds, node: Node) -> bool | None:
+def _product_rule(kinds: Kinds, node: Node) -> bool | None:
     """Rule for `[x] * n` and `n * [x]`; products of numbers are in `numbers`."""
     if LIST not in map(kinds.number_kind, node.inputs):
         return operator_kind(kinds, node)
@@ -88,7 +88,7 @@ def _write_product(w: Writer, node: Node) -> list[Value]:
 
 
 @rule("object_apply.getitem")
-def _item_kind(kinds: Kinds, node: Node) -> bool | None:
+def _item_rule(kinds: Kinds, node: Node) -> bool | None:
     value, index = node.inputs
     if kinds.kind(value) is None or kinds.number_kind(index) is None:
         return None
@@ -107,7 +107,7 @@ def _write_item(w: Writer, node: Node) -> list[Value]:
 
 
 @rule("object_apply.setitem")
-def _set_kind(kinds: Kinds, node: Node) -> bool | None:
+def _set_rule(kinds: Kinds, node: Node) -> bool | None:
     value, index, item = node.inputs
     if kinds.kind(value) is None or kinds.number_kind(index) is None:
         return None
@@ -124,7 +124,7 @@ def _write_set(w: Writer, node: Node) -> list[Value]:
 
 
 @rule("object_length")
-def _length_kind(kinds: Kinds, node: Node) -> bool | None:
+def _length_rule(kinds: Kinds, node: Node) -> bool | None:
     kind = kinds.kind(node.inputs[0])
     return None if kind is None else kind == LIST
 
@@ -135,7 +135,7 @@ def _write_length(w: Writer, node: Node) -> list[Value]:
 
 
 @rule("object_method.append")
-def _append_kind(kinds: Kinds, node: Node) -> bool | None:
+def _append_rule(kinds: Kinds, node: Node) -> bool | None:
     if kinds.kind(node.inputs[0]) != LIST or len(node.inputs) != 2 or node.attributes["keywords"]:
         return None if kinds.kind(node.inputs[0]) is None else False
     kinds.add_item(*node.inputs)
@@ -148,7 +148,7 @@ def _write_append(w: Writer, node: Node) -> list[Value]:
 
 
 @rule("object_method.pop")
-def _pop_kind(kinds: Kinds, node: Node) -> bool | None:
+def _pop_rule(kinds: Kinds, node: Node) -> bool | None:
     value, *index = node.inputs
     if kinds.kind(value) is None or (index and kinds.number_kind(index[0]) is None):
         return None
@@ -169,7 +169,7 @@ def _write_pop(w: Writer, node: Node) -> list[Value]:
 
 
 @rule("object_apply.enumerate")
-def _enumerate_kind(kinds: Kinds, node: Node) -> bool | None:
+def _enumerate_rule(kinds: Kinds, node: Node) -> bool | None:
     kind = kinds.number_kind(node.inputs[0])
     if kind is None:
         return None
@@ -185,7 +185,7 @@ def _write_enumerate(w: Writer, node: Node) -> list[Value]:
 
 
 @rule("object_iterate")
-def _iterate_kind(kinds: Kinds, node: Node) -> bool | None:
+def _iterate_rule(kinds: Kinds, node: Node) -> bool | None:
     (value,) = node.inputs
     kind = kinds.kind(value)
     if kind is None:
@@ -206,7 +206,7 @@ def _write_iterate(w: Writer, node: Node) -> list[Value]:
 
 
 @rule("object_advance")
-def _advance_kind(kinds: Kinds, node: Node) -> bool | None:
+def _advance_rule(kinds: Kinds, node: Node) -> bool | None:
     kind = kinds.kind(node.inputs[0])
     return None if kind is None else kind in (CURSOR, PAIRS, ROW_CURSOR)
 
@@ -219,7 +219,7 @@ def _write_advance(w: Writer, node: Node) -> list[Value]:
 
 
 @rule("object_current")
-def _current_kind(kinds: Kinds, node: Node) -> bool | None:
+def _current_rule(kinds: Kinds, node: Node) -> bool | None:
     (value,) = node.inputs
     kind = kinds.kind(value)
     if kind == PAIRS:
@@ -246,7 +246,7 @@ def _write_current(w: Writer, node: Node) -> list[Value]:
 
 
 @rule("object_unpack")
-def _unpack_kind(kinds: Kinds, node: Node) -> bool | None:
+def _unpack_rule(kinds: Kinds, node: Node) -> bool | None:
     (value,) = node.inputs
     kind = kinds.kind(value)
     if kind != PAIR or node.attributes["count"] != 2 or node.attributes.get("star", -1) >= 0:

@@ -44,7 +44,7 @@ _INT64_RANGE = -(1 << 63), (1 << 63) - 1  # graphs have no numbers for other int
 
 
 @rule("object_constant")
-def _constant_kind(kinds: Kinds, node: Node) -> bool:
+def _constant_rule(kinds: Kinds, node: Node) -> bool:
     value = node.attributes["value"]
     kind: Kind = {bool: BOOL, int: INT, float: FLOAT}.get(type(value), OTHER)
     if kind == INT and not _INT64_RANGE[0] <= value <= _INT64_RANGE[1]:
@@ -68,7 +68,7 @@ def _write_constant(w: Writer, node: Node) -> list[Value]:
 
 
 @rule("object_box")
-def _box_kind(kinds: Kinds, node: Node) -> bool:
+def _box_rule(kinds: Kinds, node: Node) -> bool:
     kinds.raise_kind_of(node.results[0], _kind_of_box(node))
     return is_number(kinds.kind(node.results[0]))
 
@@ -96,7 +96,7 @@ def _write_box(w: Writer, node: Node) -> list[Value]:
 
 
 @rule("object_unbox")
-def _unbox_kind(kinds: Kinds, node: Node) -> bool | None:
+def _unbox_rule(kinds: Kinds, node: Node) -> bool | None:
     kind, type_ = kinds.kind(node.inputs[0]), node.attributes["type"]
     if kind is None:
         return None
@@ -116,7 +116,7 @@ def _write_unbox(w: Writer, node: Node) -> list[Value]:
 
 
 @rule("object_element")
-def _element_kind(kinds: Kinds, node: Node) -> bool | None:
+def _element_rule(kinds: Kinds, node: Node) -> bool | None:
     kind, dtype = kinds.kind(node.inputs[0]), node.attributes["dtype"]
     if kind is None:
         return None
@@ -140,7 +140,7 @@ def _write_element(w: Writer, node: Node) -> list[Value]:
 
 
 @rule("object_defined")
-def _defined_kind(kinds: Kinds, node: Node) -> bool | None:
+def _defined_rule(kinds: Kinds, node: Node) -> bool | None:
     kind = kinds.kind(node.inputs[0])
     if kind is None or kind == OTHER:
         return None if kind is None else False
@@ -194,7 +194,7 @@ def write_operator(w: Writer, node: Node) -> list[Value]:
 
 
 @rule("object_apply.pos", "object_apply.round")
-def _rounding_kind(kinds: Kinds, node: Node) -> bool | None:
+def _rounding_rule(kinds: Kinds, node: Node) -> bool | None:
     kind = kinds.number_kind(node.inputs[0])
     if kind is None:
         return None
@@ -216,7 +216,7 @@ def _write_rounding(w: Writer, node: Node) -> list[Value]:
 
 
 @rule("object_apply.min", "object_apply.max")
-def _extremum_kind(kinds: Kinds, node: Node) -> bool | None:
+def _extremum_rule(kinds: Kinds, node: Node) -> bool | None:
     """Rule for min and max of several numbers of one kind, and of one list."""
     input_kinds = [kinds.number_kind(value) for value in node.inputs]
     if len(input_kinds) == 1:
@@ -255,7 +255,7 @@ def _write_extremum(w: Writer, node: Node) -> list[Value]:
 
 
 @rule("object_truth")
-def _truth_kind(kinds: Kinds, node: Node) -> bool | None:
+def _truth_rule(kinds: Kinds, node: Node) -> bool | None:
     kind = kinds.kind(node.inputs[0])
     return None if kind is None else kind == LIST or is_python_number(kind)
 
@@ -269,7 +269,7 @@ def _write_truth(w: Writer, node: Node) -> list[Value]:
 
 
 @rule("object_index")
-def _index_kind(kinds: Kinds, node: Node) -> bool | None:
+def _index_rule(kinds: Kinds, node: Node) -> bool | None:
     kind = kinds.kind(node.inputs[0])
     return None if kind is None else kind in (INT, BOOL)
 

@@ -1,4 +1,7 @@
-"""Rules for lists of lists of numbers: the outer list stays a Python list, and holds typed lists."""
+"""Rules for lists of lists of numbers: the outer list stays a Python list, and holds typed lists.
+
+A rule returns whether it supports the node; None if that is undecided.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +13,9 @@ def _is_nested_list(kinds: Kinds, value: Value) -> bool:
     return kinds.kind(value) == LIST and kinds.item(value).kind == LIST
 
 
-def _is_row_index(kinds: Kinds, node: Node, position: int = 1) -> bool | None:
-    """Return whether the first operand is a list of lists and the one at `position` an index; None if undecided."""
-    index = kinds.number_kind(node.inputs[position])
+def _is_nested_list_with_index(kinds: Kinds, node: Node) -> bool | None:
+    """Return whether the first operand is a list of lists and the second an index; None if undecided."""
+    index = kinds.number_kind(node.inputs[1])
     if not _is_nested_list(kinds, node.inputs[0]):
         return False
     return None if index is None else is_index(index)
@@ -23,7 +26,7 @@ def _mark_row_result(kinds: Kinds, node: Node) -> bool:
     return True
 
 
-def _mark_new_rows(kinds: Kinds, node: Node, value: Value) -> bool:
+def _mark_list_of_same_rows(kinds: Kinds, node: Node, value: Value) -> bool:
     items = kinds.make_list(node)
     if items is None:
         return False
@@ -32,24 +35,27 @@ def _mark_new_rows(kinds: Kinds, node: Node, value: Value) -> bool:
 
 
 @nested_rule("object_apply.getitem")
-def _get_kind(kinds: Kinds, node: Node) -> bool | None:
+def _getitem_rule(kinds: Kinds, node: Node) -> bool | None:
     if kinds.number_kind(node.inputs[1]) == SLICE and _is_nested_list(kinds, node.inputs[0]):
-        return False  # a SLICE has no object representation
-    is_row_index = _is_row_index(kinds, node)
-    return _mark_row_result(kinds, node) if is_row_index else is_row_index
+        return False  # a Python list takes a slice object, which a SLICE is not
+    is_supported = _is_nested_list_with_index(kinds, node)
+    return _mark_row_result(kinds, node) if is_supported else is_supported
 
 
 @nested_rule("object_method.pop")
-def _pop_kind(kinds: Kinds, node: Node) -> bool | None:
+def _pop_rule(kinds: Kinds, node: Node) -> bool | None:
     if len(node.inputs) > 2 or node.attributes["keywords"]:
         return False
-    is_supported = _is_row_index(kinds, node) if len(node.inputs) == 2 else _is_nested_list(kinds, node.inputs[0])
+    if len(node.inputs) == 2:
+        is_supported = _is_nested_list_with_index(kinds, node)
+    else:
+        is_supported = _is_nested_list(kinds, node.inputs[0])
     return _mark_row_result(kinds, node) if is_supported else is_supported
 
 
 @nested_rule("object_apply.setitem", "object_method.insert")
-def _set_kind(kinds: Kinds, node: Node) -> bool | None:
-    is_supported = _is_row_index(kinds, node) if len(node.inputs) == 3 else False
+def _setitem_rule(kinds: Kinds, node: Node) -> bool | None:
+    is_supported = _is_nested_list_with_index(kinds, node) if len(node.inputs) == 3 else False
     if is_supported:
         kinds.add_item(node.inputs[0], node.inputs[2])
         kinds.raise_kind_of(node.results[0], OTHER)
@@ -57,7 +63,7 @@ def _set_kind(kinds: Kinds, node: Node) -> bool | None:
 
 
 @nested_rule("object_method.append")
-def _append_kind(kinds: Kinds, node: Node) -> bool | None:
+def _append_rule(kinds: Kinds, node: Node) -> bool | None:
     if len(node.inputs) != 2 or not _is_nested_list(kinds, node.inputs[0]):
         return False
     kinds.add_item(*node.inputs)
@@ -66,39 +72,39 @@ def _append_kind(kinds: Kinds, node: Node) -> bool | None:
 
 
 @nested_rule("object_length", "object_truth")
-def _length_kind(kinds: Kinds, node: Node) -> bool | None:
+def _length_rule(kinds: Kinds, node: Node) -> bool | None:
     return True
 
 
 @nested_rule("object_method.reverse", "object_method.clear", "object_apply.delitem")
-def _change_kind(kinds: Kinds, node: Node) -> bool | None:
+def _change_rule(kinds: Kinds, node: Node) -> bool | None:
     if not _is_nested_list(kinds, node.inputs[0]):
         return False
-    is_supported = _is_row_index(kinds, node) if len(node.inputs) == 2 else True
+    is_supported = _is_nested_list_with_index(kinds, node) if len(node.inputs) == 2 else True
     if is_supported:
         kinds.raise_kind_of(node.results[0], OTHER)
     return is_supported
 
 
 @nested_rule("object_method.copy", "object_apply.list")
-def _copy_kind(kinds: Kinds, node: Node) -> bool | None:
-    return len(node.inputs) == 1 and _mark_new_rows(kinds, node, node.inputs[0])
+def _copy_rule(kinds: Kinds, node: Node) -> bool | None:
+    return len(node.inputs) == 1 and _mark_list_of_same_rows(kinds, node, node.inputs[0])
 
 
 @nested_rule("object_apply.mul")
-def _product_kind(kinds: Kinds, node: Node) -> bool | None:
-    is_supported = _is_row_index(kinds, node)
-    return _mark_new_rows(kinds, node, node.inputs[0]) if is_supported else is_supported
+def _mul_rule(kinds: Kinds, node: Node) -> bool | None:
+    is_supported = _is_nested_list_with_index(kinds, node)
+    return _mark_list_of_same_rows(kinds, node, node.inputs[0]) if is_supported else is_supported
 
 
 @nested_rule("object_defined")
-def _defined_kind(kinds: Kinds, node: Node) -> bool | None:
+def _defined_rule(kinds: Kinds, node: Node) -> bool | None:
     kinds.unify(kinds.cell(node.results[0]), kinds.cell(node.inputs[0]))
     return True
 
 
 @nested_rule("object_iterate")
-def _iterate_kind(kinds: Kinds, node: Node) -> bool | None:
+def _iterate_rule(kinds: Kinds, node: Node) -> bool | None:
     kinds.make_iterator(node.results[0], ROW_CURSOR, kinds.cell(node.inputs[0]))
     return kinds.kind(node.results[0]) == ROW_CURSOR
 

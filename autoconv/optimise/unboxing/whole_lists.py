@@ -63,7 +63,7 @@ def _copy(w: Writer, node: Node, value: Value) -> Value:
 
 
 @rule("object_apply.list", "object_method.copy", "object_apply.sorted")
-def _copy_kind(kinds: Kinds, node: Node) -> bool | None:
+def _copy_rule(kinds: Kinds, node: Node) -> bool | None:
     is_call_of_list = node.attributes.get("function") == "list" and len(node.inputs) == 1
     if is_call_of_list and kinds.number_kind(node.inputs[0]) == RANGE:
         return mark_new_list(kinds, node, INT)
@@ -82,7 +82,7 @@ def _write_copy(w: Writer, node: Node) -> list[Value]:
 
 
 @rule("object_apply.range")
-def _range_kind(kinds: Kinds, node: Node) -> bool | None:
+def _range_rule(kinds: Kinds, node: Node) -> bool | None:
     """Rule for a range with a constant nonzero step; uses other than `list(range(…))` make it an object."""
     input_kinds = [kinds.number_kind(value) for value in node.inputs]
     if node.attributes["keywords"] or not all(kind is None or is_index(kind) for kind in input_kinds):
@@ -106,7 +106,7 @@ def _write_range(w: Writer, node: Node) -> list[Value]:
 
 
 @rule("object_apply.slice")
-def _slice_object_kind(kinds: Kinds, node: Node) -> bool | None:
+def _slice_object_rule(kinds: Kinds, node: Node) -> bool | None:
     input_kinds = [INT if is_none(value) else kinds.number_kind(value) for value in node.inputs]
     if len(input_kinds) != 3 or not all(kind is None or is_index(kind) for kind in input_kinds):
         return False
@@ -149,7 +149,7 @@ def write_slice(w: Writer, node: Node) -> list[Value]:
 
 
 @rule("object_apply.add", "object_apply.iadd")
-def _sum_kind(kinds: Kinds, node: Node) -> bool | None:
+def _sum_rule(kinds: Kinds, node: Node) -> bool | None:
     """Rule for `xs + ys` and `xs += ys`; sums of numbers are in `numbers`."""
     first, second = (kinds.number_kind(value) for value in node.inputs)
     if LIST not in (first, second):
@@ -183,7 +183,7 @@ def _write_sum(w: Writer, node: Node) -> list[Value]:
 
 
 @rule("object_method.extend")
-def _extend_kind(kinds: Kinds, node: Node) -> bool | None:
+def _extend_rule(kinds: Kinds, node: Node) -> bool | None:
     is_list_of_two = is_list_operation(kinds, node, 2)
     if not is_list_of_two or kinds.number_kind(node.inputs[1]) != LIST:
         return None if is_list_of_two is None or kinds.number_kind(node.inputs[1]) is None else False
@@ -200,7 +200,7 @@ def _write_extend(w: Writer, node: Node) -> list[Value]:
 
 
 @rule("object_method.sort", "object_method.reverse", "object_method.clear")
-def _change_kind(kinds: Kinds, node: Node) -> bool | None:
+def _change_rule(kinds: Kinds, node: Node) -> bool | None:
     return is_list_operation(kinds, node) and set_no_result(kinds, node)
 
 
@@ -213,7 +213,7 @@ def _write_change(w: Writer, node: Node) -> list[Value]:
 
 
 @rule("object_apply.delitem")
-def _delete_kind(kinds: Kinds, node: Node) -> bool | None:
+def _delete_rule(kinds: Kinds, node: Node) -> bool | None:
     is_list_of_two, index = is_list_operation(kinds, node, 2), kinds.number_kind(node.inputs[1])
     if not is_list_of_two or index is None:
         return None if is_list_of_two is None or (is_list_of_two and index is None) else False
@@ -227,7 +227,7 @@ def _write_delete(w: Writer, node: Node) -> list[Value]:
 
 
 @rule("object_method.insert")
-def _insert_kind(kinds: Kinds, node: Node) -> bool | None:
+def _insert_rule(kinds: Kinds, node: Node) -> bool | None:
     is_list_of_three, index = is_list_operation(kinds, node, 3), kinds.number_kind(node.inputs[1])
     if not is_list_of_three or index is None:
         return None if is_list_of_three is None or (is_list_of_three and index is None) else False
@@ -247,7 +247,7 @@ def _write_insert(w: Writer, node: Node) -> list[Value]:
 
 
 @rule("object_method.index", "object_method.count", "object_apply.contains", "object_method.remove")
-def _find_kind(kinds: Kinds, node: Node) -> bool | None:
+def _find_rule(kinds: Kinds, node: Node) -> bool | None:
     """Rule for ints and bools only: a nan is found by identity."""
     is_list_of_two, sought_kind = is_list_operation(kinds, node, 2), kinds.number_kind(node.inputs[1])
     if not is_list_of_two or sought_kind is None:
@@ -271,7 +271,7 @@ def _write_find(w: Writer, node: Node) -> list[Value]:
 
 
 @rule("object_apply.sum", "object_apply.any", "object_apply.all")
-def _reduce_kind(kinds: Kinds, node: Node) -> bool | None:
+def _reduce_rule(kinds: Kinds, node: Node) -> bool | None:
     is_known_list = is_list_operation(kinds, node)
     if not is_known_list:
         return is_known_list
@@ -294,7 +294,7 @@ def _write_reduce(w: Writer, node: Node) -> list[Value]:
 
 
 @rule("object_apply.tuple", "object_apply.set", "object_apply.frozenset", "object_apply.str", "object_apply.repr")
-def _read_kind(kinds: Kinds, node: Node) -> bool | None:
+def _read_rule(kinds: Kinds, node: Node) -> bool | None:
     """Rule for operations that only read: their operand becomes a Python list of the present items."""
     return is_list_operation(kinds, node) and set_result_kind(kinds, node, OTHER)
 
@@ -305,7 +305,7 @@ def _write_read(w: Writer, node: Node) -> list[Value]:
 
 
 @rule("object_print")
-def _print_kind(kinds: Kinds, node: Node) -> bool | None:
+def _print_rule(kinds: Kinds, node: Node) -> bool | None:
     input_kinds = [kinds.number_kind(value) for value in node.inputs]
     if LIST not in input_kinds or not all(
         kind in (None, LIST, OTHER) or is_number(kind) for kind in input_kinds

@@ -64,7 +64,7 @@ class _GraphCopier:
         for value in graph.parameters:
             w.values[value] = tuple(copy.add_parameter(type_, value.name) for type_ in w.types(value))
         for node in graph.nodes:
-            if node in self._kinds.nodes_with_rule:
+            if node in self._kinds.nodes_with_known_effect:
                 w.write(node)
             else:
                 self._copy(w, node)

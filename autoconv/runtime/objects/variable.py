@@ -26,7 +26,7 @@ from autoconv.runtime.recording import tape_recorders
 from autoconv.runtime.recording.contracts import Contract
 from autoconv.runtime.recording.name_scopes import current_scope
 from autoconv.runtime.recording.regions import current_contract, current_region, recording
-from autoconv.runtime.recording.tracebacks import present_methods
+from autoconv.runtime.recording.tracebacks import wrap_public_methods
 from autoconv.runtime.support.shape import TensorShape, as_shape
 from autoconv.runtime.tensors.binary_dispatch import get_item
 from autoconv.runtime.tensors.conversion import as_tensor, constant, convert_to_tensor
@@ -57,7 +57,7 @@ class VariableType(type):
         return create_variable(create_by_contract, arguments)
 
 
-@present_methods
+@wrap_public_methods
 class Variable(TensorMethods, VariableUpdates, metaclass=VariableType):
     """A tensor that can be assigned.
 

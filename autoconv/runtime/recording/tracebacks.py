@@ -94,7 +94,7 @@ def walk_links(error: BaseException) -> Iterator[BaseException]:
 _WRAPPERS: dict[Callable[..., Any], Any] = {}
 
 
-def present_functions(namespace: dict[str, Any]) -> None:
+def wrap_public_functions(namespace: dict[str, Any]) -> None:
     """Wrap the public functions of this package among `namespace` with `present_errors`; one function gets one wrapper.
 
     `namespace` is that of a module. The wrapper is pickled by its name in the first module that has it, and shows the
@@ -115,7 +115,7 @@ def _with_name(function: Callable[..., Any], module: str, name: str) -> Any:
     return result
 
 
-def present_methods(cls: Class) -> Class:
+def wrap_public_methods(cls: Class) -> Class:
     """Wrap the public methods of the class with `present_errors`."""
     for name, value in vars(cls).copy().items():
         if isinstance(value, FunctionType) and not name.startswith("_"):

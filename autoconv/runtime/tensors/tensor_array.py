@@ -15,7 +15,7 @@ from autoconv.ops.values.list_value import ListValue
 from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.recording import tape_recorders
 from autoconv.runtime.recording.regions import current_region
-from autoconv.runtime.recording.tracebacks import present_methods
+from autoconv.runtime.recording.tracebacks import wrap_public_methods
 from autoconv.runtime.support.shape import TensorShape, as_shape
 from autoconv.runtime.tensors.conversion import as_tensor, convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
@@ -81,7 +81,7 @@ class _KindHolder:
         self.kind = kind
 
 
-@present_methods
+@wrap_public_methods
 class TensorArray:
     """Tensors by position. Use the results of `write` and `unstack`; while tracing nothing is changed in place.
 

@@ -182,7 +182,7 @@ class ByShape:
             if self._contract == "compile":
                 conditions += dict.fromkeys(size_limits(graph))
             graph = optimise(graph, contract=self._contract)
-            graph.needs = tuple(conditions)
+            graph.nonnegative_sizes = tuple(conditions)
             sizes = symbolic_code.sizes(graph, conditions)
         except (CannotSpecialise, ValueError):
             return None

@@ -200,7 +200,7 @@ class AttributeReads:
         return frozenset(self._names | self._texts)
 
     @property
-    def names_if_closed(self) -> frozenset[str] | None:
+    def attribute_names_if_all_known(self) -> frozenset[str] | None:
         """The same as `names`, or None if other attributes may be read as well."""
         return self._final_names if self._is_closed else None
 

@@ -48,13 +48,13 @@ Place = tuple[Any, str | None]  # a namespace and a name in it, or a closure cel
 class Guards:
     """The names that traced functions read, with fingerprints of their values.
 
-    `unguarded` lists values that cannot be guarded, `arrays` the reachable arrays, by id. With `python`, a value that
-    tracing itself would change (an iterator) makes the call run plain. `skip` are the keys of locations that are inputs
+    `unguarded` lists values that cannot be guarded, `arrays` the reachable arrays, by id. With `runs_plain`, a call
+    runs plain where tracing itself would change a value (an iterator). `skip` are the keys of locations that are inputs
     of the trace instead; `restart_with_inputs` restarts the trace with further ones. `on_class_read` is called with the
     class of an object that is read, before its methods run, and with whether instances may exist outside the trace.
     """
 
-    python: bool = False
+    runs_plain: bool = False
     function: Any = None  # the traced function, if it is one of Python's
     skip: frozenset[Any] = frozenset()
     restart_with_inputs: Callable[[list[journal.Location]], Any] = list
@@ -83,7 +83,7 @@ class Guards:
     _fingerprint_checks: int = 0  # consecutive checks that needed fingerprints
 
     def __post_init__(self) -> None:
-        self.reads = AttributeReads() if self.python else None
+        self.reads = AttributeReads() if self.runs_plain else None
 
     def add_function(self, function: types.FunctionType, changed: frozenset[str] = frozenset()) -> None:
         """Guard the globals and closure cells that a function reads.
@@ -96,14 +96,14 @@ class Guards:
         if key in self._keys:
             return
         self._keys.add(key)
-        if self.python:
+        if self.runs_plain:
             refuse_hooked_names(function)
         self._files.add(code.co_filename)
         if self.reads is not None:
             self.reads.add(function)
         names = set(iterate_names(code))
         code_names = names_in_code(code)
-        if self.python:
+        if self.runs_plain:
             _refuse_name_readers(code_names.globals, function)
         for name in sorted(code_names.globals):
             if not (name in changed and self._is_only_written(function.__globals__.get(name))):
@@ -119,7 +119,7 @@ class Guards:
 
     def _is_only_written(self, value: Any) -> bool:
         """Return whether methods such as `append` only write to the value: their effect does not depend on it."""
-        return not self.python and (value is None or type(value).__module__ in ("builtins", "collections", "_io"))
+        return not self.runs_plain and (value is None or type(value).__module__ in ("builtins", "collections", "_io"))
 
     def include(self, other: Guards) -> None:
         """Guard the reads of another trace that becomes part of this one."""
@@ -129,12 +129,12 @@ class Guards:
                 self._pending.append((name, read, place))
         if self.reads is not None:
             self.reads = None if other.reads is None else self.reads.include(other.reads)
-        self.unguarded += [what for what in other.unguarded if not self.python and what not in self.unguarded]
+        self.unguarded += [what for what in other.unguarded if not self.runs_plain and what not in self.unguarded]
         self._included_guards.append(other)  # keeps its functions `read` alive, which are identified by id
 
     def add_value(self, name: str, value: Any) -> None:
         """Guard the contents of an object (an argument, say) without keeping the object alive."""
-        if self.python:
+        if self.runs_plain:
             refuse_hooked_objects((value,))
         self._locations.append(journal.Location((id(value), name), name, lambda: value, lambda _: None))
         try:
@@ -149,7 +149,7 @@ class Guards:
             self._locations.append(journal.global_location(namespace, name))
         read = functools.partial(namespace.get, name, journal.MISSING)
         self._watch(name, read, (id(namespace), name), (namespace, name))
-        if isinstance(value, types.ModuleType) and is_user_module(value) and not self.python:
+        if isinstance(value, types.ModuleType) and is_user_module(value) and not self.runs_plain:
             for attribute in sorted(names & vars(value).keys()):
                 read = functools.partial(getattr, value, attribute, journal.MISSING)
                 self._watch(f"{name}.{attribute}", read, (id(value), attribute))
@@ -161,7 +161,7 @@ class Guards:
         if key in self.skip:
             return
         self._pending.append((name, read, place))
-        self._unexamined += [(name, read)] if self.python else []
+        self._unexamined += [(name, read)] if self.runs_plain else []
 
     def release(self) -> None:
         """Release the references to the trace, because guards live longer."""
@@ -259,7 +259,7 @@ class Guards:
                 not any("frozenset" in line for line in linecache.getlines(file)) for file in self._files
             )
         for name, read, place in self._pending:
-            fingerprints = Fingerprints(self.skip, self.python, self.unguarded, self.arrays, self.reads)
+            fingerprints = Fingerprints(self.skip, self.runs_plain, self.unguarded, self.arrays, self.reads)
             try:
                 self.checks.append((name, read, fingerprints.of(read(), name), place))
             except Unguardable as reason:
@@ -317,7 +317,7 @@ class Guards:
         return expected[0] is type(value) and self._fingerprints().of(value) != expected
 
     def _fingerprints(self) -> Fingerprints:
-        return Fingerprints(self.skip, self.python, reads=self.reads)
+        return Fingerprints(self.skip, self.runs_plain, reads=self.reads)
 
     def refresh(self) -> None:
         """Take the fingerprints of the present values once more."""

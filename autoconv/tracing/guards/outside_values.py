@@ -36,9 +36,9 @@ class OutsideValues:
     def __bool__(self) -> bool:
         return bool(self._arrays or self._containers)
 
-    def find_overlap(self, leaves: Iterable[Any], reads: Iterable[Callable[[], Any]]) -> str:
-        """Describe the overlap of a leaf, or the contents of a written location, with an outside value; "" if none."""
-        values = [*leaves, *(read() for read in reads)]
+    def find_overlap(self, leaves: Iterable[Any], written_readers: Iterable[Callable[[], Any]]) -> str:
+        """Describe how a leaf, or what a written location holds, overlaps an outside value; "" if none."""
+        values = [*leaves, *(read() for read in written_readers)]
         arrays = [array for array in values if isinstance(array, np.ndarray)] if self._arrays else []
         others = [array for array in (read() for read in self._arrays) if array is not None]
         if any(np.may_share_memory(array, other) for array in arrays for other in others):
@@ -55,7 +55,7 @@ class OutsideContainers:
     """
 
     def __init__(self, guards: Guards) -> None:
-        self._names = None if guards.reads is None else guards.reads.names_if_closed
+        self._names = None if guards.reads is None else guards.reads.attribute_names_if_all_known
         self._skip = guards.skip
         reads = [read for _, read, _, _ in guards.checks]
         self._reads: list[Callable[[], Any]] = [
@@ -82,8 +82,8 @@ def values_reached_by_names(
 ) -> Iterator[Any]:
     """Iterate over the values and their parts; also over the attributes of classes and modules, by these names.
 
-    None stands for all names. Defaults and attributes of functions are among the parts. `skip` is as in
-    `reachable_values`.
+    None stands for all names. Defaults and attributes of functions are among the parts. `skip` are those to leave out:
+    (id of the list or object, position or name).
     """
     visited: set[int] = set()
     pending = list(values)

@@ -147,7 +147,7 @@ class CompileContract(SessionContract):
         outside.begin(leaves[len(leaves) - len(self.call.locations) :])
         outside.check_dimensions(self.call)
 
-    def graph_raises(self, error: BaseException) -> bool:
+    def is_raised_by_graph(self, error: BaseException) -> bool:
         """Return whether the program itself raised the error; this package's own errors may be about the trace."""
         if type(error) is StagedException:
             return True
@@ -168,7 +168,7 @@ class CompileContract(SessionContract):
     def _reachable_before_call(self, arguments: Sequence[Any]) -> Iterator[Any]:
         """Iterate over the objects reachable from the arguments and the names read, without the trace's own writes."""
         reads = self.guards.current_reads()
-        names = None if reads is None else reads.names_if_closed
+        names = None if reads is None else reads.attribute_names_if_all_known
         values = (*arguments, *self.guards.values())
         return values_reached_by_names(values, names, frozenset(self.outside.input_keys))
 
@@ -219,7 +219,7 @@ class CompileContract(SessionContract):
         count = len(call.leaves) - len(call.locations)
         opaque_arguments = [call.leaves[i] for i in range(count) if isinstance(call.key.leaves[i], ObjectKey)]
         parts = [part for argument in arguments for part in mutable_parts(argument)]
-        names = guards.reads.names_if_closed if guards.reads else None
+        names = guards.reads.attribute_names_if_all_known if guards.reads else None
         reached = list(values_reached_by_names(guards.reached_values, names))
         if refuse_unknown_writes(graph, reached, [*parts, *self.trace.rebuilt.values()], opaque_arguments):
             self._containers = OutsideContainers(guards)
@@ -259,14 +259,14 @@ class CompileContract(SessionContract):
         if any(map(may_change_array, graph.walk())):
             self.outside.handle_changed_objects(self._reads_arrays)
 
-    def restore_arrays(self, trace: Trace) -> None:
+    def restore_outside_objects(self, trace: Trace) -> None:
         """Undo the program's writes during the trace."""
         abandoned_journal = trace.root.journal
         if abandoned_journal is not None and abandoned_journal is not self.journal:
             abandoned_journal.roll_back()
         self.journal.roll_back()
         self.guards.restore_arrays()
-        super().restore_arrays(trace)
+        super().restore_outside_objects(trace)
 
 
 def _makes_set(node: Node) -> bool:

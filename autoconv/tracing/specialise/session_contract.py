@@ -33,19 +33,19 @@ class SessionContract(Contract):
 
     def __init__(self, trace: Trace, call: Call, on_create: Callable[[Any], None]) -> None:
         self.call = call
-        self.guards = Guards(python=self.runs_plain, skip=frozenset(location.key for location in call.locations))
+        self.guards = Guards(runs_plain=self.runs_plain, skip=frozenset(location.key for location in call.locations))
         self._on_create = on_create
         self._evaluate: _Evaluate | None = make_evaluator(trace, call, current_region())
 
-    def kinds(self) -> Iterable[type]:
-        """Return the classes of the arguments, whose special methods are converted."""
+    def argument_classes(self) -> Iterable[type]:
+        """Return the arguments' classes, whose special methods are converted."""
         return map(type, self.call.leaves)
 
     def begin(self, arguments: Mapping[str, Any], leaves: Sequence[Any]) -> None:
         """Prepare the arguments and the outside values, before the converted code runs."""
 
-    def graph_raises(self, error: BaseException) -> bool:
-        """Return whether the graph raises an error that ended the converted code; otherwise the trace raises it."""
+    def is_raised_by_graph(self, error: BaseException) -> bool:
+        """Return whether this error, which ended the converted code, is raised by the graph; else tracing raises it."""
         return False
 
     def refuse_modified(self, names: Sequence[str], signature: Signature, function: Callable[..., Any]) -> NoReturn:
@@ -68,8 +68,8 @@ class SessionContract(Contract):
     def check_optimised(self, graph: Graph) -> None:
         """Raise for an optimised graph whose effects cannot be undone where they have to be."""
 
-    def restore_arrays(self, trace: Trace) -> None:
-        """Undo the trace's changes of outside objects, after its end and in a forked child."""
+    def restore_outside_objects(self, trace: Trace) -> None:
+        """Undo the trace's changes of outside objects: after its end, and in a child that was forked meanwhile."""
         restore_special_methods(trace)
 
     def close(self, trace: Trace) -> None:

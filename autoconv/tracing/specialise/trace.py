@@ -107,7 +107,7 @@ class TraceSession:
 
     def run(self) -> TraceResult:
         """Make the trace; raises the function's errors, with the user's lines, and AbandonTrace if it cannot go on."""
-        undo, state = functools.partial(self.contract.restore_arrays, self.trace), recording_state()
+        undo, state = functools.partial(self.contract.restore_outside_objects, self.trace), recording_state()
         with undo_in_children(undo):
             try:
                 self._prepare()
@@ -181,7 +181,7 @@ class TraceSession:
             refusal = self.trace.refusal
             if isinstance(refusal, AbandonTrace) or (refusal is not None and type(error) is TypeError):
                 raise refusal from None  # handlers of the program, or Python itself, raised something else meanwhile
-            if not self.contract.graph_raises(error):
+            if not self.contract.is_raised_by_graph(error):
                 raise
             record_raise(root, error)  # the graph raises on every call
         if self.trace.refusal is not None:
@@ -191,7 +191,7 @@ class TraceSession:
     def _convert_members(self) -> None:
         """Convert the special methods of the classes whose objects the code may meet."""
         root = self.trace.root
-        for kind in self.contract.kinds():
+        for kind in self.contract.argument_classes():
             convert_members(root, kind)
         for location in self.guards.locations():
             convert_members(root, type(location.read()))

@@ -25,7 +25,7 @@ from autoconv.tracing.specialise.trace_cache import MAX_KEYS
 
 _MIN_EQUAL_CALLS = 6  # calls with the same numbers, before they get a trace of their own
 _SLICING_OPS = frozenset({"get_item", "array_view"})  # ops whose first input is sliced, by the bounds in the others
-_OPS_OF_SIZES = frozenset({"range", "array_new"})  # ops whose inputs are all sizes; the first input of others is none
+_OPS_OF_SIZES = frozenset({"range", "array_new"})  # ops whose inputs are all sizes; the first of others is no size
 
 
 @dataclass(slots=True)
@@ -110,7 +110,7 @@ _LeavesByValue = dict[Value, frozenset[int]]
 def _collect_deciding_leaves(graph: Graph, leaves_by_value: _LeavesByValue, leaves: set[int]) -> None:
     """Add the leaves that decide sizes in a graph (forward dataflow).
 
-    `leaves_by_value` maps each value that depends on such numbers alone to the set of their leaves.
+    `leaves_by_value` maps each value computed from Python-number arguments alone to the positions of those.
     """
     for node in graph.nodes:
         _visit_regions(node, leaves_by_value, leaves)
@@ -128,8 +128,9 @@ def _visit_regions(node: Node, leaves_by_value: _LeavesByValue, leaves: set[int]
     """Follow the regions of a node, whose last parameters are its captures."""
     for region in node.regions:
         parameter_count = len(region.parameters)
-        state_count = state_size(node)
-        capture_count = min(parameter_count - state_count, len(node.inputs) - state_count - int(node.op.traits.selects))
+        state_count, selector_count = state_size(node), int(node.op.traits.selects)
+        # A region may have parameters of its own, and a node inputs that it does not pass to the region.
+        capture_count = min(parameter_count - state_count, len(node.inputs) - state_count - selector_count)
         captures = node.inputs[len(node.inputs) - capture_count :]
         pairs = zip(region.parameters[parameter_count - capture_count :], captures, strict=True)
         inner_leaves = {value: leaves_by_value[outer] for value, outer in pairs if outer in leaves_by_value}
@@ -149,7 +150,7 @@ def find_size_operands(node: Node) -> list[Value]:
 
 
 def _is_open(value: Value) -> bool:
-    """Return whether some size of the value is open in the graph, and not that of an argument."""
+    """Return whether some size is unknown (None) in the graph; open sizes of arguments are symbols."""
     return isinstance(value.type, (TensorType, ArrayType)) and None in (value.type.shape or ())
 
 

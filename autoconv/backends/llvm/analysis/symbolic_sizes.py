@@ -20,21 +20,21 @@ SMALLEST_OPEN_SIZE = 2  # sizes 0 and 1 change the meaning (empty, broadcast), s
 class OpenSizes:
     """The open dimensions in the types of a graph.
 
-    `symbols` are at least SMALLEST_OPEN_SIZE; those of the parameters come first. `needs` are further symbols, which
-    have to be at least 0.
+    `symbols` are at least SMALLEST_OPEN_SIZE; those of the parameters come first. `nonnegative_sizes` are
+    further ones, at least 0.
     """
 
     symbols: tuple[Symbol, ...] = ()
-    needs: tuple[Symbol, ...] = ()
+    nonnegative_sizes: tuple[Symbol, ...] = ()
 
     def accepts_values(self, values: Mapping[str, int]) -> bool:
-        """Return whether the graph's code is valid for these values of the symbols that are no expressions."""
+        """Return whether the code is valid for these values of the plain symbols, which determine the others."""
         return all(value_of(symbol, values) >= SMALLEST_OPEN_SIZE for symbol in self.symbols) and all(
-            value_of(need, values) >= 0 for need in self.needs
+            value_of(size, values) >= 0 for size in self.nonnegative_sizes
         )
 
 
-def open_sizes(graph: Graph, needs: Sequence[Symbol] = ()) -> OpenSizes:
+def open_sizes(graph: Graph, nonnegative_sizes: Sequence[Symbol] = ()) -> OpenSizes:
     """Return the open sizes of a graph and its regions.
 
     Raises ValueError if the parameters do not determine a dimension.
@@ -43,10 +43,10 @@ def open_sizes(graph: Graph, needs: Sequence[Symbol] = ()) -> OpenSizes:
     for type_ in _types(graph):
         symbols.update((size, None) for size in _sizes_of(type_) if isinstance(size, Symbol) and not is_computed(size))
     argument_sizes = {size for value in graph.parameters for size in _sizes_of(value.type)}
-    for symbol in (*symbols, *needs):
+    for symbol in (*symbols, *nonnegative_sizes):
         if not argument_sizes.issuperset(plain_symbols(symbol)):
             raise ValueError(f"no argument has the dimension {symbol}")
-    return OpenSizes(tuple(symbols), tuple(needs))
+    return OpenSizes(tuple(symbols), tuple(nonnegative_sizes))
 
 
 def _sizes_of(type_: Type) -> Sequence[Dimension]:
@@ -75,23 +75,23 @@ def defined_sizes(node: Node) -> Sequence[ComputedSize]:
 
 def computed_sizes(node: Node) -> Iterator[ComputedSize]:
     """Yield the computed sizes that a node and its regions read in types, slice bounds and broadcast factors."""
-    yield from _computed_sizes_of(node)
+    yield from _computed_sizes_of_node(node)
     for region in node.regions:
         for value in region.parameters:
-            yield from _computed_sizes(_sizes_of(value.type))
+            yield from _computed_sizes_among(_sizes_of(value.type))
         for inner in region.walk():
-            yield from _computed_sizes_of(inner)
+            yield from _computed_sizes_of_node(inner)
 
 
-def _computed_sizes_of(node: Node) -> Iterator[ComputedSize]:
+def _computed_sizes_of_node(node: Node) -> Iterator[ComputedSize]:
     for value in (*node.inputs, *node.results):
-        yield from _computed_sizes(_sizes_of(value.type))
+        yield from _computed_sizes_among(_sizes_of(value.type))
     for entry in node.attributes.get("spec", ()) if node.op.name == "get_item" else ():
-        yield from _computed_sizes(entry.parts)
-    yield from _computed_sizes(node.attributes.get("needs", ()))
+        yield from _computed_sizes_among(entry.parts)
+    yield from _computed_sizes_among(node.attributes.get("needs", ()))
 
 
-def _computed_sizes(dimensions: Sequence[Any]) -> Iterator[ComputedSize]:
+def _computed_sizes_among(dimensions: Sequence[Any]) -> Iterator[ComputedSize]:
     for size in dimensions:
         if isinstance(size, Symbol):
             yield from (symbol for symbol in plain_symbols(size) if isinstance(symbol, ComputedSize))

@@ -76,5 +76,5 @@ class ArgumentDimensions:
             if register_of(symbol) not in self._bound_sizes:
                 define_dimension(self._out, symbol)
                 self._check(self._out.icmp("sge", register_of(symbol), SMALLEST_OPEN_SIZE))
-        for need in self._open_sizes.needs:
-            self._check(self._out.icmp("sge", write_dimension(self._out, need), 0))
+        for size in self._open_sizes.nonnegative_sizes:
+            self._check(self._out.icmp("sge", write_dimension(self._out, size), 0))

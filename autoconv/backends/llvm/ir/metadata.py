@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 QUICK = "noinline optnone"  # Attributes of functions to compile quickly: they do little, or run rarely.
-# !5 and !6 are the alias classes (TBAA) of lists and of their items: a write to one never changes the other. !7 is the
-# domain of the alias scopes of arrays.
+# !0: weights of an unlikely branch; !1: the empty node of invariant loads; !5, !6: alias classes (TBAA) of lists and of
+# their items, as a write to one never changes the other; !7: the domain of the alias scopes of arrays.
 METADATA = """
 !0 = !{!"branch_weights", i32 1, i32 1000000}
 !1 = !{}

@@ -80,7 +80,7 @@ def _write_graph_variant(
     module.constant("code", _error_code_global(target_processor))
     module.constant(ERRORS, f"@{ERRORS} = external constant i8")
     module.is_shared = False
-    module.open_sizes = open_sizes(legal, graph.needs)
+    module.open_sizes = open_sizes(legal, graph.nonnegative_sizes)
     module.sizes = tuple(map(register_of, module.open_sizes.symbols))
     objects = LibraryObjectTable(module, failures)
     write_graph(legal, module, objects)

@@ -138,8 +138,8 @@ class _VariantWriter(_FunctionWriter):
             if symbol not in seen_sizes:
                 define_dimension(out, symbol)
                 self.leave_unless(out.icmp("sge", register_of(symbol), SMALLEST_OPEN_SIZE), SIZES_DO_NOT_FIT)
-        for need in self._module.open_sizes.needs:
-            self.leave_unless(out.icmp("sge", write_dimension(out, need), 0), SIZES_DO_NOT_FIT)
+        for size in self._module.open_sizes.nonnegative_sizes:
+            self.leave_unless(out.icmp("sge", write_dimension(out, size), 0), SIZES_DO_NOT_FIT)
 
     def _convert_number(self, i: int, argument: Argument) -> str:
         """Convert a number of the C function to a number of the graph."""

@@ -182,7 +182,7 @@ class Plan:
 
     def _readers_take_strides(self, value: Value) -> bool:
         """Return whether all readers of a value can read the loaded array by its strides."""
-        return all(self._takes_strides(reader, value) for reader in self.all_readers(value))
+        return all(self._takes_strides(reader, value) for reader in self.readers_and_views(value))
 
     def _takes_strides(self, reader: Node, value: Value) -> bool:
         lowering_class = self.classes[reader]
@@ -345,12 +345,12 @@ class Plan:
             else:
                 yield reader
 
-    def all_readers(self, value: Value) -> Iterator[Node]:
+    def readers_and_views(self, value: Value) -> Iterator[Node]:
         """Yield the nodes that read the value, including views, and those that read it through views."""
         for reader in self._consumers.get(value, ()):
             yield reader
             if reader.results and reader.results[0] in self.views:
-                yield from self.all_readers(reader.results[0])
+                yield from self.readers_and_views(reader.results[0])
 
     def _is_read_outside(self, value: Value, item: Item) -> bool:
         for reader in self._consumers.get(value, ()):

@@ -24,7 +24,7 @@ def is_on_stack(plan: Plan, value: Value) -> bool:
         return False
     if value in plan.graph.outputs:
         return False
-    if any(reader.effects is not Effects.PURE or is_indexed(reader) for reader in plan.all_readers(value)):
+    if any(reader.effects is not Effects.PURE or is_indexed(reader) for reader in plan.readers_and_views(value)):
         return False  # the kernel, which raises for invalid positions, needs an object
     return all(plan.classes[reader] in _LOOP_CLASSES and not reader.regions for reader in plan.readers(value))
 

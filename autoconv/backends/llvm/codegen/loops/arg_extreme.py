@@ -30,26 +30,26 @@ def write_search(region: LoweringContext, node: Node) -> None:
     search = _Search(Routine(region, [*parameters, *PART], "i1"), node)
     shape = sizes(x.type)
     work = _ELEMENT_COST * math.prod(shape) if is_known(shape) else _ELEMENT_COST
-    name = partitioned_routine(region, parameters, search.routine, search.outer, work, shape)
+    name = partitioned_routine(region, parameters, search.routine, search.row_count, work, shape)
     if is_scalar(result.type):
         target = region.out.alloca(memory(result.dtype))
     else:
         region.set(result, region.new_array(result.type))
         target = region.data(result)
-    rows = element_count(region.out, sizes(x.type)[: search.axis])
-    call(region, name, *open_dimensions(region), f"ptr {region.data(x)}", f"ptr {target}", f"i64 {rows}")
+    row_count = element_count(region.out, sizes(x.type)[: search.axis])
+    call(region, name, *open_dimensions(region), f"ptr {region.data(x)}", f"ptr {target}", f"i64 {row_count}")
     if is_scalar(result.type):
         region.set(result, load(ElementWriter(region.out), result.dtype, target, 0))
 
 
 class _Search:
-    """The search over `outer` rows of `size` steps, each of `inner` columns."""
+    """The search; `x` is taken as [`row_count` rows, `size` steps along the axis, `inner` columns]."""
 
     def __init__(self, routine: Routine, node: Node) -> None:
         (x,), (result,) = node.inputs, node.results
         shape = sizes(x.type)
         self.axis = axis = node.attributes.get("axis", 0) % len(shape)
-        self.outer: Position = math.prod(shape[:axis]) if is_known(shape[:axis]) else "%rows"
+        self.row_count: Position = math.prod(shape[:axis]) if is_known(shape[:axis]) else "%rows"
         self.routine, self.out, self.b = routine, routine.out, routine.b
         self.size, self.inner = shape[axis], element_count(self.out, shape[axis + 1 :])
         self._dtype: Any = x.dtype
@@ -112,8 +112,6 @@ class _Search:
         return self._reduce_row(self._key_dtype, worst, lambda step: self._key(row, step), join, first, last)
 
     def _store_first_position(self, row: Position, best: Element, first: str, last: str) -> None:
-        """Store the first position of the best element."""
-
         def position_key(step: Position) -> Element:
             number = self.b.wrap(uint32, self.out.new(f"trunc i64 {step} to i32"))
             return self.b.select(self._key(row, step).same(best), number, uint32.max)
