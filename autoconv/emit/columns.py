@@ -1,9 +1,8 @@
 """Column positions in code of converted modules, whose line tables hold lines only.
 
-They are computed when an error needs them.
-
-The words of an emitted line are aligned with those of its source line: `ag__.call(f)(x, y)` matches `f(x, y)`. Where
-the result is not one contiguous piece of the source line there is no column, so that no caret marks wrong words.
+They are computed when an error needs them: the words of an emitted line are aligned with those of its source line, so
+`ag__.call(f)(x, y)` matches `f(x, y)`. Where the result is not one contiguous piece of the source line there is no
+column, so that no caret marks wrong words.
 """
 
 from __future__ import annotations

@@ -61,14 +61,11 @@ def _convolution(
     takes_padding_as_it_is = isinstance(padding, str) or not is_channels_first
     channels_last_padding = padding if takes_padding_as_it_is else [padding[i] for i in (0, *sides, 1)]
     image = transpose(x, [0, *sides, 1]) if is_channels_first else x
-    side_strides, side_dilations = (
-        per_side(label, value, rank - 2, is_channels_first)
-        for label, value in (("strides", strides), ("dilations", dilations))
-    )
+    side_strides = per_side("strides", strides, rank - 2, is_channels_first)
+    side_dilations = per_side("dilations", dilations, rank - 2, is_channels_first)
     result = _convolve(image, kernel, side_strides, side_dilations, channels_last_padding)
-    return apply(
-        "identity", transpose(result, [0, rank - 1, *range(1, rank - 1)]) if is_channels_first else result, name=name
-    )
+    result = transpose(result, [0, rank - 1, *range(1, rank - 1)]) if is_channels_first else result
+    return apply("identity", result, name=name)
 
 
 def conv2d(

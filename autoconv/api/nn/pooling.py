@@ -138,17 +138,14 @@ def _pool(
     takes_padding_as_it_is = isinstance(padding, str) or not is_channels_first
     channels_last_padding = padding if takes_padding_as_it_is else [padding[i] for i in (0, *side_axes, 1)]
     image = transpose(x, [0, *side_axes, 1]) if is_channels_first else x
-    window_sides, side_strides = (
-        per_side(label, value, rank - 2, is_channels_first)
-        for label, value in (("ksize", ksize), ("strides", strides))
-    )
+    window_sides = per_side("ksize", ksize, rank - 2, is_channels_first)
+    side_strides = per_side("strides", strides, rank - 2, is_channels_first)
     side_dilations = per_side("dilations", dilations, rank - 2, is_channels_first)
     result = reduce_windows(
         image, lambda x: Windows(x, window_sides, side_strides, side_dilations, channels_last_padding, label="windows")
     )
-    return apply(
-        "identity", transpose(result, [0, rank - 1, *range(1, rank - 1)]) if is_channels_first else result, name=name
-    )
+    result = transpose(result, [0, rank - 1, *range(1, rank - 1)]) if is_channels_first else result
+    return apply("identity", result, name=name)
 
 
 def _max_of_windows(image: Tensor, make_windows: _MakeWindows) -> Tensor:

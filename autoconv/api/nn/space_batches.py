@@ -151,4 +151,3 @@ def _sizes(x: Tensor) -> list[Any]:
     """Return the sizes as numbers where they are known."""
     dynamic_sizes = shape(x)
     return [size if size is not None else dynamic_sizes[i] for i, size in enumerate(x.shape.as_list())]
-

@@ -153,4 +153,3 @@ def _fit_sizes(tensor: TensorLike, fft_length: Any, axes: Any) -> tuple[Tensor, 
             x = pad(x, [[0, padding] if i == position else [0, 0] for i in range(rank)])
         x = get_item(x, slices) if size is None or size > length else x
     return x, tuple(transformed_axes)
-

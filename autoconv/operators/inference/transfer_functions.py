@@ -139,7 +139,6 @@ def _apply_to_examples(
 
 RULES.update({
     "array_object": _box, "object_apply": _apply, "object_box": _box, "object_build": _build,
-    "object_current": _current, "object_defined": _join_definition,
-    "object_iterate": _iterate, "object_method": _method,
-    "object_unpack": _unpack,
+    "object_current": _current, "object_defined": _join_definition, "object_iterate": _iterate,
+    "object_method": _method, "object_unpack": _unpack,
 })  # fmt: skip

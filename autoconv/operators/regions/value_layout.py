@@ -202,4 +202,3 @@ def has_leaves(value: object, region: Region) -> bool:
         or home_of(leaf, region) is not None
         for leaf in leaves
     )
-

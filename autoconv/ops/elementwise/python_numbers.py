@@ -192,8 +192,7 @@ for _name, _graphdef, _function, _typed, _facts in (
 define(
     name="python_divide", graphdef="RealDiv", result=_quotient_type, kernel=python_kernel(operator.truediv),
     gradient=gradient_of("divide"), effects=Effects.RAISE, elementwise=True,
-    samples=(sample(_X, _Y), sample(_I, _J), sample(_Y, _Z)),
-    costly=True,
+    samples=(sample(_X, _Y), sample(_I, _J), sample(_Y, _Z)), costly=True,
 )  # fmt: skip
 define(
     name="python_power", graphdef="Pow", result=_arithmetic_type, kernel=python_kernel(_power),

@@ -191,8 +191,7 @@ def _unbox(x: Any, *, type: TensorType, index: str = "") -> np.ndarray:
 
 define(
     name="object_unbox", graphdef="ObjectUnbox", result=lambda x, *, type, index="": type, kernel=_unbox,
-    gradient=NO_GRADIENT,
-    effects=READ_OR_RAISE,
+    gradient=NO_GRADIENT, effects=READ_OR_RAISE,
 )  # fmt: skip
 
 
@@ -224,8 +223,7 @@ def _build_effects(_: Any, attributes: Any) -> Effects:
 
 define(
     name="object_build", graphdef="ObjectBuild", result=lambda *_, kind: ObjectType(kind), kernel=_build,
-    gradient=NO_GRADIENT, effects=_build_effects,
-    allocates=True,
+    gradient=NO_GRADIENT, effects=_build_effects, allocates=True,
 )  # fmt: skip
 
 
@@ -238,8 +236,7 @@ def _make(*values: Any, kind: type, names: tuple[str, ...]) -> tuple[Any]:
 
 define(
     name="object_make", graphdef="ObjectMake", result=lambda *_, kind, names: ObjectType(kind.__name__), kernel=_make,
-    gradient=NO_GRADIENT, effects=CHANGE_OR_RAISE & ~Effects.RAISE,
-    allocates=True,
+    gradient=NO_GRADIENT, effects=CHANGE_OR_RAISE & ~Effects.RAISE, allocates=True,
 )  # fmt: skip
 
 
@@ -388,8 +385,7 @@ def _print(*values: Any, sep: Any, end: Any) -> tuple[()]:
 
 define(
     name="object_print", graphdef="PrintV2", result=no_results, kernel=_print, gradient=NO_GRADIENT,
-    effects=Effects.OUTPUT | READ_OR_RAISE,
-    prints=True,
+    effects=Effects.OUTPUT | READ_OR_RAISE, prints=True,
 )  # fmt: skip
 
 __all__ = ["COLLECTIONS", "FUNCTIONS", "LIBRARY", "NotAssigned", "may_change_array", "unassigned_error"]  # fmt: skip

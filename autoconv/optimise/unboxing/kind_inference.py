@@ -260,7 +260,7 @@ class Kinds:
             objects = [value for value in (*node.inputs, *node.results) if isinstance(value.type, ObjectType)]
             if not objects:
                 continue
-            is_nested = any(self._is_nested(value) for value in node.inputs)
+            is_nested = any(self.is_nested_list(value) for value in node.inputs)
             rules = NESTED_RULES if is_nested else RULES
             is_effect_known = rules.get(operation_key(node), lambda *_: False)(self, node)
             if is_effect_known:
@@ -274,8 +274,7 @@ class Kinds:
                 for value in node.results:
                     self._escape(value)
 
-    def _is_nested(self, value: Value) -> bool:
-        """Return whether the value is a list of lists."""
+    def is_nested_list(self, value: Value) -> bool:
         if not isinstance(value.type, ObjectType) or self.kind(value) != LIST:
             return False
         return self.item(value).kind == LIST
@@ -365,7 +364,6 @@ def is_python_number(kind: Any) -> bool:
 
 __all__ = [
     "BOOL", "CURSOR", "ENUMERATE", "FLOAT", "INT", "LIST", "OTHER", "PAIR", "PAIRS", "RANGE", "ROW_CURSOR", "SLICE",
-    "Kind",
-    "Kinds", "constant_of", "is_index", "is_none", "is_number", "is_python_number", "nested_rule", "operation_key",
-    "rule",
+    "Kind", "Kinds", "constant_of", "is_index", "is_none", "is_number", "is_python_number", "nested_rule",
+    "operation_key", "rule",
 ]  # fmt: skip

@@ -6,17 +6,13 @@ A rule returns whether it supports the node; None if that is undecided.
 from __future__ import annotations
 
 from autoconv.graph.graph import Node, Value
-from autoconv.optimise.unboxing.kind_inference import LIST, OTHER, ROW_CURSOR, SLICE, Kinds, is_index, nested_rule
-
-
-def _is_nested_list(kinds: Kinds, value: Value) -> bool:
-    return kinds.kind(value) == LIST and kinds.item(value).kind == LIST
+from autoconv.optimise.unboxing.kind_inference import OTHER, ROW_CURSOR, SLICE, Kinds, is_index, nested_rule
 
 
 def _is_nested_list_with_index(kinds: Kinds, node: Node) -> bool | None:
     """Return whether the first operand is a list of lists and the second an index; None if undecided."""
     index = kinds.number_kind(node.inputs[1])
-    if not _is_nested_list(kinds, node.inputs[0]):
+    if not kinds.is_nested_list(node.inputs[0]):
         return False
     return None if index is None else is_index(index)
 
@@ -36,7 +32,7 @@ def _mark_list_of_same_rows(kinds: Kinds, node: Node, value: Value) -> bool:
 
 @nested_rule("object_apply.getitem")
 def _getitem_rule(kinds: Kinds, node: Node) -> bool | None:
-    if kinds.number_kind(node.inputs[1]) == SLICE and _is_nested_list(kinds, node.inputs[0]):
+    if kinds.number_kind(node.inputs[1]) == SLICE and kinds.is_nested_list(node.inputs[0]):
         return False  # a Python list takes a slice object, which a SLICE is not
     is_supported = _is_nested_list_with_index(kinds, node)
     return _mark_row_result(kinds, node) if is_supported else is_supported
@@ -46,10 +42,8 @@ def _getitem_rule(kinds: Kinds, node: Node) -> bool | None:
 def _pop_rule(kinds: Kinds, node: Node) -> bool | None:
     if len(node.inputs) > 2 or node.attributes["keywords"]:
         return False
-    if len(node.inputs) == 2:
-        is_supported = _is_nested_list_with_index(kinds, node)
-    else:
-        is_supported = _is_nested_list(kinds, node.inputs[0])
+    has_index = len(node.inputs) == 2
+    is_supported = _is_nested_list_with_index(kinds, node) if has_index else kinds.is_nested_list(node.inputs[0])
     return _mark_row_result(kinds, node) if is_supported else is_supported
 
 
@@ -64,7 +58,7 @@ def _setitem_rule(kinds: Kinds, node: Node) -> bool | None:
 
 @nested_rule("object_method.append")
 def _append_rule(kinds: Kinds, node: Node) -> bool | None:
-    if len(node.inputs) != 2 or not _is_nested_list(kinds, node.inputs[0]):
+    if len(node.inputs) != 2 or not kinds.is_nested_list(node.inputs[0]):
         return False
     kinds.add_item(*node.inputs)
     kinds.raise_kind_of(node.results[0], OTHER)
@@ -78,7 +72,7 @@ def _length_rule(kinds: Kinds, node: Node) -> bool | None:
 
 @nested_rule("object_method.reverse", "object_method.clear", "object_apply.delitem")
 def _change_rule(kinds: Kinds, node: Node) -> bool | None:
-    if not _is_nested_list(kinds, node.inputs[0]):
+    if not kinds.is_nested_list(node.inputs[0]):
         return False
     is_supported = _is_nested_list_with_index(kinds, node) if len(node.inputs) == 2 else True
     if is_supported:
@@ -107,6 +101,3 @@ def _defined_rule(kinds: Kinds, node: Node) -> bool | None:
 def _iterate_rule(kinds: Kinds, node: Node) -> bool | None:
     kinds.make_iterator(node.results[0], ROW_CURSOR, kinds.cell(node.inputs[0]))
     return kinds.kind(node.results[0]) == ROW_CURSOR
-
-
-

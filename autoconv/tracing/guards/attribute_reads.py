@@ -316,4 +316,3 @@ def _is_bound(cell: Any) -> bool:
         return cell.cell_contents is not cell
     except ValueError:
         return False
-

@@ -29,7 +29,7 @@ class _ViewLoads(Rewriter[None]):
     def __init__(self, graph: Graph, shared: None, copies: dict[Graph, Graph] | None = None) -> None:
         super().__init__(graph, shared, copies)
         self._arrays: dict[Value, Value] = {}
-        # Their `expand_dims` stay, since `array_reductions` finds dot products by them.
+        # Operands of products keep their `expand_dims`, since `array_reductions` finds dot products by these.
         self._product_operands = {value for node in graph.nodes if node.op.name == "matmul" for value in node.inputs}
 
     def node(self, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
