@@ -171,7 +171,8 @@ def collect(
         environment["KERAS_BACKEND"] = "autoconv"
     plugins = ["-p", "outcomes", "-p", "no:cacheprovider", "--assert=plain", "--continue-on-collection-errors"]
     command = [python, "-c", START.format(setup=setup), "-q", *plugins, "--tb=line"]
-    command += ["--rootdir", str(library_folder), *files]
+    # Without the mode, pytest takes that of the configuration file above the folder, which makes `sonnet.src` public.
+    command += ["--rootdir", str(library_folder), "--import-mode=prepend", *files]
     end = time.monotonic() + LIMIT
     while True:
         before = len(_outcomes(outcomes_path))
