@@ -11,6 +11,7 @@ import numpy as np
 
 from autoconv.graph.graph import Graph
 from autoconv.ops.python.reversibility import makes_all_generators
+from autoconv.ops.values.generator_memory import copy_state
 from autoconv.ops.values.generator_types import GENERATOR_TYPES, global_generator
 
 SavedStates = list[tuple[Any, Callable[[], Any]]]
@@ -35,6 +36,9 @@ def state_saver(graph: Graph) -> Callable[[Iterable[Any]], SavedStates] | None:
 
 
 def _save_state(generator: Any) -> Callable[[], None]:
+    restore = copy_state(generator)
+    if restore is not None:
+        return restore
     if type(generator) is random.Random:
         return functools.partial(generator.setstate, generator.getstate())
     if type(generator) is np.random.RandomState:

@@ -7,8 +7,6 @@ those of functions on the state. The numbers therefore equal NumPy's, bit for bi
 
 from __future__ import annotations
 
-import ctypes
-import functools
 import math
 import random
 from collections.abc import Callable, Mapping
@@ -25,10 +23,10 @@ from autoconv.backends.llvm.runtime.llvm_text import read
 from autoconv.backends.llvm.target import abi
 from autoconv.graph.dtypes import float64, int64
 from autoconv.graph.graph import Node
+from autoconv.ops.values.generator_memory import memory_offsets
 from autoconv.ops.values.generator_types import generator_class
 
 _NEXT_DOUBLE = 24  # offset of the function `next_double` in the interface, in bytes
-_BASE_SIZE = object.__basicsize__  # bytes of an object before its own fields
 _REQUIRED = None  # in place of a default
 _MAX_RATE = 1e15  # of Poisson's distribution; NumPy refuses much larger ones
 
@@ -99,7 +97,7 @@ def _is_native(node: Node) -> bool:
     (result,) = node.results
     type_: Any = result.type
     distribution = _distribution(node)
-    if distribution is None or not (is_scalar(type_) or is_array(type_)) or _offsets(_class(node)) is None:
+    if distribution is None or not (is_scalar(type_) or is_array(type_)) or memory_offsets(_class(node)) is None:
         return False
     if distribution.function.startswith("random_") and not numpy_random.is_available():
         return False
@@ -173,7 +171,7 @@ class _Draw:
         assert distribution is not None
         self._distribution = distribution
         self._generator = op.region.object(op.node.inputs[0]).ir
-        self._offsets = _offsets(self._kind) or (0, 0)
+        self._offsets = memory_offsets(self._kind) or (0, 0)
         self._given = _arguments(op.node, distribution) or {}
 
     def write(self) -> None:
@@ -298,35 +296,3 @@ class _Draw:
             return out.load("i64", cell)
 
         return [(low < high).ir], write_number
-
-
-@functools.cache
-def _offsets(kind: type) -> tuple[int, int] | None:
-    """Return the offsets in a generator of its interface and of the state of normal numbers, in bytes.
-
-    None if the interface is not found. The second offset is 0 for generators without such a state. For Python's own
-    generators, the first one is that of the position in the state.
-    """
-    if kind is random.Random:
-        return _python_offsets()
-    generator: Any = np.random.default_rng(0) if kind is np.random.Generator else np.random.RandomState(0)
-    interface = (generator.bit_generator if kind is np.random.Generator else generator._bit_generator).ctypes
-    functions = (interface.next_uint64, interface.next_uint32, interface.next_double)
-    addresses = [ctypes.cast(function, ctypes.c_void_p).value for function in functions]
-    interface_words = [interface.state_address, *addresses]
-    words = list((ctypes.c_void_p * (generator.__sizeof__() // 8)).from_address(id(generator)))
-    starts = [8 * i for i in range(len(words)) if words[i : i + len(interface_words)] == interface_words]
-    if len(starts) != 1:
-        return None
-    if kind is np.random.Generator:
-        return starts[0], 0
-    references = [8 * i for i in range(len(words)) if words[i] == id(generator) + starts[0]]
-    return (starts[0], references[0]) if len(references) == 1 else None
-
-
-def _python_offsets() -> tuple[int, int] | None:
-    """Return the offset in a random.Random of the position in its state, which precedes the words of the state."""
-    generator = random.Random(0)
-    *words, position = generator.getstate()[1]
-    fields = (ctypes.c_uint32 * (1 + len(words))).from_address(id(generator) + _BASE_SIZE)
-    return (_BASE_SIZE, 0) if list(fields) == [position, *words] else None

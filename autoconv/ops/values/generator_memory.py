@@ -1,0 +1,84 @@
+"""The places of random generators' states in memory, for native code and for copies of the states."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import random
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+_BASE_SIZE = object.__basicsize__  # bytes of an object before its own fields
+_TWISTER_SIZE = 2500  # bytes of the state of a Mersenne Twister: 624 words and a position
+_NORMAL_SIZE = 24  # bytes of the state of normal numbers
+
+
+@functools.cache
+def memory_offsets(kind: type) -> tuple[int, int] | None:
+    """Return the offsets in a generator of its interface and of the state of normal numbers, in bytes.
+
+    None if the interface is not found. The second offset is 0 for generators without such a state. For Python's own
+    generators, the first one is that of the position in the state.
+    """
+    if kind is random.Random:
+        return _python_offsets()
+    generator: Any = np.random.default_rng(0) if kind is np.random.Generator else np.random.RandomState(0)
+    interface = (generator.bit_generator if kind is np.random.Generator else generator._bit_generator).ctypes
+    functions = (interface.next_uint64, interface.next_uint32, interface.next_double)
+    addresses = [ctypes.cast(function, ctypes.c_void_p).value for function in functions]
+    interface_words = [interface.state_address, *addresses]
+    words = list((ctypes.c_void_p * (generator.__sizeof__() // 8)).from_address(id(generator)))
+    starts = [8 * i for i in range(len(words)) if words[i : i + len(interface_words)] == interface_words]
+    if len(starts) != 1:
+        return None
+    if kind is np.random.Generator:
+        return starts[0], 0
+    references = [8 * i for i in range(len(words)) if words[i] == id(generator) + starts[0]]
+    return (starts[0], references[0]) if len(references) == 1 else None
+
+
+def _python_offsets() -> tuple[int, int] | None:
+    """Return the offset in a random.Random of the position in its state, which precedes the words of the state."""
+    generator = random.Random(0)
+    *words, position = generator.getstate()[1]
+    fields = (ctypes.c_uint32 * (1 + len(words))).from_address(id(generator) + _BASE_SIZE)
+    return (_BASE_SIZE, 0) if list(fields) == [position, *words] else None
+
+
+def copy_state(generator: Any) -> Callable[[], None] | None:
+    """Return a function that restores the present state of a Mersenne Twister; None for other generators.
+
+    The bytes are copied: an access to the state by its methods takes a hundred times as long.
+    """
+    kind: Any = type(generator)
+    offsets = memory_offsets(kind)
+    if offsets is None or kind is np.random.Generator:
+        return None
+    if kind is random.Random:
+        next_normal = generator.gauss_next
+        restore = _copy_memory(id(generator) + offsets[0], _TWISTER_SIZE)
+
+        def restore_with_normal() -> None:
+            restore()
+            generator.gauss_next = next_normal
+
+        return restore_with_normal
+    if type(generator._bit_generator) is not np.random.MT19937:
+        return None
+    restore_bits = _copy_memory(generator._bit_generator.ctypes.state_address, _TWISTER_SIZE)
+    restore_normal = _copy_memory(id(generator) + offsets[1], _NORMAL_SIZE)
+
+    def restore_both() -> None:
+        restore_bits()
+        restore_normal()
+
+    return restore_both
+
+
+def _copy_memory(address: int, size: int) -> Callable[[], Any]:
+    return functools.partial(ctypes.memmove, address, ctypes.string_at(address, size), size)
+
+
+__all__ = ["copy_state", "memory_offsets"]
