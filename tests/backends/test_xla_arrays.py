@@ -138,7 +138,7 @@ def test_executables_are_kept_on_disk(monkeypatch, tmp_path):
     (entry,) = original.entries()
     assert entry[0].parent.stat().st_mode & 0o077 == 0
     stored = []
-    monkeypatch.setattr(original, "store", lambda *arguments: stored.append(arguments))
+    monkeypatch.setattr(code_cache.CodeCache, "store", lambda *arguments: stored.append(arguments))
     assert autoconv.compile(plain)(np.ones(7), np.full(7, 2.0)).tolist() == [4.0] * 7
     assert not stored
     entry[0].write_bytes(entry[0].read_bytes()[:-9])

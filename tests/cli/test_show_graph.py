@@ -120,7 +120,7 @@ def test_a_module_that_cannot_be_imported(program_folder, cli):
 
 
 def test_a_function_without_a_graph_has_a_reason(program_folder, cli):
-    (program_folder / "effects.py").write_text("import random\n\n\ndef f(x):\n    return x + random.random()\n")
+    (program_folder / "effects.py").write_text("import time\n\n\ndef f(x):\n    return x, time.time()\n")
     result = cli("show-graph", "effects.py:f", "--spec", "1.0", "--compile")
     assert result.exit_code == 1 and "has no graph" in result.stderr
 

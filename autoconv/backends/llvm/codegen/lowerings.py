@@ -29,7 +29,7 @@ import autoconv.backends.llvm.codegen.memory.strided_views
 import autoconv.backends.llvm.codegen.objects.construct
 import autoconv.backends.llvm.codegen.objects.iteration
 import autoconv.backends.llvm.codegen.objects.ops
-import autoconv.backends.llvm.codegen.random.numpy_generator
+import autoconv.backends.llvm.codegen.random.generator_draws
 import autoconv.backends.llvm.codegen.random.ops
 import autoconv.backends.llvm.codegen.scalars
 import autoconv.backends.llvm.codegen.sort.numpy_routines

@@ -7,7 +7,6 @@ interface (`bitgen_t` of NumPy's C API) first.
 from __future__ import annotations
 
 import functools
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -35,18 +34,21 @@ FUNCTIONS: dict[str, tuple[str, str]] = {
 }  # fmt: skip
 
 
-@functools.cache
 def is_available() -> bool:
-    """Return whether NumPy has installed the library."""
-    return os.name == "posix" and _library().exists()
+    """Return whether this version of NumPy has installed the library, with all these functions."""
+    return bool(addresses())
 
 
 @functools.cache
 def addresses() -> dict[str, int]:
-    """Load the library, once, and return the addresses of its functions by name."""
-    code = load_object_files([*_object_files(_library().read_bytes())], {}, list(FUNCTIONS))
+    """Load the library, once, and return the addresses of its functions by name; none where it cannot be loaded."""
+    try:
+        code = load_object_files([*_object_files(_library().read_bytes())], {}, list(FUNCTIONS))
+        result = {name: code.address(name) for name in FUNCTIONS}
+    except (OSError, ValueError, LookupError, RuntimeError):  # no library, another format, or a missing function
+        return {}
     _LOADED.append(code)
-    return {name: code.address(name) for name in FUNCTIONS}
+    return result
 
 
 _LOADED: list[object] = []  # kept as long as the process

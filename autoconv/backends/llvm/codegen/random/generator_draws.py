@@ -1,8 +1,8 @@
-"""Lower draws from NumPy's generators to calls of the functions that NumPy itself calls for each number.
+"""Lower draws from random generators to calls of native functions, with the numbers of plain Python, bit for bit.
 
-Draws from Python's own generators call functions written here, on the state in the object. A generator of NumPy's
-contains the interface of its bit generator (`bitgen_t` of NumPy's C API): the address of its state, and
-those of functions on the state. The numbers therefore equal NumPy's, bit for bit.
+A generator of NumPy's contains the interface of its bit generator (`bitgen_t` of NumPy's C API): the address of its
+state, and those of functions on the state. NumPy's own functions draw by it. Generators of Python's `random` are
+Mersenne Twisters, whose state in the object the functions in `mersenne_word.ll` and its neighbours change.
 """
 
 from __future__ import annotations
