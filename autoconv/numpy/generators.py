@@ -17,7 +17,12 @@ from autoconv.ops.numpy.generators import type_of_draw
 from autoconv.ops.values.generator_types import GENERATOR_TYPES
 from autoconv.runtime.annotations import ShapeLike, TensorLike
 from autoconv.runtime.arrays.symbolic_arrays import wrap_new_arrays
-from autoconv.runtime.objects.symbolic_generators import DRAW_HOOK, SEQUENCE_METHODS, SymbolicGenerator, drawing_methods
+from autoconv.runtime.objects.symbolic_generators import (
+    CONVERTED_METHODS,
+    DRAW_HOOK,
+    SymbolicGenerator,
+    drawing_methods,
+)
 from autoconv.runtime.recording.numpy_protocol import CREATING, numpy_refusal
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.spans import current_place
@@ -117,7 +122,7 @@ def _make_generator(kind: type, seed: TensorLike | None) -> Any:
 def _register_global_functions() -> None:
     """Register functions such as `numpy.random.rand` and `random.random`, which draw from global generators."""
     for module, kind in ((np.random, np.random.RandomState), (random, random.Random)):
-        for name in drawing_methods(kind) - SEQUENCE_METHODS[kind]:
+        for name in drawing_methods(kind) - CONVERTED_METHODS[kind]:
             computes(getattr(module, name))(functools.partial(_draw_from_global_generator, module, kind, name))
             CREATING.add(getattr(module, name))
 

@@ -31,7 +31,7 @@ DRAWS = "depends on whether matplotlib is installed; tests/bench and tests/cli/t
 BY_OBJECT = "the call runs as Python objects, or as plain Python, and explain() says so"
 OF_ONNX = "depends on the packages that are installed; tests/backends/test_onnx.py shows it"
 EXCEPTIONS: dict[tuple[str, str], str] = {
-    ("autoconv/operators/values/random_choices.py", "Cannot choose from an empty sequence"):
+    ("autoconv/operators/values/random_methods.py", "Cannot choose from an empty sequence"):
         "Python's own words: tests/tracing/test_python_random.py",
     ("autoconv/clibrary/build.py", "…"): "LLVM's words: tests/clibrary/test_build.py",
     ("autoconv/backends/onnx/model.py", "the package … is not installed"): OF_ONNX,

@@ -41,6 +41,14 @@ def draw_from_an_outer_name(n):
     return total
 
 
+def serve(generator, n):
+    clock = total = 0.0
+    for _ in range(n):
+        clock += generator.expovariate(2.0) + random.expovariate(lambd=3.0)
+        total = total * 0.5 + generator.normalvariate(clock, 0.5) + random.normalvariate(sigma=2.0)
+    return clock, total
+
+
 def shuffle_numbers(n):
     numbers = list(range(n))
     random.shuffle(numbers)
@@ -50,7 +58,7 @@ def shuffle_numbers(n):
 PROGRAMS = {
     estimate_pi: lambda call: (1 + call % 2,), roll: lambda call: (30 + call,),
     walk: lambda call: (random.Random(call), 40), draw_from_an_outer_name: lambda call: (5 + call,),
-    shuffle_numbers: lambda call: (10 + call,),
+    shuffle_numbers: lambda call: (10 + call,), serve: lambda call: (random.Random(call), 20 + call),
 }  # fmt: skip
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
 from autoconv.errors import StagingError
-from autoconv.operators.values.random_choices import random_source
+from autoconv.operators.values.random_methods import random_source
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
 from autoconv.runtime.support.kind_preserving import kind_preserving
 from autoconv.runtime.support.spans import current_place

@@ -94,9 +94,9 @@ _METHODS: dict[type, frozenset[str]] = {
     ),
 }  # fmt: skip
 # Methods among them that are converted Python code, which draws by the others.
-SEQUENCE_METHODS: dict[type, frozenset[str]] = {
+CONVERTED_METHODS: dict[type, frozenset[str]] = {
     np.random.Generator: frozenset(), np.random.RandomState: frozenset(),
-    random.Random: frozenset({"choice", "shuffle"}),
+    random.Random: frozenset({"choice", "expovariate", "normalvariate", "shuffle"}),
 }  # fmt: skip
 
 
@@ -115,5 +115,5 @@ def _as_generator(value: Any) -> Any:
 
 
 __all__ = [
-    "DRAW_HOOK", "SEQUENCE_METHODS", "SymbolicGenerator", "SymbolicGeneratorMethod", "drawing_methods", "is_generator",
+    "DRAW_HOOK", "CONVERTED_METHODS", "SymbolicGenerator", "SymbolicGeneratorMethod", "drawing_methods", "is_generator",
 ]  # fmt: skip

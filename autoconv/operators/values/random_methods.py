@@ -1,7 +1,8 @@
-"""Methods of Python's random generators on sequences, as Python code that is converted."""
+"""Methods of Python's random generators that are Python code, for conversion."""
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Callable, MutableSequence, Sequence
 from typing import Any
@@ -23,7 +24,28 @@ def shuffle(generator: Any, items: MutableSequence[Any]) -> None:
         items[i], items[j] = items[j], items[i]
 
 
-_METHODS: dict[str, Callable[..., Any]] = {"choice": choose, "shuffle": shuffle}
+def draw_exponential(generator: Any, lambd: float) -> float:
+    """Implement `expovariate`, by the inverse of the distribution function."""
+    return -math.log(1.0 - generator.random()) / lambd
+
+
+def draw_normal(generator: Any, mu: float = 0.0, sigma: float = 1.0) -> float:
+    """Implement `normalvariate`, by the ratio of uniform numbers of Kinderman and Monahan."""
+    while True:
+        numerator = generator.random()
+        denominator = 1.0 - generator.random()
+        ratio = _RATIO_SCALE * (numerator - 0.5) / denominator
+        if ratio * ratio / 4.0 <= -math.log(denominator):
+            break
+    return mu + ratio * sigma
+
+
+_RATIO_SCALE = 4 * math.exp(-0.5) / math.sqrt(2.0)
+_METHODS: dict[str, Callable[..., Any]] = {
+    "choice": choose, "expovariate": draw_exponential, "normalvariate": draw_normal, "shuffle": shuffle,
+}  # fmt: skip
+for _name in ("expovariate", "normalvariate"):  # some versions of Python require all arguments
+    _METHODS[_name].__defaults__ = getattr(random.Random, _name).__defaults__
 _GLOBAL_METHODS: dict[Any, Callable[..., Any]] = {getattr(random, name): source for name, source in _METHODS.items()}
 
 
