@@ -45,7 +45,7 @@ def _draw(generator: SymbolicGenerator, method: str, args: tuple[Any, ...], kwar
         raise StagingError("a random generator of a graph is used after it was recorded", current_place())
     is_of_numpy = generator.__class__ is not random.Random
     region.trace.arrays |= region.contract.numpy_arrays and is_of_numpy
-    size_position = _SIZE_POSITIONS.get(method, 2)
+    size_position = _SIZE_POSITIONS.get(method, 2) if is_of_numpy else None
     args = tuple(_specialise_size(x) if i == size_position or method in _BY_SIZES else x for i, x in enumerate(args))
     kwargs = {key: _specialise_size(x) if key == "size" else x for key, x in kwargs.items()}
     inputs: list[Tensor] = []
@@ -109,11 +109,10 @@ def random_state(seed: TensorLike | None = None) -> Any:
 
 def _make_generator(kind: type, seed: TensorLike | None) -> Any:
     region = current_region()
-    if isinstance(seed, SymbolicGenerator):
+    if isinstance(seed, np.random.Generator) and kind is np.random.Generator and type(seed) is SymbolicGenerator:
         return seed
-    if seed is None or region is None or isinstance(seed, (np.random.RandomState, np.random.Generator)):
-        refuse("is given no seed that a graph can hold")
-    if isinstance(seed, np.random.BitGenerator):
+    no_seeds = np.random.RandomState, np.random.Generator, np.random.BitGenerator
+    if seed is None or region is None or isinstance(seed, no_seeds) or type(seed) is SymbolicGenerator:
         refuse("is given no seed that a graph can hold")
     operand = region.lift(graph_value(region, tensor(seed)))
     return SymbolicGenerator(region.record("generator_make", [operand], {"type": GENERATOR_TYPES[kind]}).results[0])

@@ -3,6 +3,7 @@
 Numbers, states afterwards and errors are those of plain Python.
 """
 
+import random
 import warnings
 
 import numpy as np
@@ -203,6 +204,21 @@ def test_identity_classes_and_other_attributes_of_generators():
         return generator.bit_generator.state["state"]["state"], str(generator).partition(" ")[0]
 
     assert ac.compile(read_state)(np.random.default_rng(1)) == read_state(np.random.default_rng(1))
+
+
+def test_other_generators_in_place_of_a_seed():
+    def draw(make, seed):
+        return make(seed).random()
+
+    for make in (np.random.default_rng, np.random.RandomState):
+        for kind in (np.random.default_rng, np.random.RandomState, random.Random):
+            outcomes = []
+            for function in (draw, ac.compile(draw)):
+                try:
+                    outcomes.append(function(make, kind(3)))
+                except (TypeError, ValueError) as error:
+                    outcomes.append((type(error), str(error)))
+            assert outcomes[0] == outcomes[1]
 
 
 def test_a_generator_in_place_of_a_seed():

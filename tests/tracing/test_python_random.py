@@ -49,6 +49,10 @@ def serve(generator, n):
     return clock, total
 
 
+def draw_triangles(generator, mode, step):
+    return generator.triangular(0, 2, mode), generator.randrange(1, 50, step), random.triangular(-1.0, mode, 0.25)
+
+
 def shuffle_numbers(n):
     numbers = list(range(n))
     random.shuffle(numbers)
@@ -59,6 +63,7 @@ PROGRAMS = {
     estimate_pi: lambda call: (1 + call % 2,), roll: lambda call: (30 + call,),
     walk: lambda call: (random.Random(call), 40), draw_from_an_outer_name: lambda call: (5 + call,),
     shuffle_numbers: lambda call: (10 + call,), serve: lambda call: (random.Random(call), 20 + call),
+    draw_triangles: lambda call: (random.Random(call), 0.3 * call, call + 1),
 }  # fmt: skip
 
 

@@ -135,7 +135,7 @@ def _arguments(node: Node, distribution: Distribution) -> dict[str, Any] | None:
     arguments, keywords = node.attributes["arguments"], dict(node.attributes["keywords"])
     if node.attributes["method"] in _TAKE_SIZES:
         return None if keywords else {}
-    names = (*distribution.parameters, "size")
+    names = (*distribution.parameters, *(["size"] if _class(node) is not random.Random else []))
     if len(arguments) > len(names) or not keywords.keys() <= set(names):
         return None
     given = {**dict(zip(names, arguments, strict=False)), **keywords}
