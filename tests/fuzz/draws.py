@@ -38,7 +38,8 @@ _ARRAYS = ("random(4)", "normal(size=4)", "normal(x, 0.5)", "uniform(0, 1, 4)", 
            "standard_normal(4)", "exponential(2.0, size=4)", "choice(x, 4)", "poisson(3.0, 4)")  # fmt: skip
 _INTEGERS = {"Generator": ("integers(4)", "integers(1, k + 2)", "integers(-3, 1)"),
              "RandomState": ("randint(4)", "randint(1, k + 2)", "randint(-3, 1)"),
-             "Random": ("randrange(4)", "randint(1, k + 2)", "randrange(-3, k)", "randrange(1, 40, 3)", "choice(items)")}  # fmt: skip
+             "Random": ("randrange(4)", "randint(1, k + 2)", "randrange(-3, k)", "randrange(1, 40, 3)",
+                        "choice(items)")}  # fmt: skip
 _FLOATS = ("random()", "uniform(v, 2.5)", "uniform(-1, 1)", "gauss(0, 1)", "expovariate(2.0)", "choice([0.5, v])",
            "triangular(0, 1, 0.5)", "triangular(0, 3, v)", "normalvariate(v, 1)")  # fmt: skip
 _GENERATORS = {"first": "Generator", "second": "Generator", "older": "RandomState", "OUTER": "Generator",
