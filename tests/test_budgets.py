@@ -23,14 +23,8 @@ def test_files_are_short():
     assert {path: lines for path, lines in lengths.items() if lines > MAX_LINES} == {}, "divide by concept"
 
 
-# Programs and tables of cases, whose parts belong together.
-_LONG_TESTS = {
-    "allocations.py", "effects.py", "numpy_calls.py", "packages.py", "programs.py", "structures.py", "textbook.py",
-}  # fmt: skip
-
-
 def test_test_files_are_short():
-    files = [path for path in Path(__file__).parent.rglob("*.py") if path.name not in _LONG_TESTS]
+    files = Path(__file__).parent.rglob("*.py")
     lengths = {path: path.read_text(encoding="utf-8").count("\n") for path in files}
     assert {path: lines for path, lines in lengths.items() if lines > MAX_LINES} == {}, "divide by concept"
 

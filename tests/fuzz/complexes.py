@@ -12,14 +12,11 @@ import contextlib
 import io
 import math
 import sys
-from pathlib import Path
-
-import autoconv as ac
-
-sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from differential.blocks import Blocks
 from differential.counting import execution_kind, load_program, run_command
+
+import autoconv as ac
 
 _INF, _NAN = math.inf, math.nan
 # z, w: complex; x: float; n: int.

@@ -16,16 +16,12 @@ import copy
 import random
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
+from differential.counting import execution_kind, load_program, run_command
 
 import autoconv as ac
-
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-
-from differential.counting import execution_kind, load_program, run_command
 
 KEYS = ("'a'", "'b'", "'c'")
 DICTS = ("p", "owner.p", "owner.q", "shared")

@@ -17,16 +17,12 @@ import random
 import sys
 import types
 import warnings
-from pathlib import Path
 from typing import Any
 
 import numpy as np
+from differential.counting import execution_kind, load_program, run_command
 
 import autoconv as ac
-
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-
-from differential.counting import execution_kind, load_program, run_command
 
 _NUMBERS = (
     "random()", "normal(v, 0.5)", "normal(0, abs(v))", "standard_normal()", "uniform(v, v + 1)", "uniform(-1, k)",

@@ -25,16 +25,12 @@ import sys
 import time
 import types
 import warnings
-from pathlib import Path
 from typing import Any
 
 import numpy as np
+from grammar.effects import Program, all_programs, pairwise_programs, sample_programs
 
 import autoconv
-
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-
-from grammar.effects import Program, all_programs, pairwise_programs, sample_programs
 
 _NAMES = ("SEEN", "LOG", "BOX", "TABLE", "NESTED", "OTHER", "NAMES", "POINTS", "GRID", "QUEUE")
 CALLS = ((1.5, 2), (2.5, 3), (-1.0, 1), (3, 3), (2.0, 2), (4.5, 4))

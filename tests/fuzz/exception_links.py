@@ -14,14 +14,11 @@ import contextlib
 import io
 import random
 import sys
-from pathlib import Path
 from typing import Any
 
-import autoconv as ac
-
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-
 from differential.counting import execution_kind, load_program, run_command
+
+import autoconv as ac
 
 RAISING_STATEMENTS = (
     "v = d[k]", "v = 6 // (k - 1)", "v = xs[k]", "v = int(d.get('t', k))", "raise ValueError('given', k)",

@@ -14,16 +14,12 @@ import random
 import sys
 from decimal import Decimal
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import numpy as np
+from differential.counting import execution_kind, load_program, run_command
 
 import autoconv as ac
-
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-
-from differential.counting import execution_kind, load_program, run_command
 
 OPERATORS = ("+", "-", "*", "/", "//", "%", "**", "<", "<=", ">", ">=", "==", "!=", "&", "|", "^", "@")
 BUILTINS = ("divmod({}, {})", "{} in ({}, 7)", "sum([{}], {})", "operator.add({}, {})", "operator.eq({}, {})")

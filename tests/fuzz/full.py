@@ -21,11 +21,9 @@ import signal
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 if __name__ == "__main__":
     os.environ.setdefault("AUTOCONV_VERIFY", "1")  # as for the tests in this folder
-sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from differential.compare import count_paths
 from differential.smaller import reduce_program

@@ -11,15 +11,12 @@ from __future__ import annotations
 
 import math
 import sys
-from pathlib import Path
 from typing import Any
-
-import autoconv as ac
-
-sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from differential.blocks import Blocks
 from differential.counting import load_program, run_command
+
+import autoconv as ac
 
 INPUTS = [(0.7, 3), (-1.3, 0), (2.1, 5), (0.05, 1)]
 

@@ -28,9 +28,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-
 from grammar.hostile import Arguments, Programs
 
 COMPILED_SECONDS = 10  # limit of the time that a compiled program computes

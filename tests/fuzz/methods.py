@@ -18,9 +18,6 @@ import random
 import re
 import sys
 import time
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parent))
 
 from differential.compare import TooLongError, limit_time, load
 

@@ -11,14 +11,11 @@ from __future__ import annotations
 import contextlib
 import io
 import sys
-from pathlib import Path
-
-import autoconv as ac
-
-sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from differential.blocks import Blocks
 from differential.counting import execution_kind, load_program, run_command
+
+import autoconv as ac
 
 LARGE = ("2 ** 64 - 1", "10 ** 20", "-(2 ** 63) - 1", "2 ** 63")
 INPUTS = [(3, 5), (0, -2), (-7, 4), (12, 1), (5, 5), (1, 30)]

@@ -15,9 +15,6 @@ import argparse
 import collections
 import sys
 import time
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parent))
 
 from differential.compare import TooLongError, limit_time, load
 from graphs.classes import SIZES, arguments, set_globals

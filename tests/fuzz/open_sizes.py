@@ -12,17 +12,13 @@ from __future__ import annotations
 import collections
 import random
 import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
+from differential.counting import load_program, parse_options
 
 import autoconv as ac
 from autoconv.tracing.execute.symbolic_shapes import ByShape
-
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-
-from differential.counting import load_program, parse_options
 
 UNARY_STATEMENTS = [
     "{a} * 2.0 + 1.0", "ac.tanh({a})", "ac.sin({a})", "-{a}", "ac.square({a})", "ac.exp(-ac.abs({a}))",

@@ -15,11 +15,8 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from types import CodeType
 from typing import Any
-
-sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import programs
 import shrink

@@ -18,16 +18,12 @@ import logging
 import re
 import sys
 import warnings
-from pathlib import Path
 
 import numpy as np
+from grammar.sizes import Generator
 
 import autoconv as ac
 from autoconv.config import SETTINGS
-
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-
-from grammar.sizes import Generator
 
 SETTINGS.tiers = "native"  # run graphs even if they are slow
 SETTINGS.strict = True  # raise internal errors instead of running plain Python

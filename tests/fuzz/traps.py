@@ -17,19 +17,16 @@ import random
 import sys
 import time
 import warnings
-from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-
-import autoconv
-
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-
 import everyday.numbers
+import everyday.objects
 import everyday.structures
 import everyday.texts  # noqa: F401 - registers its programs
+import numpy as np
 from everyday import PROGRAMS
+
+import autoconv
 
 SLOWDOWN, NOISE = 1.5, 2e-6  # a factor, and seconds a call: only slower calls than both together count
 MAX_CALL_SECONDS, MAX_TRACES = 3.0, 8
