@@ -17,12 +17,16 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 
+import numpy as np
+
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value, copy_node
 from autoconv.graph.rewrite import attributes_key
 from autoconv.graph.rewriter import Rewriter
 from autoconv.graph.types import TensorType
 from autoconv.ops.analysis.escape import escaping_arrays
+
+_COMPARED_BY_IDENTITY = (np.ndarray, list, tuple, dict)
 
 
 def merge_common_subexpressions(graph: Graph, contract: str = "function") -> Graph:
@@ -60,7 +64,14 @@ def _key(node: Node, inputs: Sequence[Value]) -> Hashable:
     if _may_swap(node):
         operand_ids = tuple(sorted(operand_ids))
     types = tuple(value.type for value in node.results)
-    return node.op.name, node.device, operand_ids, attributes_key(node.attributes), types
+    return node.op.name, node.device, operand_ids, _attributes_key(node), types
+
+
+def _attributes_key(node: Node) -> Hashable:
+    """Return a key of a node's attributes. Equal arrays and containers of the program are distinct objects."""
+    if node.op.name == "object_constant" and isinstance(node.attributes["value"], _COMPARED_BY_IDENTITY):
+        return id(node.attributes["value"])
+    return attributes_key(node.attributes)
 
 
 def _may_swap(node: Node) -> bool:

@@ -235,3 +235,21 @@ def test_slices_of_several_dimensions_of_an_array_that_a_list_holds():
             for found, expected in zip(compiled(n), f(n), strict=True):
                 np.testing.assert_array_equal(found, expected, strict=True)
         assert "plain Python" not in compiled.explain()
+
+
+FIRST, SECOND = np.zeros(3), np.zeros(3)
+
+
+def keep_equal_arrays(names, rows, x):
+    if x.sum() > 0:
+        names.update(first=FIRST, second=SECOND)
+        rows.extend([FIRST, SECOND])
+
+
+def test_equal_outer_arrays_stay_two_objects():
+    names, rows = {"": 0}, [""]
+    compiled = autoconv.compile(keep_equal_arrays)
+    compiled(names, rows, np.ones(2))
+    assert compiled.experimental_get_tracing_count() == 1
+    assert names["first"] is rows[1] is FIRST
+    assert names["second"] is rows[2] is SECOND
