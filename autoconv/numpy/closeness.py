@@ -32,14 +32,12 @@ def isclose(
         y = cast(y, np.result_type(y.dtype.numpy, 1.0))
     elif is_weak(y) and promotion_operand(y) in (bool, int):
         y = float(y) if as_tensor(y) is None else apply("python_float", y)
-    less, minus, magnitude = np.less_equal, np.subtract, np.absolute
-    tolerance = call_ufunc(np.add, atol, call_ufunc(np.multiply, rtol, call_ufunc(magnitude, y)))
-    is_near = call_ufunc(less, call_ufunc(magnitude, call_ufunc(minus, x, y)), tolerance)
+    tolerance = call_ufunc(np.add, atol, call_ufunc(np.multiply, rtol, call_ufunc(np.absolute, y)))
+    is_near = call_ufunc(np.less_equal, call_ufunc(np.absolute, call_ufunc(np.subtract, x, y)), tolerance)
     result = call_ufunc(np.logical_and, is_near, call_ufunc(np.isfinite, y))
     result = call_ufunc(np.logical_or, result, call_ufunc(np.equal, x, y))
     if equal_nan:
-        both_nan = call_ufunc(np.logical_and, call_ufunc(np.isnan, x), call_ufunc(np.isnan, y))
-        result = call_ufunc(np.logical_or, result, both_nan)
+        result = call_ufunc(np.logical_or, result, _are_both_nan(x, y))
     return result
 
 
@@ -57,8 +55,7 @@ def array_equal(a1: TensorLike, a2: TensorLike, equal_nan: bool = False) -> Any:
         return False
     are_equal = call_ufunc(np.equal, x, y)
     if equal_nan and x.dtype.is_differentiable and y.dtype.is_differentiable:
-        both_nan = call_ufunc(np.logical_and, call_ufunc(np.isnan, x), call_ufunc(np.isnan, y))
-        are_equal = call_ufunc(np.logical_or, are_equal, both_nan)
+        are_equal = call_ufunc(np.logical_or, are_equal, _are_both_nan(x, y))
     return _as_python_bool(apply("numpy_all", are_equal, axis=None))
 
 
@@ -70,6 +67,10 @@ def array_equiv(a1: TensorLike, a2: TensorLike) -> Any:
     except ValueError:
         return False
     return _as_python_bool(apply("numpy_all", call_ufunc(np.equal, x, y), axis=None))
+
+
+def _are_both_nan(x: TensorLike, y: TensorLike) -> Any:
+    return call_ufunc(np.logical_and, call_ufunc(np.isnan, x), call_ufunc(np.isnan, y))
 
 
 def _as_python_bool(x: Tensor) -> Any:

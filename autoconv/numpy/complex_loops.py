@@ -65,11 +65,7 @@ def _sign(x: Tensor) -> Any:
     return apply("complex", real_part, imaginary_part)
 
 
-def _has_nan(x: Tensor) -> Any:
-    return apply("is_nan", x)
-
-
-def _comparison_loop(strict_op: str, final_op: str) -> Loop:
+def _comparison_loop(real_op: str, imaginary_op: str) -> Loop:
     """Return the loop of a comparison: by the real parts, or by the imaginary parts if the real parts are equal.
 
     The result is false if an imaginary part is nan.
@@ -77,9 +73,9 @@ def _comparison_loop(strict_op: str, final_op: str) -> Loop:
 
     def loop(x: Tensor, y: Tensor) -> Any:
         (xr, xi), (yr, yi) = ((apply("real", z), apply("imag", z)) for z in (x, y))
-        has_order = apply("logical_not", apply("logical_or", _has_nan(xi), _has_nan(yi)))
-        by_real_part = apply("logical_and", apply(strict_op, xr, yr), has_order)
-        by_imaginary_part = apply("logical_and", apply("equal", xr, yr), apply(final_op, xi, yi))
+        has_order = apply("logical_not", apply("logical_or", apply("is_nan", xi), apply("is_nan", yi)))
+        by_real_part = apply("logical_and", apply(real_op, xr, yr), has_order)
+        by_imaginary_part = apply("logical_and", apply("equal", xr, yr), apply(imaginary_op, xi, yi))
         return apply("logical_or", by_real_part, by_imaginary_part)
 
     return loop
@@ -93,7 +89,7 @@ def _select_by_order(order: Loop, ignores_nans: bool) -> Loop:
     """
 
     def loop(x: Tensor, y: Tensor) -> Any:
-        is_first = apply("logical_or", order(x, y), _has_nan(y if ignores_nans else x))
+        is_first = apply("logical_or", order(x, y), apply("is_nan", y if ignores_nans else x))
         return apply("select", is_first, x, y)
 
     return loop

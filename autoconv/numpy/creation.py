@@ -50,6 +50,7 @@ def creates(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
 
 
 def fill_array(shape: ShapeLike, value: TensorLike, dtype: np.dtype[Any]) -> Tensor:
+    """Return a new array that holds the value in all elements; sizes may be known only at run time."""
     check_sizes(shape)
     size_operands, known_sizes = shape_argument(shape)
     if not size_operands and known_sizes is not None and any(d is not None and d < 0 for d in known_sizes):
@@ -201,7 +202,7 @@ def arange(
         start_stop_step[: len(bounds)] = bounds
     start, stop, step = start_stop_step
     if start is None and stop is not None and len(bounds) > 1:
-        check_as_numpy(lambda: np.arange(start_stop_step[0], 1))
+        check_as_numpy(lambda: np.arange(start_stop_step[0], 1))  # raises NumPy's error for a start of None
     if stop is None:
         start, stop = None, start
     start, step = 0 if start is None else start, 1 if step is None else step
@@ -222,26 +223,26 @@ def arange(
 
 def _float_range(bounds: Sequence[Tensor], dtype: DTypeLike) -> Tensor:
     """Return a range by NumPy's rule: the bounds give its length, and the first two elements, converted, its step."""
-    first, last, step = bounds
-    quotient = apply("divide", apply("subtract", last, first), step)
-    max_length = tensor(_MAX_ELEMENTS, first.dtype.numpy)
-    one = tensor(1, first.dtype.numpy)
-    length = apply("select", _has_start_alone(quotient, first, last), one, apply("ceil", quotient))
+    start, stop, step = bounds
+    quotient = apply("divide", apply("subtract", stop, start), step)
+    max_length, one = (tensor(number, start.dtype.numpy) for number in (_MAX_ELEMENTS, 1))
+    length = apply("select", _has_start_alone(quotient, start, stop), one, apply("ceil", quotient))
     check(apply("equal", length, length), "arange: cannot compute length")
     is_countable = apply("less_equal", apply("abs", length), tensor(2.0**63, length.dtype.numpy))
     check(is_countable, "Maximum allowed size exceeded")
     count = cast(apply("minimum", length, max_length), np.int64)
     numbers = apply("range", tensor(0, np.int64), count, tensor(1, np.int64))
-    start = cast(first, dtype)
-    delta = apply("subtract", cast(apply("add", first, step), dtype), start)
-    return apply("add", start, apply("multiply", cast(numbers, dtype), delta))
+    first_element = cast(start, dtype)
+    delta = apply("subtract", cast(apply("add", start, step), dtype), first_element)
+    return apply("add", first_element, apply("multiply", cast(numbers, dtype), delta))
 
 
-def _has_start_alone(length: Tensor, first: Tensor, last: Tensor) -> Tensor:
+def _has_start_alone(quotient: Tensor, start: Tensor, stop: Tensor) -> Tensor:
     """Return whether a range has its start alone, as the quotient for its length is too small for a float."""
-    is_positive = apply("equal", apply("copysign", tensor(1, first.dtype.numpy), length), tensor(1, first.dtype.numpy))
-    is_zero = apply("equal", length, tensor(0, first.dtype.numpy))
-    return apply("logical_and", apply("logical_and", is_zero, is_positive), apply("not_equal", first, last))
+    one, zero = (tensor(number, start.dtype.numpy) for number in (1, 0))
+    is_positive = apply("equal", apply("copysign", one, quotient), one)
+    is_positive_zero = apply("logical_and", apply("equal", quotient, zero), is_positive)
+    return apply("logical_and", is_positive_zero, apply("not_equal", start, stop))
 
 
 @creates("linspace")
@@ -322,7 +323,7 @@ def _kernel_function(name: str) -> Callable[..., Any]:
     return compute
 
 
-# ---- matrices
+# ---- grids and choices
 
 
 @creates("meshgrid")

@@ -81,8 +81,8 @@ def _triangle(m: TensorLike, k: IntLike, lower: bool) -> Tensor:
     x, offset = tensor(m), integer(k)
     zero = tensor(0, x.dtype.numpy)
     if has_known_shape(x):
-        rows, columns = (known_shape(x) * 2)[-2:]
-        mask = np.tri(rows, columns, offset - (not lower), bool)
+        rows, columns = (known_shape(x) * 2)[-2:]  # a vector is broadcast to a square matrix
+        mask = np.tri(rows, columns, offset if lower else offset - 1, bool)
         return apply("select", tensor(mask if lower else ~mask), x, zero)
     row_numbers, column_numbers = (
         apply("range", *(tensor(v, np.int64) for v in (0, size, 1))) for size in (sizes_of(x) * 2)[-2:]
@@ -152,6 +152,6 @@ def trace(
     if axis1 is None or axis2 is None:
         raise TypeError("'NoneType' object cannot be interpreted as an integer")
     options: dict[str, Any] = {} if dtype is None else {"dtype": as_dtype(numpy_dtype(dtype))}
-    position = integer(offset)
-    check_as_numpy(lambda: np.trace(np.empty((1, 1)), position))
+    known_offset = integer(offset)
+    check_as_numpy(lambda: np.trace(np.empty((1, 1)), known_offset))
     return apply("numpy_sum", diagonal(a, offset, axis1, axis2), axis=-1, **options)

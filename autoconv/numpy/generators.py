@@ -1,4 +1,4 @@
-"""NumPy's random generators in a graph, with NumPy's own numbers: made there from a seed, or passed to it."""
+"""Random generators of NumPy and of Python in a graph, with their own numbers: made from a seed, passed, or global."""
 
 from __future__ import annotations
 
@@ -36,17 +36,19 @@ _SIZE_POSITIONS = {
     "poisson": 1, "geometric": 1, "rayleigh": 1, "standard_gamma": 1, "chisquare": 1, "pareto": 1, "power": 1,
     "weibull": 1, "triangular": 3, "random_sample": 0,
 }  # fmt: skip
-_BY_SIZES = frozenset({"rand", "randn"})  # methods whose arguments are all sizes
+_METHODS_OF_SIZES = frozenset({"rand", "randn"})  # all their arguments are sizes
 
 
 def _draw(generator: SymbolicGenerator, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Record the call of a generator's method, and return its numbers."""
     region = current_region()
     if region is None:
         raise StagingError("a random generator of a graph is used after it was recorded", current_place())
     is_of_numpy = generator.__class__ is not random.Random
     region.trace.arrays |= region.contract.numpy_arrays and is_of_numpy
     size_position = _SIZE_POSITIONS.get(method, 2) if is_of_numpy else None
-    args = tuple(_specialise_size(x) if i == size_position or method in _BY_SIZES else x for i, x in enumerate(args))
+    size_positions = range(len(args)) if method in _METHODS_OF_SIZES else (size_position,)
+    args = tuple(_specialise_size(x) if i in size_positions else x for i, x in enumerate(args))
     kwargs = {key: _specialise_size(x) if key == "size" else x for key, x in kwargs.items()}
     inputs: list[Tensor] = []
     try:
@@ -107,30 +109,34 @@ def random_state(seed: TensorLike | None = None) -> Any:
     return _make_generator(np.random.RandomState, seed)
 
 
-def _make_generator(kind: type, seed: TensorLike | None) -> Any:
+def _make_generator(generator_class: type, seed: TensorLike | None) -> Any:
     region = current_region()
-    if isinstance(seed, np.random.Generator) and kind is np.random.Generator and type(seed) is SymbolicGenerator:
+    is_of_graph = type(seed) is SymbolicGenerator
+    if isinstance(seed, np.random.Generator) and generator_class is np.random.Generator and is_of_graph:
         return seed
-    no_seeds = np.random.RandomState, np.random.Generator, np.random.BitGenerator
-    if seed is None or region is None or isinstance(seed, no_seeds) or type(seed) is SymbolicGenerator:
+    generator_classes = np.random.RandomState, np.random.Generator, np.random.BitGenerator
+    if seed is None or region is None or isinstance(seed, generator_classes) or is_of_graph:
         refuse("is given no seed that a graph can hold")
     operand = region.lift(graph_value(region, tensor(seed)))
-    return SymbolicGenerator(region.record("generator_make", [operand], {"type": GENERATOR_TYPES[kind]}).results[0])
+    attributes = {"type": GENERATOR_TYPES[generator_class]}
+    return SymbolicGenerator(region.record("generator_make", [operand], attributes).results[0])
 
 
 def _register_global_functions() -> None:
     """Register functions such as `numpy.random.rand` and `random.random`, which draw from global generators."""
-    for module, kind in ((np.random, np.random.RandomState), (random, random.Random)):
-        for name in drawing_methods(kind) - CONVERTED_METHODS[kind]:
-            computes(getattr(module, name))(functools.partial(_draw_from_global_generator, module, kind, name))
-            CREATING.add(getattr(module, name))
+    for module, generator_class in ((np.random, np.random.RandomState), (random, random.Random)):
+        for name in drawing_methods(generator_class) - CONVERTED_METHODS[generator_class]:
+            function = getattr(module, name)
+            computes(function)(functools.partial(_draw_from_global_generator, module, generator_class, name))
+            CREATING.add(function)
 
 
-def _draw_from_global_generator(module: Any, kind: type, method: str, *args: Any, **kwargs: Any) -> Any:
+def _draw_from_global_generator(module: Any, generator_class: type, method: str, *args: Any, **kwargs: Any) -> Any:
     region = current_region()
     if region is None:
         return getattr(module, method)(*args, **kwargs)
-    generator = SymbolicGenerator(region.record("generator_global", [], {"type": GENERATOR_TYPES[kind]}).results[0])
+    attributes = {"type": GENERATOR_TYPES[generator_class]}
+    generator = SymbolicGenerator(region.record("generator_global", [], attributes).results[0])
     return getattr(generator, method)(*args, **kwargs)
 
 

@@ -33,7 +33,8 @@ def histogram(
     x = tensor(a)
     has_edges = holds_tensors(bins) or np.ndim(bins) > 0
     count_or_edges = bins if has_edges else integer(bins)
-    if not has_edges and weights is None and count_or_edges > 0 and _has_bins_of_floats(x) and _are_valid_bounds(range):
+    may_count = not has_edges and weights is None and _may_have_float_bins(x)
+    if may_count and count_or_edges > 0 and _are_valid_bounds(range):
         return _count_in_equal_bins(apply("reshape", x, shape=(-1,)), count_or_edges, range, bool(density))
     options: dict[str, Any] = {} if density is None else {"density": bool(density)}
     if weights is not None:
@@ -43,7 +44,7 @@ def histogram(
     return counts, bins if has_edge_array else edges  # an array of edges is returned unchanged
 
 
-def _has_bins_of_floats(x: Tensor) -> bool:
+def _may_have_float_bins(x: Tensor) -> bool:
     """Return whether the edges of bins between the elements are of float64, and there may be elements."""
     dtype = x.dtype.numpy
     return (dtype == np.float64 or dtype.kind in "iu") and dtype != np.uint64 and 0 not in (x.type.shape or (0,))
@@ -57,7 +58,7 @@ def _are_valid_bounds(bounds: Any) -> bool:
     return all(map(math.isfinite, bounds)) and bounds[0] <= bounds[1] and bounds[1] - bounds[0] < math.inf
 
 
-def _count_in_equal_bins(x: Tensor, count: int, bounds: Any, density: bool) -> tuple[Any, Any]:
+def _count_in_equal_bins(x: Tensor, bin_count: int, bounds: Any, density: bool) -> tuple[Any, Any]:
     """Return the counts of elements, or their density, and the edges of the bins."""
     if bounds is None:
         assume(tensor(sizes_of(x)[0], np.int64) > 0, "an array without elements has no least one")
@@ -66,38 +67,39 @@ def _count_in_equal_bins(x: Tensor, count: int, bounds: Any, density: bool) -> t
     is_single_point = apply("equal", first, last)
     margin = apply("select", is_single_point, tensor(0.5, np.float64), tensor(0.0, np.float64))
     first, last = apply("subtract", first, margin), apply("add", last, margin)
-    step = apply("divide", apply("subtract", last, first), tensor(float(count), np.float64))
+    step = apply("divide", apply("subtract", last, first), tensor(float(bin_count), np.float64))
     assume(apply("greater", step, tensor(0.0, np.float64)), "a histogram has bins that have a width")
     fraction = apply("divide", apply("subtract", values, first), apply("subtract", last, first))
-    float_positions = apply("multiply", fraction, tensor(float(count), np.float64))
+    float_positions = apply("multiply", fraction, tensor(float(bin_count), np.float64))
     if bounds is not None:
         is_inside = apply("logical_and", apply("greater_equal", values, first), apply("less_equal", values, last))
         float_positions = apply("select", is_inside, float_positions, tensor(0.0, np.float64))
     bin_positions = cast(float_positions, np.int64)
-    bin_positions = _decrease_where(bin_positions, apply("equal", bin_positions, tensor(count, np.int64)))
+    bin_positions = _decrease_where(bin_positions, apply("equal", bin_positions, tensor(bin_count, np.int64)))
     bin_positions = _decrease_where(bin_positions, apply("less", values, _lower_edge(bin_positions, first, step)))
     next_edge = _lower_edge(apply("add", bin_positions, tensor(1, np.int64)), first, step)
     is_beyond = apply("greater_equal", values, next_edge)
-    is_beyond = apply("logical_and", is_beyond, apply("not_equal", bin_positions, tensor(count - 1, np.int64)))
+    is_beyond = apply("logical_and", is_beyond, apply("not_equal", bin_positions, tensor(bin_count - 1, np.int64)))
     bin_positions = apply("add", bin_positions, cast(is_beyond, np.int64))
     if bounds is not None:
-        bin_positions = apply("select", is_inside, bin_positions, tensor(count, np.int64))
+        bin_positions = apply("select", is_inside, bin_positions, tensor(bin_count, np.int64))
     ones = apply("ones_like", bin_positions)
-    counts = apply("segment_sum", ones, bin_positions, num_segments=count + 1)
-    counts = apply("get_item", counts, spec=(Slice(None, count, None),))
-    edges = linspace(first, last, count + 1)
+    counts = apply("segment_sum", ones, bin_positions, num_segments=bin_count + 1)
+    counts = apply("get_item", counts, spec=(Slice(None, bin_count, None),))
+    edges = linspace(first, last, bin_count + 1)
     if density:
-        widths = apply("subtract", *(apply("get_item", edges, spec=(part,)) for part in (_LATER, _EARLIER)))
+        ends, starts = (apply("get_item", edges, spec=(part,)) for part in (_WITHOUT_FIRST, _WITHOUT_LAST))
+        widths = apply("subtract", ends, starts)
         total = apply("reduce_sum", counts, axis=(0,), keepdims=False)
         counts = apply("divide", apply("divide", cast(counts, np.float64), widths), cast(total, np.float64))
     return counts, edges
 
 
-_LATER, _EARLIER = Slice(1, None, None), Slice(None, -1, None)
+_WITHOUT_FIRST, _WITHOUT_LAST = Slice(1, None, None), Slice(None, -1, None)
 
 
 def _outer_edges(x: Tensor, values: Tensor) -> tuple[Any, Any]:
-    """Return the least and the greatest element; with elements that are no finite, exact floats the call runs plain."""
+    """Return the least and the greatest element; the call runs plain if they are not finite and exact."""
     first, last = (apply(op, values, axis=(0,), keepdims=False) for op in ("reduce_min", "reduce_max"))
     limit = tensor(math.inf if x.dtype.is_floating else _MAX_EXACT_INT, np.float64)
     bounds = apply("less", apply("negative", limit), first), apply("less", last, limit)
@@ -108,7 +110,7 @@ def _outer_edges(x: Tensor, values: Tensor) -> tuple[Any, Any]:
 
 
 def _lower_edge(bin_: Tensor, first: Tensor, step: Tensor) -> Any:
-    """Return the lower edge of a bin, rounded as by `linspace`. A load of the edge would wait for the position."""
+    """Return the lower edge of a bin, rounded as by `linspace`. Loading it would have to wait for the position."""
     return apply("add", apply("multiply", cast(bin_, np.float64), step), first)
 
 

@@ -79,9 +79,10 @@ def stack(
     return result if out is None else write_into(out, result, casting=casting)
 
 
-def _joining_function(raise_rank: Callable[..., Any] | None, axis: int) -> Callable[..., Any]:
+def _joining_function(raise_rank: Callable[..., Any], axis: int) -> Callable[..., Any]:
     def join_arrays(tup: TensorLike, *, dtype: DTypeLike | None = None, casting: str = "same_kind") -> Any:
-        parts = [tensor(x) if raise_rank is None else raise_rank(x) for x in common_arrays(tup)]
+        parts = [raise_rank(x) for x in common_arrays(tup)]
+        # `hstack` joins vectors along their only axis.
         axis_index = 0 if axis == 1 and raise_rank is atleast_1d and rank_of(parts[0]) == 1 else axis
         return concatenate(parts, axis_index, dtype=dtype, casting=casting)
 
@@ -107,16 +108,16 @@ def block(arrays: TensorLike) -> Any:
     def depth(part: Any) -> int:
         return 1 + max(map(depth, part)) if isinstance(part, list) else 0
 
-    levels = depth(arrays)
+    nesting_depth = depth(arrays)
 
     def rank(part: Any) -> int:
         return max(map(rank, part)) if isinstance(part, list) else rank_of(tensor(part))
 
-    result_rank = max(levels, rank(arrays))
+    result_rank = max(nesting_depth, rank(arrays))
 
     def join(part: Any, level: int) -> Any:
         if isinstance(part, list):
-            return concatenate([join(item, level + 1) for item in part], result_rank - levels + level)
+            return concatenate([join(item, level + 1) for item in part], result_rank - nesting_depth + level)
         x = tensor(part)
         for _ in range(result_rank - rank_of(x)):
             x = apply("expand_dims", x, axis=0)
@@ -207,13 +208,13 @@ def insert(arr: TensorLike, obj: object, values: TensorLike, axis: AxisLike | No
     if not -count <= position <= count:
         raise IndexError(f"index {position} is out of bounds for axis {axis_index} with size {count}")
     position += count if position < 0 else 0
-    inserted = tensor(values, x.dtype.numpy)
+    new_elements = tensor(values, x.dtype.numpy)
     shape = tuple(1 if i == axis_index else d for i, d in enumerate(known_shape(x)))
-    if rank_of(inserted) == rank_of(x) - 1 and rank_of(inserted):
-        inserted = apply("expand_dims", inserted, axis=axis_index)
-    elif rank_of(x) == 1 and rank_of(inserted) == 1:
-        shape = known_shape(inserted)
-    inserted = apply("broadcast_to", inserted, shape=shape)
+    if rank_of(new_elements) == rank_of(x) - 1 and rank_of(new_elements):
+        new_elements = apply("expand_dims", new_elements, axis=axis_index)
+    elif rank_of(x) == 1 and rank_of(new_elements) == 1:
+        shape = known_shape(new_elements)
+    new_elements = apply("broadcast_to", new_elements, shape=shape)
     bounds = ((None, position), (position, None))
     leading_part, trailing_part = (apply("get_item", x, spec=(*(WHOLE,) * axis_index, Slice(*b))) for b in bounds)
-    return concatenate((leading_part, inserted, trailing_part), axis_index)
+    return concatenate((leading_part, new_elements, trailing_part), axis_index)

@@ -17,7 +17,7 @@ from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
 
-_PLAIN_TYPES = (bool, int, float, complex, str, type(None), np.number, np.bool_)
+_CONSTANT_TYPES = (bool, int, float, complex, str, type(None), np.number, np.bool_)
 
 
 def register_kernels(*names: str, by_values: bool = False) -> None:
@@ -67,7 +67,7 @@ def encode_argument(value: TensorLike, inputs: list[Tensor]) -> tuple[Any, ...]:
         return ("dtype", value.name)
     if isinstance(value, (np.dtype, type)):
         return ("dtype", np.dtype(value).name)
-    if isinstance(value, _PLAIN_TYPES):
+    if isinstance(value, _CONSTANT_TYPES):
         return ("scalar", value.dtype.name, value.item()) if isinstance(value, np.generic) else ("value", value)
     is_of_graph = hasattr(type(value), "__autoconv_graph_value__")
     return refuse(f"is given {'an object of the graph' if is_of_graph else f'a {type(value).__name__}'}")

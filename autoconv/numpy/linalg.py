@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -51,11 +50,9 @@ def _square_matrices(a: TensorLike) -> Tensor:
     return x
 
 
-def _function_of_op(name: str) -> Callable[..., Any]:
-    return lambda a: apply(name, _square_matrices(a))
-
-
-computes("linalg.det")(_function_of_op("determinant"))
+@computes("linalg.det")
+def det(a: TensorLike) -> Any:
+    return apply("determinant", _square_matrices(a))
 
 
 @computes("linalg.slogdet")
@@ -72,8 +69,8 @@ def inv(a: TensorLike) -> Any:
 def solve(a: TensorLike, b: TensorLike) -> Any:
     matrix, rhs = tensors(_square_matrices(a), _inexact_tensor(b))
     if rank_of(rhs) == 1:
-        order, row_count = matrix.type.shape[-1], rhs.type.shape[0]  # type: ignore[index]
-        if not isinstance(order, int) or order != row_count:
+        size, row_count = matrix.type.shape[-1], rhs.type.shape[0]  # type: ignore[index]
+        if not isinstance(size, int) or size != row_count:
             apply("numpy_shapes", matrix, rhs, how=SOLVE)
         result = apply("solve", matrix, apply("expand_dims", rhs, axis=1))
         return apply("squeeze", result, axis=(-1,))
@@ -155,17 +152,17 @@ def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = np._
     if hermitian or not is_static or (has_rtol and rcond is not None) or not _has_elements(x):
         return call_numpy("linalg.pinv", False, tensor(a), rcond, hermitian, **({"rtol": rtol} if has_rtol else {}))
     if rcond is not None or not has_rtol:
-        bound = 1e-15 if rcond is None else rcond
+        relative_bound = 1e-15 if rcond is None else rcond
     else:
-        bound = _rounding_error(x) if rtol is None else rtol
+        relative_bound = _rounding_error(x) if rtol is None else rtol
     left, values, right = svd(call_ufunc(np.conjugate, x), full_matrices=False)
     largest = apply("numpy_max", values, axis=-1, keepdims=True)
-    is_large = apply("greater", values, apply("multiply", largest, tensor(bound, values.dtype.numpy)))
+    is_large = apply("greater", values, apply("multiply", largest, tensor(relative_bound, values.dtype.numpy)))
     one = apply("ones_like", values)
     reciprocals = apply("divide", one, apply("select", is_large, values, one))
     reciprocals = cast(apply("select", is_large, reciprocals, apply("zeros_like", values)), left.dtype.numpy)
-    scaled = apply("multiply", apply("expand_dims", reciprocals, axis=-1), swapaxes(left, -1, -2))
-    return matrix_product(swapaxes(right, -1, -2), scaled)
+    scaled_left = apply("multiply", apply("expand_dims", reciprocals, axis=-1), swapaxes(left, -1, -2))
+    return matrix_product(swapaxes(right, -1, -2), scaled_left)
 
 
 @computes("linalg.cond")
@@ -174,8 +171,8 @@ def cond(x: TensorLike, p: TensorLike | None = None) -> Any:
     if p not in (None, 2, -2) or not _has_elements(v):
         return call_numpy("linalg.cond", False, v, p)
     values = svd(v, compute_uv=False)
-    first, last = (apply("get_item", values, spec=(Rest(), At(index))) for index in (0, -1))
-    ratio = apply("divide", last, first) if p == -2 else apply("divide", first, last)
+    largest, smallest = (apply("get_item", values, spec=(Rest(), At(index))) for index in (0, -1))
+    ratio = apply("divide", smallest, largest) if p == -2 else apply("divide", largest, smallest)
     # The ratio is nan for a zero matrix, whose condition number is infinite. A nan among the elements gives nan.
     has_nan = apply("numpy_any", apply("is_nan", v), axis=(-2, -1))
     is_zero_matrix = apply("logical_and", apply("is_nan", ratio), apply("logical_not", has_nan))
@@ -225,9 +222,8 @@ def norm(x: TensorLike, ord: object = None, axis: AxisLike | None = None, keepdi
     if len(axes) == 2 and ord in (None, "fro", "f"):
         return _root_of_squares(v, axes, keepdims)
     if len(axes) == 2 and ord in (1, -1, np.inf, -np.inf):
-        is_sum_of_rows = abs(ord) == np.inf
         magnitudes = call_ufunc(np.absolute, v)
-        sums = apply("numpy_sum", magnitudes, axis=axes[is_sum_of_rows], keepdims=True)
+        sums = apply("numpy_sum", magnitudes, axis=axes[1 if abs(ord) == np.inf else 0], keepdims=True)
         name = "numpy_max" if ord > 0 else "numpy_min"
         options: dict[str, Any] = {"keepdims": True} if keepdims else {}
         return apply(name, sums, axis=axes, **options)
@@ -243,7 +239,7 @@ def matrix_norm(x: TensorLike, /, *, keepdims: bool = False, ord: TensorLike = "
     return norm(x, ord, (-2, -1), keepdims)
 
 
-def _squares(v: Tensor) -> Tensor:
+def _squared_magnitudes(v: Tensor) -> Tensor:
     if v.dtype.is_complex:
         parts = [apply("square", apply(part, v)) for part in ("real", "imag")]
         return apply("add", *parts)
@@ -252,7 +248,7 @@ def _squares(v: Tensor) -> Tensor:
 
 def _root_of_squares(v: Tensor, axes: tuple[int, ...], keepdims: bool) -> Any:
     options: dict[str, Any] = {"keepdims": True} if keepdims else {}
-    squares = _squares(v)
+    squares = _squared_magnitudes(v)
     total = apply("numpy_sum", squares, axis=axes, dtype=squares.dtype, **options) if axes else squares
     return apply("sqrt", total)
 

@@ -49,7 +49,7 @@ def at(ufunc: Any, array: Any, indices: Any, *values: Any) -> None:
         amount = apply("negative", amount) if ufunc is np.subtract else amount
         write_into(array, apply("add_at_item", x, amount, *operands, spec=spec))
         return
-    if ufunc in _OP_OF_EXTREME and _are_positions(x, indices, values[0], dtypes):
+    if ufunc in _OP_OF_EXTREME and _is_row_of_positions(x, indices, values[0], dtypes):
         write_into(array, _replace_by_extremes(_OP_OF_EXTREME[ufunc], x, indices, tensor(values[0], dtypes[1])))
         return
     if not _has_no_repeated_position(indices):
@@ -60,7 +60,7 @@ def at(ufunc: Any, array: Any, indices: Any, *values: Any) -> None:
 _OP_OF_EXTREME: dict[Any, str] = {np.minimum: "tensor_scatter_nd_min", np.maximum: "tensor_scatter_nd_max"}
 
 
-def _are_positions(x: Any, indices: Any, value: Any, dtypes: Any) -> bool:
+def _is_row_of_positions(x: Any, indices: Any, value: Any, dtypes: Any) -> bool:
     """Return whether the index is a row of positions in a row of numbers, of the dtype in which they are compared."""
     if isinstance(indices, tuple) or as_tensor(indices) is None or rank_of(x) != 1:
         return False

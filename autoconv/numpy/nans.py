@@ -28,7 +28,7 @@ from autoconv.runtime.tensors.tensor import Tensor
 
 
 def _without_nans(a: TensorLike, neutral: Any) -> tuple[Tensor, Tensor | None]:
-    """Return the array with nans replaced by a neutral number, and the mask of the other elements."""
+    """Return the array with a neutral number for nans, and the mask of the others: None if no element can be nan."""
     x = tensor(a)
     if not (x.dtype.is_floating or x.dtype.is_complex):
         return x, None
@@ -69,12 +69,12 @@ def _nan_extreme(name: str, neutral: float) -> Callable[..., Any]:
         x, is_present = _without_nans(a, neutral)
         for size in sizes_of(x):
             if not isinstance(size, int):
-                assume(apply("greater", size, tensor(0)), "NumPy names another function where there are no elements")
+                assume(apply("greater", size, tensor(0)), "the error for no elements names another function")
         result = apply_reduction(name, x, axis, keepdims, None)
         if is_present is not None:
             has_number = apply_reduction("any", is_present, axis, keepdims, None)
             result = apply("select", has_number, result, tensor(np.nan, result.dtype.numpy))
-            if is_compiled():  # an invalid value where NumPy warns of a row of nans
+            if is_compiled():  # 0 / 0 is invalid where NumPy warns of a row of nans
                 count = cast(has_number, result.dtype)
                 result = apply("multiply", result, apply("divide", count, count))
         return result if out is None else write_into(out, result)

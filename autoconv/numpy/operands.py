@@ -85,6 +85,7 @@ find_function = find_numpy_function
 
 
 def _with_fallback(function: Callable[..., Any], compute: Callable[..., Any]) -> Callable[..., Any]:
+    """Return `compute`; where it refuses, NumPy's function is called eagerly, and a trace raises an error."""
     @functools.wraps(compute)
     def run(*args: Any, **kwargs: Any) -> Any:
         try:

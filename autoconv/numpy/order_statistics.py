@@ -119,7 +119,7 @@ def _quantiles(a: TensorLike, q: Any, scale: int, axis: Any, **options: Any) -> 
     *elements, last = sorted_elements(rows, [*positions, count - 1], row_axis)
     results = [quantile.interpolate(*elements[2 * i : 2 * i + 2]) for i, quantile in enumerate(quantile_positions)]
     if rows.dtype.is_floating:  # nans are sorted to the end
-        results = [apply("select", apply("is_nan", last), last, quantile) for quantile in results]
+        results = [apply("select", apply("is_nan", last), last, result) for result in results]
     return results[0] if quantile_list is not q else apply("stack", *results, axis=0)
 
 
@@ -153,7 +153,7 @@ class _QuantilePosition:
         is_number = isinstance(last_position, int) or last_position.type.weak
         position = (last_position if is_number else cast(last_position, np.float64)) * fraction
         if isinstance(position, (int, float)):
-            is_above = position >= last_position
+            is_above = position >= last_position  # NumPy then takes the last element as both, at the index -1
             self.low: Any = last_position if is_above else int(np.floor(position))
             self.high: Any = last_position if is_above else self.low + 1
             self._high_weight: Any = position - (-1 if is_above else self.low)

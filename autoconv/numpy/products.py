@@ -191,8 +191,8 @@ def einsum(
         refuse("is given bools")
     if "->" not in equation:
         letters = equation.replace(",", "").replace(".", "")
-        unrepeated = "".join(sorted(c for c in set(letters) if letters.count(c) == 1))
-        equation += "->" + ("..." if "." in equation else "") + unrepeated
+        single_letters = "".join(sorted(c for c in set(letters) if letters.count(c) == 1))
+        equation += "->" + ("..." if "." in equation else "") + single_letters
     if len(factors) == 2 and "." not in equation and all(None not in (x.type.shape or (None,)) for x in factors):
         result = _as_matrix_product(equation, *factors)
         if result is not None:
@@ -255,7 +255,7 @@ def _einsum_of_open_sizes(equation: str, factors: Sequence[Tensor]) -> Any:
         _check_einsum(equation, terms, *factors)
         return _contract_open_sizes(equation, factors[0], factors[1])
     remaining = list(zip(terms, factors, strict=True))
-    for step in _order(equation, terms, sizes):
+    for step in _contraction_steps(equation, terms, sizes):
         operands = [remaining.pop(i) for i in sorted(step, reverse=True)]
         while len(operands) > 1:
             (x_letters, x), (y_letters, y) = operands.pop(), operands.pop()
@@ -281,7 +281,7 @@ def _check_einsum(equation: str, terms: Sequence[str], x: Tensor, y: Tensor) -> 
     apply("numpy_shapes", x, y, how=equation)
 
 
-def _order(equation: str, terms: Sequence[str], sizes: dict[str, int]) -> Any:
+def _contraction_steps(equation: str, terms: Sequence[str], sizes: dict[str, int]) -> Any:
     """Return the positions of the operands of each step, as NumPy would choose them."""
     placeholders = [
         np.broadcast_to(np.zeros(()), [sizes.get(letter, _ASSUMED_SIZE) for letter in letters]) for letters in terms

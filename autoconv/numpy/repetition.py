@@ -79,8 +79,8 @@ def pad(array: TensorLike, pad_width: ShapeLike, mode: str = "constant", **optio
         if not holds_tensors(value) and np.ndim(value) == 0 and value == 0:
             return apply("pad", x, paddings=paddings)
         return _pad_with_value(x, paddings, value)
-    extended = _extend_by_elements(x, paddings, mode) if mode in _EXTENSION_MODES and not options else None
-    return call_numpy("pad", False, x, pad_width, mode, **options) if extended is None else extended
+    extended_x = _extend_by_elements(x, paddings, mode) if mode in _EXTENSION_MODES and not options else None
+    return call_numpy("pad", False, x, pad_width, mode, **options) if extended_x is None else extended_x
 
 
 _EXTENSION_MODES = ("edge", "wrap", "reflect", "symmetric")  # modes of `pad` that gather elements of the array
@@ -121,16 +121,17 @@ def _extension_indices(size: ShapeLike, low: int, high: int, mode: str) -> Tenso
     double_count = apply("multiply", count, tensor(2, np.int64))
     period = double_count if mode == "symmetric" else apply("subtract", double_count, tensor(2, np.int64))
     phase = apply("modulo", positions, apply("maximum", period, one))
-    mirrored = apply("subtract", apply("subtract", period, phase), tensor(1 if mode == "symmetric" else 0, np.int64))
-    return apply("select", apply("greater", phase, last), mirrored, phase)
+    excluded_ends = tensor(1 if mode == "symmetric" else 0, np.int64)
+    mirrored_phase = apply("subtract", apply("subtract", period, phase), excluded_ends)
+    return apply("select", apply("greater", phase, last), mirrored_phase, phase)
 
 
 def _pad_with_value(x: Tensor, paddings: Sequence[tuple[int, int]], value: Any) -> Tensor:
     if np.ndim(value) if not holds_tensors(value) else rank_of(tensor(value)):
         return call_numpy("pad", False, x, paddings, "constant", constant_values=value)
     is_inside = apply("pad", apply("ones_like", x, dtype=as_dtype(bool)), paddings=tuple(paddings))
-    padded = apply("pad", x, paddings=tuple(paddings))
-    return apply("select", is_inside, padded, tensor(value, x.dtype.numpy))
+    padded_x = apply("pad", x, paddings=tuple(paddings))
+    return apply("select", is_inside, padded_x, tensor(value, x.dtype.numpy))
 
 
 @computes("resize")

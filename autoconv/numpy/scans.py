@@ -68,13 +68,13 @@ def _cumulative_function(name: str) -> Callable[..., Any]:
             if rank_of(x) > 1:
                 raise ValueError("For arrays which have more than one dimension ``axis`` argument is required.")
             axis = 0
-        scanned = _scan_function(name)(x, axis, dtype)
+        result = _scan_function(name)(x, axis, dtype)
         if include_initial:
-            axis_index = axis_of(axis, rank_of(scanned))
-            shape = tuple(1 if i == axis_index else d for i, d in enumerate(known_shape(scanned)))
-            initial = apply("fill", tensor(0 if name == "cumsum" else 1, scanned.dtype), shape=shape)
-            scanned = apply("concat", initial, scanned, axis=axis_index)
-        return scanned if out is None else write_into(out, scanned)
+            axis_index = axis_of(axis, rank_of(result))
+            shape = tuple(1 if i == axis_index else d for i, d in enumerate(known_shape(result)))
+            initial = apply("fill", tensor(0 if name == "cumsum" else 1, result.dtype), shape=shape)
+            result = apply("concat", initial, result, axis=axis_index)
+        return result if out is None else write_into(out, result)
 
     return compute
 
@@ -99,19 +99,22 @@ def _diff(
     for value, is_prefix in ((prepend, True), (append, False)):
         if argument_or_default(value) is None:
             continue
-        added = tensor(value)
-        if rank_of(added) == 0:
+        addition = tensor(value)
+        if rank_of(addition) == 0:
             size_operands, shape = shape_argument(tuple(1 if i == axis_index else d for i, d in enumerate(sizes_of(x))))
-            added = apply("broadcast_to", added, *size_operands, shape=shape)
-        dtype = common_dtype(x, added)
-        parts = [cast(added, dtype), cast(x, dtype)]
+            addition = apply("broadcast_to", addition, *size_operands, shape=shape)
+        dtype = common_dtype(x, addition)
+        parts = [cast(addition, dtype), cast(x, dtype)]
         x = apply("concat", *(parts if is_prefix else parts[::-1]), axis=axis_index)
     for _ in range(count):
-        leading_slices = (Slice(),) * axis_index
-        later = apply("get_item", x, spec=(*leading_slices, Slice(1, None, None)))
-        earlier = apply("get_item", x, spec=(*leading_slices, Slice(None, -1, None)))
-        x = call_ufunc(np.not_equal if x.dtype.is_bool else np.subtract, later, earlier)
+        x = call_ufunc(np.not_equal if x.dtype.is_bool else np.subtract, *_neighbours(x, axis_index))
     return x
+
+
+def _neighbours(x: Tensor, axis: int) -> list[Tensor]:
+    """Return all elements but the first along an axis, and all but the last."""
+    slices = Slice(1, None, None), Slice(None, -1, None)
+    return [apply("get_item", x, spec=(*(Slice(),) * axis, slice_)) for slice_ in slices]
 
 
 @computes("trapezoid")
@@ -125,19 +128,15 @@ def _trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: Any = -1) -> Any:
         step = _diff(x, axis=axis_index if rank_of(x) > 1 else -1)
         if rank_of(x) == 1:
             step = apply("reshape", step, shape=tuple(-1 if i == axis_index else 1 for i in range(rank_of(y))))
-    leading_slices = (Slice(),) * axis_index
-    later = apply("get_item", y, spec=(*leading_slices, Slice(1, None, None)))
-    earlier = apply("get_item", y, spec=(*leading_slices, Slice(None, -1, None)))
-    heights = call_ufunc(np.multiply, step, call_ufunc(np.add, later, earlier))
-    return apply_reduction("sum", call_ufunc(np.true_divide, heights, 2.0), axis_index, False, None)
+    double_areas = call_ufunc(np.multiply, step, call_ufunc(np.add, *_neighbours(y, axis_index)))
+    return apply_reduction("sum", call_ufunc(np.true_divide, double_areas, 2.0), axis_index, False, None)
 
 
 @computes("ediff1d")
 def _ediff1d(ary: TensorLike, to_end: Any = None, to_begin: Any = None) -> Any:
     refuse_options(to_end=to_end, to_begin=to_begin)
     x = apply("reshape", tensor(ary), shape=(-1,))
-    neighbours = [apply("get_item", x, spec=(Slice(*bounds),)) for bounds in ((1, None), (None, -1))]
-    return call_ufunc(np.subtract, *neighbours)
+    return call_ufunc(np.subtract, *_neighbours(x, 0))
 
 
 @computes("gradient")

@@ -146,26 +146,26 @@ def clip(
         refuse("is given its bounds by two names, or one of them alone")
     low, high = (argument_or_default(bound) for bound in ((a_min, a_max) if any(has_positional_bounds) else (min, max)))
     if is_weak(a):
-        a = tensor(a, tensor(a).dtype.numpy)  # NumPy makes an array of a Python number, to ask it for the method
-    clipped: Any = a
+        a = tensor(a, tensor(a).dtype.numpy)  # NumPy makes an array of a Python number to call its method
+    result: Any = a
     x = tensor(a)
     if x.dtype.is_bool:
-        clipped = call_numpy("clip", False, x, low, high)
-        return clipped if out is None else write_into(out, clipped, broadcasts=True)
+        result = call_numpy("clip", False, x, low, high)
+        return result if out is None else write_into(out, result, broadcasts=True)
     if x.dtype.is_integer:
         low, high = (_integer_bound(bound, x.dtype, is_lower) for bound, is_lower in ((low, True), (high, False)))
     if low is not None and high is not None:
         dtype = common_dtype(a, low, high)
         x, low, high = (tensor(operand, dtype) for operand in (a, low, high))
         if dtype in (float32, float64) and x.type.shape and low.type.shape == high.type.shape == ():
-            clipped = apply("numpy_clip", x, low, high)  # preserves the signs of zeros
+            result = apply("numpy_clip", x, low, high)  # preserves the signs of zeros
         else:
-            clipped = call_ufunc(np.minimum, call_ufunc(np.maximum, x, low), high)
+            result = call_ufunc(np.minimum, call_ufunc(np.maximum, x, low), high)
     elif low is not None or high is not None:
-        clipped = call_ufunc(np.minimum if low is None else np.maximum, x, high if low is None else low)
+        result = call_ufunc(np.minimum if low is None else np.maximum, x, high if low is None else low)
     else:
-        clipped = apply("numpy_copy", x, how="copy", number=0)
-    return clipped if out is None else write_into(out, clipped, broadcasts=True)
+        result = apply("numpy_copy", x, how="copy", number=0)
+    return result if out is None else write_into(out, result, broadcasts=True)
 
 
 def _integer_bound(bound: object, dtype: DType, is_lower: bool) -> Any:
@@ -310,7 +310,7 @@ def digitize(x: TensorLike, bins: TensorLike, right: bool = False) -> Tensor:
     side = "left" if right else "right"
     edges = np.asarray(bins) if not holds_tensors(bins) else None
     if edges is None and rank_of(tensor(bins)) == 1 and tensor(bins).dtype.numpy.kind in "iuf":
-        neighbours = [apply("get_item", tensor(bins), spec=(part,)) for part in _NEIGHBOURS]
+        neighbours = [apply("get_item", tensor(bins), spec=(entry,)) for entry in _NEIGHBOURS]
         assume(apply("reduce_all", call_ufunc(np.greater_equal, *neighbours), axis=None), "bins that do not increase")
         return searchsorted(bins, x, side)
     if edges is None or edges.ndim != 1:
@@ -362,23 +362,23 @@ def unique(
 ) -> Any:  # fmt: skip
     """Keep the elements of a sorted row that differ from the ones before them."""
     x = tensor(ar)
-    requested = (return_index, return_inverse, return_counts)
+    requested_results = (return_index, return_inverse, return_counts)
     count = size_of(x)
     is_supported = x.dtype.numpy.kind in "iuf" and x.dtype.size >= 4 and isinstance(count, int) and count > 0
-    if axis is not None or options or not is_supported or not all(isinstance(flag, bool) for flag in requested):
-        return call_numpy("unique", True, x, *requested, axis, **options)
+    if axis is not None or options or not is_supported or not all(isinstance(flag, bool) for flag in requested_results):
+        return call_numpy("unique", True, x, *requested_results, axis, **options)
     row, order = apply("reshape", x, shape=(-1,)), None
     if return_index or return_inverse:
         order = argsort(row, kind="stable" if return_index else None)
-        ordered = apply("gather", row, order, axis=0)
+        sorted_row = apply("gather", row, order, axis=0)
     else:
-        ordered = apply("sort", row, axis=0)
-    successors, predecessors = (apply("get_item", ordered, spec=(neighbour,)) for neighbour in _NEIGHBOURS)
-    differs = apply("not_equal", successors, predecessors)
+        sorted_row = apply("sort", row, axis=0)
+    successors, predecessors = (apply("get_item", sorted_row, spec=(entry,)) for entry in _NEIGHBOURS)
+    is_different = apply("not_equal", successors, predecessors)
     if x.dtype.is_floating:  # nans are sorted to the end, and count as one
-        differs = apply("logical_and", differs, apply("logical_not", apply("is_nan", predecessors)))
-    is_first = apply("concat", np.ones(1, bool), differs, axis=0)
-    results = [apply("get_item", ordered, is_first, spec=(Mask(),))]
+        is_different = apply("logical_and", is_different, apply("logical_not", apply("is_nan", predecessors)))
+    is_first = apply("concat", np.ones(1, bool), is_different, axis=0)
+    results = [apply("get_item", sorted_row, is_first, spec=(Mask(),))]
     if return_index:
         results.append(apply("get_item", order, is_first, spec=(Mask(),)))
     if return_inverse:
@@ -386,12 +386,12 @@ def unique(
         results.append(apply("reshape", apply("ungather", ranks, order, order, axis=0), shape=known_shape(x)))
     if return_counts:
         starts = apply("concat", flatnonzero(is_first), np.array([count]), axis=0)
-        parts = (apply("get_item", starts, spec=(neighbour,)) for neighbour in _NEIGHBOURS)
-        results.append(apply("subtract", *parts))
-    return tuple(results) if any(requested) else results[0]
+        bounds = (apply("get_item", starts, spec=(entry,)) for entry in _NEIGHBOURS)
+        results.append(apply("subtract", *bounds))
+    return tuple(results) if any(requested_results) else results[0]
 
 
-_NEIGHBOURS = (Slice(1, None, None), Slice(None, -1, None))
+_NEIGHBOURS = (Slice(1, None, None), Slice(None, -1, None))  # the successors and the predecessors in a row
 
 register_kernels("partition", "argpartition", "ravel_multi_index", "in1d")
 register_kernels(

@@ -47,7 +47,7 @@ def shape_argument(shape: Any) -> tuple[tuple[Any, ...], tuple[int | None, ...] 
             sizes = np.ravel(static_shape).tolist()
         elif holds_tensors(shape):
             vector = tensor(shape)
-            _check_sizes(vector)
+            _refuse_other_than_ints(vector)
             if rank_of(vector) == 1:
                 length = vector.type.shape[0]  # type: ignore[index]
                 return (vector,), (None,) * length if isinstance(length, int) else None
@@ -63,12 +63,12 @@ def shape_argument(shape: Any) -> tuple[tuple[Any, ...], tuple[int | None, ...] 
 def _known_size(size: ShapeLike) -> int | None:
     known_size = static_value(size)
     if known_size is None and holds_tensors(size):
-        _check_sizes(tensor(size))
+        _refuse_other_than_ints(tensor(size))
         return None
     return integer(size)
 
 
-def _check_sizes(sizes: Tensor) -> None:
+def _refuse_other_than_ints(sizes: Tensor) -> None:
     """Refuse sizes that NumPy does not accept: floats, and bools that are not Python's."""
     if not (sizes.dtype.is_integer or (sizes.dtype.is_bool and sizes.weak)):
         refuse("is given a size that is no int")
@@ -85,8 +85,8 @@ def reshape(
     if order not in ("C", "A", "K", None):
         if order != "F" or size_operands or known_sizes is None:
             refuse(f"is given order {order!r}")
-        transposed = apply("reshape", apply("transpose", x), shape=known_sizes[::-1])
-        return apply("transpose", transposed)
+        transposed_result = apply("reshape", apply("transpose", x), shape=known_sizes[::-1])
+        return apply("transpose", transposed_result)
     return apply("reshape", x, *size_operands, shape=known_sizes)
 
 
@@ -204,6 +204,7 @@ def _rank_raiser(min_rank: int) -> Any:
     def raise_rank(a: TensorLike) -> Tensor:
         x = tensor(a)
         for _ in range(min_rank - rank_of(x)):
+            # A matrix becomes a stack of columns; a vector is first made a row.
             x = apply("expand_dims", x, axis=-1 if min_rank == 3 and rank_of(x) == 2 else 0)
         return x
 
@@ -319,7 +320,7 @@ def astype(x: TensorLike, dtype: DTypeLike, /, *, copy: bool = True, device: str
     return cast(tensor(x), numpy_dtype(dtype))
 
 
-def _promotion_operand(x: TensorLike) -> Any:
+def _operand_of_result_type(x: TensorLike) -> Any:
     """Return x's operand in promotion; for a Python number, one of the same class. Lists describe dtypes."""
     if isinstance(x, (list, tuple)):
         return refuse("is given a list of values") if holds_tensors(x) else x
@@ -330,7 +331,7 @@ def _promotion_operand(x: TensorLike) -> Any:
 @computes("result_type")
 def result_type(*arrays_and_dtypes: Any) -> np.dtype[Any]:
     return np.result_type(
-        *(x if isinstance(x, (type, str, np.dtype)) else _promotion_operand(x) for x in arrays_and_dtypes)
+        *(x if isinstance(x, (type, str, np.dtype)) else _operand_of_result_type(x) for x in arrays_and_dtypes)
     )
 
 

@@ -66,19 +66,20 @@ def nan_to_num(x: TensorLike, copy: bool = True, nan: Any = 0.0, posinf: Any = N
     return apply("select", apply("equal", v, tensor(-np.inf, dtype)), tensor(low, dtype), result)
 
 
-def _infinity_predicate(name: str, number: float) -> Any:
+def _infinity_predicate(infinity: float) -> Any:
     def compute(x: TensorLike, out: OutLike | None = None) -> Any:
         v = tensor(x)
         if v.dtype.is_complex:
             raise TypeError(f"This operation is not supported for {v.dtype.name} values because it would be ambiguous.")
-        flags = call_ufunc(np.equal, v, number) if v.dtype.is_floating else apply("zeros_like", v, dtype=as_dtype(bool))
-        return flags if out is None else write_into(out, flags)
+        no_infinity = apply("zeros_like", v, dtype=as_dtype(bool))
+        result = call_ufunc(np.equal, v, infinity) if v.dtype.is_floating else no_infinity
+        return result if out is None else write_into(out, result)
 
     return compute
 
 
-computes("isposinf")(_infinity_predicate("isposinf", np.inf))
-computes("isneginf")(_infinity_predicate("isneginf", -np.inf))
+computes("isposinf")(_infinity_predicate(np.inf))
+computes("isneginf")(_infinity_predicate(-np.inf))
 
 
 @computes("real")
@@ -137,10 +138,10 @@ def around(a: TensorLike, decimals: IntLike = 0, out: OutLike | None = None) -> 
     if x.dtype.is_bool:
         return call_numpy("round", False, x, decimal_places)
     if x.dtype.is_complex:
-        rounded = apply_by_parts(lambda part: apply("numpy_round", part, decimals=decimal_places), x)
+        result = apply_by_parts(lambda part: apply("numpy_round", part, decimals=decimal_places), x)
     else:
-        rounded = apply("numpy_round", x, decimals=decimal_places)
-    return rounded if out is None else write_into(out, rounded)
+        result = apply("numpy_round", x, decimals=decimal_places)
+    return result if out is None else write_into(out, result)
 
 
 @computes("fix")
@@ -294,10 +295,10 @@ def convolve(a: TensorLike, v: TensorLike, mode: str = "full") -> Tensor:
         return call_numpy("convolve", False, x, y, mode)
     reach = sizes[1] - 1  # "same" gives the middle part of the full result
     low, high = {"full": (reach, reach), "same": (reach - reach // 2, reach // 2), "valid": (0, 0)}[mode]
-    padded = apply("pad", x, paddings=((low, high),)) if low or high else x
+    padded_x = apply("pad", x, paddings=((low, high),)) if low or high else x
     total = None
     for i in range(sizes[1]):
-        window = apply("get_item", padded, spec=(Slice(sizes[1] - 1 - i, -i or None, None),))
+        window = apply("get_item", padded_x, spec=(Slice(sizes[1] - 1 - i, -i or None, None),))
         term = apply("multiply", window, apply("get_item", y, spec=(At(i),)))
         total = term if total is None else apply("add", total, term)
     assert total is not None
@@ -308,8 +309,8 @@ def convolve(a: TensorLike, v: TensorLike, mode: str = "full") -> Tensor:
 def correlate(a: TensorLike, v: TensorLike, mode: str = "valid") -> Tensor:
     x, y = tensor(a), tensor(v)
     is_static = has_known_shape(x) and has_known_shape(y)
-    are_vectors = rank_of(x) == rank_of(y) == 1 and mode in ("full", "same", "valid")
-    if not are_vectors or (is_static and known_shape(x)[0] < known_shape(y)[0]):
+    is_supported = rank_of(x) == rank_of(y) == 1 and mode in ("full", "same", "valid")
+    if not is_supported or (is_static and known_shape(x)[0] < known_shape(y)[0]):
         return call_numpy("correlate", False, x, y, mode)
     reversed_kernel = apply("reverse", y, axis=(0,))
     return convolve(x, apply("conjugate", reversed_kernel) if y.dtype.is_complex else reversed_kernel, mode)

@@ -73,11 +73,8 @@ def _transform_over_axes(name: str, default: Any) -> Callable[..., Any]:
         refuse_options(out=out)
         if not rank_of(tensor(a)):
             refuse("transforms an array without dimensions")
-        if s is not None and axes is not None and len(s) != len(axes):
-            raise ValueError("Shape and axes have different lengths.")
         x = _complex_tensor(a)
-        selected_axes = axes if axes is not None else range(rank_of(x)) if s is None else range(-len(s), 0)
-        axis_indices = tuple(axis_of(axis, rank_of(x)) for axis in selected_axes)
+        axis_indices = tuple(axis_of(axis, rank_of(x)) for axis in _axes_to_transform(x, s, axes))
         if not axis_indices:
             refuse("transforms no axes, which gives the array itself")
         for axis_index, n in zip(axis_indices, s or (None,) * len(axis_indices), strict=True):
@@ -133,6 +130,8 @@ def irfft(a: Any, n: object = None, axis: Any = -1, norm: Any = None, out: OutLi
 
 def _axes_to_transform(x: Tensor, s: Any, axes: Any) -> tuple[Any, ...]:
     """Return the axes of a transform: those given, else the last ones for which sizes are given, else all."""
+    if s is not None and axes is not None and len(s) != len(axes):
+        raise ValueError("Shape and axes have different lengths.")
     if axes is not None:
         return tuple(axes)
     return tuple(range(rank_of(x))) if s is None else tuple(range(-len(s), 0))
@@ -157,8 +156,6 @@ def _real_transforms(default: object) -> tuple[Callable[..., Any], Callable[...,
     def transform(a: object, s: Any = None, axes: Any = default, norm: Any = None, out: object = None) -> Tensor:
         refuse_options(out=out)
         x = tensor(a)
-        if s is not None and axes is not None and len(s) != len(axes):
-            raise ValueError("Shape and axes have different lengths.")
         axis_indices = _axes_to_transform(x, s, axes)
         *other_sizes, last_size = _sizes_to_transform(x, s, axis_indices)
         spectrum = rfft(x, None if last_size == -1 else last_size, axis_indices[-1], norm)
@@ -169,8 +166,6 @@ def _real_transforms(default: object) -> tuple[Callable[..., Any], Callable[...,
     def inverse(a: object, s: Any = None, axes: Any = default, norm: Any = None, out: object = None) -> Tensor:
         refuse_options(out=out)
         x = tensor(a)
-        if s is not None and axes is not None and len(s) != len(axes):
-            raise ValueError("Shape and axes have different lengths.")
         axis_indices = _axes_to_transform(x, s, axes)
         sizes = tuple(s[:-1]) if s is not None else None
         last_size = None if s is None else known_shape(x)[axis_indices[-1]] if s[-1] == -1 else s[-1]

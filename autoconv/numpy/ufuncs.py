@@ -175,12 +175,12 @@ def _is_of_kinds(kinds: str) -> Callable[[Tensor], bool]:
 _is_bool, _is_integer, _is_complex = _is_of_kinds("b"), _is_of_kinds("iu"), _is_of_kinds("c")
 
 
-def _loop_of_op(name: str, *, bools: str | None = None, kinds: str = "iufc") -> Loop:
-    """Return the loop of an op, for elements of those kinds; `bools` is another op (if any) for bools."""
+def _loop_of_op(name: str, *, bool_op: str | None = None, kinds: str = "iufc") -> Loop:
+    """Return the loop of an op, for elements of those kinds; `bool_op` is another op (if any) for bools."""
 
     def loop(*operands: Tensor) -> Any:
         if _is_bool(operands[0]):
-            return None if bools is None else apply(bools, *operands)
+            return None if bool_op is None else apply(bool_op, *operands)
         return apply(name, *operands) if operands[0].dtype.numpy.kind in kinds else None
 
     return loop
@@ -190,7 +190,7 @@ def _real_loop(name: str) -> Loop:
     return _loop_of_op(name, kinds="f")
 
 
-def _on_truth_values(name: str) -> Loop:
+def _truth_value_loop(name: str) -> Loop:
     return lambda *operands: apply(name, *(cast(x, bool) for x in operands))
 
 
@@ -227,7 +227,7 @@ def _power_loop(x: Tensor, y: Tensor) -> Any:
     return apply("power", x, y)
 
 
-def _nan_aware(name: str) -> Loop:
+def _nan_ignoring_loop(name: str) -> Loop:
     """Return the loop of fmax or fmin: of a number and a nan, the number."""
 
     def loop(x: Tensor, y: Tensor) -> Any:
@@ -302,9 +302,9 @@ def _multiply_matrices(x: Tensor, y: Tensor) -> Any:
 
 LOOPS.update(
     {
-        "add": _loop_of_op("add", bools="logical_or"),
+        "add": _loop_of_op("add", bool_op="logical_or"),
         "subtract": _loop_of_op("subtract"),
-        "multiply": _loop_of_op("multiply", bools="logical_and"),
+        "multiply": _loop_of_op("multiply", bool_op="logical_and"),
         "divide": _loop_of_op("divide", kinds="fc"),
         "floor_divide": _loop_of_op("floor_divide", kinds="iuf"),
         "remainder": _loop_of_op("modulo", kinds="iuf"),
@@ -312,7 +312,7 @@ LOOPS.update(
         "power": _power_loop,
         "negative": _loop_of_op("negative"),
         "positive": _identity_function,
-        "absolute": _loop_of_op("abs", bools="identity"),
+        "absolute": _loop_of_op("abs", bool_op="identity"),
         "fabs": _real_loop("abs"),
         "sign": _sign,
         "square": _loop_of_op("square"),
@@ -342,20 +342,20 @@ LOOPS.update(
         "radians": _scaling_loop(np.pi / 180),
         "rad2deg": _scaling_loop(180 / np.pi),
         "degrees": _scaling_loop(180 / np.pi),
-        "maximum": _loop_of_op("maximum", bools="logical_or", kinds="iuf"),
-        "minimum": _loop_of_op("minimum", bools="logical_and", kinds="iuf"),
-        "fmax": _nan_aware("maximum"),
-        "fmin": _nan_aware("minimum"),
-        "bitwise_and": _loop_of_op("bitwise_and", bools="logical_and"),
-        "bitwise_or": _loop_of_op("bitwise_or", bools="logical_or"),
-        "bitwise_xor": _loop_of_op("bitwise_xor", bools="logical_xor"),
-        "invert": _loop_of_op("invert", bools="logical_not"),
+        "maximum": _loop_of_op("maximum", bool_op="logical_or", kinds="iuf"),
+        "minimum": _loop_of_op("minimum", bool_op="logical_and", kinds="iuf"),
+        "fmax": _nan_ignoring_loop("maximum"),
+        "fmin": _nan_ignoring_loop("minimum"),
+        "bitwise_and": _loop_of_op("bitwise_and", bool_op="logical_and"),
+        "bitwise_or": _loop_of_op("bitwise_or", bool_op="logical_or"),
+        "bitwise_xor": _loop_of_op("bitwise_xor", bool_op="logical_xor"),
+        "invert": _loop_of_op("invert", bool_op="logical_not"),
         "left_shift": _loop_of_op("left_shift"),
         "right_shift": _loop_of_op("right_shift"),
-        "logical_and": _on_truth_values("logical_and"),
-        "logical_or": _on_truth_values("logical_or"),
-        "logical_xor": _on_truth_values("logical_xor"),
-        "logical_not": _on_truth_values("logical_not"),
+        "logical_and": _truth_value_loop("logical_and"),
+        "logical_or": _truth_value_loop("logical_or"),
+        "logical_xor": _truth_value_loop("logical_xor"),
+        "logical_not": _truth_value_loop("logical_not"),
         "floor": _rounding_loop("floor"),
         "ceil": _rounding_loop("ceil"),
         "trunc": _rounding_loop("trunc"),

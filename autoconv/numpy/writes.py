@@ -21,7 +21,7 @@ def write_into(
 ) -> Any:
     """Write a result into `out` where the mask is true, and return `out`; raises NumPy's error for other dtypes.
 
-    Ufuncs broadcast into it; other functions have errors of their own for another shape.
+    With `broadcasts`, as for ufuncs, the result is broadcast; other functions have their own errors for other shapes.
     """
     if isinstance(out, EagerTensor):
         raise ItemAssignmentError("'EagerTensor' object does not support item assignment")

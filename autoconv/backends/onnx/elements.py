@@ -19,6 +19,7 @@ _UNARY = {
     "abs": "Abs", "floor": "Floor", "ceil": "Ceil", "round_nearest_even": "Round", "sqrt": "Sqrt", "exponential": "Exp",
     "log": "Log", "sine": "Sin", "cosine": "Cos", "tanh": "Tanh", "sign": "Sign",
 }  # fmt: skip
+# Functions that runtimes of ONNX have for float32 only.
 _FLOAT32_FUNCTIONS = {
     "tan": "Tan", "asin": "Asin", "acos": "Acos", "atan": "Atan", "asinh": "Asinh", "acosh": "Acosh", "atanh": "Atanh",
     "erf": "Erf",
@@ -71,13 +72,13 @@ class ElementWriter(NodeWriter):
         direction = "LEFT" if name == "shift_left" else "RIGHT"
         if x.dtype.is_unsigned:
             return self.emit("BitShift", [x, y], x.dtype, x.shape, direction=direction)
-        unsigned = _UNSIGNED_OF_SIGNED[x.dtype]
+        unsigned_dtype = _UNSIGNED_OF_SIGNED[x.dtype]
         if name != "shift_right_arithmetic":
-            shifted = self._shift_bits(name, self.emit_cast(x, unsigned), self.emit_cast(y, unsigned))
+            shifted = self._shift_bits(name, self.emit_cast(x, unsigned_dtype), self.emit_cast(y, unsigned_dtype))
             return self.emit_cast(shifted, x.dtype)
         is_negative = self.compare("lt", x, 0)
-        magnitude = self.emit_cast(self.emit_select(is_negative, ~x, x), unsigned)
-        shifted = self._shift_bits(name, magnitude, self.emit_cast(y, unsigned))
+        magnitude = self.emit_cast(self.emit_select(is_negative, ~x, x), unsigned_dtype)
+        shifted = self._shift_bits(name, magnitude, self.emit_cast(y, unsigned_dtype))
         shifted_magnitude = self.emit_cast(shifted, x.dtype)
         return self.emit_select(is_negative, ~shifted_magnitude, shifted_magnitude)
 
@@ -125,8 +126,8 @@ class ElementWriter(NodeWriter):
             magnitude = self.emit_unary("abs", x)
             root = self.binary("power", magnitude, 1 / 3)
             safe_root = self.select(root > 0.0, root, 1.0)
-            corrected = root - (root - magnitude / (safe_root * safe_root)) / 3.0
-            root = self.select((root > 0.0) & (root < math.inf), corrected, root)
+            newton_step = root - (root - magnitude / (safe_root * safe_root)) / 3.0
+            root = self.select((root > 0.0) & (root < math.inf), newton_step, root)
             return self.intrinsic("copysign", root, x)
         if name == "tan":
             return self.emit_unary("sine", x) / self.emit_unary("cosine", x)
@@ -174,11 +175,11 @@ class ElementWriter(NodeWriter):
     def _split_bits(self, x: Term, dtype: DType) -> Term:
         """Read the bits of a number as several smaller ones, in a new last dimension, the lowest bits first."""
         bits, part_dtype = self.bitcast(x, _UNSIGNED_BY_SIZE[x.dtype.size]), _UNSIGNED_BY_SIZE[dtype.size]
-        part_terms = []
+        parts = []
         for i in range(x.dtype.size // dtype.size):
             part = self.bits("lshr", bits, 8 * dtype.size * i) & part_dtype.max
-            part_terms.append(self.reshape(self.emit_cast(part, part_dtype), (*x.shape, 1), [*self.sizes(x), 1]))
-        return self.bitcast(self.concatenate(part_terms, x.rank), dtype)
+            parts.append(self.reshape(self.emit_cast(part, part_dtype), (*x.shape, 1), [*self.sizes(x), 1]))
+        return self.bitcast(self.concatenate(parts, x.rank), dtype)
 
     def _join_bits(self, x: Term, dtype: DType) -> Term:
         """Read the bits of the numbers of the last dimension as one larger number."""

@@ -45,17 +45,16 @@ def to_onnx(
         arguments.append(term)
         inputs.append((term, type_.shape))
     lowered = Lowering(writer).lower_graph(graph, arguments)
-    block = Block([], writer.nodes)
     outputs = [*lowered.results, *(term for _, term in lowered.written), writer.error_word_or_zero(writer.error_word)]
-    labels = [f"result_{i}" for i in range(len(lowered.results))]
-    labels += [f"new_{graph.parameters[position].name}" for position, _ in lowered.written]
+    output_names = [f"result_{i}" for i in range(len(lowered.results))]
+    output_names += [f"new_{graph.parameters[position].name}" for position, _ in lowered.written]
     output_infos = []
-    for term, label in zip(outputs, [*labels, ERROR], strict=True):
-        block.nodes.append(Record("Identity", (term.name,), (label,)))
-        output_infos.append(_value_info(label, term.dtype, term.shape))
+    for term, output_name in zip(outputs, [*output_names, ERROR], strict=True):
+        writer.nodes.append(Record("Identity", (term.name,), (output_name,)))
+        output_infos.append(_value_info(output_name, term.dtype, term.shape))
     model = helper.make_model(
         helper.make_graph(
-            [_node(record) for record in block.nodes],
+            [_node(record) for record in writer.nodes],
             graph.name,
             [_value_info(term.name, term.dtype, shape or ()) for term, shape in inputs],
             output_infos,
@@ -64,6 +63,7 @@ def to_onnx(
         opset_imports=[helper.make_opsetid("", writer.opset)],
         producer_name="autoconv",
     )
+    # Runtimes refuse files of versions that are newer than they are.
     model.ir_version = min(model.ir_version, 10)
     helper.set_model_props(model, {f"place_{i}": place for i, place in enumerate(writer.locations, 1)})
     return model

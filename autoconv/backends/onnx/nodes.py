@@ -37,6 +37,7 @@ class Block:
     outputs: list[Term] = field(default_factory=list)
 
 
+# Ops that ONNX Runtime has for bfloat16.
 _BFLOAT16_OPS = ("BitCast", "Cast", "Identity", "Shape")
 CAST_DTYPES = (int8, int16, uint8, uint16, uint32, uint64)  # ONNX Runtime lacks many kernels for these: int64 is used
 
@@ -67,6 +68,7 @@ class NodeWriter(Control):
         return Term(self, self.new_name(), dtype, tuple(shape))
 
     def emit(self, op: str, operands: Sequence[Term], dtype: DType, shape: Sequence[Any], **attributes: Any) -> Term:
+        """Add a node with one result."""
         if dtype.is_complex or any(x.dtype.is_complex for x in operands):
             raise GraphUnfit(op, "ONNX has no complex numbers")
         if op not in _BFLOAT16_OPS and bfloat16 in (dtype, *(x.dtype for x in operands)):

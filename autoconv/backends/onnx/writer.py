@@ -137,8 +137,8 @@ class Writer(ShapeWriter):
         if x.dtype.is_floating:
             self.fail(self.is_nan(x))  # the runtime has no order for nan
         if x.dtype in (*CAST_DTYPES, bool_, int32, bfloat16):
-            wide = self.widen(x) if x.dtype is bfloat16 else self.cast(x, int64)
-            values, *positions_and_counts = self.find_distinct(wide)
+            wide_x = self.widen(x) if x.dtype is bfloat16 else self.cast(x, int64)
+            values, *positions_and_counts = self.find_distinct(wide_x)
             return [self.cast(values, x.dtype), *positions_and_counts]
         values, first, inverse, count = (self.new_term(dtype, (None,)) for dtype in (x.dtype, int64, int64, int64))
         inverse.shape = x.shape
@@ -166,31 +166,23 @@ class Writer(ShapeWriter):
         sizes = [x_sizes[a] for a in (*x_batch, *x_other_axes)] + [y_sizes[a] for a in y_other_axes]
         return self.reshape(product, shape, sizes)
 
-    def _as_matrices(self, x: Term, batch: Sequence[int], rows: Sequence[int], columns: Sequence[int]) -> Term:
-        transposed = self.transpose(x, [*batch, *rows, *columns])
-        if len(rows) == 1 and len(columns) == 1:
-            return transposed
+    def _as_matrices(
+        self, x: Term, batch_axes: Sequence[int], row_axes: Sequence[int], column_axes: Sequence[int]
+    ) -> Term:
+        transposed_x = self.transpose(x, [*batch_axes, *row_axes, *column_axes])
+        if len(row_axes) == 1 and len(column_axes) == 1:
+            return transposed_x
         sizes = self.sizes(x)
-        stack_shape: list[Any] = [x.shape[a] for a in batch]
-        stack_sizes: list[Any] = [sizes[a] for a in batch]
-        for group in (rows, columns):
-            static_sizes = [x.shape[a] for a in group]
+        stack_shape: list[Any] = [x.shape[a] for a in batch_axes]
+        stack_sizes: list[Any] = [sizes[a] for a in batch_axes]
+        for axes in (row_axes, column_axes):
+            static_sizes = [x.shape[a] for a in axes]
             stack_shape.append(math.prod(static_sizes) if all(isinstance(size, int) for size in static_sizes) else None)
             total: Any = 1
-            for a in group:
+            for a in axes:
                 total = total * sizes[a]
             stack_sizes.append(total)
-        return self.reshape(transposed, stack_shape, stack_sizes)
-
-    def error_word_or_zero(self, word: Term | None) -> Term:
-        return word if word is not None else self.constant(0, int32)
-
-    def fail_where(self, condition: Term) -> None:
-        if self.node_location not in self.locations:
-            self.locations.append(self.node_location)
-        number = self.constant(self.locations.index(self.node_location) + 1, int32)
-        earlier_word = self.error_word_or_zero(self.error_word)
-        self.error_word = self.select(condition & earlier_word.same(0), number, earlier_word)
+        return self.reshape(transposed_x, stack_shape, stack_sizes)
 
     def block(self, parameters: Sequence[Term]) -> Any:
         return self.subgraph(parameters)
@@ -211,18 +203,18 @@ class Writer(ShapeWriter):
         if index.dtype.is_bool:
             return self._emit_if(index, arms[0][0], arms[1][0], shapes)
         other_arms = arms[-1][0]
-        for number in reversed(range(1, len(arms) - 1)):
+        for position in reversed(range(1, len(arms) - 1)):
             with self.subgraph([]) as else_block:
-                results = self._emit_if(self.compare("eq", index, number), arms[number][0], other_arms, shapes)
+                results = self._emit_if(self.compare("eq", index, position), arms[position][0], other_arms, shapes)
             self._end_subgraph(else_block, results)
             other_arms = else_block
         if len(arms) == 1:
             return self._emit_if(self.constant(True, bool_), arms[0][0], arms[0][0], shapes)
         return self._emit_if(self.compare("eq", index, 0), arms[0][0], other_arms, shapes)
 
-    def _emit_if(self, condition: Term, first: Block, second: Block, shapes: Sequence[Any]) -> list[Term]:
-        results = [self.new_term(x.dtype, shape) for x, shape in zip(first.outputs, shapes, strict=True)]
-        attributes = {"then_branch": first, "else_branch": second}
+    def _emit_if(self, condition: Term, then_block: Block, else_block: Block, shapes: Sequence[Any]) -> list[Term]:
+        results = [self.new_term(x.dtype, shape) for x, shape in zip(then_block.outputs, shapes, strict=True)]
+        attributes = {"then_branch": then_block, "else_branch": else_block}
         self.nodes.append(Record("If", (condition.name,), tuple(x.name for x in results), attributes))
         return results
 
@@ -235,7 +227,7 @@ class Writer(ShapeWriter):
         initial_condition = test(list(state), word)
         initial_condition = initial_condition & self.error_word_or_zero(self.error_word).same(0)
         word = self.error_word_or_zero(self.error_word)
-        while True:
+        while True:  # until sizes that change between iterations are open
             iteration, condition_before = self.new_term(int64, ()), self.new_term(bool_, ())
             state_terms = [self.new_term(x.dtype, shape) for x, shape in zip(state, shapes, strict=True)]
             word_term = self.new_term(int32, ())

@@ -58,6 +58,7 @@ class Arrays:
         raise NotImplementedError
 
     def size(self, x: Term, axis: int) -> Any:
+        """Return the size: a number, or a term if it is open."""
         raise NotImplementedError
 
     def as_size(self, number: Term) -> Term:
@@ -128,10 +129,10 @@ class Arrays:
         raise NotImplementedError
 
     def scatter_nd(self, base: Term, indices: Term, updates: Term, combine: str | None) -> Term:
-        """Write parts at vectors of positions: replace, or combine by an operation's name."""
+        """Write parts at vectors of positions: combine with old elements by an operation's name, or None to replace."""
         raise NotImplementedError
 
-    # ---- folds, orders, products
+    # ---- folds, sorts, products
 
     def reduce(self, x: Term, axes: Sequence[int], op: str, start: Any) -> Term:
         """Fold along axes by an operation of two arrays, by StableHLO's name."""

@@ -59,7 +59,7 @@ def cells_of(view: View) -> list[Cell]:
 Item = Any  # a Term, a ListTerm, a View, or a Cell for a variable
 
 
-SIZE_OF_A_VALUE = "a size depends on a value"
+SIZE_DEPENDS_ON_VALUE = "a size depends on a value"
 
 
 def stored_cells(node: Node, operands: Sequence[Item]) -> set[Cell]:
@@ -80,12 +80,13 @@ def _collect_stored_cells(node: Node, cells: Sequence[frozenset[Cell]], stored: 
         stored |= cells[op.traits.stores_into]
     elif op.name.startswith("assign_"):
         stored |= cells[0]
-    state = frozenset[Cell]().union(*cells[: state_size(node)])
+    # Iterations may exchange the arrays of the state: each may be any of them.
+    state_cells = frozenset[Cell]().union(*cells[: state_size(node)])
     for region in node.regions:
         cells_by_value: dict[Value, frozenset[Cell]] = {}
-        captures_of_region = cells[len(node.inputs) - len(region.parameters) :]
-        for i, (parameter, captured) in enumerate(zip(region.parameters, captures_of_region, strict=False)):
-            cells_by_value[parameter] = state if i < state_size(node) and captured else captured
+        region_cells = cells[len(node.inputs) - len(region.parameters) :]
+        for i, (parameter, cells_of_input) in enumerate(zip(region.parameters, region_cells, strict=False)):
+            cells_by_value[parameter] = state_cells if i < state_size(node) and cells_of_input else cells_of_input
         for inner in region.nodes:
             input_cells = [cells_by_value.get(value, frozenset()) for value in inner.inputs]
             _collect_stored_cells(inner, input_cells, stored)

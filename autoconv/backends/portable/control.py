@@ -7,7 +7,7 @@ from typing import Any
 
 from autoconv.backends.portable.terms import Term
 from autoconv.backends.portable.writing import Rules
-from autoconv.graph.dtypes import float64
+from autoconv.graph.dtypes import float64, int32
 from autoconv.graph.graph import Node
 from autoconv.ops.elements import Rule, Step
 
@@ -16,7 +16,9 @@ class Control(Rules):
     """Further operations of a writer: regions, and the number of the first error."""
 
     node_location = ""  # op and span of the node being written, for errors
-    error_word: Term | None = None  # a number in the graph: 0, or which check failed first; None before any check
+    # A number in the graph: 0, or the number of the first failure's location, from 1 on; None before any check.
+    error_word: Term | None = None
+    locations: list[str]  # those of nodes that may fail
 
     def native_form(self, node: Node, operands: Sequence[Term]) -> Term | None:
         """Return the runtime's own form of an elementwise op, or None if it has none: then the op's rule is applied."""
@@ -24,7 +26,15 @@ class Control(Rules):
 
     def error_word_or_zero(self, word: Term | None) -> Term:
         """Return the error word as a term."""
-        raise NotImplementedError
+        return word if word is not None else self.constant(0, int32)
+
+    def fail_where(self, condition: Term) -> None:
+        """Set the error word to the number of the node's location if the condition holds, unless it is set already."""
+        if self.node_location not in self.locations:
+            self.locations.append(self.node_location)
+        number = self.constant(self.locations.index(self.node_location) + 1, int32)
+        earlier_word = self.error_word_or_zero(self.error_word)
+        self.error_word = self.select(condition & earlier_word.same(0), number, earlier_word)
 
     def block(self, parameters: Sequence[Term]) -> Any:
         """Return a context manager that collects the nodes written in it."""

@@ -19,7 +19,7 @@ class Elementwise(Arrays):
     """The operations that element rules (`autoconv.ops.elements.Elements`) and ops' rules use, by those of `Arrays`."""
 
     in_loop = False  # so that element rules call elementary functions by name, see `libm`
-    # Functions that the runtime has, with its names; others are written out.
+    # {name in the C library: name in the runtime}, of functions that the runtime has; others are written out.
     native_functions: ClassVar[Mapping[str, str]] = {}
 
     def term(self, value: Any, model: Term) -> Term:
@@ -31,11 +31,11 @@ class Elementwise(Arrays):
         return self.broadcast(self.term(x, model), self.term(y, model))
 
     def binary(self, name: str, x: Any, y: Any) -> Term:
-        fold = _FOLDS.get(name)
-        first, second = (z.constant_value if isinstance(z, Term) else z for z in (x, y))
+        fold = _CONSTANT_FOLDS.get(name)
+        x_constant, y_constant = (z.constant_value if isinstance(z, Term) else z for z in (x, y))
         result = self.emit_binary(name, *self._broadcast_together(x, y))
-        if fold is not None and isinstance(first, int) and isinstance(second, int) and result.dtype.is_integer:
-            result.constant_value = fold(first, second)
+        if fold is not None and isinstance(x_constant, int) and isinstance(y_constant, int) and result.dtype.is_integer:
+            result.constant_value = fold(x_constant, y_constant)
         return result
 
     def compare(self, test: str, x: Any, y: Any) -> Term:
@@ -88,17 +88,19 @@ class Elementwise(Arrays):
         return x
 
     def intrinsic(self, name: str, *operands: Any) -> Term:
+        """Apply a function by LLVM's name."""
         if name == "copysign":
             x, sign = self._broadcast_together(*operands)
-            bits = _INTEGER_OF_SIZE[x.dtype.size]
-            magnitude_bits = self.bitcast(x, bits) & bits.max
-            return self.bitcast(magnitude_bits | (self.bitcast(sign, bits) & bits.min), x.dtype)
+            integer_dtype = _INTEGER_DTYPE_OF_SIZE[x.dtype.size]
+            magnitude_bits = self.bitcast(x, integer_dtype) & integer_dtype.max
+            return self.bitcast(magnitude_bits | (self.bitcast(sign, integer_dtype) & integer_dtype.min), x.dtype)
         if name == "trunc":
             (x,) = operands
             return self.intrinsic("copysign", self.emit_unary("floor", self.emit_unary("abs", x)), x)
         return self.emit_unary(_INTRINSICS[name], operands[0])
 
     def libm(self, name: str, *operands: Any) -> Term:
+        """Apply a function by its name in the C library."""
         if name == "pow":
             return self.binary("power", *operands)
         if name == "atan2":
@@ -123,27 +125,27 @@ class Elementwise(Arrays):
         """Compute from half of e^|x|, as a product of two square roots, because e^|x| itself overflows earlier."""
         magnitude = self.emit_unary("abs", x)
         root = self.libm("exp", magnitude * 0.5)
-        half = root * 0.5 * root
+        half_exponential = root * 0.5 * root
         if name == "cosh":
-            return half + 0.25 / half
+            return half_exponential + 0.25 / half_exponential
         expm1 = self.libm("expm1", self.select(magnitude > 20.0, 0.0, magnitude))
         moderate_result = (expm1 + expm1 / (expm1 + 1.0)) * 0.5
-        return self.intrinsic("copysign", self.select(magnitude > 20.0, half, moderate_result), x)
+        return self.intrinsic("copysign", self.select(magnitude > 20.0, half_exponential, moderate_result), x)
 
     def _inverse_hyperbolic(self, name: str, x: Term) -> Term:
         """Compute by log1p, which is exact near 0; for large numbers, by the logarithm of 2x."""
         if name == "atanh":
             return self.libm("log1p", x * 2.0 / (1.0 - x)) * 0.5
-        distance = self.emit_unary("abs", x) if name == "asinh" else x
-        is_large = distance > 1e8
-        bounded_distance = self.select(is_large, 1.0, distance)
+        nonnegative_x = self.emit_unary("abs", x) if name == "asinh" else x
+        is_large = nonnegative_x > 1e8
+        moderate_x = self.select(is_large, 1.0, nonnegative_x)
         if name == "asinh":
-            square = bounded_distance * bounded_distance
-            magnitude = self.libm("log1p", bounded_distance + square / (self.emit_unary("sqrt", square + 1.0) + 1.0))
+            square = moderate_x * moderate_x
+            magnitude = self.libm("log1p", moderate_x + square / (self.emit_unary("sqrt", square + 1.0) + 1.0))
         else:
-            excess = bounded_distance - 1.0
+            excess = moderate_x - 1.0
             magnitude = self.libm("log1p", excess + self.emit_unary("sqrt", excess * 2.0 + excess * excess))
-        log_of_double = self.emit_unary("log", self.select(is_large, distance, 1.0)) + math.log(2.0)
+        log_of_double = self.emit_unary("log", self.select(is_large, nonnegative_x, 1.0)) + math.log(2.0)
         magnitude = self.select(is_large, log_of_double, magnitude)
         if name == "acosh":
             return self.select(x < 1.0, math.nan, magnitude)
@@ -199,7 +201,7 @@ class Elementwise(Arrays):
         """Ignore operands for which native code calls the C library: the runtime has functions of its own."""
 
 
-_FOLDS: dict[str, Callable[[int, int], int]] = {
+_CONSTANT_FOLDS: dict[str, Callable[[int, int], int]] = {
     "add": operator.add, "subtract": operator.sub, "multiply": operator.mul,
 }  # fmt: skip
 
@@ -211,6 +213,6 @@ _SCALAR_RULES: dict[str, Callable[[Any, Any], Any]] = {"erf": erf, "erfc": erfc}
 _INTRINSICS = {"fabs": "abs", "floor": "floor", "ceil": "ceil", "rint": "round_nearest_even", "sqrt": "sqrt"}
 
 
-_INTEGER_OF_SIZE = {2: int16, 4: int32, 8: int64}
+_INTEGER_DTYPE_OF_SIZE = {2: int16, 4: int32, 8: int64}
 
 __all__ = ["Elementwise"]

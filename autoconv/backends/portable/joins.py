@@ -31,7 +31,8 @@ class JoinedArrays:
         self._outer_cells = set(memory.cells[:cell_count])
         self._captures = captures
         self._new_arrays: list[_NewArray] = []
-        self._tags: list[list[Term]] = []  # for each result that is a choice in an arm: its tag in each arm
+        self._tags_by_arm: list[list[Term]] = []  # for each result that is a choice in an arm: its tag in each arm
+        self._chosen_tags: list[Term] = []  # the tags of these results after the branch
 
     def add(self, items: Sequence[Item]) -> _JoinedArray:
         """Add a result, which is one of `items` in each arm."""
@@ -55,8 +56,8 @@ class JoinedArrays:
         tag_index = None
         if any(len(positions) > 1 for positions in positions_by_arm):
             zero = self._memory.w.constant(0, int32)
-            tag_index = len(self._tags)
-            self._tags.append([item.cell.tag if isinstance(item.cell, Choice) else zero for item in items])
+            tag_index = len(self._tags_by_arm)
+            self._tags_by_arm.append([item.cell.tag if isinstance(item.cell, Choice) else zero for item in items])
         return _JoinedArray(options, positions_by_arm, tag_index)
 
     def _find_new_array(self, items: Sequence[View]) -> _NewArray | None:
@@ -66,8 +67,8 @@ class JoinedArrays:
         )
         if not any(cells):
             return None
-        pairs = [(item, cell) for item, cell in zip(items, cells, strict=True) if cell is not None]
-        if any(item.chain or cell.possible_aliases for item, cell in pairs):
+        new_items = [(item, cell) for item, cell in zip(items, cells, strict=True) if cell is not None]
+        if any(item.chain or cell.possible_aliases for item, cell in new_items):
             raise GraphUnfit("cond", _DIFFERENT_ARRAYS)
         for new_array in self._new_arrays:
             if new_array.cells == cells:
@@ -78,6 +79,7 @@ class JoinedArrays:
         return self._new_arrays[-1]
 
     def _outer_options(self, item: View) -> list[View]:
+        """Return the arrays from before the branch that an arm's result may be."""
         if any(cell not in self._outer_cells for cell in cells_of(item)):
             raise GraphUnfit("cond", _DIFFERENT_ARRAYS)
         result = options_of(item)
@@ -97,13 +99,13 @@ class JoinedArrays:
                 values.append(self._memory.w.expand(self._memory.w.constant(0, model.dtype), model.shape))
             else:
                 values.append(contents[cell])
-        return [*values, *(tags[arm] for tags in self._tags)]
+        return [*values, *(tags[arm] for tags in self._tags_by_arm)]
 
     def take_results(self, terms: list[Term]) -> None:
         """Take the values after the branch from the front of `terms`."""
         for new_array in self._new_arrays:
             new_array.cell = self._memory.new_cell(terms.pop(0))
-        self._tags = [[terms.pop(0)] for _ in self._tags]
+        self._chosen_tags = [terms.pop(0) for _ in self._tags_by_arm]
 
     def result(self, joined: _JoinedArray) -> View:
         options = [
@@ -116,26 +118,29 @@ class JoinedArrays:
     def _tag(self, joined: _JoinedArray) -> Term:
         """Return the position, among the options of a result, of the array that the branch has chosen."""
         w, index = self._memory.w, self._index
-        tag_in_arms = None if joined.tag_index is None else self._tags[joined.tag_index][0]
+        tag_of_choice = None if joined.tag_index is None else self._chosen_tags[joined.tag_index]
         arm_tags = []
-        for positions in joined.option_positions:
+        for positions in joined.positions_by_arm:
             tag = w.constant(positions[-1], int32)
             for i, position in enumerate(positions[:-1]):
-                assert tag_in_arms is not None
-                tag = w.select(tag_in_arms.same(i), w.constant(position, int32), tag)
+                assert tag_of_choice is not None
+                tag = w.select(tag_of_choice.same(i), w.constant(position, int32), tag)
             arm_tags.append(tag)
-        *others, chosen_tag = arm_tags
-        for arm, tag in reversed(list(enumerate(others))):
+        *other_tags, chosen_tag = arm_tags
+        for arm, tag in reversed(list(enumerate(other_tags))):
             chosen_tag = w.select(index if index.dtype.is_bool else index.same(arm), tag, chosen_tag)
         return chosen_tag
 
 
 @dataclass(frozen=True)
 class _JoinedArray:
-    """A result: the arrays that it may be, and for each arm the positions of the arm's options among them."""
+    """A result: the arrays that it may be, and for each arm the positions of the arm's options among them.
+
+    `tag_index` is its position among the results that are choices in an arm; None if it is not one of them.
+    """
 
     options: list[View | _NewArray]
-    option_positions: list[list[int]]
+    positions_by_arm: list[list[int]]
     tag_index: int | None
 
 

@@ -20,7 +20,7 @@ from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.region_flow import flow_edges, state_size
 from autoconv.graph.types import TensorType
 
-_NEW_ARRAY = "an array of the loop becomes another one"
+_ARRAY_IS_REPLACED = "an array of the loop becomes another one"
 
 
 def item_terms(item: Item) -> list[Term]:
@@ -104,7 +104,7 @@ class LoopState:
         w = self._memory.w
         positions = [_index_of_view(option, self._options) for option in options_of(view)]
         if None in positions:
-            raise GraphUnfit("while", _NEW_ARRAY, self._node.span)
+            raise GraphUnfit("while", _ARRAY_IS_REPLACED, self._node.span)
         tag = w.constant(positions[-1], int32)
         for i, position in enumerate(positions[:-1]):
             assert isinstance(view.cell, Choice)
@@ -129,7 +129,10 @@ class LoopState:
     def end_iteration(
         self, items: Sequence[Item], initial_contents: dict[int, Term], outputs: Sequence[Item], terms: Sequence[Term]
     ) -> list[Term]:
-        """Return the state after an iteration; `initial_contents` are those of exchanged arrays at its beginning."""
+        """Return the state after an iteration, which has `terms` at its beginning.
+
+        `initial_contents` are those of exchanged arrays at its beginning.
+        """
         body = self._node.regions[1]
         self._written_arrays.update(i for i, contents in initial_contents.items() if items[i].cell.term is not contents)
         state_terms: list[Term] = []
@@ -143,7 +146,7 @@ class LoopState:
             if i in self.exchanged_positions:
                 contents_by_cell[self.items[i].cell] = self._memory.load(item)
             elif i not in self._choice_positions and i not in self._value_positions and item is not self.items[i]:
-                raise GraphUnfit("while", _NEW_ARRAY, self._node.span)
+                raise GraphUnfit("while", _ARRAY_IS_REPLACED, self._node.span)
         choice_tags = [self._tag(outputs[i]) for i in self._choice_positions]
         state_terms += [contents_by_cell.get(cell, cell.term) for cell in self.cells]
         tags = terms[len(state_terms) :]
@@ -153,8 +156,8 @@ class LoopState:
             *choice_tags,
         ]
 
-    def results(self, terms: list[Term]) -> list[Item]:
-        """Return the loop's results, and give the cells their contents after it."""
+    def take_results(self, terms: list[Term]) -> list[Item]:
+        """Take the final state from `terms`: return the loop's results, and set the cells to their final contents."""
         del self._memory.cells[self.outer_cell_count :]
         items = list(self.items)
         for i in self._value_positions:
@@ -216,26 +219,28 @@ def _cells_at(positions: set[int], operands: Sequence[Item]) -> list[Cell]:
     return [cell for i in positions for cell in cells_of(operands[i])]
 
 
-def _have_own_contents(exchanged: set[int], operands: Sequence[Item]) -> bool:
+def _have_own_contents(exchanged_positions: set[int], operands: Sequence[Item]) -> bool:
     """Return whether each of the arrays is a cell of its own, not a view, that no other operand refers to."""
     cells: list[Cell | Choice] = [cell for item in operands if isinstance(item, View) for cell in cells_of(item)]
     return not any(
-        option.chain or cells.count(option.cell) > 1 for i in exchanged for option in options_of(operands[i])
+        option.chain or cells.count(option.cell) > 1 for i in exchanged_positions for option in options_of(operands[i])
     )  # fmt: skip
 
 
-def _exchange_permutation(body: Graph, operands: Sequence[Item], exchanged: set[int]) -> dict[int, int] | None:
+def _exchange_permutation(
+    body: Graph, operands: Sequence[Item], exchanged_positions: set[int]
+) -> dict[int, int] | None:
     """Return the permutation that an iteration applies to the arrays, or None if it is no permutation.
 
     It maps the position of an array to the position of the one whose memory it takes over.
     """
     sources = {}
-    for i in sorted(exchanged):
+    for i in sorted(exchanged_positions):
         output = body.outputs[i]
-        if output not in body.parameters or body.parameters.index(output) not in exchanged:
+        if output not in body.parameters or body.parameters.index(output) not in exchanged_positions:
             return None
         sources[i] = body.parameters.index(output)
-    are_cells = all(isinstance(operands[i].cell, Cell) for i in exchanged)
+    are_cells = all(isinstance(operands[i].cell, Cell) for i in exchanged_positions)
     return sources if are_cells and len(set(sources.values())) == len(sources) else None
 
 

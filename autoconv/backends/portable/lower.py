@@ -130,10 +130,10 @@ class Lowering(Memory):
         if any(not isinstance(x, (Term, Window)) for x in operands):
             return None
         if name in ELEMENTS:
-            return elementwise(self.w, operands, lambda numbers: self._lower_element(node, numbers))
+            return elementwise(self.w, operands, lambda arrays: self._lower_element(node, arrays))
         _, _, kind = name.partition("_")
         if kind in _REDUCTIONS and len(operands) == 1:
-            return reduce_window(self.w, node, operands[0], kind, lambda numbers: RULES[name](self.w, node, numbers))
+            return reduce_window(self.w, node, operands[0], kind, lambda array: RULES[name](self.w, node, array))
         return None
 
     def _lower_on_progression(self, node: Node, operands: list[Item]) -> Term | None:
@@ -155,19 +155,19 @@ class Lowering(Memory):
         if not isinstance(result, TensorType):
             return None
         dtypes = {x.dtype for x in operands}
-        native = self.w.native_form(node, operands)
-        if native is not None:
-            return native
+        native_term = self.w.native_form(node, operands)
+        if native_term is not None:
+            return native_term
         if any(dtype.is_complex for dtype in dtypes) and node.op.name not in _COMPLEX:
             return self._lower_complex_inverse(node, *operands) if node.op.name in INVERSES else None
         if result.dtype.is_complex and node.op.name not in _COMPLEX:
             return None
-        numbers = self.w.broadcast(*(self.w.cast(x, float32) if x.dtype is bfloat16 else x for x in operands))
-        element = ELEMENTS[node.op.name](self.w, *numbers, **node.attributes)
+        arrays = self.w.broadcast(*(self.w.cast(x, float32) if x.dtype is bfloat16 else x for x in operands))
+        element = ELEMENTS[node.op.name](self.w, *arrays, **node.attributes)
         if element is None:
             return None
         element = self.w.cast(element, result.dtype)
-        return self.w.broadcast(element, numbers[0])[0] if not element.shape else element
+        return self.w.broadcast(element, arrays[0])[0] if not element.shape else element
 
     def _lower_complex_inverse(self, node: Node, x: Term) -> Term:
         """Write an inverse function of complex numbers by ops on their parts."""
@@ -220,14 +220,14 @@ class Lowering(Memory):
         ]
 
     def _lower_arm(self, region: Graph, captures: Sequence[Item], node: Node, cell_count: int) -> _Arm:
-        outer_count = len(self.cells)
+        count_before_arm = len(self.cells)
         with self.w.block([]) as block:
             outputs = [
                 self.w.cast(x, value.type.dtype) if isinstance(x, Term) and isinstance(value.type, TensorType) else x
                 for x, value in zip(self.lower_region(region, captures), node.results, strict=True)
             ]
         terms = [item_terms(x) if isinstance(x, (Term, ListTerm)) else [] for x in outputs]
-        new_contents = {cell: cell.term for cell in self.cells[outer_count:]}
+        new_contents = {cell: cell.term for cell in self.cells[count_before_arm:]}
         outer_contents = [cell.term for cell in self.cells[:cell_count]]
         return _Arm(block, outputs, outer_contents, self.w.error_word, terms, new_contents)
 
@@ -237,7 +237,7 @@ class Lowering(Memory):
         self.w.error_word = word
 
     def _join_results(self, items: Sequence[Item], arrays: JoinedArrays) -> Any:
-        """Return how results of the arms are joined: the "same" object, by their "values", or as an array."""
+        """Return "same" if the arms give one object, "values" to join terms, or the joined array of an array."""
         first = items[0]
         if isinstance(first, (Term, ListTerm)):
             return "values"
@@ -255,9 +255,9 @@ class Lowering(Memory):
             items = state.begin_iteration(terms, word)
             initial_contents = {i: items[i].cell.term for i in state.exchanged_positions}
             exchanged_cells = {state.items[i].cell for i in state.exchanged_positions}
-            may_be_moved = exchanged_cells | {cell for cell in self.cells if cell.is_moved}
+            movable_cells = exchanged_cells | {cell for cell in self.cells if cell.is_moved}
             outputs = self.lower_region(body, items)
-            if any(cell.is_moved and cell not in may_be_moved for cell in self.cells[: state.outer_cell_count]):
+            if any(cell.is_moved and cell not in movable_cells for cell in self.cells[: state.outer_cell_count]):
                 raise GraphUnfit("while", "the loop writes an array that has two names", node.span)
             result = state.end_iteration(items, initial_contents, outputs, terms)
             for cell in exchanged_cells:  # the next iteration begins with the contents of another cell
@@ -266,7 +266,7 @@ class Lowering(Memory):
 
         result = self.w.loop(run_test, run_body, state.initial_terms(), self.w.error_word_or_zero(self.w.error_word))
         self.w.error_word = result.pop()
-        return state.results(result)[: len(node.results)]
+        return state.take_results(result)[: len(node.results)]
 
     def refuse(self, node: Node, operands: list[Item]) -> None:
         raise GraphUnfit(node.op.name, "exceptions are not caught there", node.span)
@@ -274,7 +274,11 @@ class Lowering(Memory):
 
 @dataclass(frozen=True)
 class _Arm:
-    """An arm of a branch: its block and outputs; the contents of cells, the error word and the terms at its end."""
+    """An arm of a branch: its block and outputs, and the contents of cells and the error word at its end.
+
+    `outer_contents` are those of the cells that exist before the branch, `new_contents` those of the arm's own cells.
+    `terms` are those of each output.
+    """
 
     block: Any
     outputs: list[Item]
@@ -291,5 +295,6 @@ _COMPLEX = frozenset([
 ])  # fmt: skip
 _REDUCTIONS = frozenset(["sum", "prod", "max", "min", "any", "all"])
 _ALLOCATIONS = frozenset(["array_of", "array_new"])  # they take numbers, and give an array
+# The methods of `Lowering` for control flow, by the ops.
 _CONTROL = {"cond": "cond", "while": "loop", "call": "call", "custom_gradient": "call", "try": "refuse"}
 __all__ = ["Lowered", "Lowering"]

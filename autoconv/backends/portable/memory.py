@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.backends.portable.cells import SIZE_OF_A_VALUE, Cell, Choice, Item, View, options_of
+from autoconv.backends.portable.cells import SIZE_DEPENDS_ON_VALUE, Cell, Choice, Item, View, options_of
 from autoconv.backends.portable.control import Control
 from autoconv.backends.portable.rules import RULES
 from autoconv.backends.portable.rules.subscripts import assign, check_positions, positions_of, subscript, write_at
@@ -72,12 +72,12 @@ class Memory:
             name = OPS[node.op.name].traits.op_on_tensors
             rule = RULES.get(name)
             if name == "get_item":
-                selected = subscript(self.w, term, node.attributes["spec"], operands)
+                result = subscript(self.w, term, node.attributes["spec"], operands)
             else:
-                selected = rule(self.w, node, term) if rule is not None else None
-            if selected is None:
+                result = rule(self.w, node, term) if rule is not None else None
+            if result is None:
                 raise GraphUnfit(node.op.name, f"{self.w.runtime} has no form for {types_of(node)}", node.span)
-            term = selected
+            term = result
         return term
 
     def _take_strided(self, node: Node, term: Term) -> Term:
@@ -115,9 +115,9 @@ class Memory:
             return
         (node, operands), *rest = view.chain
         if not rest and node.op.name == "array_view":
-            updated = assign(w, cell.term, value, node.attributes["spec"], operands)
-            if updated is not None:
-                cell.term = updated
+            new_contents = assign(w, cell.term, value, node.attributes["spec"], operands)
+            if new_contents is not None:
+                cell.term = new_contents
                 return
         positions = self._apply_views(view, positions_of(w, cell.term))
         cell.term = write_at(w, cell.term, value, positions, None)
@@ -139,10 +139,10 @@ class Memory:
         if isinstance(view.cell, Choice):
             return self._set_in_choice(view, view.cell.tag, value, node, operands)
         current = _require_term(self.load(view))
-        updated = assign(self.w, current, cast(self.w, value, current.dtype), node.attributes["spec"], operands)
-        if updated is None:
+        new_contents = assign(self.w, current, cast(self.w, value, current.dtype), node.attributes["spec"], operands)
+        if new_contents is None:
             return None
-        self.store(view, updated)
+        self.store(view, new_contents)
         return []
 
     def _set_in_choice(
@@ -152,10 +152,10 @@ class Memory:
         for i, option in enumerate(options_of(view)):
             part = subscript(self.w, _require_term(self.load(option)), node.attributes["spec"], operands)
             if not isinstance(part, Term):  # the elements of a mask, for example: whole arrays are written
-                updated = assign(self.w, _require_term(self.load(view)), value, node.attributes["spec"], operands)
-                if updated is None:
+                new_contents = assign(self.w, _require_term(self.load(view)), value, node.attributes["spec"], operands)
+                if new_contents is None:
                     return None
-                self.store(view, updated)
+                self.store(view, new_contents)
                 return []
             chosen_value = self.w.select(tag.same(i), self.w.cast(_require_term(value), part.dtype), part)
             if self.array_set(node, option, chosen_value, *operands) is None:
@@ -175,7 +175,7 @@ class Memory:
             shape.append(term if isinstance(term, int) else None)
             size_values.append(term if isinstance(term, int) else self.w.as_size(term))
         if None in shape and not self.w.has_open_sizes:
-            raise GraphUnfit("array_new", SIZE_OF_A_VALUE, node.span)
+            raise GraphUnfit("array_new", SIZE_DEPENDS_ON_VALUE, node.span)
         dtype = node.attributes["dtype"]
         fill = node.attributes.get("fill")
         number = self.w.constant(0 if fill is None else fill, dtype)
@@ -197,6 +197,7 @@ def _require_term(term: Term | Window) -> Term:
 
 
 def types_of(node: Node) -> str:
+    """Return the types of a node's inputs, for the message of a missing form."""
     return ", ".join(str(value.type) for value in node.inputs) or "this"
 
 

@@ -17,7 +17,7 @@ from autoconv.graph.types import Shape
 
 
 class Operators(Protocol):
-    """The operations of Python's operators on terms."""
+    """The writer's operations that the methods of terms call."""
 
     def binary(self, name: str, x: Any, y: Any) -> Term: ...
     def bits(self, name: str, x: Any, y: Any) -> Term: ...

@@ -58,17 +58,11 @@ class Rules(Elementwise):
     def fill_like(self, x: Term, number: Any, dtype: DType) -> Term:
         return self.expand(self.constant(number, dtype), x.shape, self.sizes(x))
 
-    def keep_dimensions(self, x: Term, reduced_array: Term, axes: Sequence[int]) -> Term:
+    def keep_dimensions(self, result: Term, x: Term, axes: Sequence[int]) -> Term:
         """Insert dimensions of size 1 where a reduction dropped `axes`."""
-        shape = [1 if axis in axes else size for axis, size in enumerate(reduced_array.shape)]
-        sizes = [1 if axis in axes else size for axis, size in enumerate(self.sizes(reduced_array))]
-        return self.reshape(x, shape, sizes)
-
-    def drop_dimensions(self, x: Term, axes: Sequence[int]) -> Term:
-        """Drop dimensions of size 1."""
-        sizes = self.sizes(x)
-        kept_axes = [axis for axis in range(x.rank) if axis not in axes]
-        return self.reshape(x, [x.shape[a] for a in kept_axes], [sizes[a] for a in kept_axes])
+        shape = [1 if axis in axes else size for axis, size in enumerate(x.shape)]
+        sizes = [1 if axis in axes else size for axis, size in enumerate(self.sizes(x))]
+        return self.reshape(result, shape, sizes)
 
     def take(self, x: Term, axis: int, positions: np.ndarray) -> Term:
         """Take elements along an axis by known positions."""
@@ -89,9 +83,9 @@ class Rules(Elementwise):
         sizes: list[Any] = []
         for axis in range(rank):
             axis_x, axis_y = axis - rank + x.rank - inner_rank, axis - rank + y.rank - inner_rank
-            first = (x.shape[axis_x], sizes_x[axis_x]) if axis_x >= 0 else (1, 1)
-            second = (y.shape[axis_y], sizes_y[axis_y]) if axis_y >= 0 else (1, 1)
-            static_size, size = second if first[0] == 1 else first
+            static_x, size_x = (x.shape[axis_x], sizes_x[axis_x]) if axis_x >= 0 else (1, 1)
+            static_y, size_y = (y.shape[axis_y], sizes_y[axis_y]) if axis_y >= 0 else (1, 1)
+            static_size, size = (static_y, size_y) if static_x == 1 else (static_x, size_x)
             shape.append(static_size)
             sizes.append(size)
         return (
@@ -101,7 +95,7 @@ class Rules(Elementwise):
 
     def extreme_position(self, x: Term, axis: int, largest: bool, dtype: DType) -> Term:
         """Return the first position of the largest or smallest element; nan counts as both."""
-        extreme = self.keep_dimensions(self.reduce(x, (axis,), *_extreme_fold(x.dtype, largest)), x, (axis,))
+        extreme = self.keep_dimensions(self.reduce(x, (axis,), *extreme_fold(x.dtype, largest)), x, (axis,))
         is_extreme = x.same(extreme)
         if x.dtype.is_floating:
             is_extreme = is_extreme | self.is_nan(x)
@@ -159,8 +153,8 @@ class Rules(Elementwise):
         return self.pad(part, self.constant(start, x.dtype), amounts, [0] * x.rank)
 
 
-def _extreme_fold(dtype: DType, largest: bool) -> tuple[str, Any]:
-    """Return the fold that finds the largest or smallest element, and its start value."""
+def extreme_fold(dtype: DType, largest: bool) -> tuple[str, Any]:
+    """Return the fold that finds the largest or smallest element, and its initial value."""
     if dtype.is_bool:
         return ("or", False) if largest else ("and", True)
     name = "maximum" if largest else "minimum"
@@ -169,4 +163,4 @@ def _extreme_fold(dtype: DType, largest: bool) -> tuple[str, Any]:
     return name, dtype.min if largest else dtype.max
 
 
-__all__ = ["Rules"]
+__all__ = ["Rules", "extreme_fold"]

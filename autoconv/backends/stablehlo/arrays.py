@@ -39,7 +39,7 @@ class ArrayWriter(Control):
         self.lines: list[str] = []
         self.indent = "    "
         self._name_count = 0
-        self._constants: list[dict[str, Term]] = [{}]
+        self._constants: list[dict[str, Term]] = [{}]  # of the function, then of each open region: by their text
         self.locations: list[str] = []
         self.node_location = ""
         self.error_word: Term | None = None
@@ -68,6 +68,7 @@ class ArrayWriter(Control):
         self, op: str, operands: Sequence[Term], results: Sequence[tuple[DType, tuple[Any, ...]]],
         properties: str = "", regions: Sequence[list[str]] = (),
     ) -> list[Term]:
+        """Write an operation with any number of results; `regions` are their lines."""
         name = self.new_name()
         count = len(results)
         operand_names = ", ".join(x.name for x in operands)
@@ -342,7 +343,7 @@ class ArrayWriter(Control):
 
 
 def list_text(numbers: Any) -> str:
-    """Return the elements of an `array<i64…>`."""
+    """Return what follows the type in `array<i64: 1, 2>`; nothing for an empty array."""
     values = list(numbers)
     return ": " + ", ".join(map(str, values)) if values else ""
 

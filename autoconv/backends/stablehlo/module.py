@@ -25,7 +25,7 @@ class Part:
     """
 
     position: int
-    of_argument: bool
+    is_of_argument: bool
     chain: tuple[tuple[Callable[..., Any], Mapping[str, Any], tuple[int, ...]], ...] = ()
 
 
@@ -106,10 +106,13 @@ def to_stablehlo(
 
 
 def _describe_parts(lowered: Lowered) -> tuple[list[Term], list[Term], tuple[Part | ChosenPart, ...]]:
-    """Return the values of a module's results, further values that parts need, and the graph's results as parts."""
+    """Return the values of a module's results, further values that parts need, and the graph's results as parts.
+
+    An origin of a result is the position of an array, whether the array is an argument, and the view of it.
+    """
     values: list[Term] = []
     position_of_cell: dict[Cell, int] = {}
-    tagged_origins: list[tuple[int, list[tuple[int, bool, View | None]]]] = []  # a tag, the arrays of a part
+    tagged_origins: list[tuple[int, list[tuple[int, bool, View | None]]]] = []  # for each result
     for view, term in zip(lowered.views, lowered.results, strict=True):
         options = [None] if view is None else options_of(view)
         origins = []
@@ -129,19 +132,20 @@ def _describe_parts(lowered: Lowered) -> tuple[list[Term], list[Term], tuple[Par
         if len(origins) > 1:
             values.append(term)
     operands: list[Term] = []
-    first_operand = len(values) + len(lowered.written)
+    first_operand_position = len(values) + len(lowered.written)
     parts: list[Part | ChosenPart] = []
-    for tag, origins in tagged_origins:
+    for tag_position, origins in tagged_origins:
         parts_of_result = []
-        for position, of_argument, option in origins:
+        for position, is_of_argument, option in origins:
             chain = []
             for node, view_operands in option.chain if option is not None else ():
                 assert node.op.kernel is not None
-                start = first_operand + len(operands)
+                start = first_operand_position + len(operands)
                 chain.append((node.op.kernel, node.attributes, tuple(range(start, start + len(view_operands)))))
                 operands += view_operands
-            parts_of_result.append(Part(position, of_argument, tuple(chain)))
-        parts.append(parts_of_result[0] if len(parts_of_result) == 1 else ChosenPart(tuple(parts_of_result), tag))
+            parts_of_result.append(Part(position, is_of_argument, tuple(chain)))
+        is_chosen = len(parts_of_result) > 1
+        parts.append(ChosenPart(tuple(parts_of_result), tag_position) if is_chosen else parts_of_result[0])
     return values, operands, tuple(parts)
 
 

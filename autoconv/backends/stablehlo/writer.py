@@ -114,15 +114,13 @@ class Writer(ArrayWriter):
         """Fold along axes by an operation of two arrays."""
         if not axes:
             return x
-        neutral = start if isinstance(start, Term) else self.constant(start, x.dtype)
+        initial_value = start if isinstance(start, Term) else self.constant(start, x.dtype)
         shape = tuple(size for axis, size in enumerate(x.shape) if axis not in axes)
         a, b = self.new_term(x.dtype, ()), self.new_term(x.dtype, ())
         with self.region([a, b]) as lines:
             self.end_region([self.emit_binary(op, a, b)])
-        return self.emit("reduce", [x, neutral], x.dtype, shape, f"dimensions = array<i64{list_text(axes)}>", [lines])
-
-    def error_word_or_zero(self, word: Term | None) -> Term:
-        return word if word is not None else self.constant(0, int32)
+        properties = f"dimensions = array<i64{list_text(axes)}>"
+        return self.emit("reduce", [x, initial_value], x.dtype, shape, properties, [lines])
 
     def block(self, parameters: Sequence[Term]) -> Any:
         return self.region(parameters)
@@ -154,9 +152,9 @@ class Writer(ArrayWriter):
         parameters = self._new_terms_like(operands)
         with self.region(parameters) as lines:
             condition = test(parameters[:-1], parameters[-1])
-            is_test_safe = self.error_word is parameters[-1]
+            is_test_unchecked = self.error_word is parameters[-1]
             self.end_region([condition & parameters[-1].same(0)])
-        if not is_test_safe:  # its error word has to be state: the test moves to the end of the body
+        if not is_test_unchecked:  # its error word has to be in the state: the test moves to the end of the body
             return self._loop_with_failing_test(test, body, state, word)
         parameters = self._new_terms_like(operands)
         with self.region(parameters) as body_lines:
@@ -189,13 +187,6 @@ class Writer(ArrayWriter):
         for term, next_term in zip(state, next_state, strict=True):
             if term.shape != next_term.shape:
                 raise GraphUnfit("while", "a variable of the loop changes its shape")
-
-    def fail_where(self, condition: Term) -> None:
-        if self.node_location not in self.locations:
-            self.locations.append(self.node_location)
-        number = self.constant(self.locations.index(self.node_location) + 1, int32)
-        earlier_word = self.error_word if self.error_word is not None else self.constant(0, int32)
-        self.error_word = self.select(condition & earlier_word.same(0), number, earlier_word)
 
 
 __all__ = ["Writer"]

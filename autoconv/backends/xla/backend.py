@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.backends.call_form import CallForm
-from autoconv.backends.portable.cells import SIZE_OF_A_VALUE
+from autoconv.backends.portable.cells import SIZE_DEPENDS_ON_VALUE
 from autoconv.backends.portable.types import array_type
 from autoconv.backends.portable.unfit import GraphUnfit
 from autoconv.backends.protocol import Backend, CompiledGraph, Dispatch, OpenSizes, SymbolicCode
@@ -49,7 +49,7 @@ class XlaGraph:
         try:
             self._variants[()] = self._compile_variant(None)
         except GraphUnfit as error:
-            if error.reason != SIZE_OF_A_VALUE:
+            if error.reason != SIZE_DEPENDS_ON_VALUE:
                 raise
             self._size_parameters = tuple(
                 i for i, value in enumerate(graph.parameters)
@@ -65,7 +65,7 @@ class XlaGraph:
     @property
     def holds_no_arguments(self) -> bool:
         parts = [part for variant in self._variants.values() if variant for part in variant[0].parts]
-        return not any(isinstance(part, ChosenPart) or part.of_argument for part in parts)
+        return not any(isinstance(part, ChosenPart) or part.is_of_argument for part in parts)
 
     @property
     def kernel_calls(self) -> Sequence[tuple[str, Span | None]]:
@@ -134,7 +134,7 @@ def _shared_result(part: Part | ChosenPart, arguments: Sequence[Any], results: S
     """Return a result that shares memory: an array, or a view of it."""
     if isinstance(part, ChosenPart):
         part = part.options[int(results[part.tag])]
-    array = arguments[part.position] if part.of_argument else results[part.position]
+    array = arguments[part.position] if part.is_of_argument else results[part.position]
     for kernel, attributes, operands in part.chain:
         array = kernel(array, *(results[i] for i in operands), **attributes)
     return array

@@ -97,7 +97,7 @@ class MethodAttributes:
             setattr(types.MethodType(self.__func__.python_function, self.__self__), name, value)  # raises
 
         def __delattr__(self, name: str) -> None:
-            delattr(types.MethodType(self.__func__.python_function, self.__self__), name)  # raises
+            delattr(types.MethodType(self.__func__.python_function, self.__self__), name)  # raises Python's error
 
 
 class TransientMethod(MethodAttributes):

@@ -107,16 +107,16 @@ def lower_range(w: Rules, node: Node, start: Term, limit: Term, delta: Term) -> 
 
 
 @lowers("linspace")
-def linspace(w: Rules, node: Node, start: Term, stop: Term, *number: Term) -> Term | None:
+def linspace(w: Rules, node: Node, start: Term, stop: Term, *open_count: Term) -> Term | None:
     """Interpolate as NumPy does: start + i·step, and the last number is `stop` itself."""
     shape = node.results[0].shape
     count = None if shape is None or not shape else shape[0]
     if not start.dtype.is_floating:
         return None
     start, stop = w.broadcast(start, stop)
-    if number and w.has_open_sizes:
-        return _open_linspace(w, start, stop, number[0])
-    if not isinstance(count, int) or number or count == 0:
+    if open_count and w.has_open_sizes:
+        return _open_linspace(w, start, stop, open_count[0])
+    if not isinstance(count, int) or open_count or count == 0:
         return None
     position = w.reshape(w.iota((count,), 0, start.dtype), (count, *[1] * start.rank))
     if count == 1:
@@ -125,14 +125,14 @@ def linspace(w: Rules, node: Node, start: Term, stop: Term, *number: Term) -> Te
     return w.select(position.same(float(count - 1)), stop, point)
 
 
-def _open_linspace(w: Rules, start: Term, stop: Term, number: Term) -> Term:
-    """Interpolate at as many points as a value of the graph says."""
-    w.fail(number < 0)
-    ones, count = [1] * start.rank, w.as_size(number)
+def _open_linspace(w: Rules, start: Term, stop: Term, point_count: Term) -> Term:
+    """Interpolate at a number of points that is a value of the graph."""
+    w.fail(point_count < 0)
+    ones, count = [1] * start.rank, w.as_size(point_count)
     position = w.reshape(w.iota((None,), 0, start.dtype, [count]), (None, *ones), [count, *ones])
-    last = w.cast(number, start.dtype) - 1.0
-    point = position * ((stop - start) / w.select(last > 0.0, last, 1.0)) + start
-    return w.select(position.same(last) & (position > 0.0), stop, point)
+    last_position = w.cast(point_count, start.dtype) - 1.0
+    point = position * ((stop - start) / w.select(last_position > 0.0, last_position, 1.0)) + start
+    return w.select(position.same(last_position) & (position > 0.0), stop, point)
 
 
 @lowers("assert_true")

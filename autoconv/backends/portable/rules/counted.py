@@ -60,53 +60,52 @@ def tile(w: Rules, node: Node, x: Term, *multiples: Term) -> Term | None:
 
 
 def _tile_by_terms(w: Rules, node: Node, x: Term, multiples: Term) -> Term:
-    counts, terms = w.requested_sizes(node.attributes["multiples"] or (None,) * x.rank, w.cast(multiples, int64))
-    w.fail(w.cast(multiples, int64) < 0)
-    expanded_shape: tuple[list[Any], list[Any]] = ([], [])
-    shape: list[Any] = []
-    sizes: list[Any] = []
-    for count, term, size, size_term in zip(counts, terms, x.shape, w.sizes(x), strict=True):
-        expanded_shape[0].extend((count, size))
-        expanded_shape[1].extend((term, size_term))
-        shape.append(count * size if isinstance(count, int) and isinstance(size, int) else None)
-        sizes.append(term * size_term)
+    multiples = w.cast(multiples, int64)
+    static_counts, counts = w.requested_sizes(node.attributes["multiples"] or (None,) * x.rank, multiples)
+    w.fail(multiples < 0)
+    expanded_shape, expanded_sizes, shape, sizes = [], [], [], []
+    for static_count, count, static_size, size in zip(static_counts, counts, x.shape, w.sizes(x), strict=True):
+        expanded_shape += [static_count, static_size]
+        expanded_sizes += [count, size]
+        shape.append(static_count * static_size if None not in (static_count, static_size) else None)
+        sizes.append(count * size)
     for axis in range(x.rank):
         x = insert_axis(w, x, 2 * axis)
-    return w.reshape(w.expand(x, *expanded_shape), shape, sizes)
+    return w.reshape(w.expand(x, expanded_shape, expanded_sizes), shape, sizes)
 
 
 @lowers("one_hot")
 def one_hot(w: Rules, node: Node, indices: Term, on: Term, off: Term, *depth: Term) -> Term | None:
-    count: Any = node.attributes["depth"]
-    size = count
+    static_size: Any = node.attributes["depth"]
+    depth_size = static_size
     if depth:
         if not w.has_open_sizes:
             return None
         w.fail(depth[0] < 0)
-        count, size = None, w.as_size(depth[0])
+        static_size, depth_size = None, w.as_size(depth[0])
     axis = normalise_axis(node.attributes.get("axis", -1), indices.rank + 1)
-    shape, sizes = ([value if a == axis else 1 for a in range(indices.rank + 1)] for value in (count, size))
-    positions = w.reshape(w.iota((count,), 0, indices.dtype, [size]), shape, sizes)
+    shape, sizes = ([count if a == axis else 1 for a in range(indices.rank + 1)] for count in (static_size, depth_size))
+    positions = w.reshape(w.iota((static_size,), 0, indices.dtype, [depth_size]), shape, sizes)
     indices_wide, positions_wide = w.broadcast(insert_axis(w, indices, axis), positions)
     is_hot, dtype = w.compare("eq", indices_wide, positions_wide), node.results[0].dtype
     return w.emit_select(*w.broadcast(is_hot, w.cast(on, dtype), w.cast(off, dtype)))
 
 
 @lowers("top_k")
-def top_k(w: Rules, node: Node, x: Term, *count: Term) -> list[Term] | None:
+def top_k(w: Rules, node: Node, x: Term, *open_k: Term) -> list[Term] | None:
     k: Any = node.attributes.get("k")
     axis = x.rank - 1
-    if count and not w.has_open_sizes:
+    if open_k and not w.has_open_sizes:
         return None
     values, positions = w.sort(x, axis, True)
     positions = w.cast(positions, int32)
-    if not count:
+    if not open_k:
         return [w.static_slice(values, axis, 0, k), w.static_slice(positions, axis, 0, k)]
     size = w.sizes(x)[axis]
-    stop = w.cast(count[0], int64)
-    w.fail((stop < 0) | (stop > (size if isinstance(size, int) else w.cast(size, int64))))
-    parts = [w.open_slice(array, axis, 0, stop, None) for array in (values, positions)]
-    return [part for part in parts if part is not None] if None not in parts else None
+    k_term = w.cast(open_k[0], int64)
+    w.fail((k_term < 0) | (k_term > (size if isinstance(size, int) else w.cast(size, int64))))
+    slices = [w.open_slice(array, axis, 0, k_term, None) for array in (values, positions)]
+    return [slice_ for slice_ in slices if slice_ is not None] if None not in slices else None
 
 
 @lowers("unique")

@@ -21,33 +21,33 @@ from autoconv.ops.random.distributions import BLOCKS_FOR_STEPS, MAX_DIRECT_MEAN,
 
 @lowers("stateless_truncated_normal")
 def truncated_normal(w: Control, node: Node, seed: Term, *sizes: Term) -> Term | None:
-    """Fill groups, as many numbers as a block makes, with those of the group's blocks that are accepted."""
+    """Fill each group, of as many numbers as a block makes, with the accepted ones from the group's blocks."""
     shape, dtype = static_shape(node.attributes["shape"]), node.attributes["dtype"]
     blocks = philox_stream(w, seed, node.attributes.get("alg", "philox"))
     if shape is None or sizes or blocks is None:
         return None
-    count, computed_dtype = math.prod(shape), float64 if dtype is float64 else float32
-    group = 2 if computed_dtype is float64 else 4
-    groups = -(-count // group)
-    starts = w.iota((groups,), 0, uint64) * (RESERVED_BLOCKS * group // 4)
-    slots = w.iota((groups, group), 1, int64)
+    count, compute_dtype = math.prod(shape), float64 if dtype is float64 else float32
+    group_size = 2 if compute_dtype is float64 else 4
+    group_count = -(-count // group_size)
+    starts = w.iota((group_count,), 0, uint64) * (RESERVED_BLOCKS * group_size // 4)
+    slots = w.iota((group_count, group_size), 1, int64)
 
     def step(active: Term, state: list[Term]) -> tuple[Term, list[Term]]:
-        accepted, filled, number = state
-        words = w.reshape(blocks(starts + number), (4 * groups,))
-        pairs = groups * group // 2
-        fractions = words_to_fractions(w, words, 2 * pairs, computed_dtype)
-        drawn = w.reshape(normal_pairs(w, fractions, pairs, computed_dtype), (groups, group))
-        for i in range(group):
-            candidate = w.static_slice(drawn, 1, i, i + 1)
-            fits = (w.emit_unary("abs", candidate) < TRUNCATION) & (filled < group)
-            accepted = w.select(fits & slots.same(filled), candidate, accepted)
-            filled = w.select(fits, filled + 1, filled)
-        return filled < group, [accepted, filled, number + 1]
+        accepted, filled_count, block_number = state
+        words = w.reshape(blocks(starts + block_number), (4 * group_count,))
+        pair_count = group_count * group_size // 2
+        fractions = words_to_fractions(w, words, 2 * pair_count, compute_dtype)
+        candidates = w.reshape(normal_pairs(w, fractions, pair_count, compute_dtype), (group_count, group_size))
+        for i in range(group_size):
+            candidate = w.static_slice(candidates, 1, i, i + 1)
+            is_accepted = (w.emit_unary("abs", candidate) < TRUNCATION) & (filled_count < group_size)
+            accepted = w.select(is_accepted & slots.same(filled_count), candidate, accepted)
+            filled_count = w.select(is_accepted, filled_count + 1, filled_count)
+        return filled_count < group_size, [accepted, filled_count, block_number + 1]
 
-    filled = w.fill_like(w.static_slice(slots, 1, 0, 1), 0, int64)
-    state = [w.fill_like(slots, 0, computed_dtype), filled, w.constant(0, uint64)]
-    accepted = w.reshape(w.repeat(filled < group, state, step)[0], (groups * group,))
+    filled_count = w.fill_like(w.static_slice(slots, 1, 0, 1), 0, int64)
+    state = [w.fill_like(slots, 0, compute_dtype), filled_count, w.constant(0, uint64)]
+    accepted = w.reshape(w.repeat(filled_count < group_size, state, step)[0], (group_count * group_size,))
     return w.cast(w.reshape(w.static_slice(accepted, 0, 0, count), shape), dtype)
 
 
@@ -57,28 +57,29 @@ class _Draws:
     A block makes two numbers of a kind, and the second is taken first.
     """
 
-    def __init__(self, w: Control, blocks: Callable[[Term], Term], first: Term) -> None:
-        self._w, self._blocks, self._count = w, blocks, int(first.shape[0])
-        empty, none = w.fill_like(first, 0.0, float64), w.fill_like(first, 0, int64)
-        self.state = [first, empty, empty, none, empty, empty, none]  # next block; two numbers, and how many are left
+    def __init__(self, w: Control, blocks: Callable[[Term], Term], first_blocks: Term) -> None:
+        self._w, self._blocks, self._count = w, blocks, int(first_blocks.shape[0])
+        zeros, zero_counts = w.fill_like(first_blocks, 0.0, float64), w.fill_like(first_blocks, 0, int64)
+        # The next block; for each kind, two numbers and how many of them are left.
+        self.state = [first_blocks, zeros, zeros, zero_counts, zeros, zeros, zero_counts]
 
     def uniform(self, active: Term) -> Term:
         """Draw a number in [0, 1) for those that are active."""
-        return self._draw(active, 1, lambda drawn: drawn)
+        return self._draw(active, 1, lambda fractions: fractions)
 
     def normal(self, active: Term) -> Term:
-        return self._draw(active, 4, lambda drawn: normal_pairs(self._w, drawn, self._count, float64))
+        return self._draw(active, 4, lambda fractions: normal_pairs(self._w, fractions, self._count, float64))
 
-    def _draw(self, active: Term, slot: int, convert: Callable[[Term], Term]) -> Term:
-        w, count, (first, second, remaining) = self._w, self._count, self.state[slot : slot + 3]
-        empty = active & remaining.same(0)
+    def _draw(self, active: Term, state_index: int, convert: Callable[[Term], Term]) -> Term:
+        w, count, (first, second, remaining) = self._w, self._count, self.state[state_index : state_index + 3]
+        needs_block = active & remaining.same(0)
         words = w.reshape(self._blocks(self.state[0]), (4 * count,))
         pairs = w.reshape(convert(words_to_fractions(w, words, 2 * count, float64)), (count, 2))
-        fresh = [w.reshape(w.static_slice(pairs, 1, i, i + 1), (count,)) for i in range(2)]
-        first, second = w.select(empty, fresh[0], first), w.select(empty, fresh[1], second)
-        remaining = w.select(active, w.select(empty, 2, remaining) - 1, remaining)
-        self.state[0] = w.select(empty, self.state[0] + 1, self.state[0])
-        self.state[slot : slot + 3] = [first, second, remaining]
+        new_numbers = [w.reshape(w.static_slice(pairs, 1, i, i + 1), (count,)) for i in range(2)]
+        first, second = w.select(needs_block, new_numbers[0], first), w.select(needs_block, new_numbers[1], second)
+        remaining = w.select(active, w.select(needs_block, 2, remaining) - 1, remaining)
+        self.state[0] = w.select(needs_block, self.state[0] + 1, self.state[0])
+        self.state[state_index : state_index + 3] = [first, second, remaining]
         return w.select(remaining.same(1), second, first)
 
 
@@ -92,11 +93,11 @@ class _Result:
         self._draws_per_parameter = math.prod(shape) // max(self._parameter_count, 1)
         self.count = self._draws_per_parameter * self._parameter_count
 
-    def of(self, parameter: Term) -> Term:
+    def repeat_parameter(self, parameter: Term) -> Term:
         """Return the parameter of each number."""
         w = self._w
-        flat = w.reshape(w.expand(w.cast(parameter, float64), self._parameter_shape), (self._parameter_count, 1))
-        return w.reshape(w.expand(flat, (self._parameter_count, self._draws_per_parameter)), (self.count,))
+        column = w.reshape(w.expand(w.cast(parameter, float64), self._parameter_shape), (self._parameter_count, 1))
+        return w.reshape(w.expand(column, (self._parameter_count, self._draws_per_parameter)), (self.count,))
 
     def arrange(self, numbers: Term, dtype: DType) -> Term:
         """Return the numbers in the shape of the result, converted to the dtype."""
@@ -124,7 +125,7 @@ def _prepare(
     w: Control, node: Node, seed: Term, parameters: tuple[Term, ...],
     block_distance: Callable[[list[Term]], Term] | None = None,
 ) -> tuple[_Result, _Draws, list[Term]] | None:
-    """Return the result, its draws, and the parameters of each number; None without a form.
+    """Return the result, its draws, and the parameters of each number; None if there is no form.
 
     `block_distance` gives the number of blocks between the first ones of two numbers.
     """
@@ -134,7 +135,7 @@ def _prepare(
     result = _Result(w, shape, *parameters)
     if not result.count:
         return None
-    values = [result.of(parameter) for parameter in parameters]
+    values = [result.repeat_parameter(parameter) for parameter in parameters]
     positions = w.iota((result.count,), 0, uint64)
     distance = RESERVED_BLOCKS if block_distance is None else block_distance(values)
     return result, _Draws(w, blocks, positions * distance), values
@@ -155,18 +156,18 @@ def gamma(w: Control, node: Node, seed: Term, alpha: Term, *sizes: Term) -> Term
 
     def attempt(active: Term, draws: _Draws) -> tuple[Term, Term]:
         normal = draws.normal(active)
-        cube = 1.0 + c * normal
-        is_positive = active & (cube > 0.0)
-        cube = w.select(is_positive, cube, 1.0)
-        cube = cube * cube * cube
+        root = 1.0 + c * normal
+        is_positive = active & (root > 0.0)
+        root = w.select(is_positive, root, 1.0)
+        cube = root * root * root
         uniform, square = draws.uniform(is_positive), normal * normal
-        is_squeezed = uniform < 1.0 - square * 0.0331 * square
-        is_near = w.libm("log", uniform) < square * 0.5 + d * (1.0 - cube + w.libm("log", cube))
-        return d * cube, is_positive & (is_squeezed | is_near)
+        passes_squeeze = uniform < 1.0 - square * 0.0331 * square
+        passes_exact_test = w.libm("log", uniform) < square * 0.5 + d * (1.0 - cube + w.libm("log", cube))
+        return d * cube, is_positive & (passes_squeeze | passes_exact_test)
 
     numbers = _draw_until_accepted(w, draws, numbers, ~is_exponential, attempt)
-    raised = numbers * w.binary("power", draws.uniform(is_small), w.binary("divide", 1.0, alphas))
-    return result.arrange(w.select(is_small, raised, numbers), node.attributes["dtype"])
+    small_alpha_numbers = numbers * w.binary("power", draws.uniform(is_small), w.binary("divide", 1.0, alphas))
+    return result.arrange(w.select(is_small, small_alpha_numbers, numbers), node.attributes["dtype"])
 
 
 @lowers("stateless_random_poisson")
@@ -257,14 +258,14 @@ def _by_hoermann(w: Control, trials: Term, p: Term) -> Attempt:
         k = w.emit_unary("floor", (a * 2.0 / distance + b) * u + trials * p + 0.5)
         is_sure = (distance >= 0.07) & (v <= 0.92 - w.binary("divide", 4.2, b))
         is_outside = (k < 0.0) | (k > trials)
-        inner = w.select(k < 0.0, 0.0, w.select(k > trials, trials, k))
+        clipped_k = w.select(k < 0.0, 0.0, w.select(k > trials, trials, k))
         alpha = (2.83 + w.binary("divide", 5.1, b)) * deviation
         left = w.libm("log", v * alpha / (a / (distance * distance) + b))
         right = (
             (middle + 0.5) * w.libm("log", (middle + 1.0) / (odds * (trials - middle + 1.0)))
-            + (trials + 1.0) * w.libm("log", (trials - middle + 1.0) / (trials - inner + 1.0))
-            + (inner + 0.5) * w.libm("log", odds * (trials - inner + 1.0) / (inner + 1.0))
-            + _tail(w, middle) + _tail(w, trials - middle) - _tail(w, inner) - _tail(w, trials - inner)
+            + (trials + 1.0) * w.libm("log", (trials - middle + 1.0) / (trials - clipped_k + 1.0))
+            + (clipped_k + 0.5) * w.libm("log", odds * (trials - clipped_k + 1.0) / (clipped_k + 1.0))
+            + _tail(w, middle) + _tail(w, trials - middle) - _tail(w, clipped_k) - _tail(w, trials - clipped_k)
         )  # fmt: skip
         return k, is_sure | (~is_outside & (left <= right))
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.backends.portable.control import Control
-from autoconv.backends.portable.rules.linear import multiply_matrices
+from autoconv.backends.portable.rules.linear import multiply_matrices, transpose_last_two
 from autoconv.backends.portable.rules.movement import insert_axis
 from autoconv.backends.portable.rules.reductions import fold
 from autoconv.backends.portable.rules.registry import lowers
@@ -20,10 +20,10 @@ from autoconv.graph.dtypes import bool_, float32, float64, int64
 from autoconv.graph.graph import Node
 
 
-class Elimination:
+class LUFactors:
     """The factors of a stack of square matrices: P·A = L·U.
 
-    `packed` holds U, and below the diagonal L, whose diagonal is 1; `rows` is P, and `sign` the determinant of P.
+    `packed` holds U, and below the diagonal L, whose diagonal is 1. `permutation` is P, `sign` the determinant of P.
     """
 
     def __init__(self, w: Control, x: Term) -> None:
@@ -33,13 +33,13 @@ class Elimination:
         state = [w.constant(0, int64), x, eye, sign]
         word = w.error_word_or_zero(w.error_word)
         state_after = w.loop(
-            lambda state, word: _has_next_column(w, state, word, size),
+            lambda state, word: _has_next_step(w, state, word, size),
             lambda state, word: _eliminate_column(w, state, word),
             state,
             word,
         )
         w.error_word = state_after.pop()
-        self.packed, self.rows, self.sign = state_after[1:]
+        self.packed, self.permutation, self.sign = state_after[1:]
         self.w = w
 
     def diagonal(self) -> Term:
@@ -50,7 +50,7 @@ class Elimination:
 
     def solve(self, y: Term) -> Term:
         """Return the solution of A·x = y, for a stack of matrices y."""
-        return self._substitute(self._substitute(multiply_matrices(self.w, self.rows, y), True), False)
+        return self._substitute(self._substitute(multiply_matrices(self.w, self.permutation, y), True), False)
 
     def _substitute(self, y: Term, lower: bool) -> Term:
         """Solve by substitution with L, or with U, one row in each iteration."""
@@ -76,12 +76,12 @@ class Elimination:
 
         state = [w.constant(0, int64), y]
         word = w.error_word_or_zero(w.error_word)
-        solution = w.loop(lambda state, word: _has_next_column(w, state, word, size), solve_row, state, word)
+        solution = w.loop(lambda state, word: _has_next_step(w, state, word, size), solve_row, state, word)
         w.error_word = solution.pop()
         return solution[1]
 
 
-def _has_next_column(w: Control, state: list[Term], word: Term, size: int) -> Term:
+def _has_next_step(w: Control, state: list[Term], word: Term, size: int) -> Term:
     w.error_word = word
     return state[0] < size
 
@@ -89,15 +89,15 @@ def _has_next_column(w: Control, state: list[Term], word: Term, size: int) -> Te
 def _eliminate_column(w: Control, state: list[Term], word: Term) -> list[Term]:
     """Exchange rows so that the pivot is on the diagonal, and eliminate below it."""
     w.error_word = word
-    step, x, rows, sign = state
+    step, x, permutation, sign = state
     size, rank = x.shape[-1], x.rank
     positions = w.iota((size,), 0, int64)
     row_numbers = w.reshape(positions, (size, 1))
     column = w.reduce(w.select(positions.same(step), x, 0), (rank - 1,), "add", 0)
-    heights = w.select(positions >= step, w.emit_unary("abs", column), -1.0)
-    pivot_row = insert_axis(w, w.extreme_position(heights, rank - 2, True, int64), rank - 2)
+    magnitudes = w.select(positions >= step, w.emit_unary("abs", column), -1.0)
+    pivot_row = insert_axis(w, w.extreme_position(magnitudes, rank - 2, True, int64), rank - 2)
     pivot_row_matrix = insert_axis(w, pivot_row, rank - 1)  # [..., 1, 1]
-    x, rows = (_exchange(w, m, row_numbers, step, pivot_row_matrix) for m in (x, rows))
+    x, permutation = (_exchange(w, m, row_numbers, step, pivot_row_matrix) for m in (x, permutation))
     is_exchanged = w.reshape(w.compare("ne", pivot_row, step), sign.shape)
     sign = w.select(is_exchanged, -sign, sign)
     pivot_values = w.reduce(w.select(row_numbers.same(step), x, 0), (rank - 2,), "add", 0)
@@ -107,9 +107,9 @@ def _eliminate_column(w: Control, state: list[Term], word: Term) -> list[Term]:
     factor = w.select(positions > step, column / w.select(pivot_wide.same(0.0), 1.0, pivot_wide), 0.0)
     factor_column = insert_axis(w, factor, rank - 1)
     eliminated = x - factor_column * w.select(positions > step, insert_axis(w, pivot_values, rank - 2), 0.0)
-    choice = w.select(positions.same(step), w.expand(factor_column, x.shape), eliminated)
+    new_elements = w.select(positions.same(step), w.expand(factor_column, x.shape), eliminated)
     lower = w.broadcast(row_numbers > step, x)[0]
-    return [step + 1, w.emit_select(lower, choice, x), rows, sign]
+    return [step + 1, w.emit_select(lower, new_elements, x), permutation, sign]
 
 
 def _exchange(w: Control, x: Term, row_numbers: Term, first: Term, second: Term) -> Term:
@@ -130,9 +130,9 @@ def solve(w: Control, node: Node, x: Term, y: Term) -> Term | None:
     if not _is_supported_matrix(x) or static_shape(y.shape) is None:
         return None
     if node.attributes.get("adjoint"):
-        x = w.transpose(x, [*range(x.rank - 2), x.rank - 1, x.rank - 2])
+        x = transpose_last_two(w, x)
     x, y = w.outer_broadcast(x, y, 2)
-    factors = Elimination(w, x)
+    factors = LUFactors(w, x)
     w.fail(factors.diagonal().same(0.0))
     return factors.solve(y)
 
@@ -142,8 +142,8 @@ def inverse(w: Control, node: Node, x: Term) -> Term | None:
     if not _is_supported_matrix(x):
         return None
     if node.attributes.get("adjoint"):
-        x = w.transpose(x, [*range(x.rank - 2), x.rank - 1, x.rank - 2])
-    factors = Elimination(w, x)
+        x = transpose_last_two(w, x)
+    factors = LUFactors(w, x)
     w.fail(factors.diagonal().same(0.0))
     return factors.solve(w.expand(w.array(np.eye(x.shape[-1]).astype(x.dtype.numpy), x.dtype), x.shape))
 
@@ -152,7 +152,7 @@ def inverse(w: Control, node: Node, x: Term) -> Term | None:
 def determinant(w: Control, node: Node, x: Term) -> Term | None:
     if not _is_supported_matrix(x):
         return None
-    factors = Elimination(w, x)
+    factors = LUFactors(w, x)
     diagonal = factors.diagonal()
     return fold(w, diagonal, "prod", (diagonal.rank - 1,), False) * factors.sign
 
@@ -161,10 +161,10 @@ def determinant(w: Control, node: Node, x: Term) -> Term | None:
 def slogdet(w: Control, node: Node, x: Term) -> list[Any] | None:
     if not _is_supported_matrix(x):
         return None
-    factors = Elimination(w, x)
+    factors = LUFactors(w, x)
     diagonal = factors.diagonal()
-    last = (diagonal.rank - 1,)
+    last_axis = (diagonal.rank - 1,)
     signs = w.select(diagonal < 0.0, w.constant(-1.0, x.dtype), 1.0)
     signs = w.select(diagonal.same(0.0), 0.0, signs)
-    return [fold(w, signs, "prod", last, False) * factors.sign,
-            fold(w, w.libm("log", w.emit_unary("abs", diagonal)), "sum", last, False)]  # fmt: skip
+    return [fold(w, signs, "prod", last_axis, False) * factors.sign,
+            fold(w, w.libm("log", w.emit_unary("abs", diagonal)), "sum", last_axis, False)]  # fmt: skip

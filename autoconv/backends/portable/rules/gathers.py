@@ -14,7 +14,10 @@ from autoconv.graph.graph import Node
 
 
 def check_index(w: Rules, index: Term, size: Any, wrap: bool = False) -> Term:
-    """Return positions as int64, and set the error word if one is out of range; `wrap` allows negative ones."""
+    """Return positions as int64, and set the error word if one is out of range; `wrap` allows negative ones.
+
+    A position out of range becomes 0 if the runtime itself would raise for it.
+    """
     index = w.cast(index, int64)
     size = size if isinstance(size, int) else w.cast(size, int64)
     is_outside = (index < (0 - size if wrap else 0)) | w.compare("ge", index, size)
@@ -25,8 +28,13 @@ def check_index(w: Rules, index: Term, size: Any, wrap: bool = False) -> Term:
 
 def gather_elements(w: Rules, x: Term, positions: Sequence[Term]) -> Term:
     """Take elements by positions along the first dimensions: arrays of one shape, one for each dimension."""
+    return w.gather_nd(x, _join_positions(w, positions))
+
+
+def _join_positions(w: Rules, positions: Sequence[Term]) -> Term:
+    """Return vectors of positions, made of arrays of them, one array for each dimension."""
     columns = [insert_axis(w, column, column.rank) for column in w.broadcast(*positions)]
-    return w.gather_nd(x, w.concatenate(columns, columns[0].rank - 1))
+    return w.concatenate(columns, columns[0].rank - 1)
 
 
 def take_along(w: Rules, x: Term, axis: int, positions: Term) -> Term:
@@ -36,13 +44,13 @@ def take_along(w: Rules, x: Term, axis: int, positions: Term) -> Term:
     return gather_elements(w, x, along_axes)
 
 
-def _axis_iotas(w: Rules, x: Term, count: int) -> list[Term]:
+def _axis_iotas(w: Rules, x: Term, axis_count: int) -> list[Term]:
     """Return the positions along each of the first dimensions, shaped to broadcast against one another."""
     sizes = w.sizes(x)
     result = []
-    for axis in range(count):
-        shape = [x.shape[axis] if a == axis else 1 for a in range(count)]
-        result.append(w.iota(shape, axis, int64, [sizes[axis] if a == axis else 1 for a in range(count)]))
+    for axis in range(axis_count):
+        shape = [x.shape[axis] if a == axis else 1 for a in range(axis_count)]
+        result.append(w.iota(shape, axis, int64, [sizes[axis] if a == axis else 1 for a in range(axis_count)]))
     return result
 
 
@@ -54,10 +62,10 @@ def move_axes(w: Rules, x: Term, source: Sequence[int], target: Sequence[int]) -
     return w.transpose(x, order)
 
 
-def _batch_positions(w: Rules, index: Term, batch: int) -> list[Term]:
+def _batch_positions(w: Rules, index: Term, batch_rank: int) -> list[Term]:
     """Return the positions along the batch dimensions, shaped to broadcast with the index."""
     result = []
-    for axis, iota in enumerate(_axis_iotas(w, index, batch)):
+    for axis, iota in enumerate(_axis_iotas(w, index, batch_rank)):
         shape = [index.shape[axis] if a == axis else 1 for a in range(index.rank)]
         size = w.sizes(index)[axis]
         result.append(w.reshape(iota, shape, [size if a == axis else 1 for a in range(index.rank)]))
@@ -66,57 +74,54 @@ def _batch_positions(w: Rules, index: Term, batch: int) -> list[Term]:
 
 @lowers("gather")
 def gather(w: Rules, node: Node, x: Term, index: Term) -> Term:
-    axis, batch = normalise_axis(node.attributes.get("axis", 0), x.rank), node.attributes.get("batch_dims", 0)
+    axis, batch_rank = normalise_axis(node.attributes.get("axis", 0), x.rank), node.attributes.get("batch_dims", 0)
     index = check_index(w, index, w.sizes(x)[axis])
-    with_axis_first = move_axes(w, x, [axis], [batch])
-    rows = gather_elements(w, with_axis_first, [*_batch_positions(w, index, batch), index])
-    inner_count = axis - batch
-    return move_axes(w, rows, range(index.rank, index.rank + inner_count), range(batch, axis))
+    moved_x = move_axes(w, x, [axis], [batch_rank])
+    rows = gather_elements(w, moved_x, [*_batch_positions(w, index, batch_rank), index])
+    inner_count = axis - batch_rank
+    return move_axes(w, rows, range(index.rank, index.rank + inner_count), range(batch_rank, axis))
 
 
 @lowers("ungather")
 def ungather(w: Rules, node: Node, x: Term, index: Term, like: Term) -> Term:
     """Add rows to the positions from which `gather` takes them: its gradient."""
-    axis, batch = normalise_axis(node.attributes.get("axis", 0), like.rank), node.attributes.get("batch_dims", 0)
+    axis, batch_rank = normalise_axis(node.attributes.get("axis", 0), like.rank), node.attributes.get("batch_dims", 0)
     index = check_index(w, index, w.sizes(like)[axis])
-    rows = move_axes(w, x, range(batch, axis), range(index.rank, index.rank + axis - batch))
-    base = move_axes(w, w.fill_like(like, 0, x.dtype), [axis], [batch])
-    total = scatter(w, base, [*_batch_positions(w, index, batch), index], rows, "add")
-    return move_axes(w, total, [batch], [axis])
+    rows = move_axes(w, x, range(batch_rank, axis), range(index.rank, index.rank + axis - batch_rank))
+    base = move_axes(w, w.fill_like(like, 0, x.dtype), [axis], [batch_rank])
+    total = scatter(w, base, [*_batch_positions(w, index, batch_rank), index], rows, "add")
+    return move_axes(w, total, [batch_rank], [axis])
 
 
 def scatter(w: Rules, base: Term, positions: Sequence[Term], updates: Term, combine: str | None) -> Term:
-    columns = [insert_axis(w, column, column.rank) for column in w.broadcast(*positions)]
-    return w.scatter_nd(base, w.concatenate(columns, columns[0].rank - 1), updates, combine)
+    """Write `updates` at the positions from which `gather_elements` would take elements."""
+    return w.scatter_nd(base, _join_positions(w, positions), updates, combine)
 
 
-def _position_vectors(w: Rules, index: Term, like: Term, batch: int = 0) -> Term:
+def _position_vectors(w: Rules, index: Term, like: Term, batch_rank: int = 0) -> Term:
     """Return checked vectors of positions, with the batch positions in front."""
     index = w.cast(index, int64)
     depth = index.shape[-1]
     columns = []
     for k in range(depth):
         column = drop_axes(w, w.static_slice(index, index.rank - 1, k, k + 1), [index.rank - 1])
-        columns.append(check_index(w, column, w.sizes(like)[batch + k]))
-    if batch and columns:
-        columns = [*_batch_positions(w, columns[0], batch), *columns]
-    if not columns:
-        return index
-    expanded_columns = [insert_axis(w, column, column.rank) for column in w.broadcast(*columns)]
-    return w.concatenate(expanded_columns, expanded_columns[0].rank - 1)
+        columns.append(check_index(w, column, w.sizes(like)[batch_rank + k]))
+    if batch_rank and columns:
+        columns = [*_batch_positions(w, columns[0], batch_rank), *columns]
+    return _join_positions(w, columns) if columns else index
 
 
 @lowers("gather_nd")
 def gather_nd(w: Rules, node: Node, x: Term, index: Term) -> Term | None:
     if not isinstance(index.shape[-1], int):
         return None
-    batch = node.attributes.get("batch_dims", 0)
+    batch_rank = node.attributes.get("batch_dims", 0)
     if index.shape[-1] == 0:
-        if batch:
+        if batch_rank:
             return None
         shape, sizes = (*index.shape[:-1], *x.shape), [*w.sizes(index)[:-1], *w.sizes(x)]
         return w.expand(x, shape, sizes)
-    return w.gather_nd(x, _position_vectors(w, index, x, batch))
+    return w.gather_nd(x, _position_vectors(w, index, x, batch_rank))
 
 
 @lowers("ungather_nd")
@@ -154,14 +159,14 @@ def segment_sum(w: Rules, node: Node, x: Term, segments: Term, *count: Term) -> 
     if not isinstance(segment_count, int):
         if not w.has_open_sizes:
             return None
-        segment_count = w.as_size(count[0] if count else _largest(w, segments) + 1)
+        segment_count = w.as_size(count[0] if count else _largest_position(w, segments) + 1)
     segments = check_index(w, segments, segment_count)
     sizes = [segment_count, *w.sizes(x)[segments.rank :]]
     shape = (segment_count if isinstance(segment_count, int) else None, *x.shape[segments.rank :])
     return scatter(w, w.expand(w.constant(0, x.dtype), shape, sizes), [segments], x, "add")
 
 
-def _largest(w: Rules, positions: Term) -> Term:
+def _largest_position(w: Rules, positions: Term) -> Term:
     """Return the largest position, or -1 if there is none."""
     as_int64 = w.cast(positions, int64)
     maximum = w.reduce(as_int64, range(as_int64.rank), "maximum", int64.min)

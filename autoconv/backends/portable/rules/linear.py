@@ -12,26 +12,26 @@ from autoconv.backends.portable.writing import Rules
 from autoconv.graph.graph import Node
 
 
-def _transpose_last_two(w: Rules, x: Term) -> Term:
+def transpose_last_two(w: Rules, x: Term) -> Term:
     return w.transpose(x, [*range(x.rank - 2), x.rank - 1, x.rank - 2])
 
 
 def multiply_matrices(w: Rules, x: Term, y: Term) -> Term:
     """Multiply the matrices of the last two dimensions; the others broadcast."""
-    batch = max(x.rank, y.rank) - 2
-    if batch == 0:
+    batch_rank = max(x.rank, y.rank) - 2
+    if batch_rank == 0:
         return w.dot(x, y, (), (), (1,), (0,))
     x, y = w.outer_broadcast(x, y, 2)
-    axes = tuple(range(batch))
-    return w.dot(x, y, axes, axes, (batch + 1,), (batch,))
+    axes = tuple(range(batch_rank))
+    return w.dot(x, y, axes, axes, (batch_rank + 1,), (batch_rank,))
 
 
 @lowers("matmul")
 def matmul(w: Rules, node: Node, x: Term, y: Term) -> Term | None:
     if x.dtype.is_bool or x.dtype is not y.dtype:
         return None
-    x = _transpose_last_two(w, x) if node.attributes.get("transpose_a") else x
-    y = _transpose_last_two(w, y) if node.attributes.get("transpose_b") else y
+    x = transpose_last_two(w, x) if node.attributes.get("transpose_a") else x
+    y = transpose_last_two(w, y) if node.attributes.get("transpose_b") else y
     return multiply_matrices(w, x, y)
 
 
@@ -45,33 +45,34 @@ def tensordot(w: Rules, node: Node, x: Term, y: Term) -> Term:
 def einsum(w: Rules, node: Node, *operands: Term) -> Term | None:
     """Contract from left to right: each step sums over labels that neither the result nor a later operand has."""
     equation = node.attributes["equation"].replace(" ", "")
-    inputs, arrow, result = equation.partition("->")
-    operand_labels = inputs.split(",")
-    operand_labels, result = _expand_ellipsis(operand_labels, result, bool(arrow), [x.rank for x in operands])
+    inputs, arrow, result_labels = equation.partition("->")
+    ranks = [x.rank for x in operands]
+    operand_labels, result_labels = _expand_ellipsis(inputs.split(","), result_labels, bool(arrow), ranks)
     if operand_labels is None:
         return None
     total, labels_of_total = _diagonal(w, operands[0], operand_labels[0])
     if total is None:
         return None
     for i, (x, labels) in enumerate(zip(operands[1:], operand_labels[1:], strict=True)):
-        needed_later = set("".join(operand_labels[i + 2 :])) | set(result)
+        needed_later = set("".join(operand_labels[i + 2 :])) | set(result_labels)
         diagonal, labels = _diagonal(w, x, labels)
         if diagonal is None:
             return None
         total, labels_of_total = _contract(w, total, labels_of_total, diagonal, labels, needed_later)
-    total, labels_of_total = _sum_labels(w, total, labels_of_total, set(result))
-    return w.transpose(total, [labels_of_total.index(c) for c in result])
+    total, labels_of_total = _sum_labels(w, total, labels_of_total, set(result_labels))
+    return w.transpose(total, [labels_of_total.index(c) for c in result_labels])
 
 
 def _expand_ellipsis(inputs: list[str], result: str, has_arrow: bool, ranks: list[int]) -> tuple[Any, str]:
+    """Return the labels of the inputs and of the result, with letters for "..."; None if the letters do not suffice."""
     unused_letters = [c for c in "ABCDEFGHIJKLMNOPQRSTUVWXYZ" if all(c not in labels for labels in [*inputs, result])]
-    widths = (rank - len(labels) + 3 for labels, rank in zip(inputs, ranks, strict=True) if "..." in labels)
-    ellipsis_width = max(widths, default=0)
+    pairs = [(labels, rank) for labels, rank in zip(inputs, ranks, strict=True) if "..." in labels]
+    ellipsis_width = max((rank - len(labels.replace("...", "")) for labels, rank in pairs), default=0)
     if ellipsis_width > len(unused_letters):
         return None, result
     letters = "".join(unused_letters[:ellipsis_width])
     expanded = [
-        labels.replace("...", letters[ellipsis_width - (rank - len(labels) + 3) :] if "..." in labels else "")
+        labels.replace("...", letters[ellipsis_width + len(labels) - 3 - rank :] if "..." in labels else "")
         for labels, rank in zip(inputs, ranks, strict=True)
     ]
     if not has_arrow:
@@ -82,7 +83,7 @@ def _expand_ellipsis(inputs: list[str], result: str, has_arrow: bool, ranks: lis
 
 
 def _diagonal(w: Rules, x: Term, labels: str) -> tuple[Term | None, str]:
-    """Take the diagonal over a label that occurs twice."""
+    """Take the diagonal over each label that occurs twice; return it and its labels."""
     for c in labels:
         if labels.count(c) < 2:
             continue
@@ -98,6 +99,7 @@ def _diagonal(w: Rules, x: Term, labels: str) -> tuple[Term | None, str]:
 
 
 def _sum_labels(w: Rules, x: Term, labels: str, needed: set[str]) -> tuple[Term, str]:
+    """Sum over the labels that are not needed; return the sum and its labels."""
     axes = [axis for axis, c in enumerate(labels) if c not in needed]
     return w.reduce(x, axes, "add", 0), "".join(c for c in labels if c in needed)
 

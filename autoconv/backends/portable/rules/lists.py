@@ -18,6 +18,7 @@ from autoconv.graph.types import ListType, TensorType
 
 
 def _make_list(w: Rules, node: Node, length: Term) -> ListTerm | None:
+    """Return a list of zeros for the result of a node; None if the shape of its elements is not known."""
     list_type = node.results[0].type
     element = list_type.element if isinstance(list_type, ListType) else None
     shape = static_shape(element.shape) if isinstance(element, TensorType) else None
@@ -81,9 +82,9 @@ def set_element(w: Rules, node: Node, list_term: ListTerm, index: Term, x: Term)
     position = w.cast(index, int32)
     w.fail((position < 0) | (position >= w.capacity))
     min_length = position + 1
-    cleared = _zero_from(w, list_term, list_term.length)
+    padded_list = _zero_from(w, list_term, list_term.length)
     new_length = w.select(min_length > list_term.length, min_length, list_term.length)
-    return ListTerm(_write_row(w, cleared, position, x), new_length)
+    return ListTerm(_write_row(w, padded_list, position, x), new_length)
 
 
 def _zero_from(w: Rules, list_term: ListTerm, start: Term) -> ListTerm:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -25,19 +26,14 @@ def reshape(w: Rules, node: Node, x: Term, dimensions: Term | None = None) -> Te
     if dimensions is not None:
         _, sizes = w.requested_sizes(requested_shape, dimensions)
         return w.reshape(x, shape, sizes)
-    static_product = 1
-    sizes = []
-    for size in requested_shape:
-        if isinstance(size, int) and size >= 0:
-            static_product *= size
-        sizes.append(size)
     if any(not isinstance(size, int) for size in requested_shape):
         return None
+    static_product = math.prod(size for size in requested_shape if size >= 0)
     total: Any = w.constant(1, int64)
     for axis in range(x.rank):
         total = total * w.size_term(x, axis, int64)
     inferred_size = w.divide(total, static_product) if static_product else w.constant(0, int64)
-    return w.reshape(x, shape, [w.as_size(inferred_size) if size < 0 else size for size in sizes])
+    return w.reshape(x, shape, [w.as_size(inferred_size) if size < 0 else size for size in requested_shape])
 
 
 @lowers("reshape_like")
@@ -119,9 +115,9 @@ def split(w: Rules, node: Node, x: Term, *sizes: Term) -> list[Term] | None:
     return parts
 
 
-def _open_split(w: Rules, node: Node, x: Term, axis: int, vector: Term) -> list[Term] | None:
+def _open_split(w: Rules, node: Node, x: Term, axis: int, sizes: Term) -> list[Term] | None:
     """Split at sizes that are values; one that is -1 is the size that the others leave."""
-    numbers = w.cast(vector, int64)
+    numbers = w.cast(sizes, int64)
     total = w.size_term(x, axis, int64)
     inferred_size = total - w.reduce(w.select(numbers.same(-1), 0, numbers), (0,), "add", 0)
     counts = w.select(numbers.same(-1), inferred_size, numbers)
@@ -193,7 +189,7 @@ def _roll_by_terms(w: Rules, x: Term, shifts: Term, axes: Sequence[int]) -> Term
     return x
 
 
-_MAX_WINDOW = 64  # elements of a window
+_MAX_WINDOW_SIZE = 64
 
 
 @lowers("sliding_windows")
@@ -203,7 +199,7 @@ def sliding_windows(w: Rules, node: Node, x: Term) -> Term | None:
     for axis, length in zip(node.attributes["axes"], node.attributes["lengths"], strict=True):
         axis = normalise_axis(axis, rank)
         size = x.shape[axis]
-        if not isinstance(size, int) or not 0 < length <= _MAX_WINDOW:
+        if not isinstance(size, int) or not 0 < length <= _MAX_WINDOW_SIZE:
             return None
         parts = [w.static_slice(x, axis, i, i + size - length + 1) for i in range(length)]
         x = w.concatenate([w.reshape(part, [*part.shape, 1], [*w.sizes(part), 1]) for part in parts], x.rank)
@@ -300,13 +296,13 @@ def diag(w: Rules, node: Node, x: Term) -> Term | None:
     offset, size = node.attributes.get("offset", 0), x.shape[-1]
     if not isinstance(size, int):
         return None
-    order = size + abs(offset)
+    matrix_size = size + abs(offset)
     x = w.pad(x, w.constant(0, x.dtype), [0] * (x.rank - 1) + [max(0, -offset)], [0] * (x.rank - 1) + [max(0, offset)])
-    rows = insert_axis(w, x, x.rank)
-    shape = (*x.shape, order)
-    columns = w.expand(rows, shape, [*w.sizes(x), order])
-    mask = w.expand(w.array(np.eye(order, k=offset, dtype=bool), bool_), shape, [*w.sizes(x), order])
-    return w.select(mask, columns, 0)
+    column_x = insert_axis(w, x, x.rank)
+    shape = (*x.shape, matrix_size)
+    broadcast_x = w.expand(column_x, shape, [*w.sizes(x), matrix_size])
+    mask = w.expand(w.array(np.eye(matrix_size, k=offset, dtype=bool), bool_), shape, [*w.sizes(x), matrix_size])
+    return w.select(mask, broadcast_x, 0)
 
 
 @lowers("set_diag")

@@ -12,10 +12,10 @@ from autoconv.backends.portable.terms import Term
 from autoconv.backends.portable.writing import Rules
 from autoconv.graph.dtypes import float64
 from autoconv.graph.graph import Node
-from autoconv.ops.elements.python_complex import RULES
+from autoconv.ops.elements.python_complex import RULES as COMPLEX_RULES
 from autoconv.ops.elementwise.python_complex import BOOL_CMATH, REAL_OPERANDS
 
-_FUNCTIONS = {"python_multiply": "multiply", "python_divide": "divide", "python_abs": "abs"}
+_RULE_OF_OP = {"python_multiply": "multiply", "python_divide": "divide", "python_abs": "abs"}
 
 
 @lowers("python_add", "python_subtract", "python_multiply", "python_divide", "python_negative", "python_abs")
@@ -26,8 +26,8 @@ def arithmetic(w: Rules, node: Node, *operands: Term) -> Term | None:
     if name == "python_negative":
         ((real, imag),) = pairs
         return w.pair(-real, -imag)
-    if name in _FUNCTIONS:
-        return _apply(w, _FUNCTIONS[name], [part for pair in pairs for part in pair])
+    if name in _RULE_OF_OP:
+        return _apply(w, _RULE_OF_OP[name], [part for pair in pairs for part in pair])
     (xr, xi), (yr, yi) = pairs
     return w.pair(xr + yr, xi + yi) if name == "python_add" else w.pair(xr - yr, xi - yi)
 
@@ -44,7 +44,7 @@ def cmath(w: Rules, node: Node, *operands: Term) -> Term | None:
     if function in BOOL_CMATH:
         real_holds, imag_holds = (_test_part(w, function, part) for part in parts)
         return real_holds & imag_holds if function == "isfinite" else real_holds | imag_holds
-    return _apply(w, function, parts) if function in RULES else None
+    return _apply(w, function, parts) if function in COMPLEX_RULES else None
 
 
 def power(w: Rules, x: Term, y: Term) -> Term:
@@ -55,6 +55,7 @@ def power(w: Rules, x: Term, y: Term) -> Term:
 
 
 def _parts(w: Rules, x: Term) -> tuple[Term, Term]:
+    """Return the real and imaginary parts."""
     if x.dtype.is_complex:
         return w.emit_unary("real", x), w.emit_unary("imag", x)
     real = w.cast(x, float64)
@@ -62,7 +63,7 @@ def _parts(w: Rules, x: Term) -> tuple[Term, Term]:
 
 
 def _apply(w: Rules, function: str, parts: Any) -> Term:
-    result = RULES[function](w, *parts)
+    result = COMPLEX_RULES[function](w, *parts)
     return w.pair(*result) if isinstance(result, tuple) else result  # type: ignore[no-any-return]
 
 

@@ -24,7 +24,7 @@ from autoconv.ops.random.philox import MULTIPLIERS, ROUNDS, SEED_KEY, WEYL
 
 # Constants of Threefry: rotations of the rounds, in turn, the constant of the third key word, and the number of rounds.
 _ROTATIONS, _THREEFRY_PARITY, _THREEFRY_ROUNDS = (13, 15, 26, 6, 17, 29, 16, 24), 0x1BD11BDA, 20
-_LOW_WORD = 0xFFFFFFFF
+_LOW_WORD_MASK = 0xFFFFFFFF
 
 
 def raw_bits(w: Rules, seed: Term, shape: tuple[int, ...], algorithm: str, in_pairs: bool = True) -> Term | None:
@@ -51,7 +51,7 @@ def _random_words(w: Rules, seed: Term, count: int, algorithm: str) -> Term | No
     if algorithm == "threefry":
         return _threefry(w, keys, count)
     block_count = -(-count // 4)
-    words = _philox_stream(w, keys)(w.iota((block_count,), 0, uint64))
+    words = _stream_of_keys(w, keys)(w.iota((block_count,), 0, uint64))
     return w.static_slice(w.reshape(words, (4 * block_count,)), 0, 0, count)
 
 
@@ -66,11 +66,11 @@ def philox_stream(w: Rules, seed: Term, algorithm: str) -> Callable[[Term], Term
     length = seed.shape[0]
     if not isinstance(length, int) or algorithm == "threefry":
         return None
-    return _philox_stream(w, _seed_words(w, seed, length))
+    return _stream_of_keys(w, _seed_words(w, seed, length))
 
 
-def _philox_stream(w: Rules, keys: list[Term]) -> Callable[[Term], Term]:
-    if len(keys) == 3:
+def _stream_of_keys(w: Rules, keys: list[Term]) -> Callable[[Term], Term]:
+    if len(keys) == 3:  # the halves of the first counter, and the key
         low, high, key = keys
     else:
         mixed_seed = _philox_blocks(w, w.fill_like(keys[0], SEED_KEY, uint64), keys[0], keys[1])
@@ -88,19 +88,20 @@ def _philox_stream(w: Rules, keys: list[Term]) -> Callable[[Term], Term]:
 
 def _philox_blocks(w: Rules, key: Term, low: Term, high: Term) -> list[Term]:
     """Return the four words of Philox for counters of 128 bits, given as halves `low` and `high`."""
-    words: list[Any] = [low & _LOW_WORD, w.bits("lshr", low, 32), high & _LOW_WORD, w.bits("lshr", high, 32)]
-    keys = [key & _LOW_WORD, w.bits("lshr", key, 32)]
+    words: list[Any] = [low & _LOW_WORD_MASK, w.bits("lshr", low, 32), high & _LOW_WORD_MASK, w.bits("lshr", high, 32)]
+    keys = [key & _LOW_WORD_MASK, w.bits("lshr", key, 32)]
     for _ in range(ROUNDS):
         products = [words[2 * i] * MULTIPLIERS[i] for i in range(2)]
         words = [
-            w.bits("lshr", products[1], 32) ^ words[1] ^ keys[0], products[1] & _LOW_WORD,
-            w.bits("lshr", products[0], 32) ^ words[3] ^ keys[1], products[0] & _LOW_WORD,
+            w.bits("lshr", products[1], 32) ^ words[1] ^ keys[0], products[1] & _LOW_WORD_MASK,
+            w.bits("lshr", products[0], 32) ^ words[3] ^ keys[1], products[0] & _LOW_WORD_MASK,
         ]  # fmt: skip
-        keys = [(half + step) & _LOW_WORD for half, step in zip(keys, WEYL, strict=True)]
+        keys = [(half + step) & _LOW_WORD_MASK for half, step in zip(keys, WEYL, strict=True)]
     return words
 
 
 def _threefry_block(w: Rules, keys: list[Term], first: Term, second: Term) -> tuple[Term, Term]:
+    """Return the two words of Threefry for a key and a counter of two words each."""
     parity = (keys[0] ^ keys[1]) ^ _THREEFRY_PARITY
     schedule = [*keys, parity]
     first, second = first + schedule[0], second + schedule[1]
@@ -109,14 +110,15 @@ def _threefry_block(w: Rules, keys: list[Term], first: Term, second: Term) -> tu
         first = first + second
         second = (w.bits("shl", second, rotation) | w.bits("lshr", second, 32 - rotation)) ^ first
         if round_number % 4 == 3:
-            group = round_number // 4 + 1
-            first = first + schedule[group % 3]
-            second = second + schedule[(group + 1) % 3] + group
+            injection = round_number // 4 + 1
+            first = first + schedule[injection % 3]
+            second = second + schedule[(injection + 1) % 3] + injection
     return first, second
 
 
 def _halves(w: Rules, x: Term) -> list[Term]:
-    return [w.emit_cast(x & _LOW_WORD, uint32), w.emit_cast(w.bits("lshr", x, 32), uint32)]
+    """Return the low and the high 32 bits."""
+    return [w.emit_cast(x & _LOW_WORD_MASK, uint32), w.emit_cast(w.bits("lshr", x, 32), uint32)]
 
 
 def _threefry(w: Rules, keys: list[Term], count: int) -> Term:
@@ -190,8 +192,8 @@ def normal(w: Rules, node: Node, seed: Term, *sizes: Term) -> Term | None:
 def normal_pairs(w: Rules, fractions: Term, pair_count: int, dtype: DType) -> Term:
     """Return pairs of normal numbers, [pair_count, 2], made of pairs of fractions."""
     first, second = (w.static_slice(w.reshape(fractions, (pair_count, 2)), 1, i, i + 1) for i in range(2))
-    least = MIN_UNIFORM if dtype is float64 else float(np.float32(MIN_UNIFORM))
-    first_clamped = w.cast(w.select(first < least, w.fill_like(first, least, dtype), first), float64)
+    min_uniform = MIN_UNIFORM if dtype is float64 else float(np.float32(MIN_UNIFORM))
+    first_clamped = w.cast(w.select(first < min_uniform, w.fill_like(first, min_uniform, dtype), first), float64)
     radius = w.intrinsic("sqrt", w.cast(w.libm("log", first_clamped), dtype) * -2.0)
     angle = w.cast(w.cast(w.cast(second, float64) * (2.0 * math.pi), dtype), float64)
     return w.concatenate([w.cast(w.libm(wave, angle), dtype) * radius for wave in ("sin", "cos")], 1)
@@ -239,8 +241,8 @@ def _permutation(w: Control, seed: Term, count: int, algorithm: str) -> Term | N
     order = w.iota((count,), 0, int64)
     if count < 2:
         return order
-    first = w.iota((count - 1,), 0, uint64)
-    partners = w.bitcast(first + w.binary("remainder", words, w.fill_like(first, count, uint64) - first), int64)
+    starts = w.iota((count - 1,), 0, uint64)
+    partners = w.bitcast(starts + w.binary("remainder", words, w.fill_like(starts, count, uint64) - starts), int64)
 
     def has_next(state: list[Term], word: Term) -> Term:
         w.error_word = word

@@ -5,32 +5,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from autoconv.backends.portable.rules.movement import drop_axes
 from autoconv.backends.portable.rules.registry import lowers, normalise_axes, normalise_axis
 from autoconv.backends.portable.terms import Term
-from autoconv.backends.portable.writing import Rules
-from autoconv.graph.dtypes import bool_, float32, float64
+from autoconv.backends.portable.writing import Rules, extreme_fold
+from autoconv.graph.dtypes import DType, bool_, float32, float64
 from autoconv.graph.graph import Node
 from autoconv.ops.traits import MAX, MIN
 
-_FOLDS: dict[str, tuple[str, Any]] = {
-    "sum": ("add", 0), "prod": ("multiply", 1), "max": ("maximum", None), "min": ("minimum", None),
-    "any": ("or", False), "all": ("and", True),
-}  # fmt: skip
+_FOLDS = {"sum": ("add", 0), "prod": ("multiply", 1), "any": ("or", False), "all": ("and", True)}
 
 
 def fold(w: Rules, x: Term, kind: str, axes: Sequence[int], keepdims: bool) -> Term:
     """Fold along axes; `keepdims` keeps them with size 1."""
-    op, start = _FOLDS[kind]
-    if start is None:
-        dtype = x.dtype
-        if dtype.is_bool:
-            op, start = ("or", False) if kind == "max" else ("and", True)
-        elif dtype.is_floating:
-            start = float("-inf") if kind == "max" else float("inf")
-        else:
-            start = dtype.min if kind == "max" else dtype.max
-    result = w.reduce(x, axes, op, start)
+    result = w.reduce(x, axes, *fold_operation(kind, x.dtype))
     return w.keep_dimensions(result, x, axes) if keepdims else result
+
+
+def fold_operation(kind: str, dtype: DType) -> tuple[str, Any]:
+    """Return the operation of a reduction, and its initial value."""
+    return extreme_fold(dtype, kind == "max") if kind in ("max", "min") else _FOLDS[kind]
 
 
 def count_elements(w: Rules, x: Term, axes: Sequence[int], dtype: Any) -> Any:
@@ -105,7 +99,7 @@ def logsumexp(w: Rules, node: Node, x: Term) -> Term:
     axes, keepdims = _axes_and_keepdims(node, x)
     maximum = _finite_maximum(w, x, axes)
     total = w.libm("log", fold(w, w.libm("exp", x - maximum), "sum", axes, True)) + maximum
-    return total if keepdims else w.drop_dimensions(total, axes)
+    return total if keepdims else drop_axes(w, total, axes)
 
 
 def _finite_maximum(w: Rules, x: Term, axes: Sequence[int]) -> Term:

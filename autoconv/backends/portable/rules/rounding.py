@@ -9,7 +9,7 @@ from autoconv.graph.dtypes import float64, int8, int64
 from autoconv.graph.graph import Node
 from autoconv.ops.elements import ELEMENTS
 
-_EXACT_DIGITS = 22  # the largest power of ten that a float64 holds exactly
+_MAX_EXACT_POWER_OF_TEN = 22  # the largest n for which a float64 holds 10**n exactly
 _SPLITTING_FACTOR = 2.0**27 + 1.0  # splits a float64 into two halves (Dekker, 1971)
 
 
@@ -36,7 +36,7 @@ def python_round(w: Rules, node: Node, x: Term) -> Term | None:
     The product with a power of ten is computed with its error (Dekker, 1971), which decides what seems to be a tie.
     """
     digits = node.attributes["digits"]
-    if digits is None or not x.dtype.is_floating or not 0 <= digits <= _EXACT_DIGITS:
+    if digits is None or not x.dtype.is_floating or not 0 <= digits <= _MAX_EXACT_POWER_OF_TEN:
         return None
     scale = float(10**digits)
     is_large = w.emit_unary("abs", x) >= 2.0**52  # an integer; inf and nan are not compared below

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,7 +10,7 @@ from autoconv.backends.portable.rules.gathers import check_index, gather_element
 from autoconv.backends.portable.rules.movement import drop_axes, insert_axis
 from autoconv.backends.portable.rules.registry import lowers
 from autoconv.backends.portable.rules.windows import Window, cast, fit_array, take_window, write_window
-from autoconv.backends.portable.terms import Term
+from autoconv.backends.portable.terms import Term, static_shape
 from autoconv.backends.portable.writing import Rules
 from autoconv.graph.dtypes import int64
 from autoconv.graph.graph import Node
@@ -34,9 +35,9 @@ def subscript(w: Rules, x: Term, spec: Spec, operands: Sequence[Term]) -> Term |
         true_elements = None if true_positions is None else w.gather_nd(x, true_positions)
         return None if true_elements is None else subscript(w, true_elements, (_FULL_SLICE, *spec[1:]), operands[1:])
     entries = align(spec, x.rank, operands, lambda operand: operand.rank)
-    if any(isinstance(entry.entry, Mask) for entry in entries):
+    if any(isinstance(aligned.entry, Mask) for aligned in entries):
         return None
-    has_gathers = any(isinstance(entry.entry, Gather) for entry in entries)
+    has_gathers = any(isinstance(aligned.entry, Gather) for aligned in entries)
     positions: list[Any] = []  # for each dimension of the result so far: None, or the positions along it
     axis, dropped_axes = 0, []
     open_slice: tuple[int, tuple[Any, ...]] | None = None  # a slice whose size is open
@@ -54,11 +55,11 @@ def subscript(w: Rules, x: Term, spec: Spec, operands: Sequence[Term]) -> Term |
                 if sliced_x is None:
                     if open_slice is not None or has_gathers or w.has_open_sizes:
                         return None
-                    open_slice, sliced_x = (axis, _slice_parts(entry, entry_operands)), x
+                    open_slice, sliced_x = (axis, _slice_bounds(entry, entry_operands)), x
                 x = sliced_x
                 positions.append(None)
                 axis += 1
-            case _:
+            case _:  # At or Gather
                 position: Any = entry_operands[0] if entry_operands else entry.index  # type: ignore[attr-defined]
                 if has_gathers:
                     positions.append(position if isinstance(position, Term) else w.constant(position, int64))
@@ -115,9 +116,9 @@ def _take_position(w: Rules, x: Term, axis: int, position: Any) -> Term:
 def _slice_axis(w: Rules, x: Term, axis: int, entry: Slice, operands: Sequence[Term]) -> Term | None:
     if entry.is_whole:
         return x
-    size, parts = x.shape[axis], _slice_parts(entry, operands)
-    if isinstance(size, int) and all(part is None or isinstance(part, int) for part in parts):
-        start, stop, step = slice(*parts).indices(size)
+    size, bounds = x.shape[axis], _slice_bounds(entry, operands)
+    if isinstance(size, int) and all(bound is None or isinstance(bound, int) for bound in bounds):
+        start, stop, step = slice(*bounds).indices(size)
         count = len(range(start, stop, step))
         if step > 0:
             return w.static_slice(x, axis, start, start + (count - 1) * step + 1 if count else start, step)
@@ -125,7 +126,7 @@ def _slice_axis(w: Rules, x: Term, axis: int, entry: Slice, operands: Sequence[T
             return w.static_slice(x, axis, 0, 0)
         last_position = start + (count - 1) * step
         return w.reverse(w.static_slice(x, axis, last_position, start + 1, -step), [axis])
-    return w.open_slice(x, axis, *parts)
+    return w.open_slice(x, axis, *bounds)
 
 
 def _take_window(w: Rules, x: Term, axis: int, bounds: tuple[Any, ...], dropped_axes: Sequence[int]) -> Window | None:
@@ -139,7 +140,7 @@ def _take_window(w: Rules, x: Term, axis: int, bounds: tuple[Any, ...], dropped_
     )
 
 
-def _slice_parts(entry: Slice, operands: Sequence[Term]) -> tuple[Any, ...]:
+def _slice_bounds(entry: Slice, operands: Sequence[Term]) -> tuple[Any, ...]:
     """Return start, stop and step, with numbers for terms whose values are known."""
     bounds = entry.with_operands(operands)
     return tuple(b.constant_value if isinstance(b, Term) and b.constant_value is not None else b for b in bounds)
@@ -179,8 +180,8 @@ def assign(w: Rules, x: Term, value: Term | Window, spec: Spec, operands: Sequen
     """Return `x` with x[spec] replaced."""
     starts = _box_starts(spec, x, operands)
     if starts is None:
-        updated = _scatter_at(w, x, value, spec, operands, None)
-        return _write_masked(w, x, value, spec, operands) if updated is None and isinstance(value, Term) else updated
+        result = _scatter_at(w, x, value, spec, operands, None)
+        return _write_masked(w, x, value, spec, operands) if result is None and isinstance(value, Term) else result
     target = subscript(w, x, spec, operands)  # checks the positions
     if not isinstance(target, Term):
         return None
@@ -215,7 +216,7 @@ def _write_masked(w: Rules, x: Term, value: Term, spec: Spec, operands: Sequence
             index = indices[0] if indices else w.constant(entry.index, int64)
             axis_mask: Term | None = positions.same(check_index(w, index, sizes[axis], wrap=True))
         else:
-            axis_mask = _is_in_slice(w, positions, sizes[axis], _slice_parts(entry, indices))
+            axis_mask = _is_in_slice(w, positions, sizes[axis], _slice_bounds(entry, indices))
         if axis_mask is None:
             return None
         mask = axis_mask if mask is None else mask & axis_mask
@@ -286,12 +287,9 @@ def _scatter_at(
 
 def positions_of(w: Rules, x: Term) -> Term:
     """Return an array of this shape that holds the row-major position of each element."""
-    total = 1
-    for size in x.shape:
-        if not isinstance(size, int):
-            return w.reshape(w.iota((None,), 0, int64, [w.element_count(x)]), x.shape, w.sizes(x))
-        total *= size
-    return w.reshape(w.iota((total,), 0, int64), x.shape)
+    if static_shape(x.shape) is None:
+        return w.reshape(w.iota((None,), 0, int64, [w.element_count(x)]), x.shape, w.sizes(x))
+    return w.reshape(w.iota((math.prod(x.shape),), 0, int64), x.shape)
 
 
 def _fit_to_shape(w: Rules, value: Term, target: Term) -> Term:

@@ -7,11 +7,13 @@ error word is set if they differ.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from autoconv.backends.portable.rules.movement import drop_axes, insert_axis
+from autoconv.backends.portable.rules.reductions import fold_operation
 from autoconv.backends.portable.rules.registry import normalise_axes
 from autoconv.backends.portable.terms import Term, static_shape
 from autoconv.backends.portable.unfit import GraphUnfit
@@ -38,6 +40,7 @@ class Window:
         return self.axis - self.term.rank
 
     def take_first(self, w: Rules, size: int) -> Term:
+        """Return the first `size` elements along the axis, valid or not."""
         return w.static_slice(self.term, self.axis, 0, min(size, self.term.shape[self.axis]))
 
     def valid_mask(self, w: Rules, term: Term) -> Term:
@@ -55,7 +58,7 @@ def cast(w: Rules, value: Term | Window, dtype: DType) -> Term | Window:
 
 
 def take_window(w: Rules, x: Term, axis: int, start: Any, stop: Any) -> Window | None:
-    """Return x[start:stop] along an axis, for bounds that are numbers, terms or None."""
+    """Return x[start:stop] along an axis, for bounds that are numbers, terms or None; None if a size is open."""
     size = x.shape[axis]
     if static_shape(x.shape) is None:
         return None
@@ -100,11 +103,8 @@ def write_window(w: Rules, x: Term, value: Term | Window, positions: Window, com
         size = value_size
         w.fail(positions.length.differs(size))
     target_positions = positions.take_first(w, size)
-    element_count = 1
-    for count in x.shape:
-        element_count *= count
     # A position past the end leaves an element out.
-    index = w.flatten(w.select(positions.valid_mask(w, target_positions), target_positions, element_count))
+    index = w.flatten(w.select(positions.valid_mask(w, target_positions), target_positions, math.prod(x.shape)))
     if value.rank > target_positions.rank:
         value = drop_axes(w, value, range(value.rank - target_positions.rank))
     updates = w.flatten(w.expand(value, target_positions.shape))
@@ -147,15 +147,8 @@ def reduce_window(
         return result if result is None else Window(result, axis, x.length)
     if kind in ("max", "min"):
         w.fail(x.length.same(0))
-    return compute(w.select(x.valid_mask(w, x.term), x.term, _neutral(kind, x.dtype)))
-
-
-def _neutral(kind: str, dtype: Any) -> Any:
-    if kind not in ("max", "min") or dtype.is_bool:
-        return {"sum": 0, "prod": 1, "any": False, "all": True, "max": False, "min": True}[kind]
-    if dtype.is_floating:
-        return float("-inf") if kind == "max" else float("inf")
-    return dtype.min if kind == "max" else dtype.max
+    _, neutral_number = fold_operation(kind, x.dtype)
+    return compute(w.select(x.valid_mask(w, x.term), x.term, neutral_number))
 
 
 __all__ = ["Window", "cast", "elementwise", "fit_array", "reduce_window", "take_window", "write_window"]
