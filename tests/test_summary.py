@@ -27,10 +27,11 @@ def writer(tmp_path):
 
 
 def events_of(folder, kind="logs"):
-    from tensorboard.compat.proto import event_pb2
+    from autoconv.tensorflow.core.util import event_pb2
+    from autoconv.tensorflow.python.lib.io import tf_record
 
     (path,) = (folder / kind).glob("events.out.tfevents.*.v2")
-    return [event_pb2.Event.FromString(record) for record in ac.io.tf_record_iterator(str(path))]
+    return [event_pb2.Event.FromString(record) for record in tf_record.tf_record_iterator(str(path))]
 
 
 def values_of(folder):
@@ -42,6 +43,14 @@ def values_of(folder):
             array = ac.io.parse_tensor(value.tensor.SerializeToString(), types[value.tensor.dtype]).numpy()
             rows.append((event.step, value.tag, value.metadata.plugin_data.plugin_name, np.asarray(array, object)))
     return [(step, tag, plugin, array.tolist()) for step, tag, plugin, array in rows]
+
+
+def test_messages_have_their_private_paths():
+    from autoconv.tensorflow.core.framework import summary_pb2
+
+    assert ac.compat.v1.SummaryMetadata is summary_pb2.SummaryMetadata
+    with pytest.raises(ImportError, match="no_such_pb2"):
+        from autoconv.tensorflow.core.framework import no_such_pb2  # noqa: F401
 
 
 def test_the_kinds_of_summaries(tmp_path, writer):

@@ -15,8 +15,8 @@ pytestmark = pytest.mark.skipif(find_spec("keras") is None, reason="Keras is not
 FILES = workloads(Path(__file__).parents[2] / "fixtures" / "keras")
 
 
-def test_there_are_five_models() -> None:
-    assert list(FILES) == ["cnn_with_batch_norm", "gru_with_masking", "lstm", "mlp", "transformer"]
+def test_the_models_are_found() -> None:
+    assert list(FILES) == ["cnn_with_batch_norm", "gru_with_masking", "lstm", "mlp", "mobilenet_v2", "transformer"]
 
 
 @pytest.mark.parametrize("name", ["mlp", "gru_with_masking"])

@@ -2,7 +2,8 @@
 
     python tests/keras/run.py [FILE-PART ...] [--tensorflow PYTHON] [--quick] [--folder out/keras-tests] [--again]
 
-PYTHON is an interpreter of an environment with keras and tensorflow-cpu. Outcomes are kept by file and by version, so
+PYTHON is an interpreter of an environment with keras, tensorflow-cpu and pytest. Both environments should have what the
+tests import besides: jax, pandas, scikit-learn, tensorboard, torch. Outcomes are kept by file and by version, so
 that a run which was stopped continues; `--again` runs the files over autoconv anew. `--quick` takes one test of
 twenty, the same over both. Nothing of Keras is kept. The last lines give, by folder, how many of the tests that pass
 over TensorFlow pass over autoconv; without TensorFlow's outcomes, how many pass at all.
@@ -18,6 +19,8 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+
+from sampling import UNFINISHED
 
 HERE = Path(__file__).resolve().parent
 LIMIT = 900  # seconds for the tests of a file
@@ -43,7 +46,10 @@ def version_text(python: str, package: str) -> str:
 
 
 def run_files(python: str, root: Path, files: list[Path], framework: str, step: int) -> dict[str, dict[str, str]]:
-    """Run files in one process; return the outcomes of the tests by the name of their file."""
+    """Run files in one process; return the outcomes of the tests by the name of their file.
+
+    If the process ends early, the files that it did not begin are missing.
+    """
     environment = {**os.environ, "PYTHONPATH": str(HERE), "KERAS_TESTS_STEP": str(step), "TF_CPP_MIN_LOG_LEVEL": "3"}
     environment["KERAS_BACKEND"] = framework
     with tempfile.TemporaryDirectory() as folder:
@@ -66,13 +72,16 @@ def run_files(python: str, root: Path, files: list[Path], framework: str, step: 
             completed = subprocess.run(
                 command, env=environment, cwd=folder, capture_output=True, text=True, timeout=LIMIT
             )
+            reason = f"failed: {(completed.stdout + completed.stderr).strip()[-300:]}"
         except subprocess.TimeoutExpired:
-            return {file.name: {"(file)": f"failed: it took more than {LIMIT} s"} for file in files}
-        try:
-            return json.loads(Path(environment["KERAS_TESTS_OUTCOMES"]).read_text("utf-8"))
-        except (OSError, ValueError):
-            text = (completed.stdout + completed.stderr).strip()[-300:]
-            return {file.name: {"(file)": f"failed: {text}"} for file in files}
+            reason = f"failed: it took more than {LIMIT} s"
+        outcomes = load_outcomes(Path(environment["KERAS_TESTS_OUTCOMES"]))
+    unfinished = [tests for tests in outcomes.values() if UNFINISHED in tests.values()]
+    for tests in unfinished:
+        tests["(file)"] = reason
+    if unfinished:
+        return outcomes
+    return {file.name: outcomes.get(file.name, {} if outcomes else {"(file)": reason}) for file in files}
 
 
 def load_outcomes(path: Path) -> dict[str, dict[str, str]]:
@@ -91,16 +100,17 @@ def collect(
     }
     pending = {key: file for key, file in pending.items() if not parts or any(part in key for part in parts)}
     pending = {key: file for key, file in pending.items() if again or key not in outcomes_by_file}
-    group_size = 1 if step == 1 else 20  # files of one process, if they have distinct names
     while pending:
-        group: dict[str, Path] = {}
+        group: dict[str, Path] = {}  # files of one process, which need distinct names
         for key, file in pending.items():
-            if len(group) < group_size and file.name not in {other.name for other in group.values()}:
+            same_folder = step > 1 or file.parent == next(iter(pending.values())).parent
+            if len(group) < 20 and same_folder and file.name not in {other.name for other in group.values()}:
                 group[key] = file
         new_outcomes = run_files(python, root, list(group.values()), framework, step)
+        group = {key: file for key, file in group.items() if file.name in new_outcomes}
         for key, file in group.items():
             del pending[key]
-            outcomes_by_file[key] = new_outcomes.get(file.name, {})
+            outcomes_by_file[key] = new_outcomes[file.name]
         passed = sum(outcome == "passed" for key in group for outcome in outcomes_by_file[key].values())
         count = sum(len(outcomes_by_file[key]) for key in group)
         print(f"{framework:10} {min(group)} … {max(group)}: {passed} of {count}", flush=True)
@@ -126,7 +136,7 @@ def main() -> None:
     counts: dict[str, list[int]] = collections.defaultdict(lambda: [0, 0])
     reasons: collections.Counter[str] = collections.Counter()
     for key, tests in (tensorflow_outcomes if tensorflow_outcomes is not None else autoconv_outcomes).items():
-        part = "/".join(key.split("/")[1:3]).removesuffix(".py")
+        part = key.split("/")[1]
         for test, outcome in tests.items():
             if outcome == "skipped" or (tensorflow_outcomes is not None and outcome != "passed"):
                 continue
@@ -137,7 +147,7 @@ def main() -> None:
             if outcome_here != "passed":
                 reasons[f"{key}: {outcome_here}" if options.reasons else outcome_here] += 1
     for part, (passed, total) in sorted(counts.items()):
-        print(f"{part:45} {passed:5} of {total:5}  {100 * passed / total:5.1f} %")
+        print(f"{part:20} {passed:5} of {total:5}  {100 * passed / total:5.1f} %")
     for reason, count in reasons.most_common(200 if options.reasons else 25):
         print(f"{count:5} {reason}")
     passed, total = (sum(column) for column in zip(*counts.values(), strict=True)) if counts else (0, 0)

@@ -4,10 +4,26 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import zlib
+from types import ModuleType
 from typing import Any
 
+import pytest
+
+UNFINISHED = "failed: the process ended"
 _OUTCOMES: dict[str, dict[str, str]] = {}
+
+
+def skip_if_backend(backend: str, reason: str) -> pytest.MarkDecorator:
+    import keras
+
+    return pytest.mark.skipif(keras.backend.backend() == backend, reason=reason)
+
+
+# The wheel has the tests that import from Keras' conftest.py, but not that file.
+sys.modules["conftest"] = ModuleType("conftest")
+sys.modules["conftest"].__dict__["skip_if_backend"] = skip_if_backend
 
 
 def pytest_collection_modifyitems(config: Any, items: list[Any]) -> None:
@@ -17,9 +33,19 @@ def pytest_collection_modifyitems(config: Any, items: list[Any]) -> None:
     items[:] = selected
 
 
+def tests_and_name(nodeid: str) -> tuple[dict[str, str], str]:
+    path, _, name = nodeid.replace("autoconv.", "tf.").partition("::")  # dtypes in names
+    return _OUTCOMES.setdefault(os.path.basename(path), {}), name
+
+
+def pytest_runtest_logstart(nodeid: str) -> None:
+    tests, name = tests_and_name(nodeid)
+    tests[name] = UNFINISHED
+    write_outcomes()
+
+
 def pytest_runtest_logreport(report: Any) -> None:
-    path, _, name = report.nodeid.replace("autoconv.", "tf.").partition("::")  # dtypes in names
-    tests = _OUTCOMES.setdefault(os.path.basename(path), {})
+    tests, name = tests_and_name(report.nodeid)
     if report.outcome == "failed":
         tests[name] = "failed: " + str(report.longrepr).strip().splitlines()[-1][:200]
     elif report.when == "call" or report.outcome == "skipped":
@@ -33,5 +59,10 @@ def pytest_collectreport(report: Any) -> None:
 
 
 def pytest_sessionfinish(session: Any) -> None:
+    write_outcomes()
+
+
+def write_outcomes() -> None:
+    """Write the outcomes so far, so that a process that is killed or crashes loses one test only."""
     with open(os.environ["KERAS_TESTS_OUTCOMES"], "w", encoding="utf-8") as file:
         json.dump(_OUTCOMES, file)

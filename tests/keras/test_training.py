@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 from importlib.util import find_spec
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -65,6 +66,19 @@ def test_steps_per_execution_change_nothing(steps):
         network.fit(X, Y, batch_size=16, epochs=2, shuffle=False, verbose=0)
     for a, b in zip(single_step.get_weights(), multi_step.get_weights(), strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-6)
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="there is no /proc")
+def test_a_thousand_steps_keep_the_memory():
+    def resident():
+        return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+    network = model()
+    network.fit(X, Y, batch_size=1, epochs=2, verbose=0)
+    before = resident()
+    network.fit(X, Y, batch_size=1, epochs=10, verbose=0)
+    assert network.optimizer.iterations.numpy() == 1200
+    assert resident() - before < 5e6
 
 
 def test_eager_steps_give_the_same_weights():
