@@ -66,7 +66,7 @@ class Optional:
         return OptionalSpec(self.element_spec)
 
     @property
-    def __autoconv_unsettled__(self) -> bool:
+    def __autoconv_is_structure_open__(self) -> bool:
         return self._value is None
 
     def has_value(self, name: str | None = None) -> Any:

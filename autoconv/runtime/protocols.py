@@ -190,30 +190,30 @@ class IsReplay(Protocol):
     __autoconv_replays_graph__: bool
 
 
-class IsPresented(Protocol):
+class PresentsErrors(Protocol):
     """A function whose errors show the program's lines only."""
 
-    __autoconv_presented__: bool
+    __autoconv_presents_errors__: bool
 
 
-class IsComputed(Protocol):
+class IsCachedProperty(Protocol):
     """A property that stores what it computes, as `functools.cached_property` does."""
 
-    __autoconv_computes__: ClassVar[bool]
+    __autoconv_is_cached_property__: ClassVar[bool]
 
 
-class IsUnsettled(Protocol):
-    """A loop variable whose structure the loop's body determines while it is traced."""
+class HasOpenStructure(Protocol):
+    """A loop variable whose structure the loop's body may determine while it is traced."""
 
     @property
-    def __autoconv_unsettled__(self) -> bool:
-        """Return whether its structure is not known yet."""
+    def __autoconv_is_structure_open__(self) -> bool:
+        """Return whether the structure is not known yet."""
 
 
-class WatchesAttributes(Protocol):
-    """A `__setattr__` that only restores a checkpoint's value; traces bypass it, as they bypass that of `object`."""
+class OnlyRestores(Protocol):
+    """A `__setattr__` that only restores a value of a checkpoint; traces bypass it, as they bypass that of `object`."""
 
-    __autoconv_watches_attributes__: bool
+    __autoconv_only_restores__: bool
 
 
 class ReplacesMethod(Protocol):
@@ -228,10 +228,10 @@ class IteratesInGraph(Protocol):
     __autoconv_iterates__: Callable[[], Callable[..., Any]]
 
 
-class MayNotBeImplemented(Protocol):
-    """A binary special method that may return NotImplemented at run time, with the method that leaves this open."""
+class HasFallback(Protocol):
+    """A binary special method that calls the next one if it returns NotImplemented, with the method that does not."""
 
-    __autoconv_unsettled__: Callable[..., Any]
+    __autoconv_without_fallback__: Callable[..., Any]
 
 
 class HasIdentity(Protocol):

@@ -77,7 +77,7 @@ def _waiting_class(class_: type) -> type:
         class_.__setattr__(self, name, value)  # type: ignore[call-arg]
         restore_attribute(self, name, value)
 
-    set_attribute.__autoconv_watches_attributes__ = True  # type: ignore[attr-defined]
+    set_attribute.__autoconv_only_restores__ = True  # type: ignore[attr-defined]
     namespace = {"__setattr__": set_attribute, "__slots__": (), _ORIGINAL_CLASS: class_}
     namespace.update({name: getattr(class_, name) for name in ("__module__", "__qualname__", "__doc__")})
     return type(class_)(class_.__name__, (class_,), namespace)

@@ -134,7 +134,7 @@ def while_loop(
     initial_values = loop_vars if isinstance(loop_vars, (list, tuple)) else [loop_vars]
     region = current_region()
     test, step = call(cond), call(body)
-    if region is not None and any(getattr(value, "__autoconv_unsettled__", False) for value in initial_values):
+    if region is not None and any(getattr(value, "__autoconv_is_structure_open__", False) for value in initial_values):
         # A recording that is dropped: the body determines the structure of loop variables that are still open.
         with recording(subregion(region, "probe")):
             step(*initial_values)

@@ -222,7 +222,7 @@ def refuse_hook(owner: Any, hook: str) -> None:
     """
     method = getattr(type(owner), hook, None)
     region = current_region()
-    if hasattr(method, "__autoconv_watches_attributes__") and region and not region.contract.effects_each_call:
+    if hasattr(method, "__autoconv_only_restores__") and region and not region.contract.effects_each_call:
         return
     if is_user_defined(method):
         raise StagingError(

@@ -57,13 +57,13 @@ def wrap_undecided(
             result, lambda: _continue_after_not_implemented(operation, instance, other, apply_to_objects)
         )
 
-    binary_method.__autoconv_unsettled__ = run  # type: ignore[attr-defined]
+    binary_method.__autoconv_without_fallback__ = run  # type: ignore[attr-defined]
     return binary_method
 
 
 def unwrap_undecided(method: Callable[..., Any]) -> Any:
     """Return the method as it was before `wrap_undecided`, for callers that try the next one themselves."""
-    return getattr(method, "__autoconv_unsettled__", method)
+    return getattr(method, "__autoconv_without_fallback__", method)
 
 
 def _continue_after_not_implemented(

@@ -118,7 +118,7 @@ def attribute_location(owner: object, name: str, home: object = None) -> Locatio
     def read() -> Any:
         if hasattr(type(owner).__dict__.get(name), "__autoconv_maybe_missing__") and name in instance_attributes(owner):
             return instance_attributes(owner)[name]
-        if _is_computed(getattr_static(type(owner), name, None)) and name not in instance_attributes(owner):
+        if _is_cached_property(getattr_static(type(owner), name, None)) and name not in instance_attributes(owner):
             return MISSING
         if type(getattr(owner, "__dict__", None)) is GraphAttributes:
             return MISSING  # deleted before the object moved into the graph
@@ -171,9 +171,9 @@ def item_location(owner: list[Any], position: int) -> Location:
     return Location((id(owner), position), f"item {position} of a list", read, write, owner, kind="item")
 
 
-def _is_computed(attribute: Any) -> bool:
+def _is_cached_property(attribute: Any) -> bool:
     """Return whether a failed attribute lookup in an object would compute the value."""
-    return isinstance(attribute, cached_property) or hasattr(attribute, "__autoconv_computes__")
+    return isinstance(attribute, cached_property) or hasattr(attribute, "__autoconv_is_cached_property__")
 
 
 def cell_locations(

@@ -58,7 +58,7 @@ def present_errors(function: Callable[..., Any]) -> Any:
             present(error)
             raise
 
-    run.__autoconv_presented__ = True  # type: ignore[attr-defined]
+    run.__autoconv_presents_errors__ = True  # type: ignore[attr-defined]
     return run
 
 
@@ -124,7 +124,7 @@ def wrap_public_methods(cls: Class) -> Class:
 
 
 def _present_once(function: Callable[..., Any]) -> Any:
-    return function if getattr(function, "__autoconv_presented__", False) else present_errors(function)
+    return function if getattr(function, "__autoconv_presents_errors__", False) else present_errors(function)
 
 
 def place_at_definition(error: BaseException, function: Callable[..., Any]) -> BaseException:
