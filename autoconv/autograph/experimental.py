@@ -58,7 +58,7 @@ def set_loop_options(
     region = current_region()
     # Only under `function`, whose contract has no Python numbers.
     if maximum_iterations is not None and region is not None and not region.contract.python_numbers:
-        region.most_iterations = maximum_iterations
+        region.max_iterations = maximum_iterations
 
 
 __all__ = ["Feature", "do_not_convert", "set_loop_options"]

@@ -43,7 +43,7 @@ def parse_value(scanner: Scanner) -> Any:
     text = scanner.parse_string()
     if text is not None:
         return text
-    number = _number(scanner)
+    number = _parse_number(scanner)
     if number is not None:
         return number
     for opening, parse in _BRACKET_PARSERS.items():
@@ -63,7 +63,7 @@ def parse_value(scanner: Scanner) -> Any:
         scanner.expect(")")
         return value
     if word in ATTRIBUTE_CLASSES and scanner.take("("):
-        return _instance(scanner, ATTRIBUTE_CLASSES[word], start)
+        return _parse_instance(scanner, ATTRIBUTE_CLASSES[word], start)
     if word in DTYPES and not scanner.is_at("["):
         return DTYPES[word]
     scanner.position = start
@@ -86,10 +86,10 @@ def parse_type(scanner: Scanner) -> Type:
     if word not in DTYPES:
         scanner.fail(f"expected a type, found {scanner.text[start : start + 20]!r}", start)
     scanner.expect("[")
-    return TensorType(DTYPES[word], _shape(scanner), is_weak)
+    return TensorType(DTYPES[word], _parse_shape(scanner), is_weak)
 
 
-def _shape(scanner: Scanner) -> Shape:
+def _parse_shape(scanner: Scanner) -> Shape:
     if scanner.take("*"):
         scanner.expect("]")
         return None
@@ -104,7 +104,7 @@ def _shape(scanner: Scanner) -> Shape:
     return tuple(dimensions)
 
 
-def _items(scanner: Scanner, closing: str, parse_item: Callable[[Scanner], Any]) -> tuple[list[Any], bool]:
+def _parse_items(scanner: Scanner, closing: str, parse_item: Callable[[Scanner], Any]) -> tuple[list[Any], bool]:
     """Parse items up to `closing`, which is consumed; return them, and whether a comma stands before it."""
     items: list[Any] = []
     has_comma = False
@@ -117,7 +117,7 @@ def _items(scanner: Scanner, closing: str, parse_item: Callable[[Scanner], Any])
     return items, has_comma
 
 
-def _type_arguments(scanner: Scanner, parse_argument: Callable[[Scanner], Any] = parse_type) -> tuple[Any, ...]:
+def _parse_type_arguments(scanner: Scanner, parse_argument: Callable[[Scanner], Any] = parse_type) -> tuple[Any, ...]:
     types: list[Any] = []
     while not scanner.is_at(">"):
         if types:
@@ -126,13 +126,13 @@ def _type_arguments(scanner: Scanner, parse_argument: Callable[[Scanner], Any] =
     return tuple(types)
 
 
-def _map(scanner: Scanner) -> MapType:
+def _parse_map_type(scanner: Scanner) -> MapType:
     key_type = parse_type(scanner)
     scanner.expect(",")
     return MapType(key_type, parse_type(scanner))
 
 
-def _array_type(scanner: Scanner) -> ArrayType:
+def _parse_array_type(scanner: Scanner) -> ArrayType:
     shared, read_only = scanner.take("shared"), scanner.take("read_only")
     element_type = parse_type(scanner)
     if not isinstance(element_type, TensorType) or element_type.shape is None:
@@ -150,7 +150,7 @@ def _array_type(scanner: Scanner) -> ArrayType:
     return ArrayType(element_type.dtype, element_type.shape, tuple(strides), shared, read_only)
 
 
-def _arm(scanner: Scanner) -> tuple[str, Type]:
+def _parse_arm(scanner: Scanner) -> tuple[str, Type]:
     tag = scanner.match(_TAG)
     if tag is None:
         scanner.fail(f"expected the tag of an arm, found {scanner.next_text()}")
@@ -158,7 +158,7 @@ def _arm(scanner: Scanner) -> tuple[str, Type]:
     return tag, parse_type(scanner)
 
 
-def _object(scanner: Scanner) -> ObjectType:
+def _parse_object_type(scanner: Scanner) -> ObjectType:
     kind = scanner.match(_CLASS_NAME)
     if kind is None:
         scanner.fail(f"expected the name of a class, found {scanner.next_text()}")
@@ -167,19 +167,19 @@ def _object(scanner: Scanner) -> ObjectType:
 
 # By the word before `<`; what is between the angle brackets is parsed.
 _TYPE_PARSERS: dict[str | None, Callable[[Scanner], Type]] = {
-    "tuple": lambda scanner: TupleType(_type_arguments(scanner)),
+    "tuple": lambda scanner: TupleType(_parse_type_arguments(scanner)),
     "list": lambda scanner: ListType(parse_type(scanner)),
-    "map": _map,
+    "map": _parse_map_type,
     "resource": lambda scanner: ResourceType(parse_type(scanner)),
     "iterator": lambda scanner: IteratorType(parse_type(scanner)),
     "iterable": lambda scanner: IterableType(parse_type(scanner)),
-    "variant": lambda scanner: VariantType(_type_arguments(scanner, _arm)),
-    "object": _object,
-    "array": _array_type,
+    "variant": lambda scanner: VariantType(_parse_type_arguments(scanner, _parse_arm)),
+    "object": _parse_object_type,
+    "array": _parse_array_type,
 }
 
 
-def _number(scanner: Scanner) -> int | float | None:
+def _parse_number(scanner: Scanner) -> int | float | None:
     scanner.skip_space()
     start = scanner.position
     match = scanner.match(_NUMBER)
@@ -191,15 +191,15 @@ def _number(scanner: Scanner) -> int | float | None:
         scanner.fail(str(error), start)
 
 
-def _tuple(scanner: Scanner) -> Any:
-    items, has_comma = _items(scanner, ")", parse_value)
+def _parse_tuple(scanner: Scanner) -> Any:
+    items, has_comma = _parse_items(scanner, ")", parse_value)
     if len(items) == 1 and not has_comma:
         scanner.fail("a tuple of one item has a comma behind it")
     return tuple(items)
 
 
-def _dict(scanner: Scanner) -> dict[Any, Any]:
-    def pair(scanner: Scanner) -> tuple[Any, Any]:
+def _parse_dict(scanner: Scanner) -> dict[Any, Any]:
+    def parse_pair(scanner: Scanner) -> tuple[Any, Any]:
         start = scanner.position
         key = parse_value(scanner)
         try:
@@ -209,39 +209,39 @@ def _dict(scanner: Scanner) -> dict[Any, Any]:
         scanner.expect(":")
         return key, parse_value(scanner)
 
-    return dict(_items(scanner, "}", pair)[0])
+    return dict(_parse_items(scanner, "}", parse_pair)[0])
 
 
-def _instance(scanner: Scanner, class_: type, start: int) -> Any:
-    field_values, _ = _items(scanner, ")", parse_value)
+def _parse_instance(scanner: Scanner, class_: type, start: int) -> Any:
+    field_values, _ = _parse_items(scanner, ")", parse_value)
     try:
         return class_(*field_values)
     except TypeError as error:
         scanner.fail(str(error), start)
 
 
-def _complex(scanner: Scanner) -> complex:
-    real, imag = _complex_parts(scanner, DTYPES["float64"])
+def _parse_complex(scanner: Scanner) -> complex:
+    real, imag = _parse_complex_parts(scanner, DTYPES["float64"])
     return complex(float(real), float(imag))
 
 
-def _symbol(scanner: Scanner) -> Symbol:
+def _parse_symbol(scanner: Scanner) -> Symbol:
     return Symbol(scanner.parse_name("the name of a dimension"))
 
 
-def _float_bits(scanner: Scanner) -> float:
-    (value,) = struct.unpack("<d", struct.pack("<Q", _bits(scanner, 64)))
+def _parse_float_bits(scanner: Scanner) -> float:
+    (value,) = struct.unpack("<d", struct.pack("<Q", _parse_bits(scanner, 64)))
     return value
 
 
-def _bits(scanner: Scanner, width: int) -> int:
+def _parse_bits(scanner: Scanner, width: int) -> int:
     match = scanner.match(_HEX)
     if match is None or int(match, 16) >> width:
         scanner.fail(f"expected {width} bits in hexadecimal, found {match or scanner.next_text()}")
     return int(match, 16)
 
 
-def _dtype(scanner: Scanner) -> DType:
+def _parse_dtype(scanner: Scanner) -> DType:
     scanner.skip_space()
     start = scanner.position
     word = scanner.match(_WORD)
@@ -250,56 +250,56 @@ def _dtype(scanner: Scanner) -> DType:
     return DTYPES[word]
 
 
-def _array(scanner: Scanner) -> np.ndarray:
-    dtype = _dtype(scanner)
+def _parse_array(scanner: Scanner) -> np.ndarray:
+    dtype = _parse_dtype(scanner)
     scanner.expect("[")
-    shape = _shape(scanner)
+    shape = _parse_shape(scanner)
     if shape is None or not all(isinstance(size, int) for size in shape):
         scanner.fail("an array has a shape of numbers")
     scanner.expect(",")
     elements: list[Any] = []
-    _elements(scanner, dtype, shape, elements)
+    _parse_elements(scanner, dtype, shape, elements)
     array = np.empty(len(elements), dtype.numpy)
     for position, element in enumerate(elements):
         array[position] = element
     return array.reshape(shape)  # type: ignore[arg-type]
 
 
-def _elements(scanner: Scanner, dtype: DType, shape: Any, elements: list[Any]) -> None:
+def _parse_elements(scanner: Scanner, dtype: DType, shape: Any, elements: list[Any]) -> None:
     """Parse nested elements in brackets, and append them to `elements`."""
     if not shape:
-        elements.append(_element(scanner, dtype))
+        elements.append(_parse_element(scanner, dtype))
         return
     scanner.expect("[")
     for position in range(shape[0]):
         if position:
             scanner.expect(",")
-        _elements(scanner, dtype, shape[1:], elements)
+        _parse_elements(scanner, dtype, shape[1:], elements)
     scanner.expect("]")
 
 
-def _scalar(scanner: Scanner) -> Any:
-    dtype = _dtype(scanner)
+def _parse_scalar(scanner: Scanner) -> Any:
+    dtype = _parse_dtype(scanner)
     scanner.expect(",")
-    element = _element(scanner, dtype)
+    element = _parse_element(scanner, dtype)
     if dtype.is_string:
         return np.str_(element) if isinstance(element, str) else np.bytes_(element)
     return element
 
 
-def _element(scanner: Scanner, dtype: DType) -> Any:
+def _parse_element(scanner: Scanner, dtype: DType) -> Any:
     """Parse one element as NumPy's scalar of the dtype; `bytes` or `str` for a string."""
     scanner.skip_space()
     start = scanner.position
     if dtype.is_complex and scanner.take("complex"):
         scanner.expect("(")
         value = np.zeros((), dtype.numpy)
-        value.real, value.imag = _complex_parts(scanner, dtype.real_dtype)
+        value.real, value.imag = _parse_complex_parts(scanner, dtype.real_dtype)
         scanner.expect(")")
         return value[()]
     if dtype.is_floating and scanner.take("bits"):
         scanner.expect("(")
-        data = _bits(scanner, dtype.size * 8).to_bytes(dtype.size, "little")
+        data = _parse_bits(scanner, dtype.size * 8).to_bytes(dtype.size, "little")
         scanner.expect(")")
         return np.frombuffer(data, dtype.numpy.newbyteorder("<")).astype(dtype.numpy)[0]
     value = parse_value(scanner)
@@ -320,13 +320,13 @@ def _element(scanner: Scanner, dtype: DType) -> Any:
         return np.asarray(value).astype(dtype.numpy)[()]
 
 
-def _complex_parts(scanner: Scanner, dtype: DType) -> tuple[Any, Any]:
-    real = _element(scanner, dtype)
+def _parse_complex_parts(scanner: Scanner, dtype: DType) -> tuple[Any, Any]:
+    real = _parse_element(scanner, dtype)
     scanner.expect(",")
-    return real, _element(scanner, dtype)
+    return real, _parse_element(scanner, dtype)
 
 
-def _error(scanner: Scanner) -> Any:
+def _parse_error(scanner: Scanner) -> Any:
     scanner.skip_space()
     start = scanner.position
     name = scanner.match(_WORD) or ""
@@ -344,16 +344,16 @@ def _error(scanner: Scanner) -> Any:
 
 _CONSTANTS = {"None": None, "True": True, "False": False}
 _BRACKET_PARSERS: dict[str, Callable[[Scanner], Any]] = {
-    "(": _tuple,
-    "[": lambda scanner: _items(scanner, "]", parse_value)[0],
-    "{": _dict,
+    "(": _parse_tuple,
+    "[": lambda scanner: _parse_items(scanner, "]", parse_value)[0],
+    "{": _parse_dict,
 }
 # By the word before the parentheses; what is between them is parsed.
 _CALL_PARSERS: dict[str, Callable[[Scanner], Any]] = {
-    "complex": _complex,
-    "bits": _float_bits,
-    "array": _array,
-    "scalar": _scalar,
-    "symbol": _symbol,
-    "error": _error,
+    "complex": _parse_complex,
+    "bits": _parse_float_bits,
+    "array": _parse_array,
+    "scalar": _parse_scalar,
+    "symbol": _parse_symbol,
+    "error": _parse_error,
 }

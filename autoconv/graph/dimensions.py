@@ -126,7 +126,7 @@ def exact_quotient(dividend: Dimension, divisor: Dimension) -> Dimension:
     if len(terms) != 1:
         return None
     ((divisor_symbols, divisor_coefficient),) = terms
-    total: dict[Monomial, int] = {}
+    quotient_terms: dict[Monomial, int] = {}
     for monomial, coefficient in monomials(dividend):
         remaining = list(monomial)
         for symbol in divisor_symbols:
@@ -135,15 +135,15 @@ def exact_quotient(dividend: Dimension, divisor: Dimension) -> Dimension:
             remaining.remove(symbol)
         if coefficient % divisor_coefficient:
             return None
-        total[tuple(remaining)] = coefficient // divisor_coefficient
-    return _normal_form(total)
+        quotient_terms[tuple(remaining)] = coefficient // divisor_coefficient
+    return _normal_form(quotient_terms)
 
 
-def slice_length(size: Dimension, bounds: Sequence[Any], needs: list[Dimension]) -> Dimension:
+def slice_length(size: Dimension, bounds: Sequence[Any], preconditions: list[Dimension]) -> Dimension:
     """Return the length of a slice, assuming that its bounds lie within the dimension; None if unknown.
 
     Bounds are dimensions, None, or tuples of dimensions (vectors, for which no length is known). The assumption is
-    added to `needs`, as dimensions that must not be negative.
+    added to `preconditions`, as dimensions that must not be negative.
     """
     start, stop, step = bounds
     step = 1 if step is None else step
@@ -154,16 +154,18 @@ def slice_length(size: Dimension, bounds: Sequence[Any], needs: list[Dimension])
     if step < 0:
         last = plus(size, -1)
         first = last if start is None else _bound_position(
-            last, plus(size, start) if _is_negative(start) else start, needs
+            last, plus(size, start) if _is_negative(start) else start, preconditions
         )
-        end = -1 if stop is None else _bound_position(last, plus(size, stop) if _is_negative(stop) else stop, needs)
+        end = -1 if stop is None else _bound_position(
+            last, plus(size, stop) if _is_negative(stop) else stop, preconditions
+        )
         length = plus(first, times(end, -1))
-        needs.append(length)
+        preconditions.append(length)
         return 0 if _is_negative(length) else floor_quotient(plus(length, -step - 1), -step)
-    first = _bound_position(size, 0 if start is None else start, needs)
-    end = _bound_position(size, size if stop is None else stop, needs)
+    first = _bound_position(size, 0 if start is None else start, preconditions)
+    end = _bound_position(size, size if stop is None else stop, preconditions)
     length = plus(end, times(first, -1))
-    needs.append(length)
+    preconditions.append(length)
     if isinstance(length, int) and length < 0:
         return 0
     return length if step == 1 else floor_quotient(plus(length, step - 1), step)
@@ -173,13 +175,16 @@ def _is_negative(bound: Any) -> bool:
     return isinstance(bound, int) and bound < 0
 
 
-def _bound_position(size: Dimension, bound: Dimension, needs: list[Dimension]) -> Dimension:
-    """Return the position of a bound, which may count from the end; `needs` gets what holds if it is within `size`."""
+def _bound_position(size: Dimension, bound: Dimension, preconditions: list[Dimension]) -> Dimension:
+    """Return the position of a bound, which may count from the end.
+
+    `preconditions` gets the dimensions that are not negative if the bound is within `size`.
+    """
     if isinstance(bound, int) and bound < 0:
         bound = plus(size, bound)
-        needs.append(bound)
+        preconditions.append(bound)
     elif bound != size and bound != 0:
-        needs += [plus(size, times(bound, -1)), bound]
+        preconditions += [plus(size, times(bound, -1)), bound]
     return bound
 
 
@@ -199,22 +204,21 @@ def value_of(dimension: int | Symbol, values: Mapping[str, int]) -> int:
     return dimension if isinstance(dimension, int) else values[dimension.name]
 
 
-def substitute(dimension: Dimension, value: Callable[[Symbol], Dimension]) -> Dimension:
-    """Replace each plain symbol in a dimension by `value(symbol)`."""
+def substitute(dimension: Dimension, replacement_of: Callable[[Symbol], Dimension]) -> Dimension:
+    """Replace each plain symbol in a dimension by `replacement_of(symbol)`."""
     if isinstance(dimension, Quotient):
-        dividend, divisor = substitute(dimension.dividend, value), substitute(dimension.divisor, value)
-        return floor_quotient(dividend, divisor)
+        return floor_quotient(*(substitute(part, replacement_of) for part in (dimension.dividend, dimension.divisor)))
     if isinstance(dimension, Minimum):
-        return minimum(substitute(dimension.first, value), substitute(dimension.second, value))
+        return minimum(substitute(dimension.first, replacement_of), substitute(dimension.second, replacement_of))
     if isinstance(dimension, Sum):
         total: Dimension = 0
         for monomial, coefficient in dimension.terms:
             term: Dimension = coefficient
             for symbol in monomial:
-                term = times(term, substitute(symbol, value))
+                term = times(term, substitute(symbol, replacement_of))
             total = plus(total, term)
         return total
-    return value(dimension) if isinstance(dimension, Symbol) else dimension
+    return replacement_of(dimension) if isinstance(dimension, Symbol) else dimension
 
 
 def plain_symbols(dimension: int | Symbol) -> Iterator[Symbol]:

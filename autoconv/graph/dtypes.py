@@ -184,7 +184,7 @@ def as_dtype(value: object) -> DType:
     """
     if isinstance(value, DType):
         return value
-    result = _BY_OBJECT.get(value) if isinstance(value, (str, type, np.dtype)) else None
+    result = _DTYPE_BY_OBJECT.get(value) if isinstance(value, (str, type, np.dtype)) else None
     if result is not None:
         return result
     if type(value) is int:
@@ -200,7 +200,7 @@ def as_dtype(value: object) -> DType:
     try:
         dtype_by_name = DTYPES[dtype.name]
         if dtype.isnative and dtype.isbuiltin == 1:
-            _BY_OBJECT[dtype] = dtype_by_name
+            _DTYPE_BY_OBJECT[dtype] = dtype_by_name
         return dtype_by_name
     except KeyError:
         raise TypeError(f"NumPy's {dtype} has no dtype here; there are {', '.join(DTYPES)}.") from None
@@ -251,7 +251,7 @@ DTYPES: dict[str, DType] = {
     )
 }  # fmt: skip
 
-_BY_OBJECT: dict[Any, DType] = {
+_DTYPE_BY_OBJECT: dict[Any, DType] = {
     **DTYPES,
     **{dtype.name: dtype for dtype in (resource, variant, qint8, quint8, qint16, quint16, qint32)},
     "half": float16,

@@ -6,7 +6,7 @@ from enum import Flag, auto
 
 
 class Effects(Flag):
-    """Side effects: declared for plain ops, computed from the regions for nodes with regions."""
+    """Side effects: declared for ops without regions, computed from the regions for nodes with regions."""
 
     PURE = 0
     READ = auto()  # reads a resource
@@ -37,7 +37,7 @@ _EFFECTS_BY_VALUE = tuple(Effects(value) for value in range(2 * Effects.RAISE.va
 
 def must_keep_order(first: Effects, second: Effects) -> bool:
     """Return whether two nodes with these effects must keep their program order."""
-    kept_in_order = Effects.WRITE | Effects.OUTPUT | Effects.RANDOM | Effects.RAISE
-    if first & kept_in_order and second & kept_in_order:
+    ordered_effects = Effects.WRITE | Effects.OUTPUT | Effects.RANDOM | Effects.RAISE
+    if first & ordered_effects and second & ordered_effects:
         return True
     return bool((first & Effects.WRITE and second & Effects.READ) or (first & Effects.READ and second & Effects.WRITE))

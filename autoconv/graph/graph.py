@@ -231,10 +231,10 @@ class Graph:
         return self.parameters
 
     def mark(self) -> Node | None:
-        """Return a mark after the present nodes, for `since`; nodes may later be inserted before the mark."""
+        """Return a mark after the current nodes, for `nodes_since`; nodes may later be inserted before the mark."""
         return self.nodes[-1] if self.nodes else None
 
-    def since(self, mark: Node | None) -> list[Node]:
+    def nodes_since(self, mark: Node | None) -> list[Node]:
         """Return the nodes after the mark."""
         return self.nodes[self.position(mark) :]
 
@@ -248,19 +248,19 @@ class Graph:
 
 
 def _walk(graph: Graph, seen: set[Graph]) -> Iterator[Node]:
-    """Yield the nodes in preorder. Nested generators would pass on each node level by level."""
+    """Yield the nodes in preorder. With nested generators each node would pass through all levels."""
     stack: list[Iterator[Node]] = [iter(graph.nodes)]
     while stack:
         for node in stack[-1]:
             yield node
             if node.regions:
-                stack.append(_nodes_of(node.regions, seen))
+                stack.append(_unseen_nodes(node.regions, seen))
                 break
         else:
             stack.pop()
 
 
-def _nodes_of(regions: Sequence[Graph], seen: set[Graph]) -> Iterator[Node]:
+def _unseen_nodes(regions: Sequence[Graph], seen: set[Graph]) -> Iterator[Node]:
     for region in regions:
         if region not in seen:
             seen.add(region)
@@ -283,7 +283,7 @@ def has_recursion(graph: Graph) -> bool:
 
 
 def compute_effects(graph: Graph) -> None:
-    """Compute the effects of nodes with regions as a least fixed point, where the graph has recursive functions."""
+    """Recompute the effects of nodes with regions, as a least fixed point, if the graph has recursive functions."""
     nodes = [node for node in graph.walk() if node.regions]
     if not any(map(is_recursive, nodes)):
         return
@@ -384,11 +384,11 @@ def append_copy(
     return copy
 
 
-def copy_regions(node: Node, copies: dict[Graph, Graph], copy: Callable[[Graph], Graph]) -> list[Graph]:
-    """Return the node's regions copied by `copy`; a region shared by recursive calls is copied once, kept in `copies`.
+def copy_regions(node: Node, copies: dict[Graph, Graph], copy_region: Callable[[Graph], Graph]) -> list[Graph]:
+    """Return copies of the node's regions; a region shared by recursive calls is copied once, kept in `copies`.
 
-    `copy` has to enter a graph into `copies` before it copies the graph's nodes.
+    `copy_region` has to enter a graph into `copies` before it copies the graph's nodes.
     """
     if is_recursive(node):
-        return [copies.get(region) or copy(region) for region in node.regions]
-    return [copy(region) for region in node.regions]
+        return [copies.get(region) or copy_region(region) for region in node.regions]
+    return [copy_region(region) for region in node.regions]

@@ -67,24 +67,24 @@ class GraphDef:
 def as_graph_def(graph: Graph) -> GraphDef:
     """Return the graph as a GraphDef: parameters are Placeholders, nodes have their GraphDef names."""
     bodies: dict[str, FunctionDef] = {}
-    nodes = _nodes(graph, bodies, {})
+    nodes = _node_defs(graph, bodies, {})
     return GraphDef(nodes, FunctionLibrary(list(bodies.values())))
 
 
-def _nodes(graph: Graph, bodies: dict[str, FunctionDef], recursive_names: dict[Graph, str]) -> list[NodeDef]:
+def _node_defs(graph: Graph, bodies: dict[str, FunctionDef], recursive_names: dict[Graph, str]) -> list[NodeDef]:
     node_defs = [NodeDef(p.name, "Placeholder", attr=_type_attributes("dtype", p)) for p in graph.parameters]
     nodes_with_effects: list[Node] = []
     for node in graph.nodes:
         inputs = [*map(_reference, node.inputs), *_controls(graph, node, nodes_with_effects)]
         node_defs.append(NodeDef(node.name, _op_name(node), inputs, node.device, _attributes(node)))
-        body_names = _bodies_of(node, bodies, recursive_names)
+        body_names = _add_bodies(node, bodies, recursive_names)
         node_defs[-1].attr.update(zip(_BODY_ATTRIBUTES.get(node.op.name, ()), body_names, strict=False))
         if node.effects:
             nodes_with_effects.append(node)
     return node_defs
 
 
-def _bodies_of(node: Node, bodies: dict[str, FunctionDef], recursive_names: dict[Graph, str]) -> list[str]:
+def _add_bodies(node: Node, bodies: dict[str, FunctionDef], recursive_names: dict[Graph, str]) -> list[str]:
     """Add a node's bodies to the library; return their names in it. `recursive_names`: those of recursive bodies."""
     names = []
     for region in node.regions:
@@ -97,7 +97,7 @@ def _bodies_of(node: Node, bodies: dict[str, FunctionDef], recursive_names: dict
         if is_recursive(node):
             recursive_names[region] = name
         bodies[name] = FunctionDef(Signature(name), [])
-        bodies[name].node_def = _nodes(region, bodies, recursive_names)
+        bodies[name].node_def = _node_defs(region, bodies, recursive_names)
         names.append(name)
     return names
 
@@ -125,8 +125,8 @@ def _reference(value: Value) -> str:
 def _controls(graph: Graph, node: Node, earlier: list[Node]) -> list[str]:
     """Return the control inputs: those of the program, and the last node of `earlier` with conflicting effects."""
     names = list(graph.controls.get(node.name, ()))
-    ordered = node.effects & ~Effects.RAISE
-    conflicts = [other for other in earlier if ordered and must_keep_order(other.effects & ~Effects.RAISE, ordered)]
+    effects = node.effects & ~Effects.RAISE
+    conflicts = [other for other in earlier if effects and must_keep_order(other.effects & ~Effects.RAISE, effects)]
     if conflicts:
         names.append(conflicts[-1].name)
     return [f"^{name}" for name in dict.fromkeys(names)]

@@ -27,16 +27,16 @@ def to_protobuf(graph_def: GraphDef, classes: Any) -> Any:
     message = classes.GraphDef()
     message.versions.producer = 1
     for node in graph_def.node:
-        _fill(message.node.add(), node)
+        _fill_node(message.node.add(), node)
     for body in graph_def.library.function:
         function = message.library.function.add()
         function.signature.name = body.signature.name
         for node in body.node_def:
-            _fill(function.node_def.add(), node)
+            _fill_node(function.node_def.add(), node)
     return message
 
 
-def _fill(message: Any, node: NodeDef) -> None:
+def _fill_node(message: Any, node: NodeDef) -> None:
     message.name, message.op, message.device = node.name, node.op, node.device
     message.input.extend(node.input)
     for name, value in node.attr.items():

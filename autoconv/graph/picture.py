@@ -57,14 +57,14 @@ def _box_positions(graph: Graph, nodes: list[Node]) -> dict[object, tuple[int, i
         depths[node] = 1 + max((depths.get(_producer(value), 0) for value in node.inputs), default=0)
     output_depth = max(depths.values(), default=0) + 1
     depths.update(dict.fromkeys(range(len(graph.outputs)), output_depth))
-    rows: dict[int, list[object]] = {}
+    keys_by_depth: dict[int, list[object]] = {}
     for key, depth in depths.items():
-        rows.setdefault(depth, []).append(key)
+        keys_by_depth.setdefault(depth, []).append(key)
     positions: dict[object, tuple[int, int]] = {}
     y = _GAP_Y // 2
-    for depth in sorted(rows):
-        for start in range(0, len(rows[depth]), _BOXES_PER_ROW):
-            for column, key in enumerate(rows[depth][start : start + _BOXES_PER_ROW]):
+    for depth in sorted(keys_by_depth):
+        for start in range(0, len(keys_by_depth[depth]), _BOXES_PER_ROW):
+            for column, key in enumerate(keys_by_depth[depth][start : start + _BOXES_PER_ROW]):
                 positions[key] = (_GAP_X + column * (_BOX_WIDTH + _GAP_X), y)
             y += _BOX_HEIGHT + _GAP_Y
     return positions

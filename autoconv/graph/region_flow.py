@@ -11,10 +11,20 @@ from collections.abc import Iterator
 
 from autoconv.graph.graph import Graph, Node, Value
 
+_CAPTURING_OPS = frozenset({"cond", "while", "call"})
+
 
 def state_size(node: Node) -> int:
     """Return the number of a loop's leading operands that are its state, before the captures; 0 for other nodes."""
     return int(node.attributes.get("state", 0))
+
+
+def captured_operands(node: Node) -> tuple[Value, ...]:
+    """Return the operands that a cond, a loop or a call passes to the last parameters of its regions, unchanged.
+
+    That is all operands but the index of a cond and the state of a loop; none for other nodes.
+    """
+    return node.inputs[state_size(node) or int(node.op.traits.selects) :] if node.op.name in _CAPTURING_OPS else ()
 
 
 def flow_edges(node: Node) -> Iterator[tuple[Value | None, Value]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,10 +19,16 @@ def begin_copy(graph: Graph) -> tuple[Graph, dict[Value, Value]]:
     return copy, {value: copy.add_parameter(value.type, value.name) for value in graph.parameters}
 
 
-def can_replace(narrow: Type, wide: Type) -> bool:
+def _can_replace(narrow: Type, wide: Type) -> bool:
     """Return whether `narrow` can replace `wide`: a subtype with the same dtypes, different only in shapes."""
     dtypes_of_leaves = [[(leaf.dtype, leaf.weak) for leaf in leaves(type_)] for type_ in (narrow, wide)]
     return dtypes_of_leaves[0] == dtypes_of_leaves[1] and is_subtype(narrow, wide)
+
+
+def can_inline(region: Graph, inputs: Sequence[Value], results: Sequence[Value]) -> bool:
+    """Return whether the types allow that `inputs` replace a region's parameters, and its outputs replace `results`."""
+    narrow_and_wide = [*zip(inputs, region.parameters, strict=True), *zip(region.outputs, results, strict=True)]
+    return all(_can_replace(narrow.type, wide.type) for narrow, wide in narrow_and_wide)
 
 
 def attributes_key(attributes: Mapping[str, Any]) -> Hashable:

@@ -84,7 +84,7 @@ def _parse_graph(scanner: Scanner, ops: Mapping[str, Op], scope: GraphScope) -> 
     while scanner.is_at("%"):
         _parse_node(scanner, graph, values, ops, scope)
     scanner.expect("return")
-    while scanner.is_at("%") if not graph.outputs else scanner.take(","):
+    while scanner.is_at("%") if not graph.outputs else scanner.take(","):  # a comma before all but the first
         graph.outputs.append(_parse_reference(scanner, values))
     scanner.expect("}")
     scope.end()

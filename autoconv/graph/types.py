@@ -277,7 +277,7 @@ def is_subtype(narrow: Type, wide: Type) -> bool:
         return False
 
 
-def shapes_compatible(first: Shape, second: Shape) -> bool:
+def are_shapes_compatible(first: Shape, second: Shape) -> bool:
     """Return whether one array could have both shapes."""
     if first is None or second is None:
         return True

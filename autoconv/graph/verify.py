@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from autoconv.graph.dtypes import bool_
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value, node_effects
-from autoconv.graph.types import NoCommonType, ObjectType, TensorType, TupleType, Type, join, shapes_compatible
+from autoconv.graph.types import NoCommonType, ObjectType, TensorType, TupleType, Type, are_shapes_compatible, join
 
 
 class VerificationError(AssertionError):
@@ -27,7 +27,7 @@ def verify(graph: Graph) -> None:
 def may_agree(first: Type, second: Type) -> bool:
     """Return whether one value may have both types; the dtype of a weak type may be widened to a typed one."""
     if isinstance(first, TensorType) and isinstance(second, TensorType):
-        if not shapes_compatible(first.shape, second.shape):
+        if not are_shapes_compatible(first.shape, second.shape):
             return False
     elif isinstance(first, TupleType) and isinstance(second, TupleType):
         return len(first.items) == len(second.items) and all(map(may_agree, first.items, second.items))
@@ -61,7 +61,7 @@ def _verify_graph(graph: Graph, path: str, verified: set[Graph]) -> None:
         _check_regions(location, node)
         for position, region in enumerate(node.regions):
             _verify_graph(region, f"{path} / %{node.name}[{position}] {region.name}", verified)
-        _check_rule(location, node)
+        _check_type_rule(location, node)
         _check_effects(location, node)
         defined.update(node.results)
     for position, value in enumerate(graph.outputs):
@@ -194,24 +194,24 @@ _REGION_CHECKS: dict[str, Callable[[str, Node], None]] = {
 }
 
 
-def _check_rule(location: str, node: Node) -> None:
-    """Check declared types against the type rule: they may be wider or narrower, if one value may have both."""
+def _check_type_rule(location: str, node: Node) -> None:
+    """Check declared_types types against the type rule: they may be wider or narrower, if one value may have both."""
     input_types = [value.type for value in node.inputs]
     try:
         types_by_rule = node.op.result_types(input_types, node.attributes, node.regions)
     except (TypeError, ValueError) as error:
         raise VerificationError(f"{location}: its rule refuses ({_texts(input_types)}): {error}") from error
-    declared = [value.type for value in node.results]
-    if len(types_by_rule) != len(declared) or not all(map(may_agree, types_by_rule, declared)):
+    declared_types = [value.type for value in node.results]
+    if len(types_by_rule) != len(declared_types) or not all(map(may_agree, types_by_rule, declared_types)):
         raise VerificationError(
-            f"{location} is declared to give ({_texts(declared)}), but by its rule ({_texts(types_by_rule)})"
+            f"{location} is declared to give ({_texts(declared_types)}), but by its rule ({_texts(types_by_rule)})"
         )
 
 
 def _check_effects(location: str, node: Node) -> None:
-    computed: Effects = node_effects(node.op, node.regions, node.attributes, node.inputs)
-    if node.effects != computed:
-        raise VerificationError(f"{location}: its effects are {node.effects.text}, computed are {computed.text}")
+    effects: Effects = node_effects(node.op, node.regions, node.attributes, node.inputs)
+    if node.effects != effects:
+        raise VerificationError(f"{location}: its effects are {node.effects.text}, computed are {effects.text}")
 
 
 def _texts(types: Iterable[Type]) -> str:

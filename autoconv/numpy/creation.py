@@ -34,7 +34,7 @@ from autoconv.numpy.shapes import shape_argument
 from autoconv.ops.index_spec import At
 from autoconv.runtime.annotations import AxisLike, DTypeLike, IntLike, ShapeLike, TensorLike
 from autoconv.runtime.arrays.assigned_values import check_as_numpy, check_sizes, is_beyond_memory, loses_imaginary_parts
-from autoconv.runtime.recording.numpy_protocol import CREATING, FUNCTIONS
+from autoconv.runtime.recording.numpy_protocol import CREATION_FUNCTIONS, FUNCTIONS
 from autoconv.runtime.tensors.conversion import as_tensor
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.static_values import static_value
@@ -45,7 +45,7 @@ _MAX_ELEMENTS = 2**62  # no array has as many
 
 def creates(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Register an implementation as `computes` does, for functions that always return new arrays."""
-    CREATING.update(function for function in map(find_function, names) if function is not None)
+    CREATION_FUNCTIONS.update(function for function in map(find_function, names) if function is not None)
     return computes(*names)
 
 

@@ -23,7 +23,7 @@ from autoconv.runtime.objects.symbolic_generators import (
     SymbolicGenerator,
     drawing_methods,
 )
-from autoconv.runtime.recording.numpy_protocol import CREATING, numpy_refusal
+from autoconv.runtime.recording.numpy_protocol import CREATION_FUNCTIONS, numpy_refusal
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors.dispatch import graph_value, wrap_results
@@ -128,7 +128,7 @@ def _register_global_functions() -> None:
         for name in drawing_methods(generator_class) - CONVERTED_METHODS[generator_class]:
             function = getattr(module, name)
             computes(function)(functools.partial(_draw_from_global_generator, module, generator_class, name))
-            CREATING.add(function)
+            CREATION_FUNCTIONS.add(function)
 
 
 def _draw_from_global_generator(module: Any, generator_class: type, method: str, *args: Any, **kwargs: Any) -> Any:

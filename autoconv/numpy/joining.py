@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.graph.types import shapes_compatible
+from autoconv.graph.types import are_shapes_compatible
 from autoconv.numpy.operands import (
     axis_of,
     cast,
@@ -73,7 +73,7 @@ def stack(
     casting: str = "same_kind",
 ) -> Any:  # fmt: skip
     parts = common_arrays(arrays, dtype, casting)
-    if not all(shapes_compatible(x.type.shape, parts[0].type.shape) for x in parts):
+    if not all(are_shapes_compatible(x.type.shape, parts[0].type.shape) for x in parts):
         raise ValueError("all input arrays must have the same shape")
     result = apply("stack", *parts, axis=axis_of(axis, rank_of(parts[0]) + 1))
     return result if out is None else write_into(out, result, casting=casting)

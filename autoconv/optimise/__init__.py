@@ -70,15 +70,15 @@ def optimise(
     if unknown:
         names = ", ".join(row.name for row in OPTIMISATIONS)
         raise ValueError(f"there is no optimisation {', '.join(map(repr, unknown))}; there are {names}")
-    _check(graph, "before", dump)
+    _dump_and_verify(graph, "before", dump)
     for row in OPTIMISATIONS:
         if row.name not in skip:
-            before, graph = graph, row.transform(graph, contract)
-            _check(graph, row.name, dump, is_unchanged=graph is before)
+            graph_before, graph = graph, row.transform(graph, contract)
+            _dump_and_verify(graph, row.name, dump, is_unchanged=graph is graph_before)
     return graph
 
 
-def _check(
+def _dump_and_verify(
     graph: Graph, stage: str, dump: Callable[[str, Graph], None] | None, is_unchanged: bool = False
 ) -> None:
     if dump is not None:

@@ -44,15 +44,16 @@ class _Merger(Rewriter[str]):
     def __init__(self, graph: Graph, contract: str, copies: dict[Graph, Graph] | None = None) -> None:
         super().__init__(graph, contract, copies)
         self._escaping = escaping_arrays(graph) if contract == "compile" else set()
-        self._results: dict[Hashable, Sequence[Value]] = {}
-        self._reads: dict[Hashable, Sequence[Value]] = {}
+        self._results_by_key: dict[Hashable, Sequence[Value]] = {}
+        self._reads_by_key: dict[Hashable, Sequence[Value]] = {}
 
     def node(self, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
         if node.effects & Effects.WRITE:
-            self._reads.clear()
+            self._reads_by_key.clear()
         if node.effects.must_run or node.regions or not self._escaping.isdisjoint(node.results):
             return None
-        results_by_key, key = self._reads if node.effects & Effects.READ else self._results, _key(node, inputs)
+        results_by_key = self._reads_by_key if node.effects & Effects.READ else self._results_by_key
+        key = _key(node, inputs)
         if key not in results_by_key:
             results_by_key[key] = copy_node(self.copy, node, inputs).results
         return results_by_key[key]

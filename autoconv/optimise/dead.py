@@ -26,25 +26,25 @@ def remove_dead(graph: Graph, contract: str = "function") -> Graph:
     """Remove unused nodes, in regions too.
 
     Nodes that write, print or draw stay; those that at most raise are removed under the "function" contract only.
-    Unused results of a cond or a call are removed, with the region outputs and captures that only they need. So is loop
-    state that only feeds itself. Calls of recursive functions keep all results, and the graph its parameters and
-    outputs.
+    Unused results of a cond or a call are removed, with the region outputs and captures that only they need. Loop
+    state that only feeds itself is removed, too. Calls of recursive functions keep all results, and the graph keeps its
+    parameters and outputs.
     """
-    live = _Liveness(graph, contract)
-    if all(map(live.is_fully_live, graph.walk())):
+    liveness = _Liveness(graph, contract)
+    if all(map(liveness.is_fully_live, graph.walk())):
         return graph
-    copy = _rebuild(graph, live, range(len(graph.outputs)), range(len(graph.parameters)), {})
+    copy = _rebuild(graph, liveness, range(len(graph.outputs)), range(len(graph.parameters)), {})
     compute_effects(copy)
     return copy
 
 
 def unused_nodes(graph: Graph, contract: str) -> Iterator[Node]:
     """Iterate over the nodes that `remove_dead` would remove, in regions too."""
-    live = _Liveness(graph, contract)
-    return (node for node in graph.walk() if node not in live.nodes)
+    liveness = _Liveness(graph, contract)
+    return (node for node in graph.walk() if node not in liveness.nodes)
 
 
-def _is_trimmed(node: Node) -> bool:
+def _may_be_trimmed(node: Node) -> bool:
     """Return whether results and captures are removed one by one; the calls of a recursive function need them all."""
     return node.op.name in ("cond", "while", "call") and not is_recursive(node)
 
@@ -91,10 +91,10 @@ class _Liveness:
             self._mark_result(value.node, value.index)
             return
         for owner in self._owners_of_region.get(value.graph, ()):
-            if not _is_trimmed(owner):
+            if not _may_be_trimmed(owner):
                 continue
             position = value.graph.parameters.index(value)
-            leading_count = int(owner.op.traits.selects)
+            leading_count = int(owner.op.traits.selects)  # the index of a cond
             self._mark(owner.inputs[leading_count + position])
             if owner.op.traits.repeats and position < state_size(owner):
                 self._mark_state(owner, position)
@@ -107,7 +107,7 @@ class _Liveness:
             self._mark(node.inputs[0])
         elif node.op.traits.repeats:
             self._mark(*node.regions[0].outputs)
-        elif not _is_trimmed(node):
+        elif not _may_be_trimmed(node):
             self._mark(*node.inputs)
             for region in node.regions:
                 self._mark(*region.parameters, *region.outputs)
@@ -115,7 +115,7 @@ class _Liveness:
     def _mark_result(self, node: Node, index: int) -> None:
         if node.op.traits.repeats:
             self._mark_state(node, index)
-        elif _is_trimmed(node):
+        elif _may_be_trimmed(node):
             self._mark(*(region.outputs[index] for region in node.regions))
 
     def _mark_state(self, loop: Node, position: int) -> None:
@@ -126,7 +126,7 @@ class _Liveness:
 
     def is_fully_live(self, node: Node) -> bool:
         """Return whether a node is live, with all its results and captures."""
-        if node not in self.nodes or not _is_trimmed(node):
+        if node not in self.nodes or not _may_be_trimmed(node):
             return node in self.nodes
         has_live_captures = len(self.live_parameters(node)) == len(node.regions[0].parameters)
         return has_live_captures and len(self.live_results(node)) == len(node.results)
@@ -140,14 +140,15 @@ class _Liveness:
 
 
 def _must_run(node: Node, contract: str) -> bool:
+    """Return whether a node runs even if it is unused: for its effects, under `compile` for the errors it raises."""
     if node.effects.must_run or contract == "function":
         return node.effects.must_run
     return bool(node.effects & Effects.RAISE) or (
-        _may_reshape_fail(node) if node.op.name == "reshape" else has_computed_sizes(node)
+        _may_reshape_raise(node) if node.op.name == "reshape" else has_computed_sizes(node)
     )
 
 
-def _may_reshape_fail(node: Node) -> bool:
+def _may_reshape_raise(node: Node) -> bool:
     """Return whether a `reshape` may raise at run time because of symbolic sizes."""
     x, result = node.inputs[0].type, node.results[0].type
     assert isinstance(x, TensorType) and isinstance(result, TensorType)
@@ -160,44 +161,47 @@ def _may_reshape_fail(node: Node) -> bool:
 
 
 def _rebuild(
-    graph: Graph, live: _Liveness, outputs: Sequence[int], parameters: Sequence[int], copies: dict[Graph, Graph]
+    graph: Graph, liveness: _Liveness, output_positions: Sequence[int], parameter_positions: Sequence[int],
+    copies: dict[Graph, Graph]
 ) -> Graph:
     """Copy the live nodes of a graph, with the outputs and the parameters at these positions."""
     copy = copies[graph] = Graph(graph.name)
     values: dict[Value, Value] = {}
-    for position in parameters:
+    for position in parameter_positions:
         parameter = graph.parameters[position]
         values[parameter] = copy.add_parameter(parameter.type, parameter.name)
     for node in graph.nodes:
-        if node not in live.nodes:
+        if node not in liveness.nodes:
             continue
-        if _is_trimmed(node):
-            _rebuild_control(copy, node, live, values, copies)
+        if _may_be_trimmed(node):
+            _rebuild_control(copy, node, liveness, values, copies)
             continue
         regions = copy_regions(
-            node, copies, lambda r: _rebuild(r, live, range(len(r.outputs)), range(len(r.parameters)), copies)
+            node, copies, lambda r: _rebuild(r, liveness, range(len(r.outputs)), range(len(r.parameters)), copies)
         )
         append_copy(copy, node, values, regions)
-    copy.outputs = [values[graph.outputs[position]] for position in outputs]
+    copy.outputs = [values[graph.outputs[position]] for position in output_positions]
     return copy
 
 
 def _rebuild_control(
-    copy: Graph, node: Node, live: _Liveness, values: dict[Value, Value], copies: dict[Graph, Graph]
+    copy: Graph, node: Node, liveness: _Liveness, values: dict[Value, Value], copies: dict[Graph, Graph]
 ) -> None:
-    result_positions, parameters = live.live_results(node), live.live_parameters(node)
-    first = int(node.op.traits.selects)  # after the index of a cond
-    inputs = [*node.inputs[:first], *(node.inputs[first + position] for position in parameters)]
+    result_positions, parameter_positions = liveness.live_results(node), liveness.live_parameters(node)
+    leading_count = int(node.op.traits.selects)
+    inputs = [*node.inputs[:leading_count], *(node.inputs[leading_count + i] for i in parameter_positions)]
     attributes = {**node.attributes}
     if node.op.traits.repeats:
         test, body = node.regions
         regions = [
-            _rebuild(test, live, [0], parameters, copies),
-            _rebuild(body, live, result_positions, parameters, copies),
+            _rebuild(test, liveness, [0], parameter_positions, copies),
+            _rebuild(body, liveness, result_positions, parameter_positions, copies),
         ]
         attributes |= {"state": len(result_positions)}
     else:
-        regions = [_rebuild(region, live, result_positions, parameters, copies) for region in node.regions]
+        regions = [
+            _rebuild(region, liveness, result_positions, parameter_positions, copies) for region in node.regions
+        ]
     types: list[Type] = [node.results[position].type for position in result_positions]
     node_copy = copy.add_replacement(
         node, node.op, [values[value] for value in inputs], attributes, regions, types,

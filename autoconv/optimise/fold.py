@@ -26,14 +26,15 @@ import numpy as np
 from autoconv.graph.dtypes import as_dtype
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value, copy_node, is_recursive
-from autoconv.graph.rewrite import can_replace
+from autoconv.graph.region_flow import captured_operands
+from autoconv.graph.rewrite import can_inline
 from autoconv.graph.rewriter import Rewriter
-from autoconv.graph.types import TensorType, Type, shapes_compatible
+from autoconv.graph.types import TensorType, Type, are_shapes_compatible
 from autoconv.ops import OPS
 from autoconv.ops.rules import element_count
 
 # Constants are folded already. A graph returns copies of its constants, which would not be read-only.
-_NOT_FOLDED = frozenset({"constant", "absent", "numpy_read_only"})
+_UNFOLDABLE_OPS = frozenset({"constant", "absent", "numpy_read_only"})
 MAX_ELEMENTS = 1 << 16  # in the constant operands of a folded node, and in its results
 
 
@@ -51,10 +52,10 @@ def fold_constants(graph: Graph, contract: str = "function") -> Graph:
 
 def _may_fold(node: Node, constants: Collection[Value]) -> bool:
     """Return whether all operands of a node are constants, or constants are captured by its regions."""
-    if node.op.name in _NOT_FOLDED:
+    if node.op.name in _UNFOLDABLE_OPS:
         return False
-    is_constant = (value in constants for value in node.inputs)
-    return any(is_constant) if node.regions else all(is_constant)
+    are_constant = (value in constants for value in node.inputs)
+    return any(are_constant) if node.regions else all(are_constant)
 
 
 class _Folder(Rewriter[None]):
@@ -89,16 +90,13 @@ class _Folder(Rewriter[None]):
 def _constant_parameters(
     node: Node, inputs: Sequence[Value], constants: Mapping[Value, np.ndarray]
 ) -> dict[int, np.ndarray]:
-    """Return the constant parameters of a node's regions: captures, never the state of a loop."""
+    """Return the constant parameters of a node's regions, by position: captures, never the state of a loop."""
     if is_recursive(node):  # other calls pass other arguments
-        return {}
-    first_capture = {"cond": 1, "while": node.attributes.get("state", 0), "call": 0}.get(node.op.name)
-    if first_capture is None:
         return {}
     leading_count = int(node.op.traits.selects)
     return {
         position - leading_count: constants[inputs[position]]
-        for position in range(first_capture, len(inputs))
+        for position in range(len(inputs) - len(captured_operands(node)), len(inputs))
         if inputs[position] in constants
     }
 
@@ -108,7 +106,7 @@ def _evaluate(
 ) -> list[np.ndarray] | None:
     """Return the results as arrays; None where the node cannot be folded, or its results are too large."""
     kernel = getattr(node.op.kernel, "__wrapped__", node.op.kernel)  # the wrapper suppresses NumPy's warnings
-    if kernel is None or node.regions or not node.results or node.op.name in _NOT_FOLDED:
+    if kernel is None or node.regions or not node.results or node.op.name in _UNFOLDABLE_OPS:
         return None
     if node.effects & ~Effects.RAISE or not all(value in constants for value in inputs):
         return None
@@ -133,7 +131,7 @@ def _evaluate(
 
 
 def _are_results_small(node: Node, inputs: Sequence[Value], arrays: Sequence[np.ndarray]) -> bool:
-    """Return whether the type rule bounds the number of result elements by LIMIT."""
+    """Return whether the type rule bounds the number of result elements by MAX_ELEMENTS."""
     types = [
         TensorType(as_dtype(array.dtype), array.shape, isinstance(value.type, TensorType) and value.weak)
         for value, array in zip(inputs, arrays, strict=True)
@@ -155,7 +153,7 @@ def _as_type(result: Any, type_: Type) -> np.ndarray | None:
         scalar[()] = result
         result = scalar
     array = np.asarray(result)
-    has_type = array.dtype == type_.dtype.numpy and shapes_compatible(array.shape, type_.shape)
+    has_type = array.dtype == type_.dtype.numpy and are_shapes_compatible(array.shape, type_.shape)
     return array if has_type else None
 
 
@@ -176,8 +174,4 @@ def _taken_arm(
     if not 0 <= position < len(node.regions):
         return None
     arm = node.regions[position]
-    narrow_and_wide_types = [
-        *zip((value.type for value in inputs[1:]), (value.type for value in arm.parameters), strict=True),
-        *zip((value.type for value in arm.outputs), (value.type for value in node.results), strict=True),
-    ]
-    return arm if all(can_replace(narrow, wide) for narrow, wide in narrow_and_wide_types) else None
+    return arm if can_inline(arm, inputs[1:], node.results) else None

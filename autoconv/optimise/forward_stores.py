@@ -1,6 +1,6 @@
 """Forward stores to loads, for new arrays that are only loaded and stored as a whole.
 
-Before another use of the array (a view, a region, an output), the array is materialised from its present contents.
+Before another use of the array (a view, a region, an output), the array is materialised from its current contents.
 
     before   graph f(%x: float64[4]) {
                %square = square(%x): float64[4]
@@ -67,7 +67,7 @@ class _Forwarder(Rewriter[None]):
     def node(self, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
         name = node.op.name
         if name in ("array_of", "array_new") and node.results[0] in self._forwarded:
-            contents = inputs[0] if inputs else self._add_filled(node)
+            contents = inputs[0] if inputs else self._add_fill(node)
             self._contents[node.results[0]] = contents
             return [contents]
         if name == "array_load" and node.inputs[0] in self._contents:
@@ -88,11 +88,11 @@ class _Forwarder(Rewriter[None]):
                 copy = self.copy.add(OPS["array_of"], [contents], name=creation.name, span=creation.span)
                 self.values[array] = copy.results[0]
 
-    def _add_filled(self, node: Node) -> Value:
+    def _add_fill(self, node: Node) -> Value:
         shape, dtype, fill = (node.attributes[key] for key in ("shape", "dtype", "fill"))
         attributes = {"value": np.array(fill, dtype.numpy), "weak": False}
-        number = self.copy.add(OPS["constant"], (), attributes, span=node.span).results
-        return self.copy.add(OPS["fill"], number, {"shape": shape}, span=node.span).results[0]
+        fill_values = self.copy.add(OPS["constant"], (), attributes, span=node.span).results
+        return self.copy.add(OPS["fill"], fill_values, {"shape": shape}, span=node.span).results[0]
 
     def _convert_stored(self, node: Node, value: Value) -> Value:
         """Return the value with the dtype and the shape of the array."""
@@ -110,19 +110,20 @@ def _materialisation_points(graph: Graph) -> dict[Node | None, list[Value]]:
     """Return the arrays with forwarded stores, by the node before which they are materialised; None for the end."""
     extents = Extents(graph)
     stored_arrays: set[Value] = set()
-    end_by_array: dict[Value, Node | None] = {}  # the first node that needs the array in memory
+    # The first node that needs the array in memory; None if none does so far.
+    use_by_array: dict[Value, Node | None] = {}
     for node in graph.nodes:
         for array in node.inputs:
-            if array in end_by_array and end_by_array[array] is None and not _needs_only_contents(node, array, extents):
-                end_by_array[array] = node
-        if node.op.name == "array_store" and end_by_array.get(node.inputs[0], node) is None:
+            if array in use_by_array and use_by_array[array] is None and not _needs_only_contents(node, array, extents):
+                use_by_array[array] = node
+        if node.op.name == "array_store" and use_by_array.get(node.inputs[0], node) is None:
             stored_arrays.add(node.inputs[0])
         if _creates_forwardable_array(node):
-            end_by_array[node.results[0]] = None
+            use_by_array[node.results[0]] = None
     arrays_by_node: dict[Node | None, list[Value]] = {}
-    for array in end_by_array:
+    for array in use_by_array:
         if array in stored_arrays:
-            arrays_by_node.setdefault(end_by_array[array], []).append(array)
+            arrays_by_node.setdefault(use_by_array[array], []).append(array)
     return arrays_by_node
 
 

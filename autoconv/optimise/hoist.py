@@ -66,41 +66,42 @@ class _Hoister(Rewriter[None]):
     def node(self, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
         if not node.op.traits.repeats:
             return None
-        inputs, regions = _lift(self.copy, inputs, self.regions(node, inputs), state_size(node))
+        inputs, regions = _hoist(self.copy, inputs, self.regions(node, inputs), state_size(node))
         return copy_node(self.copy, node, inputs, regions).results
 
 
-def _lift(
+def _hoist(
     outer: Graph, inputs: list[Value], regions: Sequence[Graph], state_count: int
 ) -> tuple[list[Value], list[Graph]]:
     """Return the inputs and regions of a loop after moving its invariant nodes to `outer`."""
-    lifted: list[tuple[Graph, Value, Value]] = []  # (region, value in the region, value in `outer`)
-    lifted_nodes: set[Node] = set()
+    hoisted_values: list[tuple[Graph, Value, Value]] = []  # (region, value in the region, value in `outer`)
+    hoisted_nodes: set[Node] = set()
     for region in regions:
         captures = zip(region.parameters[state_count:], inputs[state_count:], strict=True)
         available = _AvailableValues(outer, dict(captures))
         for node in region.nodes:
-            if not available.can_lift(node):
+            if not available.can_hoist(node):
                 continue
             traits = node.op.traits
             if traits.view or traits.generates or reads_only_shapes(node) or node.op.name in _FREE_OPS:
                 available.free_values.update(node.results)
             elif node.inputs and (not node.op.traits.elementwise or _is_result_no_larger(node)):
-                lifted_nodes.add(node)
-                lifted += [(region, value, lifted_value) for value, lifted_value in available.lift(node)]
-    if not lifted:
+                hoisted_nodes.add(node)
+                hoisted_values += [(region, value, hoisted_value) for value, hoisted_value in available.hoist(node)]
+    if not hoisted_values:
         return inputs, list(regions)
-    used = {value for region in regions for node in region.nodes if node not in lifted_nodes for value in node.inputs}
-    used.update(value for region in regions for value in region.outputs)
-    used_by_loop = [(region, value, lifted_value) for region, value, lifted_value in lifted if value in used]
-    new_regions = [_rebuild(region, lifted_nodes, used_by_loop) for region in regions]
-    return [*inputs, *(lifted_value for _, _, lifted_value in used_by_loop)], new_regions
+    remaining_nodes = (node for region in regions for node in region.nodes if node not in hoisted_nodes)
+    used_values = {value for node in remaining_nodes for value in node.inputs}
+    used_values.update(value for region in regions for value in region.outputs)
+    used_by_loop = [(region, value, copy) for region, value, copy in hoisted_values if value in used_values]
+    new_regions = [_rebuild(region, hoisted_nodes, used_by_loop) for region in regions]
+    return [*inputs, *(outer_value for _, _, outer_value in used_by_loop)], new_regions
 
 
 class _AvailableValues:
-    """The values of a loop region that are available before the loop: captures and lifted nodes.
+    """The values of a loop region that are available before the loop: captures and hoisted nodes.
 
-    `free_values` values cost nothing in the loop; they are copied out only where a lifted node needs them.
+    `free_values` cost nothing in the loop; they are copied out only where a hoisted node needs them.
     """
 
     def __init__(self, outer: Graph, available: dict[Value, Value]) -> None:
@@ -108,24 +109,24 @@ class _AvailableValues:
         self._available = available
         self.free_values: set[Value] = set()
 
-    def can_lift(self, node: Node) -> bool:
+    def can_hoist(self, node: Node) -> bool:
         if node.effects is not Effects.PURE or node.regions or not node.results:
             return False
         if not all(isinstance(value.type, TensorType) for value in (*node.inputs, *node.results)):
             return False
         return all(value in self._available or value in self.free_values for value in node.inputs)
 
-    def lift(self, node: Node) -> list[tuple[Value, Value]]:
+    def hoist(self, node: Node) -> list[tuple[Value, Value]]:
         """Copy the node to the enclosing graph; return pairs of its results in the region and in that graph."""
-        node_copy = copy_node(self._outer, node, [self._lifted_value(value) for value in node.inputs])
+        node_copy = copy_node(self._outer, node, [self._hoisted_value(value) for value in node.inputs])
         pairs = list(zip(node.results, node_copy.results, strict=True))
         self._available.update(pairs)
         return pairs
 
-    def _lifted_value(self, value: Value) -> Value:
+    def _hoisted_value(self, value: Value) -> Value:
         if value not in self._available:
             assert value.node is not None
-            self.lift(value.node)
+            self.hoist(value.node)
         return self._available[value]
 
 
@@ -136,14 +137,14 @@ def _is_result_no_larger(node: Node) -> bool:
     return len(static_counts) == len(counts) and static_counts[0] <= max(static_counts[1:])
 
 
-def _rebuild(region: Graph, lifted_nodes: set[Node], lifted: Sequence[tuple[Graph, Value, Value]]) -> Graph:
+def _rebuild(region: Graph, hoisted_nodes: set[Node], hoisted_values: Sequence[tuple[Graph, Value, Value]]) -> Graph:
     copy, values = begin_copy(region)
-    for owner, value, _ in lifted:
+    for owner, value, _ in hoisted_values:
         parameter = copy.add_parameter(value.type, value.name)
         if owner is region:
             values[value] = parameter
     for node in region.nodes:
-        if node not in lifted_nodes:
+        if node not in hoisted_nodes:
             append_copy(copy, node, values)
     copy.outputs = [values[value] for value in region.outputs]
     return copy

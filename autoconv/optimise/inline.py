@@ -30,7 +30,7 @@ from autoconv.graph.graph import (
     has_recursion,
     is_recursive,
 )
-from autoconv.graph.rewrite import can_replace
+from autoconv.graph.rewrite import can_inline
 
 MAX_NODES = 2000  # of a called graph; larger ones stay calls
 
@@ -73,11 +73,7 @@ def _inline_region(region: Graph, caller: Span | None) -> Graph:
 
 def _may_inline(node: Node, inputs: list[Value]) -> bool:
     callee = node.regions[0]
-    narrow_and_wide_types = [
-        *zip((value.type for value in inputs), (value.type for value in callee.parameters), strict=True),
-        *zip((value.type for value in callee.outputs), (value.type for value in node.results), strict=True),
-    ]
-    return len(callee.nodes) <= MAX_NODES and all(can_replace(narrow, wide) for narrow, wide in narrow_and_wide_types)
+    return len(callee.nodes) <= MAX_NODES and can_inline(callee, inputs, node.results)
 
 
 def _append_caller(span: Span | None, caller: Span | None) -> Span | None:

@@ -1,11 +1,11 @@
-"""Replacement of parameters by constants, for arguments that are fixed.
+"""Replacement of parameters by constants, for arguments that are removed.
 
     before   graph f(%x: array<float64[?]>, %steps: int64) { … }
     after    graph f(%x: array<float64[?]>) {              with steps = 5
                %steps = constant(value=5)
                …
 
-Not in the table of optimisations: it is called where a graph leaves the process with some of its arguments fixed.
+Not in the table of optimisations: it is called where a graph leaves the process with some of its arguments removed.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from autoconv.ops import OPS
 def fix_parameters(graph: Graph, values: Mapping[int, object]) -> Graph:
     """Replace the parameters at the positions in `values`, which are tensors, by constants."""
     rewriter = Rewriter(graph, None)
-    fixed = set()
+    removed = set()
     for position, value in values.items():
         parameter = graph.parameters[position]
         assert isinstance(parameter.type, TensorType)
         array = np.asarray(value, parameter.type.dtype.numpy)
         constant = rewriter.copy.add(OPS["constant"], (), {"value": array, "weak": parameter.type.weak})
-        fixed.add(rewriter.values[parameter])
+        removed.add(rewriter.values[parameter])
         rewriter.values[parameter] = constant.results[0]
-    rewriter.copy.parameters = [parameter for parameter in rewriter.copy.parameters if parameter not in fixed]
+    rewriter.copy.parameters = [parameter for parameter in rewriter.copy.parameters if parameter not in removed]
     return rewriter.run()

@@ -49,10 +49,11 @@ class _Lists:
         self._excluded: set[Value] = set()
         self._written_types: list[tuple[Value, Type]] = []  # (list, type of an element written into it)
         self._created_lengths: list[tuple[Value, int | None]] = []  # (list, its length; None if it is not known)
-        self._resized: list[Value] = []  # lists that grow or shrink
+        self._resized_lists: list[Value] = []  # lists that grow or shrink
         self._stack_nodes: list[Node] = []  # of list_stack
 
     def _root(self, value: Value) -> Value:
+        """Return the value that represents the list; the first call adds the list to the analysis."""
         self._parent.setdefault(value, value)
         while self._parent[value] is not value:
             value = self._parent[value]
@@ -62,7 +63,7 @@ class _Lists:
         if isinstance(value.type, ListType):
             self._excluded.add(self._root(value))
 
-    def _join(self, first: Value, second: Value) -> None:
+    def _unify(self, first: Value, second: Value) -> None:
         if not isinstance(first.type, ListType) or not isinstance(second.type, ListType):
             self.exclude(first)
             self.exclude(second)
@@ -86,11 +87,11 @@ class _Lists:
         elif name == "list_reserve":
             self._created_lengths.append((node.results[0], _constant_number(inputs[0])))
         elif name in ("list_push", "list_pop"):
-            self._join(inputs[0], node.results[0])
+            self._unify(inputs[0], node.results[0])
             self._note_resizing(inputs[0])
             self._written_types += [(inputs[0], value.type) for value in inputs[1:]]
         elif name == "list_set":
-            self._join(inputs[0], node.results[0])
+            self._unify(inputs[0], node.results[0])
             self._written_types.append((inputs[0], inputs[2].type))
             if node.attributes.get("resize"):
                 self._note_resizing(inputs[0])
@@ -100,7 +101,7 @@ class _Lists:
         elif name in ("while", "cond", "call") and not is_recursive(node):
             for source, target in flow_edges(node):
                 assert source is not None  # there are no exceptions without a try
-                self._join(source, target)
+                self._unify(source, target)
         elif name == "list_get" and (_is_static(node.attributes.get("shape")) or _has_static_elements(inputs[0])):
             self._root(inputs[0])
         elif name != "list_length":
@@ -112,12 +113,12 @@ class _Lists:
 
     def _note_resizing(self, value: Value) -> None:
         self._created_lengths.append((value, None))
-        self._resized.append(value)
+        self._resized_lists.append(value)
 
     def array_types(self) -> dict[Value, TensorType]:
         """Return the types of arrays for lists that keep their length, and whose elements are arrays of one size."""
         type_by_root, length_by_root = self._element_types(), self._known_lengths()
-        excluded = {self._root(value) for value in (*self._excluded, *self._resized)}
+        excluded = {self._root(value) for value in (*self._excluded, *self._resized_lists)}
         created = {self._root(value) for value, _ in self._created_lengths} - excluded
         result: dict[Value, TensorType] = {}
         for value in self._parent:
@@ -130,7 +131,7 @@ class _Lists:
         return {value: type_ for value, type_ in result.items() if self._root(value) not in excluded}
 
     def _element_types(self) -> dict[Value, Type | None]:
-        """Return the join of the types of each list's elements, by its root; None for types without one."""
+        """Return the join of the types of each list's elements, by its root; None for types without a join."""
         type_by_root: dict[Value, Type | None] = {}
         for value, type_ in self._written_types:
             root = self._root(value)
@@ -142,7 +143,7 @@ class _Lists:
         return type_by_root
 
     def _known_lengths(self) -> dict[Value, int | None]:
-        """Return the length of each list, by its root; None for one that is unknown or changes."""
+        """Return the length of each list, by its root; None if the length is unknown or changes."""
         length_by_root: dict[Value, int | None] = {}
         for value, length in self._created_lengths:
             root = self._root(value)

@@ -43,12 +43,14 @@ def replace_lists_by_arrays(graph: Graph, contract: str = "function") -> Graph:
     if not any(node.op.name == "list_reserve" for node in graph.walk()):
         return graph
     try:
-        sized = specialise(graph, [value.type for value in graph.parameters])  # infers element types and lengths
+        # Infers element types and lengths.
+        specialised = specialise(graph, [value.type for value in graph.parameters])
     except CannotSpecialise:
         return graph
-    # Items of an array of unknown length are read and written by kernels, which take longer than those of a list.
-    types = {value: type_ for value, type_ in array_types(sized).items() if type_.shape and type_.shape[0] is not None}
-    return _ListReplacer(sized, types).run() if types else graph
+    # For an array of unknown length, items are read and written by kernels, which are slower than those of lists.
+    all_types = array_types(specialised).items()
+    types = {value: type_ for value, type_ in all_types if type_.shape and type_.shape[0] is not None}
+    return _ListReplacer(specialised, types).run() if types else graph
 
 
 class _ListReplacer(Rewriter[ArrayTypes]):
@@ -94,12 +96,12 @@ class _ListReplacer(Rewriter[ArrayTypes]):
             return self._add(node, "constant", value=np.array(length, dtype.numpy))
         return self._add(node, "dimension", array, axis=0, dtype=dtype)
 
-    def _add_zeros(self, node: Node, count: Value) -> Value:
+    def _add_zeros(self, node: Node, length_value: Value) -> Value:
         type_ = self.shared[node.results[0]]
         length, *element_shape = type_.shape or ()
         zero = self._add(node, "constant", value=np.zeros((), type_.dtype.numpy))
         if isinstance(length, int) and length >= 0:
             return self._add(node, "fill", zero, shape=(length, *element_shape))
-        sizes = [self._add(node, "list_length_checked", count)]
+        sizes = [self._add(node, "list_length_checked", length_value)]
         sizes += [self._add(node, "constant", value=np.array(size, np.int64)) for size in element_shape]
         return self._add(node, "fill", zero, self._add(node, "stack", *sizes, axis=0), shape=(None, *element_shape))

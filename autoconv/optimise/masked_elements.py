@@ -70,7 +70,7 @@ class _MaskRewriter(Rewriter[None]):
         self._whole_values: dict[Value, Value] = {}
         for node in graph.nodes:
             self._record_mask(node)
-        self._replaced = {node for node in graph.nodes if self._rule(node) is not None}
+        self._replaced_nodes = {node for node in graph.nodes if self._rule(node) is not None}
         self._values_in_use = self._find_values_in_use()
 
     def node(self, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
@@ -96,7 +96,7 @@ class _MaskRewriter(Rewriter[None]):
         ((mask, shape),) = masks
         trailing_rank = len(shape) - _rank(mask)
         if any(value not in self._masks and not _rank_is_at_most(value, trailing_rank) for value in node.inputs):
-            return
+            return  # an operand that varies along the masked dimensions
         cost = node.op.traits.costly + max(self._costs.get(value, 0) for value in node.inputs)
         if cost <= _MAX_COSTLY_OPS:
             self._masks[node.results[0]] = mask, shape
@@ -107,7 +107,7 @@ class _MaskRewriter(Rewriter[None]):
         values_in_use = {value for value in self.graph.outputs if value in self._masks}
         for node in reversed(self.graph.nodes):
             is_dropped = bool(node.results) and node.results[0] in self._masks and node.results[0] not in values_in_use
-            if node not in self._replaced and not is_dropped:
+            if node not in self._replaced_nodes and not is_dropped:
                 values_in_use.update(value for value in node.inputs if value in self._masks)
         return values_in_use
 
@@ -118,7 +118,7 @@ class _MaskRewriter(Rewriter[None]):
             return None
         rule = _REDUCTIONS.get(node.op.name)
         dtype = node.inputs[0].dtype
-        if rule is None or self.axes(node) is None or (dtype.is_floating and dtype.size < 4):
+        if rule is None or self.reduced_axes(node) is None or (dtype.is_floating and dtype.size < 4):
             return None  # NumPy adds half-precision numbers in single precision
         return lambda b, node, inputs: [rule(self, b, node)]
 
@@ -144,7 +144,7 @@ class _MaskRewriter(Rewriter[None]):
         mask, shape = self._masks[value]
         return _expand_to_rank(b, self.values[mask], len(shape))
 
-    def axes(self, node: Node) -> Any:
+    def reduced_axes(self, node: Node) -> Any:
         """Return the axes of the whole array that a reduction of masked elements covers: a tuple, or "all".
 
         None where the number of masked elements is a size of the result.
@@ -194,7 +194,7 @@ def _reduction_rule(neutral_element: Any) -> Callable[[_MaskRewriter, GraphBuild
         x = rewriter.whole_value(node.inputs[0])
         number = b.constant(value=np.asarray(neutral_element, x.dtype.numpy))
         selected = b.select(rewriter.mask(b, node.inputs[0]), x, number)
-        return _reduce(b, node.op.name, selected, rewriter.axes(node), node)
+        return _reduce(b, node.op.name, selected, rewriter.reduced_axes(node), node)
 
     return rule
 
@@ -206,7 +206,7 @@ def _reduce(b: GraphBuilder, name: str, x: Value, axes: Any, node: Node, **optio
 
 def _mean(rewriter: _MaskRewriter, b: GraphBuilder, node: Node) -> Value:
     """Divide the sum by the number of elements, in the dtype of the result."""
-    x, dtype, axes = rewriter.whole_value(node.inputs[0]), node.results[0].dtype, rewriter.axes(node)
+    x, dtype, axes = rewriter.whole_value(node.inputs[0]), node.results[0].dtype, rewriter.reduced_axes(node)
     mask = rewriter.mask(b, node.inputs[0])
     x = x if x.dtype is dtype else b.cast(x, dtype=dtype)
     keepdims = {"keepdims": True} if node.attributes.get("keepdims") else {}

@@ -28,9 +28,9 @@ class ReadOnlyArrays:
         self._output_uses: dict[Value, list[tuple[Graph, int]]] = {}
         self._candidates: list[Value] = []
         self._collect(graph)
-        # How many loops each value is the initial state of, counted by position.
+        # The number of positions in the states of loops at which each value is the initial one.
         self._initial_uses = Counter(
-            v for v, users in self._operand_uses.items() for node, i in users if _is_initial_state(node, i)
+            v for v, uses in self._operand_uses.items() for node, i in uses if _is_initial_state(node, i)
         )
         self._writes: Writes | None = None
         self._absent_values: set[Value] | None = None
@@ -100,8 +100,8 @@ class ReadOnlyArrays:
         region = parameter.graph
         owner = self._owners[region]
         if owner is None:  # as the state of a loop, an argument keeps its identity where there is no iteration
-            users = self._operand_uses.get(parameter)
-            return bool(users) and not self._initial_uses[parameter] and self._is_never_written(parameter)
+            is_used = parameter in self._operand_uses and not self._initial_uses[parameter]
+            return is_used and self._is_never_written(parameter)
         position = self._positions[parameter]
         if owner.op.traits.selects:
             operand, arms = owner.inputs[position + 1], owner.regions
@@ -144,11 +144,14 @@ class ReadOnlyArrays:
     # ---- uses
 
     def _has_promotable_uses(self, value: Value) -> bool:
-        if all(self.is_read(node, i) for node, i in self._operand_uses.get(value, ())) and all(
-            self.is_passed_on(graph, i) for graph, i in self._output_uses.get(value, ())
-        ):
+        if self._needs_only_contents(value):
             return True
         return value.node is not None and value.node.op.traits.repeats and self._can_be_rebuilt(value)
+
+    def _needs_only_contents(self, value: Value) -> bool:
+        return all(self.is_read(node, i) for node, i in self._operand_uses.get(value, ())) and all(
+            self.is_passed_on(graph, i) for graph, i in self._output_uses.get(value, ())
+        )
 
     def is_read(self, node: Node, position: int) -> bool:
         """Return whether an input uses only the contents of the array."""
@@ -188,11 +191,9 @@ class ReadOnlyArrays:
 
     def _find_rebuilt_results(self) -> None:
         for value in self.values:
-            if value.node is not None and value.node.op.traits.repeats:
-                is_only_read = all(self.is_read(node, i) for node, i in self._operand_uses.get(value, ()))
-                is_passed_on = all(self.is_passed_on(graph, i) for graph, i in self._output_uses.get(value, ()))
-                if not (is_only_read and is_passed_on):
-                    self.rebuilt_results.add(value)
+            is_loop_result = value.node is not None and value.node.op.traits.repeats
+            if is_loop_result and not self._needs_only_contents(value):
+                self.rebuilt_results.add(value)
 
 
 def _is_initial_state(node: Node, position: int) -> bool:

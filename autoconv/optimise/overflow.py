@@ -16,7 +16,7 @@ from autoconv.ops.numpy.list_arrays import is_guess
 
 _NUMBER_TYPES = tuple(map(ObjectType, ("bool", "int", "float")))
 # Operations that run code of the user if their operand is an object of a user's class. Graphs cannot run such code.
-_CODE_RUNNING_OPS = frozenset(
+_OPS_THAT_RUN_USER_CODE = frozenset(
     f"object_{name}" for name in ("method", "get_attribute", "set_attribute", "delete_attribute")
 )
 _BUILTIN_KINDS = frozenset(
@@ -25,12 +25,12 @@ _BUILTIN_KINDS = frozenset(
 )  # fmt: skip
 
 
-def may_exceed(graph: Graph) -> bool:
+def may_exceed_int64(graph: Graph) -> bool:
     """Return whether an int of the graph may exceed 64 bits, judged by the ranges of the ints.
 
     Also true if an array that is made from a list may have another dtype or rank than the graph was traced for.
     """
-    return _ReachedNodes(graph).may_exceed_limit
+    return _ReachedNodes(graph).may_exceed_int64
 
 
 def rerun_point(graph: Graph, is_irreversible: Callable[[Node], bool]) -> tuple[Node | None, str]:
@@ -60,11 +60,11 @@ def may_change_kind(node: Node) -> bool:
     return node.op.name.startswith("typed_list_total") or is_guess(node)
 
 
-def may_run_code(node: Node) -> bool:
+def may_run_user_code(node: Node) -> bool:
     """Return whether a node may need a method or property of a user's class, which a graph cannot run."""
     if node.op.name == "object_apply":
         return node.attributes["function"] in ("hasattr", "refuse_call")
-    operand_type = node.inputs[0].type if node.op.name in _CODE_RUNNING_OPS else None
+    operand_type = node.inputs[0].type if node.op.name in _OPS_THAT_RUN_USER_CODE else None
     return isinstance(operand_type, ObjectType) and operand_type.kind not in _BUILTIN_KINDS
 
 
@@ -72,11 +72,11 @@ class _ReachedNodes:
     """An interval analysis that visits nodes in execution order, and finds where a call may have to rerun.
 
     `_irreversible_node` is the first irreversible node that was visited. If the call may have to rerun after it,
-    `rerun_node` is this node, and `reason` says why.
+    `rerun_node` is this node, and `reason` the reason.
     """
 
     def __init__(self, graph: Graph, is_irreversible: Callable[[Node], bool] = lambda _: False) -> None:
-        self.may_exceed_limit = False
+        self.may_exceed_int64 = False
         self.rerun_node: Node | None = None
         self.reason = ""
         self._is_irreversible = is_irreversible
@@ -91,15 +91,15 @@ class _ReachedNodes:
                 self._irreversible_node = self._first_irreversible(*node.regions)
             elif not node.regions and self._is_irreversible(node):
                 self._irreversible_node = node
-        if is_guess(node) or self._may_exceed(node):
-            self.may_exceed_limit = True
+        if is_guess(node) or self._may_exceed_int64(node):
+            self.may_exceed_int64 = True
             self._note_rerun("an int may outgrow 64 bits")
         if may_change_kind(node):
             self._note_rerun("a number may be of another kind")
-        elif may_run_code(node):
+        elif may_run_user_code(node):
             self._note_rerun("a class may have code of its own for an object")
 
-    def _may_exceed(self, node: Node) -> bool:
+    def _may_exceed_int64(self, node: Node) -> bool:
         """Return whether the node computes a number from numbers that may be an int beyond 64 bits."""
         values = (*node.inputs, *node.results)
         if not node.op.traits.overflow_error or not all(map(_is_number, values)) or _has_non_integer_result(node):
@@ -133,4 +133,4 @@ def _has_non_integer_result(node: Node) -> bool:
     return isinstance(type_, TensorType) and not type_.dtype.is_integer
 
 
-__all__ = ["may_change_kind", "may_exceed", "may_run_code", "rerun_point"]
+__all__ = ["may_change_kind", "may_exceed_int64", "may_run_user_code", "rerun_point"]

@@ -55,9 +55,9 @@ def partition(
         part.nodes.append(node)
         part_by_value.update(dict.fromkeys(node.results, part))
         effect_order.record(node, part)
-    _connect(graph, parts.values(), part_by_value)
+    _set_inputs_and_outputs(graph, parts.values(), part_by_value)
     for part in parts.values():
-        _build(part, graph.name)
+        _build_graph(part, graph.name)
     stages = sorted({part.stage for part in parts.values()})
     return [[part for part in parts.values() if part.stage == stage] for stage in stages]
 
@@ -72,11 +72,14 @@ def is_constant(node: Node) -> bool:
 
 
 class _EffectOrder:
-    """The order of side effects: what writes a resource follows its readers and writers; others follow each other."""
+    """The order of side effects.
+
+    A write of a resource runs after the earlier reads and writes of it. Nodes with other effects run one after another.
+    """
 
     def __init__(self) -> None:
         self._last_writers: dict[Hashable, Part] = {}
-        self._readers_since: dict[Hashable, list[Part]] = {}
+        self._readers_since_write: dict[Hashable, list[Part]] = {}
 
     def earliest_stage(self, node: Node, device: str | None, sources: list[Part]) -> int:
         """Return the first stage in which a node may run, after the parts that its inputs come from.
@@ -88,16 +91,16 @@ class _EffectOrder:
             if key in self._last_writers:
                 predecessors.append(self._last_writers[key])
             if node.effects.must_run:
-                predecessors += self._readers_since.get(key, ())
+                predecessors += self._readers_since_write.get(key, ())
         return max((part.stage + (part.is_divided or part.device != device) for part in predecessors), default=0)
 
     def record(self, node: Node, part: Part) -> None:
         for key in _effect_keys(node):
             if node.effects.must_run:
                 self._last_writers[key] = part
-                self._readers_since.pop(key, None)
+                self._readers_since_write.pop(key, None)
             else:
-                self._readers_since.setdefault(key, []).append(part)
+                self._readers_since_write.setdefault(key, []).append(part)
 
 
 def _effect_keys(node: Node) -> list[Hashable]:
@@ -109,13 +112,12 @@ def _effect_keys(node: Node) -> list[Hashable]:
     return [*resources, ""] if has_other_effects else resources
 
 
-def _connect(graph: Graph, parts: Iterable[Part], part_by_value: dict[Value, Part]) -> None:
-    """Set the inputs and outputs of the parts."""
+def _set_inputs_and_outputs(graph: Graph, parts: Iterable[Part], part_by_value: dict[Value, Part]) -> None:
     for part in parts:
         part_nodes = set(part.nodes)
         operands = [value for node in part.nodes for value in node.inputs if value.node not in part_nodes]
-        copied = {v for v in operands if v.node is not None and is_constant(v.node) and v not in part_by_value}
-        part.inputs = [value for value in dict.fromkeys(operands) if value not in copied]
+        constants = {v for v in operands if v.node is not None and is_constant(v.node)} - part_by_value.keys()
+        part.inputs = [value for value in dict.fromkeys(operands) if value not in constants]
         for value in part.inputs:
             if value in part_by_value and value not in part_by_value[value].outputs:
                 part_by_value[value].outputs.append(value)
@@ -124,7 +126,7 @@ def _connect(graph: Graph, parts: Iterable[Part], part_by_value: dict[Value, Par
             part_by_value[value].outputs.append(value)
 
 
-def _build(part: Part, name: str) -> None:
+def _build_graph(part: Part, name: str) -> None:
     """Build the graph of a part from its nodes, with copies of the constants that they use."""
     part.graph.name = name
     values = {value: part.graph.add_parameter(value.type, value.name) for value in part.inputs}

@@ -71,35 +71,35 @@ class _Promotion(Rewriter[ReadOnlyArrays]):
         if node.op.name == "array_load" and node.inputs[0] in self.shared.values:
             return inputs[:1]
         if node.results and node.results[0] in self.shared.values and not node.regions:
-            return [self._contents_of(self.copy, node)]
-        return self._copy_node(self.copy, node)
+            return [self._add_contents(node)]
+        return self._copy_node(node)
 
-    def _contents_of(self, copy: Graph, node: Node) -> Value:
-        """Return the contents of a promoted array."""
+    def _add_contents(self, node: Node) -> Value:
+        """Add the nodes of the contents of a promoted array, and return these."""
         name = node.op.name
         if name == "array_of":
             return self.values[node.inputs[0]]
         if name == "array_new":
             shape, dtype, fill = (node.attributes[key] for key in ("shape", "dtype", "fill"))
             attributes = {"value": np.array(fill, dtype.numpy), "weak": False}
-            fill_values = copy.add(OPS["constant"], (), attributes, span=node.span).results
-            return copy.add_replacement(node, OPS["fill"], fill_values, {"shape": shape}).results[0]
+            fill_values = self.copy.add(OPS["constant"], (), attributes, span=node.span).results
+            return self.copy.add_replacement(node, OPS["fill"], fill_values, {"shape": shape}).results[0]
         op = OPS[node.op.traits.op_on_tensors]
-        selected = copy.add_replacement(node, op, [self.values[node.inputs[0]]], node.attributes)
+        selected = self.copy.add_replacement(node, op, [self.values[node.inputs[0]]], node.attributes)
         return selected.results[0]
 
-    def _copy_node(self, copy: Graph, node: Node) -> Sequence[Value]:
-        inputs = [self._convert_input(copy, node, i) for i in range(len(node.inputs))]
+    def _copy_node(self, node: Node) -> Sequence[Value]:
+        inputs = [self._convert_input(node, i) for i in range(len(node.inputs))]
         regions = self.regions(node, inputs)
         types = [self.type_of(value) for value in node.results]
         rebuilt_results = [value for value in node.results if value in self.shared.rebuilt_results]
         # The loop test is evaluated before the loop, which may write to the test's operands.
         must_test_first = any(map(self._may_be_initial, rebuilt_results))
-        has_iterated = _append_region(copy, regions[0], inputs) if must_test_first else None
-        loop_copy = copy.add_replacement(node, node.op, inputs, node.attributes, regions, types)
+        has_iterated = _append_region(self.copy, regions[0], inputs) if must_test_first else None
+        loop_copy = self.copy.add_replacement(node, node.op, inputs, node.attributes, regions, types)
         self.values.update(zip(node.results, loop_copy.results, strict=True))
         for value in rebuilt_results:
-            self._rebuilt_arrays[value] = self._rebuild_array(copy, value, has_iterated)
+            self._rebuilt_arrays[value] = self._rebuild_array(value, has_iterated)
         return loop_copy.results
 
     def _may_be_initial(self, result: Value) -> bool:
@@ -107,7 +107,7 @@ class _Promotion(Rewriter[ReadOnlyArrays]):
         assert result.node is not None
         return result.node.inputs[result.index] not in self.shared.values
 
-    def _convert_input(self, copy: Graph, node: Node, position: int) -> Value:
+    def _convert_input(self, node: Node, position: int) -> Value:
         """Return an input in the copy: the contents where only those are used."""
         value = node.inputs[position]
         if value in self._rebuilt_arrays and not self.shared.is_read(node, position):
@@ -118,21 +118,21 @@ class _Promotion(Rewriter[ReadOnlyArrays]):
                 return result
             if result.node is not None and result.node.op.name == "absent":  # an absent value has no contents
                 attributes = {"type": TensorType(result.dtype, result.shape)}
-                return copy.add(OPS["absent"], (), attributes, span=node.span).results[0]
-            return copy.add(OPS["array_load"], [result], span=node.span).results[0]
+                return self.copy.add(OPS["absent"], (), attributes, span=node.span).results[0]
+            return self.copy.add(OPS["array_load"], [result], span=node.span).results[0]
         return result
 
-    def _rebuild_array(self, copy: Graph, result: Value, has_iterated: Value | None) -> Value:
+    def _rebuild_array(self, result: Value, has_iterated: Value | None) -> Value:
         """Rebuild the array for a loop's result."""
         loop = result.node
         assert loop is not None
         contents = self.values[result]
         if not self._may_be_initial(result):
-            return copy.add(OPS["array_of"], [contents], _array_attributes(result.type), span=loop.span).results[0]
+            return self.copy.add(OPS["array_of"], [contents], _array_attributes(result.type), span=loop.span).results[0]
         assert has_iterated is not None
         contents_and_initial = [contents, self.values[loop.inputs[result.index]]]
-        arms = [_build_arm(contents_and_initial, number) for number in range(2)]
-        return copy.add(
+        arms = [_build_arm(contents_and_initial, position) for position in range(2)]
+        return self.copy.add(
             OPS["cond"], [has_iterated, *contents_and_initial], regions=arms, types=[result.type], span=loop.span
         ).results[0]
 

@@ -96,7 +96,7 @@ def _is_float(value: Value) -> bool:
 
 
 def _is_neutral(number: Any, neutral_element: Any, is_sum: bool) -> bool:
-    """Return whether a number is the neutral element; of the zeros of floats only -0.0 is, for a sum."""
+    """Return whether a number is the neutral element; for a sum of floats -0.0 is, and 0.0 is not."""
     if number is None or number != neutral_element:
         return False
     return not (is_sum and isinstance(number, float)) or math.copysign(1.0, number) < 0
@@ -184,7 +184,7 @@ def _idempotent_rule(name: str) -> Rule:
 
 
 def _equal_operands(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None:
-    """f(x, x) = x."""
+    """f(x, x) = x, besides the identity of the op."""
     x, y = inputs
     return _if_same_type(x, node) if x is y else _identity_of_op(copy, node, inputs)
 

@@ -28,15 +28,15 @@ from autoconv.graph.types import (
     Symbol,
     TensorType,
     Type,
+    are_shapes_compatible,
     is_subtype,
     join,
-    shapes_compatible,
 )
 from autoconv.ops import OPS
 from autoconv.ops.analysis.reads import reads_only_shapes
 from autoconv.optimise.fold import fold_constants
 from autoconv.optimise.list_elements import narrow_lists
-from autoconv.optimise.symbolic.driver import derive_numbers, has_symbols, result_types, without_symbols
+from autoconv.optimise.symbolic.driver import derive_numbers, derive_types, has_symbols, without_symbols
 from autoconv.optimise.symbolic.sizes import Sizes
 
 _MAX_ROUNDS = 4  # a static size may determine another one in the next round over the graph
@@ -54,7 +54,7 @@ def specialise(graph: Graph, types: Sequence[Type]) -> Graph:
     Raises CannotSpecialise for recursive functions, and where an op refuses the shapes: the unspecialised graph raises
     the error at that op.
     """
-    return _specialise_repeatedly(graph, types, None)[0]
+    return _specialise_repeatedly(graph, types, with_symbols=False)[0]
 
 
 def generalise(graph: Graph, types: Sequence[Type]) -> tuple[Graph, list[Symbol]]:
@@ -62,21 +62,20 @@ def generalise(graph: Graph, types: Sequence[Type]) -> tuple[Graph, list[Symbol]
 
     These are symbols that must not be negative. Raises CannotSpecialise.
     """
-    graph, sizes = _specialise_repeatedly(graph, types, Sizes())
+    graph, sizes = _specialise_repeatedly(graph, types, with_symbols=True)
     assert sizes is not None
     return graph, [precondition for precondition in sizes.preconditions if isinstance(precondition, Symbol)]
 
 
-def _specialise_repeatedly(graph: Graph, types: Sequence[Type], sizes: Sizes | None) -> tuple[Graph, Sizes | None]:
+def _specialise_repeatedly(graph: Graph, types: Sequence[Type], with_symbols: bool) -> tuple[Graph, Sizes | None]:
+    """Specialise until nothing changes; return the graph, and `with_symbols` the facts about their sizes."""
     if has_recursion(graph):
         raise CannotSpecialise
     for _ in range(_MAX_ROUNDS):
         work_before = _remaining_work(graph)
-        sizes = None if sizes is None else Sizes()
+        sizes = Sizes() if with_symbols else None
         graph = fold_constants(_specialise_graph(graph, types, sizes))
-        if narrow_lists(graph):
-            continue
-        if work_before == _remaining_work(graph):
+        if not narrow_lists(graph) and work_before == _remaining_work(graph):
             break
     compute_effects(graph)
     return graph, sizes
@@ -122,14 +121,15 @@ def _narrow(type_: Type, wide: Type) -> Type:
         return _narrow_array(type_, wide)
     if not isinstance(type_, TensorType) or not isinstance(wide, TensorType):
         return wide
-    is_compatible = (type_.dtype, type_.weak) == (wide.dtype, wide.weak) and shapes_compatible(type_.shape, wide.shape)
-    if not is_compatible or (type_.shape is None and wide.shape is not None):
+    if (type_.dtype, type_.weak) != (wide.dtype, wide.weak) or not are_shapes_compatible(type_.shape, wide.shape):
+        return wide
+    if type_.shape is None and wide.shape is not None:
         return wide
     return type_ if wide.shape is None or _is_as_precise(type_, wide) else wide
 
 
 def _narrow_array(type_: ArrayType, wide: ArrayType) -> ArrayType:
-    if (type_.dtype, type_.shared) != (wide.dtype, wide.shared) or not shapes_compatible(type_.shape, wide.shape):
+    if (type_.dtype, type_.shared) != (wide.dtype, wide.shared) or not are_shapes_compatible(type_.shape, wide.shape):
         return wide
     strides = tuple(b if a is None else a for a, b in zip(type_.strides, wide.strides, strict=True))
     return replace(type_ if _is_as_precise(type_, wide) else wide, strides=strides)
@@ -151,14 +151,14 @@ def _specialise_node(copy: Graph, node: Node, inputs: list[Value], sizes: Sizes 
     inputs, attributes = _move_constant_sizes(node, inputs)
     if sizes is not None:
         inputs, attributes = _move_symbolic_sizes(node, inputs, attributes, sizes)
-    types = _result_types(node, inputs, attributes, ())
-    derived_types = None if sizes is None else result_types(sizes, node, inputs, attributes)
+    types = _inferred_types(node, inputs, attributes, ())
+    derived_types = None if sizes is None else derive_types(sizes, node, inputs, attributes)
     if derived_types is not None:
         types = [_narrow(new, old) for new, old in zip(derived_types, types, strict=True)]
     return copy.add_replacement(node, node.op, inputs, attributes, (), types).results
 
 
-def _result_types(node: Node, inputs: Sequence[Value], attributes: Any, regions: Sequence[Graph]) -> list[Type]:
+def _inferred_types(node: Node, inputs: Sequence[Value], attributes: Any, regions: Sequence[Graph]) -> list[Type]:
     declared_types = [value.type for value in node.results]
     types = [value.type for value in inputs]
     try:
@@ -206,7 +206,10 @@ def _evaluate_from_shapes(node: Node, inputs: Sequence[Value]) -> np.ndarray | N
 
 
 def _move_constant_sizes(node: Node, inputs: list[Value]) -> tuple[list[Value], Any]:
-    """Move sizes from an operand that has become a constant to an attribute."""
+    """Move sizes from an operand that has become a constant to an attribute; return the operands and attributes.
+
+    A `range` of constant ints keeps its operands, and gets its length as an attribute.
+    """
     trait = node.op.traits.sizes
     size_operand = _constant_array(inputs[-1]) if trait is not None and len(inputs) == trait.position + 1 else None
     if trait is not None and size_operand is not None:
@@ -222,7 +225,7 @@ def _move_constant_sizes(node: Node, inputs: list[Value]) -> tuple[list[Value], 
 
 
 def _move_symbolic_sizes(node: Node, inputs: list[Value], attributes: Any, sizes: Sizes) -> tuple[list[Value], Any]:
-    """Move symbolic sizes from an operand to an attribute, for ops with native code for any symbols."""
+    """Do the same for symbolic sizes, of ops with native code for any symbols."""
     trait = node.op.traits.sizes
     if trait is None or trait.form != "pairs" or len(inputs) < 2 or attributes.get("mode", "CONSTANT") != "CONSTANT":
         return inputs, attributes
@@ -267,7 +270,7 @@ def _specialise_control(copy: Graph, node: Node, inputs: list[Value], sizes: Siz
         regions = [_specialise_graph(region, types, sizes, inputs) for region in node.regions]
     else:
         return copy_node(copy, node, inputs).results
-    types = _result_types(node, inputs, node.attributes, regions)
+    types = _inferred_types(node, inputs, node.attributes, regions)
     return copy.add_replacement(node, node.op, inputs, node.attributes, regions, types).results
 
 

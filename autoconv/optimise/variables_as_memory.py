@@ -25,7 +25,8 @@ def replace_variables(graph: Graph) -> Graph:
     if not any(isinstance(value.type, ResourceType) for value in graph.parameters):
         return graph
     written = written_variables(graph, set())
-    return _Variables(graph, {value: _type_of_contents(value, value in written) for value in graph.parameters}).run()
+    types = {value: _type_of_contents(value, value in written) for value in graph.parameters}
+    return _VariableReplacer(graph, types).run()
 
 
 def _type_of_contents(value: Value, is_written: bool) -> Type:
@@ -42,15 +43,15 @@ def _type_of_contents(value: Value, is_written: bool) -> Type:
     return ArrayType(contents.dtype, shape, dense_strides(shape, contents.dtype)) if is_written else contents
 
 
-def written_variables(graph: Graph, seen: set[Graph]) -> set[Value]:
-    """Return the parameters of a graph that it, or a region of it, assigns to."""
-    seen.add(graph)
+def written_variables(graph: Graph, visited: set[Graph]) -> set[Value]:
+    """Return the parameters to which a graph or a region of it assigns; graphs in `visited` are skipped."""
+    visited.add(graph)
     result: set[Value] = set()
     for node in graph.nodes:
         if node.op.name.startswith("assign_"):
             result.add(node.inputs[0])
         for region in node.regions:
-            written_in_region = written_variables(region, seen) if region not in seen else set()
+            written_in_region = written_variables(region, visited) if region not in visited else set()
             parameters_and_inputs = zip(region.parameters, _inputs_of_region(node.inputs, region), strict=True)
             result.update(value for parameter, value in parameters_and_inputs if parameter in written_in_region)
     return result
@@ -61,17 +62,17 @@ def _inputs_of_region(inputs: Sequence[Value], region: Graph) -> Sequence[Value]
     return inputs[len(inputs) - len(region.parameters) :]
 
 
-class _Variables(Rewriter[dict[Value, Type]]):
+class _VariableReplacer(Rewriter[dict[Value, Type]]):
     """The pass over one graph. `shared` maps parameters of the graph and its regions to their new types."""
 
     def type_of(self, value: Value) -> Type:
         return self.shared.get(value, value.type)
 
-    def region_rewriter(self, node: Node, inputs: Sequence[Value], region: Graph) -> _Variables:
+    def region_rewriter(self, node: Node, inputs: Sequence[Value], region: Graph) -> _VariableReplacer:
         for parameter, value in zip(region.parameters, _inputs_of_region(inputs, region), strict=True):
             if isinstance(parameter.type, ResourceType):
                 self.shared[parameter] = value.type
-        return _Variables(region, self.shared, self.copies)
+        return _VariableReplacer(region, self.shared, self.copies)
 
     def node(self, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
         name, add = node.op.name, self.copy.add

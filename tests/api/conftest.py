@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from autoconv.graph.graph import Graph
-from autoconv.graph.types import ResourceType, TensorType, shapes_compatible
+from autoconv.graph.types import ResourceType, TensorType, are_shapes_compatible
 from autoconv.runtime.recording.regions import new_trace, recording
 from autoconv.runtime.support.structure import flatten
 from autoconv.runtime.tensors.conversion import constant, convert_to_tensor
@@ -25,7 +25,7 @@ def evaluate(graph: Graph, arguments: list[Any]) -> list[Any]:
         results = found if isinstance(found, tuple) else (found,)
         for value, result in zip(node.results, results, strict=True):
             if isinstance(value.type, TensorType):
-                assert shapes_compatible(value.type.shape, np.shape(result)), f"{node}: {value.type}"
+                assert are_shapes_compatible(value.type.shape, np.shape(result)), f"{node}: {value.type}"
                 assert value.type.dtype.numpy == result.dtype, f"{node}: {value.type} but {result.dtype}"
             values[value] = result
     return [values[v] for v in graph.outputs]

@@ -21,11 +21,11 @@ from autoconv.graph.types import (
     TupleType,
     Type,
     VariantType,
+    are_shapes_compatible,
     is_subtype,
     join,
     leaves,
     shape_text,
-    shapes_compatible,
 )
 
 dtypes = st.sampled_from([dtype for dtype in DTYPES.values() if dtype.name not in ("bfloat16", "string")])
@@ -92,7 +92,7 @@ def test_both_are_instances_of_the_join(first: Type, second: Type) -> None:
 def test_operands_of_a_join_are_compatible_with_it(first: Any, second: Any) -> None:
     joined = join(TensorType(float32, first), TensorType(float32, second))
     assert isinstance(joined, TensorType)
-    assert shapes_compatible(first, joined.shape) and shapes_compatible(second, joined.shape)
+    assert are_shapes_compatible(first, joined.shape) and are_shapes_compatible(second, joined.shape)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from autoconv.errors import IndexOutOfRangeError, InvalidArgumentError
 from autoconv.graph.dtypes import as_dtype
 from autoconv.graph.effects import Effects
-from autoconv.graph.types import Symbol, TensorType, shapes_compatible
+from autoconv.graph.types import Symbol, TensorType, are_shapes_compatible
 from autoconv.ops import OPS
 from autoconv.ops.index_spec import INPUT, At, Gather, Mask, Slice, parse_index
 
@@ -51,11 +51,11 @@ def test_get_item(index: Any) -> None:
     found = OPS["get_item"].kernel(X, *operands, spec=spec)
     np.testing.assert_array_equal(found, expected)
     rule = OPS["get_item"].result(*types(X, *operands), spec=spec)
-    assert shapes_compatible(rule.shape, expected.shape) and rule.shape is not None
+    assert are_shapes_compatible(rule.shape, expected.shape) and rule.shape is not None
     if Mask() not in spec:
         assert rule.shape == expected.shape
     unknown = [TensorType(t.dtype, (None,) * t.rank) for t in types(X, *operands)]
-    assert shapes_compatible(OPS["get_item"].result(*unknown, spec=spec).shape, expected.shape)
+    assert are_shapes_compatible(OPS["get_item"].result(*unknown, spec=spec).shape, expected.shape)
     x, *rest = types(X, *operands)
     assert OPS["get_item"].result(TensorType(x.dtype, None), *rest, spec=spec).shape is None
 
@@ -117,7 +117,7 @@ def test_any_index(index: tuple[Any, ...]) -> None:
             OPS["get_item"].kernel(X, *operands, spec=spec)
         return
     np.testing.assert_array_equal(OPS["get_item"].kernel(X, *operands, spec=spec), expected)
-    assert shapes_compatible(OPS["get_item"].result(*types(X, *operands), spec=spec).shape, expected.shape)
+    assert are_shapes_compatible(OPS["get_item"].result(*types(X, *operands), spec=spec).shape, expected.shape)
     changed = X.copy()
     changed[index] = -1.0
     np.testing.assert_array_equal(OPS["set_item"].kernel(X, np.array(-1.0), *operands, spec=spec), changed)

@@ -12,7 +12,7 @@ from autoconv.autodiff.vjp import vjp
 from autoconv.graph.dtypes import as_dtype
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Value
-from autoconv.graph.types import TensorType, shapes_compatible
+from autoconv.graph.types import TensorType, are_shapes_compatible
 from autoconv.ops import OPS
 from autoconv.ops.builder import GraphBuilder
 from autoconv.ops.record import NoGradient, Op, Sample, define
@@ -104,7 +104,7 @@ def matches_type(type_: Any, array: Any) -> bool:
     return (
         isinstance(array, ONLY_ARRAYS)
         and array.dtype == type_.dtype.numpy
-        and shapes_compatible(type_.shape, np.shape(array))
+        and are_shapes_compatible(type_.shape, np.shape(array))
     )
 
 

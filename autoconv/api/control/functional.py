@@ -9,7 +9,7 @@ from typing import Any
 from autoconv.api.control.flow import check_callable, while_loop
 from autoconv.api.tensors.shaping import concat
 from autoconv.graph.dtypes import DType, as_dtype
-from autoconv.graph.types import Shape, TensorType, join_shapes, shapes_compatible
+from autoconv.graph.types import Shape, TensorType, are_shapes_compatible, join_shapes
 from autoconv.hooks import Hook
 from autoconv.operators.calls.call import call
 from autoconv.operators.control.iterables import leading_dimension
@@ -257,7 +257,7 @@ def _collect_in_loop(
 
 def _check_given_shapes(types: list[TensorType], declared: _ResultDeclaration) -> None:
     for actual_type, declared_type, is_given in zip(types, declared.types, declared.is_given, strict=True):
-        if is_given and not shapes_compatible(actual_type.shape, declared_type.shape):
+        if is_given and not are_shapes_compatible(actual_type.shape, declared_type.shape):
             actual_shape, declared_shape = TensorShape(actual_type.shape), TensorShape(declared_type.shape)
             raise ValueError(f"Inconsistent shapes: saw {actual_shape} but expected {declared_shape} ")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from autoconv.graph.types import Shape, shapes_compatible
+from autoconv.graph.types import Shape, are_shapes_compatible
 from autoconv.runtime.recording.regions import Region
 from autoconv.runtime.support.shape import TensorShape, TensorSpec, as_shape
 from autoconv.runtime.support.structure import flatten
@@ -58,7 +58,7 @@ def _check_dtype(before: Any, after: Any) -> None:
 
 
 def _check_shape(before: Any, shape: Shape, after: Any) -> None:
-    if not shapes_compatible(after.type.shape, shape):
+    if not are_shapes_compatible(after.type.shape, shape):
         raise ValueError(
             f"Input tensor `{_name_of(before)}` enters the loop with shape {TensorShape(shape)}, but has shape "
             f"{after.shape} after one iteration. To allow the shape to vary across iterations, use the "

@@ -65,4 +65,4 @@ def symbolic_source(region: Region, source: TensorLike) -> Value | None:
 
 def _nodes_after(graph: Graph, mark: Node | None) -> list[Node]:
     """Return the nodes after a mark; all of them if the mark's node has been undone since."""
-    return graph.since(mark) if mark is None or mark in graph.nodes else graph.nodes[:]
+    return graph.nodes_since(mark) if mark is None or mark in graph.nodes else graph.nodes[:]

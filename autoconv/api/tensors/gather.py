@@ -12,7 +12,7 @@ from autoconv.api.tensors.axis_choice import any_axis
 from autoconv.graph.dtypes import as_dtype, float32, int8, int32, uint8
 from autoconv.runtime.annotations import AxisLike, DTypeLike, ShapeLike, TensorLike
 from autoconv.runtime.tensors.binary_dispatch import get_item
-from autoconv.runtime.tensors.conversion import any_symbolic, convert_to_tensor
+from autoconv.runtime.tensors.conversion import convert_to_tensor, has_symbolic_or_variable
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.static_values import static_value
 from autoconv.runtime.tensors.tensor import Tensor
@@ -45,7 +45,7 @@ def gather(
 
 def _index_array(indices: TensorLike) -> Any:
     """Return index arrays; an empty list becomes an array of integers."""
-    if isinstance(indices, (list, tuple)) and not any_symbolic(indices) and not np.size(indices):
+    if isinstance(indices, (list, tuple)) and not has_symbolic_or_variable(indices) and not np.size(indices):
         return np.zeros(np.shape(indices), np.int32)
     return indices
 

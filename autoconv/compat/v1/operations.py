@@ -110,7 +110,7 @@ def as_operation(call: Callable[[], Any]) -> Any:
         return call()
     mark = region.graph.mark()
     result = call()
-    recorded_nodes: list[Node] = region.graph.since(mark)
+    recorded_nodes: list[Node] = region.graph.nodes_since(mark)
     if result is not None or not recorded_nodes:
         return result
     return Operation(graph.unique_name(f"{recorded_nodes[-1].name}/op"), graph, [recorded_nodes[-1].name])

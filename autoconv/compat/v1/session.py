@@ -17,7 +17,7 @@ from autoconv.compat.v1.operations import Operation, StartOperation
 from autoconv.compat.v1.slices import Slice, slice_of
 from autoconv.graph.dtypes import string
 from autoconv.graph.graph import Value
-from autoconv.graph.types import TensorType, shapes_compatible
+from autoconv.graph.types import TensorType, are_shapes_compatible
 from autoconv.runtime.objects.storage import Storage
 from autoconv.runtime.recording.regions import recording
 from autoconv.runtime.support.shape import TensorShape
@@ -116,7 +116,7 @@ class Session:
     def set_value(self, variable: GraphVariable, value: Any) -> None:
         """Set the value of a variable; raises ValueError for another shape."""
         array = np.array(value, variable.dtype.numpy)
-        if not shapes_compatible(variable.type.shape, array.shape):
+        if not are_shapes_compatible(variable.type.shape, array.shape):
             raise ValueError(f"{variable.name} has the shape {variable.shape}, the value {TensorShape(array.shape)}")
         storage = variable.storage
         self._storages[storage] = Storage(array, storage.shape, storage.name)
@@ -295,7 +295,7 @@ def _feed_array(target: Value, value: Any) -> np.ndarray:
         array = np.array(EagerTensor(_encode_texts(value)).numpy(), object)
     else:
         array = np.asarray(value, type_.dtype.numpy)
-    if not shapes_compatible(type_.shape, array.shape):
+    if not are_shapes_compatible(type_.shape, array.shape):
         raise ValueError(
             f"Cannot feed value of shape {array.shape} for Tensor {target.full_name}, which has shape "
             f"{TensorShape(type_.shape)}"

@@ -332,7 +332,7 @@ def convert_members(region: Any, cls: type, is_outer: bool = True) -> None:
     """
     if is_outer:
         region.trace.outer_classes.update(cls.__mro__)
-    if region.trace.converts and cls not in region.trace.patched and is_user_code(cls):
+    if region.trace.converts and cls not in region.trace.patched_classes and is_user_code(cls):
         convert_special_methods(
             region.trace, cls, is_user_code, lambda function: _convert_special_method(function, region.contract)
         )

@@ -82,7 +82,7 @@ def operation_by_class(op: str, operands: list[Any], attributes: dict[str, Any])
         return NotImplemented
     trace = region.trace
     trace.dispatched_on_class = trace.dispatched_on_class or may_call_unseen_method(op, operands)
-    if trace.patched:
+    if trace.patched_classes:
         _refuse_writing(trace, op, operands, attributes)
     if op == "object_call":
         return NotImplemented if not trace.created_classes else _call_by_class(operands[0], operands[1:], attributes)
@@ -165,8 +165,9 @@ def _refuse_writing(trace: Any, op: str, operands: Sequence[Any], attributes: di
     if any(map(_has_unknown_class, operands)):
         names = (*names, *_operand_methods(op, attributes))
     outer_classes = trace.outer_classes - trace.created_classes
-    for kind in [kind for kind in trace.patched if kind in outer_classes] if names else ():
-        methods = [method for name in names if isinstance(method := trace.patched[kind].get(name), FunctionType)]
+    for kind in [kind for kind in trace.patched_classes if kind in outer_classes] if names else ():
+        originals = map(trace.patched_classes[kind].get, names)
+        methods = [method for method in originals if isinstance(method, FunctionType)]
         writing_method = next((method for method in methods if may_write(method, trace.outer_classes)), None)
         if writing_method is not None:
             raise StagingError(
@@ -270,7 +271,7 @@ def _dispatch_by_methods(
 def _may_have_effects(trace: Any, kind: type, name: str) -> bool:
     """Return whether a class has a special method, as defined outside the trace, that may do more than read."""
     for base in kind.__mro__:
-        method = {**vars(base), **trace.patched.get(base, {})}.get(name, MISSING)
+        method = {**vars(base), **trace.patched_classes.get(base, {})}.get(name, MISSING)
         if method is not MISSING:
             return is_user_defined(method) and not only_reads(method)
     return False

@@ -46,7 +46,7 @@ def convert_special_methods(
 ) -> None:
     """Replace the special methods of a class and its bases by converted ones for this trace."""
     for base in cls.__mro__:
-        if base in trace.patched or not is_user_code(base) or not _can_replace_methods(base):
+        if base in trace.patched_classes or not is_user_code(base) or not _can_replace_methods(base):
             continue
         replaced_values: dict[str, Any] = {}
         for name, value in list(vars(base).items()):
@@ -61,7 +61,7 @@ def convert_special_methods(
             replaced_values["__iter__"] = MISSING
             iterate: Any = _iterate_by_position
             type.__setattr__(base, "__iter__", _convert_special_method("__iter__", iterate, convert))
-        trace.patched[base] = replaced_values
+        trace.patched_classes[base] = replaced_values
 
 
 def _can_replace_methods(cls: type) -> bool:
@@ -100,7 +100,7 @@ def _convert_special_method(name: str, method: types.FunctionType, convert: Call
             result = converted_method()(self, *args, **kwargs)
         finally:
             region.trace.called_by_python = was_called_by_python
-        may_raise = name in _METHODS_THAT_RAISE and any(map(is_catchable, region.graph.since(start)))
+        may_raise = name in _METHODS_THAT_RAISE and any(map(is_catchable, region.graph.nodes_since(start)))
         if may_raise or (name in _NEEDED_AT_TRACE_TIME and is_staged(result)):
             error = StagingError(
                 f"the result of {type(self).__name__}.{name} depends on a tensor, and Python itself calls it",
@@ -185,10 +185,10 @@ def restore_special_methods(trace: Trace) -> None:
     for (cls, name), value in trace.stand_ins.items():
         _restore_attribute(cls, name, value)
     trace.stand_ins.clear()
-    for base, replaced_values in trace.patched.items():
+    for base, replaced_values in trace.patched_classes.items():
         for name, value in replaced_values.items():
             _restore_attribute(base, name, value)
-    trace.patched.clear()
+    trace.patched_classes.clear()
 
 
 def _restore_attribute(cls: type, name: str, value: object) -> None:

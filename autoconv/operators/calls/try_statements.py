@@ -128,7 +128,7 @@ def watched(mark: Any, value: object = None) -> Any:
     if mark is None:
         return value
     region, position, statement = mark
-    for node in region.graph.since(position):
+    for node in region.graph.nodes_since(position):
         if is_catchable(node):
             refusal = StagingError(
                 f"{node.op.name!r} may raise at run time, and {statement} around it catches only what is raised "

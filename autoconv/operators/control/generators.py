@@ -79,7 +79,7 @@ class Consumer:
             if statement and not is_tracing_error(error):
                 raise _refusal() from None
             raise
-        if statement and region is not None and any(map(is_catchable, region.graph.since(start))):
+        if statement and region is not None and any(map(is_catchable, region.graph.nodes_since(start))):
             raise _refusal()
         journal = region.journal if region is not None else None
         if journal is not None:

@@ -68,12 +68,12 @@ class LoopRecording:
         self.variable_count = len(names)
         self.layouts: list[Layout] = [state_layout(value, parent) for value in state]
         self.shared = SharedLists()
-        self._frozen_before = dict(parent.trace.frozen)
+        self._frozen_before = dict(parent.trace.frozen_objects)
 
     def record(self) -> None:
         """Record the test and the body for the current layouts."""
         parent = self.parent
-        parent.trace.frozen = dict(self._frozen_before)  # this recording freezes objects anew
+        parent.trace.frozen_objects = dict(self._frozen_before)  # this recording freezes objects anew
         locations, known_count = list(self.locations.values()), len(self.layouts)
         self.initial_state = [*self.state, *(location.read() for location in locations)]
         new_locations = locations[known_count - self.variable_count :]

@@ -231,7 +231,7 @@ class RecursiveFunction(Call):
         body_region = recorded.region
         with recording(body_region):
             body_region.graph.outputs = [leaf for value, layout in outputs for leaf in emit(value, layout, body_region)]
-        self.captures += [outer for outer in body_region.captured() if outer not in self.captures]
+        self.captures += [outer for outer in body_region.parent_captures() if outer not in self.captures]
 
     def run(self, body_region: Region) -> list[Any]:
         """Run the body with parameters of the assumed layouts."""

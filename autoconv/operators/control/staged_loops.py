@@ -45,7 +45,7 @@ def stage_loop(
     contract = loop.parent.contract
     for round_number in range(_MAX_ROUNDS):
         loop.record()
-        limit = loop.recorded_body.region.most_iterations
+        limit = loop.recorded_body.region.max_iterations
         if limit is not None and not is_limited:
             outer_limit = _hoist_limit(limit, loop.recorded_body.region)
             return _record_limited(outer_limit, test, body, state, names, loop.locations)

@@ -52,10 +52,10 @@ def stage_arms(
     """
     parent = current_region()
     assert parent is not None
-    frozen_before = dict(parent.trace.frozen)
+    frozen_before = dict(parent.trace.frozen_objects)
     joined_arms = None
     while joined_arms is None:
-        parent.trace.frozen = dict(frozen_before)  # this recording freezes objects anew
+        parent.trace.frozen_objects = dict(frozen_before)  # this recording freezes objects anew
         joined_arms = _emit_arm_outputs(parent, index, arms, inputs, names)
     regions = [arm.region for arm in joined_arms.recorded]
     captures = unify_captures(regions)
@@ -111,7 +111,7 @@ def _emit_arm_outputs(
     has_moved_raised = move_raised(parent, recorded)
     if any(has_moved) or has_moved_raised or move_parts(parent, dict(zip(names, columns, strict=False))):
         return None
-    frozen_before = set(parent.trace.frozen)
+    frozen_before = set(parent.trace.frozen_objects)
     titles = [*names, *(location.name for location in locations)]
     joined, changed_ids = _join_results(columns, recorded, titles, [*[None] * count, *locations])
     layouts = list(joined)

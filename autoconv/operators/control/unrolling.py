@@ -28,8 +28,8 @@ from autoconv.runtime.objects.containers import (
     TracedSet,
     contents,
     has_optional_keys,
+    has_static_contents,
     heap_of,
-    is_known,
     items_of,
     materialise,
 )
@@ -155,7 +155,7 @@ def _iterate_reversed(owner: TracedList, iterator: HeldIterator) -> Iterator[Any
     """Yield the items of a list in reverse, while they are known."""
     for item in iterator:
         yield item
-        if not is_known(owner):
+        if not has_static_contents(owner):
             iterator.leave()
             raise _ChangedError
 
@@ -271,7 +271,7 @@ def _exhaust(iterator: Any) -> list[Any]:
     except BaseException:
         trial.undo()
         raise
-    has_effects = any(node.effects & ~Effects.READ for node in trial.region.graph.since(trial.mark))
+    has_effects = any(node.effects & ~Effects.READ for node in trial.region.graph.nodes_since(trial.mark))
     assert trial.region.journal is not None
     if has_effects or trial.region.journal.locations or binds_outer_names(iterator):
         trial.undo()

@@ -76,7 +76,7 @@ class Flow:
         for node in nodes:
             self._collect(node)
         self.appended: dict[int, Contents] = {}  # by id of the list: items appended while Python held it
-        for container, item in trace.appended:
+        for container, item in trace.appended_items:
             contents = self.appended.setdefault(id(container), Contents())
             self._add_traced(self.items_of(contents, None), item)
         while self._has_changed:

@@ -31,7 +31,7 @@ from autoconv.runtime.arrays.assigned_values import (
 from autoconv.runtime.arrays.members import array_member
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray, wrap_new_arrays
 from autoconv.runtime.objects.symbol_search import holds_symbols
-from autoconv.runtime.recording.numpy_protocol import MUTATING, implementation, numpy_refusal, qualified_name
+from autoconv.runtime.recording.numpy_protocol import MUTATING_FUNCTIONS, implementation, numpy_refusal, qualified_name
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors import dispatch
@@ -76,7 +76,7 @@ def _call_on_memory(function: Any, /, *args: Any, **kwargs: Any) -> Any:
     compute = numpy_call(function, region)
     if compute is None:
         raise numpy_refusal(qualified_name(function))
-    kept_count = 1 if function in MUTATING else 0  # arguments that stay arrays: the one that the function changes
+    kept_count = 1 if function in MUTATING_FUNCTIONS else 0  # arguments that stay arrays: the one that changes
     result = compute(
         *args[:kept_count], *map(load_elements, args[kept_count:]),
         **{key: value if key == "out" else load_elements(value) for key, value in kwargs.items()},

@@ -20,7 +20,12 @@ from autoconv.operators.values.list_arrays import convert_list_arguments, join_l
 from autoconv.runtime.objects.containers import heap_of, items_of
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject
 from autoconv.runtime.recording.contracts import Contract
-from autoconv.runtime.recording.numpy_protocol import CREATING, find_numpy_function, implementation, numpy_refusal
+from autoconv.runtime.recording.numpy_protocol import (
+    CREATION_FUNCTIONS,
+    find_numpy_function,
+    implementation,
+    numpy_refusal,
+)
 from autoconv.runtime.support.shape import TensorShape
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors.conversion import as_tensor
@@ -134,7 +139,7 @@ def _call_implementation(
             is_ufunc = isinstance(function, np.ufunc)
             contract.before_call(function if is_ufunc else UnsupportedCall(function, _GRAPH_OBJECT))
         return function(*args, **kwargs)
-    if "tensor" in kinds or (contract is not None and (function in CREATING or np.ndarray in kinds)):
+    if "tensor" in kinds or (contract is not None and (function in CREATION_FUNCTIONS or np.ndarray in kinds)):
         return _as_zero_dimensional(function, compute(*args, **kwargs), args, contract, kwargs)
     if contract is None:
         return function(*args, **kwargs)

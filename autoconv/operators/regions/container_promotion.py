@@ -189,7 +189,7 @@ def refuse_changed_copies(region: Region, locations: Iterable[Location], copied_
     Those with ids in `copied_ids` were copied in the state at the path's end.
     """
     for location in locations:
-        if id(location.owner) in region.trace.frozen and id(location.owner) not in copied_ids:
+        if id(location.owner) in region.trace.frozen_objects and id(location.owner) not in copied_ids:
             require_identity(location.owner)
             message = f"{location.name} is changed, and which object that is depends on a tensor"
             raise StagingError(message, current_place())
@@ -220,7 +220,8 @@ def check_alias(region: Region, body: Callable[..., Any], value: object, layout:
         for part in mutable_parts(value):
             if type(part) in PLAIN_OF and part._is_argument:  # the result must be the argument itself
                 region.contract.before_write(part, "whether an argument is returned depends on a tensor")
-        region.trace.frozen.update({id(part): part for part in copied_objects(value, layout) if type(part) in PLAIN_OF})
+        copies = copied_objects(value, layout)
+        region.trace.frozen_objects.update({id(part): part for part in copies if type(part) in PLAIN_OF})
         return
     parts = {id(part) for part in mutable_parts(value)}
     if parts and any(id(part) in parts for other in _free_variable_values(body, name) for part in mutable_parts(other)):

@@ -230,7 +230,7 @@ def _open_instance(layout: Layout, other: Layout) -> Layout:
         return layout
     if graph_object(layout.value) is not None:  # an object in the graph keeps its identity
         return instance_layout(layout.value, region, False)
-    region.trace.frozen[id(layout.value)] = layout.value
+    region.trace.frozen_objects[id(layout.value)] = layout.value
     return instance_layout(layout.value, region)
 
 

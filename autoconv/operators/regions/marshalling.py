@@ -325,10 +325,10 @@ def _rebuild_parts(layout: Parts, values: Iterator[Any]) -> Any:
     result: Any = pack(template, parts, initialise=region is None or not region.contract.keeps_identity)
     if region is None:
         return result
-    if any(type(part) is layout.kind for part in region.trace.rebuilt.values()):
+    if any(type(part) is layout.kind for part in region.trace.rebuilt_arguments.values()):
         register_rebuilt(region, [result])  # it may be one of the arguments
     if is_dataclass(result):
-        region.trace.reassembled[id(result)] = result
+        region.trace.reassembled_objects[id(result)] = result
     return trace_container(result)
 
 
@@ -367,7 +367,7 @@ def _rebuild_instance(layout: Instance, values: Iterator[Any]) -> Any:
     if region is not None and region.trace.created_objects is not None:
         region.trace.created_objects[id(result)] = result, region
         if layout.is_shared and layout.keys != (HEAP,):
-            region.trace.frozen[id(result)] = result
+            region.trace.frozen_objects[id(result)] = result
     return result
 
 

@@ -141,9 +141,9 @@ def unify_captures(regions: Sequence[Region], leading: int | Sequence[int] = 0) 
     """
     union: dict[Value, None] = {}
     for region in regions:
-        union.update(dict.fromkeys(region.captured()))
+        union.update(dict.fromkeys(region.parent_captures()))
     for position, region in enumerate(regions):
-        captured = region.captured()
+        captured = region.parent_captures()
         leading_parameters = region.graph.parameters[: leading if isinstance(leading, int) else leading[position]]
         inner_values = []
         for outer in union:

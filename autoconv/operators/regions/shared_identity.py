@@ -97,7 +97,7 @@ def check_identity(a: object, b: object) -> None:
     region = current_region()
     if region is None or a is b or type(a) is not type(b):
         return
-    frozen, created_objects = region.trace.frozen, region.trace.created_objects or {}
+    frozen, created_objects = region.trace.frozen_objects, region.trace.created_objects or {}
     if (id(a) in frozen or id(b) in frozen) and id(a) in created_objects and id(b) in created_objects:
         require_identity(a)
         raise StagingError(
@@ -116,7 +116,7 @@ def keep_identities(values: Iterable[Any]) -> None:
     ids_by_type: dict[type, set[int]] = {}
     for part in _created_outside_graph(values, set()):
         ids = ids_by_type.setdefault(type(part), set())
-        if id(part) in ids or (ids and not region.trace.frozen.keys().isdisjoint({id(part), *ids})):
+        if id(part) in ids or (ids and not region.trace.frozen_objects.keys().isdisjoint({id(part), *ids})):
             require_identity(part)
         ids.add(id(part))
 

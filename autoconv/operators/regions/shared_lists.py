@@ -182,7 +182,7 @@ def _freeze_copies(region: Region, value: Any, layout: Layout) -> None:
         parts = list(zip(value.layouts, value.values, strict=True))
     for part_layout, part in parts:
         if not is_container(part_layout):
-            region.trace.frozen.update({id(inner): inner for inner in containers_in(part)})
+            region.trace.frozen_objects.update({id(inner): inner for inner in containers_in(part)})
 
 
 def containers_in(value: object) -> Iterator[Any]:

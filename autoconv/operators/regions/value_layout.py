@@ -68,7 +68,7 @@ def layout_of(value: Any, region: Region) -> Layout:
         return Parts(structure_form(value), keys, tuple(layout_of(part, region) for part in parts))
     creating_region = home_of(value, region)
     if creating_region is not None and creating_region.is_inside(region) and has_attributes(value):
-        return instance_layout(value, region, id(value) in region.trace.frozen)
+        return instance_layout(value, region, id(value) in region.trace.frozen_objects)
     return Static(value)
 
 
@@ -177,7 +177,7 @@ def _is_object_of_program(value: object, region: Region | None) -> bool:
     """Return whether a structure is a dataclass object of the program, which keeps its identity."""
     if region is None or not region.contract.keeps_identity or not dataclasses.is_dataclass(value):
         return False
-    return id(value) not in region.trace.reassembled and not is_rebuilt(value)
+    return id(value) not in region.trace.reassembled_objects and not is_rebuilt(value)
 
 
 def take_apart(value: object) -> tuple[tuple[Any, ...] | None, list[Any]]:

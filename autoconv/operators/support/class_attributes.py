@@ -15,7 +15,7 @@ def register_inherited_write(trace: Trace, owner: object, attribute: str) -> Non
     """
     if not trace.contract.objects_in_graph:
         return
-    classes, heirs = trace.inherited.setdefault(attribute, ([], []))
+    classes, heirs = trace.inherited_attributes.setdefault(attribute, ([], []))
     if isinstance(owner, type):
         classes.append(owner)
     if any(attribute in vars(base) for base in _bases(owner)):  # the trace cannot tell if it has its own

@@ -13,7 +13,7 @@ from typing import Any
 
 from autoconv.errors import StagingError
 from autoconv.operators.support.generator_expressions import GeneratorExpression
-from autoconv.runtime.objects.containers import PLAIN_OF, is_known
+from autoconv.runtime.objects.containers import PLAIN_OF, has_static_contents
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.support.structure import plain_kind
@@ -68,7 +68,7 @@ class HeldIterator:
     def is_resumable(self) -> bool:
         """True if the position is known at trace time and each advance happens exactly once."""
         is_in_home = self._home is not None and current_region() is self._home.merged_region
-        return is_in_home and not self._is_invalid and all(map(is_known, self._owners))
+        return is_in_home and not self._is_invalid and all(map(has_static_contents, self._owners))
 
     def _require_usable(self) -> None:
         if self._is_invalid or self._home is None or current_region() is not self._home.merged_region:
@@ -79,7 +79,7 @@ class HeldIterator:
                 f"{subject} iterates over an iterator that was created before it ({type(self._iterator).__name__})",
                 current_place(), "a list of its items",
             )  # fmt: skip
-        if not all(map(is_known, self._owners)):
+        if not all(map(has_static_contents, self._owners)):
             raise StagingError(
                 f"a {plain_kind(self._owners[0]).__name__} moves into the graph, and an iterator over it was "
                 f"created before ({type(self._iterator).__name__})",
@@ -101,7 +101,7 @@ class HeldIterator:
 
     def reversed_list(self) -> Any:
         """Return the list that the iterator traverses in reverse if no item has been taken yet; else None."""
-        if type(self._iterator) is not type(reversed([])) or not all(map(is_known, self._owners)):
+        if type(self._iterator) is not type(reversed([])) or not all(map(has_static_contents, self._owners)):
             return None
         state: Any = self._iterator.__reduce__()
         _, (owner, *_), *positions = state  # no position once the iterator is exhausted

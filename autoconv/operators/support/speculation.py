@@ -17,7 +17,7 @@ class Attempt:
         assert region is not None
         self.region: Region = region
         self.mark = region.graph.mark()
-        self.frozen = dict(region.trace.frozen)
+        self.frozen = dict(region.trace.frozen_objects)
         self.outer_journal, region.journal = region.journal, Journal(outer=region.journal)
         self.outer_output, region.trace.pending_output = region.trace.pending_output, []
 
@@ -30,7 +30,7 @@ class Attempt:
     def undo(self) -> None:
         journal, _ = self._close()
         journal.roll_back()
-        self.region.trace.frozen = self.frozen
+        self.region.trace.frozen_objects = self.frozen
         self.region.graph.truncate(self.region.graph.position(self.mark))
 
     def _close(self) -> tuple[Journal, list[Callable[[], None]]]:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from autoconv.runtime.annotations import TensorLike
-from autoconv.runtime.recording.tracebacks import hide
+from autoconv.runtime.recording.tracebacks import drop_package_frames
 
 Operator = Callable[..., Any]
 
@@ -22,7 +22,7 @@ def quiet(operator: Operator) -> Operator:
         try:
             return operator(*args, **kwargs)
         except BaseException as error:
-            hide(error)
+            drop_package_frames(error)
             raise
 
     return functools.wraps(operator)(run)
@@ -33,7 +33,7 @@ def quiet_1(operator: Operator) -> Operator:
         try:
             return operator(x)
         except BaseException as error:
-            hide(error)
+            drop_package_frames(error)
             raise
 
     return functools.wraps(operator)(run)
@@ -44,7 +44,7 @@ def quiet_2(operator: Operator) -> Operator:
         try:
             return operator(x, y)
         except BaseException as error:
-            hide(error)
+            drop_package_frames(error)
             raise
 
     return functools.wraps(operator)(run)
@@ -55,7 +55,7 @@ def quiet_3(operator: Operator) -> Operator:
         try:
             return operator(x, y, z)
         except BaseException as error:
-            hide(error)
+            drop_package_frames(error)
             raise
 
     return functools.wraps(operator)(run)
@@ -68,7 +68,7 @@ def quiet_logic(operator: Operator) -> Operator:
         try:
             return operator(x, y, *rest) if rest else operator(x, y)
         except BaseException as error:
-            hide(error)
+            drop_package_frames(error)
             raise
 
     return functools.wraps(operator)(run)
@@ -88,7 +88,7 @@ def quiet_branch(operator: Operator) -> Operator:
         try:
             return operator(test, body, orelse, inputs, names, cells)
         except BaseException as error:
-            hide(error)
+            drop_package_frames(error)
             raise
 
     return functools.wraps(operator)(run)
@@ -104,7 +104,7 @@ def quiet_loop(operator: Operator) -> Operator:
         try:
             return operator(test_or_iterable, body, state, names, exit, cells)
         except BaseException as error:
-            hide(error)
+            drop_package_frames(error)
             raise
 
     return functools.wraps(operator)(run)

@@ -91,7 +91,7 @@ def record_attribute_change(owner: object, attribute: str) -> None:
     assert region is not None
     if not hasattr(owner, "__dict__") and not hasattr(type(owner), attribute):
         return  # Python raises its own error
-    if id(owner) in region.trace.frozen:
+    if id(owner) in region.trace.frozen_objects:
         refuse_change(owner, attribute)
     if region.journal is not None:
         created_objects = region.trace.created_objects

@@ -199,9 +199,9 @@ def freeze(value: object) -> None:
     """Forbid later changes of a value that is held by value."""
     trace = require_region().trace
     for part in mutable_parts(value):
-        trace.frozen[id(part)] = part
+        trace.frozen_objects[id(part)] = part
     if trace.created_objects is not None and id(value) in trace.created_objects:
-        trace.frozen[id(value)] = value
+        trace.frozen_objects[id(value)] = value
 
 
 def require_region() -> Region:

@@ -8,7 +8,7 @@ import numpy as np
 
 from autoconv.errors import InvalidArgumentError
 from autoconv.graph.effects import Effects
-from autoconv.graph.types import ResourceType, TensorType, Type, shape_text, shapes_compatible
+from autoconv.graph.types import ResourceType, TensorType, Type, are_shapes_compatible, shape_text
 from autoconv.ops.elementwise.arithmetic import quiet
 from autoconv.ops.record import Builder, define, sample
 
@@ -39,7 +39,7 @@ def _assign_type(resource: Type, value: TensorType) -> TensorType:
         raise TypeError(
             f"a variable of {declared_type.dtype.name} cannot be assigned a value of {value.dtype.name}; cast first"
         )
-    if not shapes_compatible(declared_type.shape, value.shape):
+    if not are_shapes_compatible(declared_type.shape, value.shape):
         raise ValueError(
             f"Cannot assign value to variable: the shape of the variable is [{shape_text(declared_type.shape)}], "
             f"that of the value [{shape_text(value.shape)}]"
@@ -53,7 +53,7 @@ def _check_value(resource: Any, value: Any) -> Any:
     if value.dtype != old_value.dtype:
         raise InvalidArgumentError(f"a variable of {old_value.dtype} cannot be assigned a value of {value.dtype}")
     declared_shape = getattr(resource, "shape", None)
-    if not shapes_compatible(declared_shape, value.shape):
+    if not are_shapes_compatible(declared_shape, value.shape):
         raise InvalidArgumentError(
             f"Cannot assign value to variable: the shape of the variable is [{shape_text(declared_shape)}], "
             f"that of the value {list(value.shape)}"

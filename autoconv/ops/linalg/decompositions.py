@@ -9,7 +9,7 @@ import numpy as np
 
 from autoconv.errors import InvalidArgumentError
 from autoconv.graph.effects import Effects
-from autoconv.graph.types import Dimension, TensorType, shape_text, shapes_compatible
+from autoconv.graph.types import Dimension, TensorType, are_shapes_compatible, shape_text
 from autoconv.ops.elementwise.arithmetic import quiet
 from autoconv.ops.gradients import conjugate, dtype_of, unbroadcast
 from autoconv.ops.linalg.factor_gradients import adjoint_of, cholesky_gradient, eigh_gradient, qr_gradient, svd_gradient
@@ -32,7 +32,7 @@ def check_matrices(op: str, x: TensorType, square: bool = True) -> None:
         raise ValueError(
             f"{op} takes tensors of 2 or more dimensions, found the shape [{shape_text(x.shape)}]"
         )
-    if square and not shapes_compatible(x.shape[-1:], x.shape[-2:-1]):
+    if square and not are_shapes_compatible(x.shape[-1:], x.shape[-2:-1]):
         raise ValueError(f"{op}: Input must be square, found the shape [{shape_text(x.shape)}]")
 
 
@@ -153,7 +153,7 @@ def _solve_type(matrix: TensorType, rhs: TensorType, **_: Any) -> TensorType:
     check_matrices("solve", rhs, square=False)
     if matrix.shape is None or rhs.shape is None:
         return rhs.with_shape(None)
-    if not shapes_compatible(matrix.shape[-1:], rhs.shape[-2:-1]):
+    if not are_shapes_compatible(matrix.shape[-1:], rhs.shape[-2:-1]):
         raise ValueError(
             f"solve: the rows of the shapes [{shape_text(matrix.shape)}] and [{shape_text(rhs.shape)}] differ"
         )

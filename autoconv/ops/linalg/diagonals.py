@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.errors import InvalidArgumentError
-from autoconv.graph.types import TensorType, shape_text, shapes_compatible
+from autoconv.graph.types import TensorType, are_shapes_compatible, shape_text
 from autoconv.ops.linalg.products import X, Y, check_dtypes
 from autoconv.ops.record import Builder, define, sample
 from autoconv.ops.rules import diagonal_length
@@ -48,7 +48,7 @@ def _diag_part_type(x: TensorType, *, offset: int = 0) -> TensorType:
 def _set_diag_type(x: TensorType, diagonal: TensorType, *, offset: int = 0) -> TensorType:
     check_dtypes("set_diag", x, diagonal)
     diagonal_shape = _diag_part_type(x, offset=offset).shape
-    if not shapes_compatible(diagonal_shape, diagonal.shape):
+    if not are_shapes_compatible(diagonal_shape, diagonal.shape):
         raise ValueError(
             f"set_diag: the diagonal of {x} has the shape [{shape_text(diagonal_shape)}], found {diagonal}"
         )

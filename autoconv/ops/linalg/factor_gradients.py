@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.errors import UnimplementedError
-from autoconv.graph.types import shapes_compatible
+from autoconv.graph.types import are_shapes_compatible
 from autoconv.ops.gradients import conjugate, dtype_of, shape_of
 from autoconv.ops.record import Builder
 
@@ -102,7 +102,7 @@ def _gaps(b: Builder, values: Any) -> Any:
 def qr_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
     (q, r), (q_cotangent, r_cotangent) = results, cotangents
     shape = shape_of(r)
-    if not (shape is None or shapes_compatible(shape[-2:-1], shape[-1:])):
+    if not (shape is None or are_shapes_compatible(shape[-2:-1], shape[-1:])):
         raise UnimplementedError("the gradient of qr is defined for matrices with no more columns than rows")
     q_cotangent = b.zeros_like(q) if q_cotangent is None else q_cotangent
     r_cotangent = b.zeros_like(r) if r_cotangent is None else r_cotangent

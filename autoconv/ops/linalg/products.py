@@ -12,7 +12,7 @@ import numpy as np
 
 from autoconv.errors import InvalidArgumentError
 from autoconv.graph.effects import Effects
-from autoconv.graph.types import Dimension, Shape, TensorType, Type, shape_text, shapes_compatible
+from autoconv.graph.types import Dimension, Shape, TensorType, Type, are_shapes_compatible, shape_text
 from autoconv.ops.elementwise.arithmetic import quiet
 from autoconv.ops.gradients import conjugate, shape_of, unbroadcast
 from autoconv.ops.record import Builder, define, sample
@@ -133,7 +133,7 @@ def _tensordot_type(
         if operand.shape is not None and not all(-len(operand.shape) <= axis < len(operand.shape) for axis in chosen):
             raise ValueError(f"tensordot: the axes {chosen} are not those of the shape [{shape_text(operand.shape)}]")
     x_axes, y_axes = normalised_axes(axes[0], len(x.shape)), normalised_axes(axes[1], len(y.shape))
-    if not shapes_compatible(tuple(x.shape[a] for a in x_axes), tuple(y.shape[a] for a in y_axes)):
+    if not are_shapes_compatible(tuple(x.shape[a] for a in x_axes), tuple(y.shape[a] for a in y_axes)):
         raise ValueError(
             f"tensordot: the axes {axes} of shapes [{shape_text(x.shape)}] and [{shape_text(y.shape)}] differ"
         )

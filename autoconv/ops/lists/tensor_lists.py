@@ -13,7 +13,7 @@ import numpy as np
 from autoconv.errors import InvalidArgumentError
 from autoconv.graph.dtypes import DType, float64, int32
 from autoconv.graph.effects import Effects
-from autoconv.graph.types import ListType, Shape, TensorType, Type, join, shapes_compatible
+from autoconv.graph.types import ListType, Shape, TensorType, Type, are_shapes_compatible, join
 from autoconv.ops.gradients import dtype_of, no_cotangents
 from autoconv.ops.lists.positions import checked_length
 from autoconv.ops.record import Builder, define, no_gradient, sample
@@ -46,7 +46,7 @@ def shaped_element(op: str, list_: Type, shape: Shape) -> TensorType:
 
 
 def _check_scalar(op: str, role: str, x: Type) -> None:
-    if not (isinstance(x, TensorType) and x.dtype.is_integer and shapes_compatible(x.shape, ())):
+    if not (isinstance(x, TensorType) and x.dtype.is_integer and are_shapes_compatible(x.shape, ())):
         raise TypeError(f"{op}: the {role} has to be an integer scalar, found {x}")
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from autoconv.errors import InvalidArgumentError
 from autoconv.graph.dtypes import DType, as_dtype, float32, float64
-from autoconv.graph.types import Dimension, TensorType, shapes_compatible
+from autoconv.graph.types import Dimension, TensorType, are_shapes_compatible
 from autoconv.ops.elementwise.arithmetic import quiet
 from autoconv.ops.gradients import no_cotangents
 from autoconv.ops.record import Builder, define, no_gradient, sample
@@ -39,7 +39,7 @@ def static_shape(
         return attribute
     if not vector.dtype.is_integer:
         raise TypeError(f"{op}: a shape has to be of integers, found {vector.dtype.name}")
-    if not shapes_compatible(vector.shape, (None,)):
+    if not are_shapes_compatible(vector.shape, (None,)):
         raise ValueError(f"{op}: a shape has to be a vector, found {vector}")
     if attribute is not None:
         return attribute
@@ -87,7 +87,7 @@ ones_like = define(
 def _fill_type(
     value: TensorType, vector: TensorType | None = None, *, shape: tuple[int | None, ...] | None
 ) -> TensorType:
-    if not shapes_compatible(value.shape, ()):
+    if not are_shapes_compatible(value.shape, ()):
         raise ValueError(f"fill: the value has to be a scalar, found {value}")
     return value.with_shape(static_shape("fill", shape, vector))
 
@@ -120,7 +120,7 @@ def _range_type(
     start: TensorType, limit: TensorType, delta: TensorType, *, length: int | None = None
 ) -> TensorType:
     for name, bound in (("start", start), ("limit", limit), ("delta", delta)):
-        if not shapes_compatible(bound.shape, ()):
+        if not are_shapes_compatible(bound.shape, ()):
             raise ValueError(f"range: {name} has to be a scalar, found {bound}")
         if bound.dtype is not start.dtype:
             raise TypeError(f"range: {name} is {bound.dtype.name}, start is {start.dtype.name}")

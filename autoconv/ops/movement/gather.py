@@ -12,7 +12,7 @@ import numpy as np
 from autoconv.errors import InvalidArgumentError
 from autoconv.graph.dtypes import int64
 from autoconv.graph.effects import Effects
-from autoconv.graph.types import Shape, TensorType, shape_text, shapes_compatible
+from autoconv.graph.types import Shape, TensorType, are_shapes_compatible, shape_text
 from autoconv.ops.movement.constants import static_shape
 from autoconv.ops.record import Builder, define, sample
 from autoconv.ops.rules import normalised_axis
@@ -55,7 +55,7 @@ def _gather_type(
         raise ValueError(
             f"gather: indices has {len(indices.shape)} dimensions, fewer than batch_dims {batch_dims}"
         )
-    if not shapes_compatible(params.shape[:batch_dims], indices.shape[:batch_dims]):
+    if not are_shapes_compatible(params.shape[:batch_dims], indices.shape[:batch_dims]):
         raise ValueError(
             f"gather: the batch dimensions of the shapes [{shape_text(params.shape)}] and "
             f"[{shape_text(indices.shape)}] differ"
@@ -209,7 +209,7 @@ def _check_updates(op: str, shape: Shape, indices: TensorType, updates: TensorTy
     if coordinate_count > len(shape):
         raise ValueError(f"{op}: the indices have {coordinate_count} coordinates, the tensor {len(shape)} dimensions")
     expected = (*indices.shape[:-1], *shape[coordinate_count:])
-    if not shapes_compatible(updates.shape, expected):
+    if not are_shapes_compatible(updates.shape, expected):
         raise ValueError(
             f"{op}: the shape of the updates has to be [{shape_text(expected)}], found "
             f"[{shape_text(updates.shape)}]"

@@ -10,7 +10,7 @@ import numpy as np
 from autoconv.errors import IndexOutOfRangeError, InvalidArgumentError
 from autoconv.graph.dtypes import int64
 from autoconv.graph.effects import Effects
-from autoconv.graph.types import Dimension, Shape, TensorType, Type, shape_text, shapes_compatible
+from autoconv.graph.types import Dimension, Shape, TensorType, Type, are_shapes_compatible, shape_text
 from autoconv.ops.gradients import dtype_of
 from autoconv.ops.index_spec import (
     INPUT,
@@ -82,7 +82,7 @@ def _result_parts(shape: tuple[Dimension, ...], entries: list[AlignedEntry], sli
         elif isinstance(entry, Slice):
             parts.append(("kept", (sliced(shape[axis], entry.parts),)))
         elif isinstance(entry, Mask):
-            if not shapes_compatible(covered, operands_of_entry[0].shape):
+            if not are_shapes_compatible(covered, operands_of_entry[0].shape):
                 raise IndexOutOfRangeError(
                     f"the boolean index of shape [{shape_text(operands_of_entry[0].shape)}] does not match the indexed "
                     f"dimensions [{shape_text(covered)}]"
@@ -133,7 +133,7 @@ def _check_operands(entry: Entry, types: tuple[TensorType, ...]) -> None:
                 raise TypeError(f"a mask has to be of bools, found {operand}")
         elif not operand.dtype.is_integer:
             raise TypeError(f"an index has to be an integer, found {operand}")
-        elif isinstance(entry, (At, Slice)) and not shapes_compatible(operand.shape, ()):
+        elif isinstance(entry, (At, Slice)) and not are_shapes_compatible(operand.shape, ()):
             raise TypeError(f"a bound or a single index has to be a scalar, found {operand}")
 
 

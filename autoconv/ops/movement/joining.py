@@ -9,7 +9,7 @@ import numpy as np
 
 from autoconv.errors import InvalidArgumentError
 from autoconv.graph.effects import Effects
-from autoconv.graph.types import Dimension, Shape, TensorType, Type, shape_text, shapes_compatible
+from autoconv.graph.types import Dimension, Shape, TensorType, Type, are_shapes_compatible, shape_text
 from autoconv.ops.record import Builder, define, sample
 from autoconv.ops.rules import normalised_axis
 
@@ -147,7 +147,7 @@ def _stack_type(*inputs: TensorType, axis: int = 0) -> TensorType:
     if not shapes:
         return TensorType(dtype, None, weak)
     for shape in shapes[1:]:
-        if not shapes_compatible(shapes[0], shape):
+        if not are_shapes_compatible(shapes[0], shape):
             raise ValueError(
                 f"stack: shapes must be equal, but are [{shape_text(shapes[0])}] and [{shape_text(shape)}]"
             )
@@ -174,7 +174,7 @@ def _unstack_type(x: TensorType, *, num: int, axis: int = 0) -> tuple[TensorType
     shape: Shape = None
     if x.shape is not None:
         resolved_axis = normalised_axis(axis, len(x.shape))
-        if not shapes_compatible((x.shape[resolved_axis],), (num,)):
+        if not are_shapes_compatible((x.shape[resolved_axis],), (num,)):
             raise ValueError(f"unstack: axis {axis} of {x} does not have {num} rows")
         shape = (*x.shape[:resolved_axis], *x.shape[resolved_axis + 1 :])
     return (x.with_shape(shape),) * num

@@ -10,7 +10,7 @@ import numpy as np
 from autoconv.errors import InvalidArgumentError
 from autoconv.graph.dtypes import int64
 from autoconv.graph.effects import Effects
-from autoconv.graph.types import Dimension, Shape, TensorType, Type, shape_text, shapes_compatible
+from autoconv.graph.types import Dimension, Shape, TensorType, Type, are_shapes_compatible, shape_text
 from autoconv.ops.movement.constants import check_shape, static_shape
 from autoconv.ops.record import Builder, define, sample
 from autoconv.ops.rules import is_known_to_broadcast, normalised_axis
@@ -153,7 +153,7 @@ def _repeat_type(
     if counts is not None:
         if counts.rank not in (None, 0, 1):
             raise ValueError(f"repeat: the repeats have to be a scalar or a vector, found {counts}")
-        if counts.shape and not shapes_compatible(counts.shape, (size,)) and counts.shape != (1,):
+        if counts.shape and not are_shapes_compatible(counts.shape, (size,)) and counts.shape != (1,):
             raise ValueError(f"repeat: {counts} repeats for a dimension of {size}")
         repeats = None
     return x.with_shape((*x.shape[:resolved_axis], _scaled_size(size, repeats), *x.shape[resolved_axis + 1 :]))

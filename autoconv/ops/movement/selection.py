@@ -9,7 +9,7 @@ import numpy as np
 from autoconv.errors import InvalidArgumentError
 from autoconv.graph.dtypes import DType, bool_, float64, int64
 from autoconv.graph.effects import Effects
-from autoconv.graph.types import Dimension, TensorType, shapes_compatible
+from autoconv.graph.types import Dimension, TensorType, are_shapes_compatible
 from autoconv.ops.gradients import unbroadcast
 from autoconv.ops.movement.gather import check_indices
 from autoconv.ops.record import Builder, define, no_gradient, sample
@@ -135,7 +135,7 @@ def _segment_sum_type(
     if data.shape is None or segments.shape is None:
         return data.with_shape(None)
     segment_rank = len(segments.shape)
-    if not shapes_compatible(data.shape[:segment_rank], segments.shape):
+    if not are_shapes_compatible(data.shape[:segment_rank], segments.shape):
         raise ValueError(f"segment_sum: the segment ids {segments} do not fit the data {data}")
     first: Dimension = num_segments
     return data.with_shape((first, *data.shape[segment_rank:]))

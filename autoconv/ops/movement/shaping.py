@@ -9,7 +9,7 @@ import numpy as np
 from autoconv.errors import InvalidArgumentError
 from autoconv.graph.dtypes import DType, int32, int64
 from autoconv.graph.effects import Effects
-from autoconv.graph.types import Dimension, Shape, TensorType, shape_text, shapes_compatible
+from autoconv.graph.types import Dimension, Shape, TensorType, are_shapes_compatible, shape_text
 from autoconv.ops.gradients import no_cotangents
 from autoconv.ops.movement.constants import static_shape
 from autoconv.ops.record import Builder, define, sample
@@ -201,7 +201,7 @@ def _squeeze(x: Any, *, axis: tuple[int, ...] | None = None) -> Any:
 
 
 def _ensure_shape_type(x: TensorType, *, shape: tuple[int | None, ...] | None) -> TensorType:
-    if not shapes_compatible(x.shape, shape):
+    if not are_shapes_compatible(x.shape, shape):
         raise ValueError(
             f"Shape of tensor [{shape_text(x.shape)}] is not compatible with expected shape "
             f"[{shape_text(shape)}]."
@@ -214,7 +214,7 @@ def _ensure_shape_type(x: TensorType, *, shape: tuple[int | None, ...] | None) -
 
 
 def _ensure_shape(x: Any, *, shape: Any) -> Any:
-    if not shapes_compatible(np.shape(x), shape):
+    if not are_shapes_compatible(np.shape(x), shape):
         raise InvalidArgumentError(
             f"Shape of tensor {list(np.shape(x))} is not compatible with expected shape "
             f"[{shape_text(shape)}]."
@@ -243,7 +243,7 @@ ensure_shape = define(
 
 
 def _same_shape_type(x: TensorType, like: TensorType) -> TensorType:
-    if not shapes_compatible(x.shape, like.shape):
+    if not are_shapes_compatible(x.shape, like.shape):
         raise ValueError(f"the shapes [{shape_text(x.shape)}] and [{shape_text(like.shape)}] differ")
     return x.with_shape(like.shape)
 

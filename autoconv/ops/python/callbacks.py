@@ -10,7 +10,7 @@ import numpy as np
 from autoconv.errors import InvalidArgumentError
 from autoconv.graph.dtypes import DType, as_dtype, float64
 from autoconv.graph.effects import Effects
-from autoconv.graph.types import Shape, TensorType, Type, shape_text, shapes_compatible
+from autoconv.graph.types import Shape, TensorType, Type, are_shapes_compatible, shape_text
 from autoconv.ops.record import Builder, define, sample
 
 
@@ -54,7 +54,7 @@ def _check_result(
     else:  # as objects, since NumPy's own texts lose the zeros at their ends
         array = np.asarray(value, object if dtype.is_string else None)
     array = _text_array(position, array, function) if dtype.is_string else array.astype(dtype.numpy, copy=False)
-    if not shapes_compatible(array.shape, shape):
+    if not are_shapes_compatible(array.shape, shape):
         raise InvalidArgumentError(
             f"{position}-th value returned by {_name(function)} has the shape {list(array.shape)}, "
             f"but expects [{shape_text(shape)}]"

@@ -17,7 +17,7 @@ from autoconv.errors import InvalidArgumentError
 from autoconv.forks import new_lock
 from autoconv.graph.dtypes import DType, as_dtype, float32, float64, int32, int64
 from autoconv.graph.effects import Effects
-from autoconv.graph.types import TensorType, shapes_compatible
+from autoconv.graph.types import TensorType, are_shapes_compatible
 from autoconv.ops.elementwise.arithmetic import quiet
 from autoconv.ops.movement.constants import check_shape, static_shape
 from autoconv.ops.random.philox import Philox
@@ -276,7 +276,7 @@ def with_seed_operand(rule: Callable[..., TensorType]) -> Callable[..., TensorTy
         if not seed.dtype.is_integer:
             raise TypeError(f"seed must be of integers, found {seed.dtype.name}")
         size = seed_size(attributes.get("alg", ""))
-        if not shapes_compatible(seed.shape, (size,)):
+        if not are_shapes_compatible(seed.shape, (size,)):
             raise ValueError(f"seed must have shape [{size}], found {seed}")
         return rule(*inputs, **attributes)
 

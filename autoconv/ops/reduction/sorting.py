@@ -10,7 +10,7 @@ import numpy as np
 from autoconv.errors import InvalidArgumentError
 from autoconv.graph.dtypes import DType, int32
 from autoconv.graph.effects import Effects
-from autoconv.graph.types import Shape, TensorType, shape_text, shapes_compatible
+from autoconv.graph.types import Shape, TensorType, are_shapes_compatible, shape_text
 from autoconv.ops.record import Builder, define, no_gradient, sample
 from autoconv.ops.rules import normalised_axis
 from autoconv.ops.traits import Indexing, Scatter
@@ -104,7 +104,7 @@ def _along_type(x: TensorType, indices: TensorType, *others: TensorType, axis: i
         )
     resolved_axis = normalised_axis(axis, len(x.shape))
     pairs = enumerate(zip(x.shape, indices.shape, strict=True))
-    if any(i != resolved_axis and not shapes_compatible((size,), (index_size,)) for i, (size, index_size) in pairs):
+    if any(i != resolved_axis and not are_shapes_compatible((size,), (index_size,)) for i, (size, index_size) in pairs):
         raise ValueError(f"{x} and indices of [{shape_text(indices.shape)}] differ beside axis {axis}")
     return x.with_shape(indices.shape)
 
@@ -144,7 +144,7 @@ def _add_along_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, 
 
 
 def _unique_type(x: TensorType, *, dtype: DType = int32) -> Any:
-    if not shapes_compatible(x.shape, (None,)):
+    if not are_shapes_compatible(x.shape, (None,)):
         raise ValueError(f"unique expects a 1D vector, found {x}")
     length = x.shape[0] if x.shape is not None else None
     return TensorType(x.dtype, (None,)), TensorType(dtype, (length,)), TensorType(dtype, (None,))
@@ -171,7 +171,7 @@ def _searchsorted_type(
     if sequence.shape is not None and not sequence.shape:
         raise ValueError("searchsorted: the sorted sequence needs a dimension, found a scalar")
     is_batched = sequence.shape is not None and values.shape is not None and len(sequence.shape) > 1
-    if is_batched and not shapes_compatible(sequence.shape[:-1], values.shape[:-1]):  # type: ignore[index]
+    if is_batched and not are_shapes_compatible(sequence.shape[:-1], values.shape[:-1]):  # type: ignore[index]
         raise ValueError(
             f"searchsorted: leading dimensions of [{shape_text(sequence.shape)}] and "
             f"[{shape_text(values.shape)}] must match"

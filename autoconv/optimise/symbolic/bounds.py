@@ -9,15 +9,16 @@ The last pass before native code is generated: neither kernels nor other passes 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
-from autoconv.graph.graph import Graph, Node, Value, clone, is_recursive
+from autoconv.graph.graph import Graph, Node, clone, is_recursive
+from autoconv.graph.region_flow import captured_operands
 from autoconv.graph.types import Symbol, TensorType
 from autoconv.ops.index_spec import INPUT, At, Entry, NewAxis, Rest, Slice, Spec, align
 from autoconv.optimise.symbolic.driver import derive_numbers, has_symbols
 from autoconv.optimise.symbolic.sizes import Sizes
 
-_LEADING_OPERANDS = {"get_item": 1, "set_item": 2, "add_at_item": 2}  # operands before the index operands
+_LEADING_COUNTS = {"get_item": 1, "set_item": 2, "add_at_item": 2}  # operands before the index operands
 
 
 def fold_symbolic_bounds(graph: Graph, is_native: Callable[[Node], bool]) -> Graph | None:
@@ -34,10 +35,10 @@ def _fold_bounds(graph: Graph, sizes: Sizes, is_native: Callable[[Node], bool]) 
     """Move the bounds of one graph, in place; return whether anything changed."""
     changed = False
     for node in graph.nodes:
-        spec = _spec_with_bounds(node, sizes) if node.op.name in _LEADING_OPERANDS else None
+        spec = _spec_with_bounds(node, sizes) if node.op.name in _LEADING_COUNTS else None
         if spec is not None:
             original = node.inputs, node.attributes
-            node.inputs = node.inputs[: _LEADING_OPERANDS[node.op.name]]
+            node.inputs = node.inputs[: _LEADING_COUNTS[node.op.name]]
             node.attributes = {**node.attributes, "spec": spec}
             if is_native(node):
                 changed = True
@@ -45,22 +46,16 @@ def _fold_bounds(graph: Graph, sizes: Sizes, is_native: Callable[[Node], bool]) 
                 node.inputs, node.attributes = original
         if node.regions and not is_recursive(node):
             for region in node.regions:
-                captures = _captures(node)
+                captures = captured_operands(node)
                 sizes.copy_facts(region.parameters[len(region.parameters) - len(captures) :], captures)
                 changed |= _fold_bounds(region, sizes, is_native)
         derive_numbers(sizes, node)
     return changed
 
 
-def _captures(node: Node) -> Sequence[Value]:
-    """Return the outer values of the regions' last parameters, which are the same in each iteration."""
-    first_capture = {"while": node.attributes.get("state", 0), "cond": 1, "call": 0}.get(node.op.name)
-    return () if first_capture is None else node.inputs[first_capture:]
-
-
 def _spec_with_bounds(node: Node, sizes: Sizes) -> Spec | None:
     """Return the index spec with dimensions as bounds; None unless all are known and entries are slices and ints."""
-    leading_count = _LEADING_OPERANDS[node.op.name]
+    leading_count = _LEADING_COUNTS[node.op.name]
     shapes = [value.shape if isinstance(value.type, TensorType) else None for value in node.inputs[:leading_count]]
     shape, result = shapes[0], node.results[0].type
     if any(operand_shape is None or None in operand_shape for operand_shape in shapes) or not has_symbols(result):
@@ -77,13 +72,14 @@ def _spec_with_bounds(node: Node, sizes: Sizes) -> Spec | None:
     for entry, operands, axis, _ in align(spec, len(shape), node.inputs[leading_count:]):
         if isinstance(entry, Slice):
             bounds = entry.with_operands(map(sizes.numbers.get, operands))
-            has_unknown = any(bound is None and part == INPUT for bound, part in zip(bounds, entry.parts, strict=True))
+            bounds_and_parts = zip(bounds, entry.parts, strict=True)
+            has_unknown_bound = any(bound is None and part == INPUT for bound, part in bounds_and_parts)
             are_symbols = [isinstance(bound, Symbol) for bound in bounds]
             # A step is an int, and a static dimension has no symbolic bounds.
-            if has_unknown or are_symbols[2] or (any(are_symbols) and not isinstance(shape[axis], Symbol)):
+            if has_unknown_bound or are_symbols[2] or (any(are_symbols) and not isinstance(shape[axis], Symbol)):
                 return None
             entry = Slice(*bounds)
         elif entry.operand_count:
             return None
         entries.append(entry)
-    return tuple(entries[: len(spec)])
+    return tuple(entries[: len(spec)])  # without a Rest that `align` has added

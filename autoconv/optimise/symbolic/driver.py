@@ -22,7 +22,7 @@ from autoconv.optimise.symbolic.shapes import SHAPES
 from autoconv.optimise.symbolic.sizes import Sizes
 
 
-def result_types(sizes: Sizes, node: Node, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> list[Type] | None:
+def derive_types(sizes: Sizes, node: Node, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> list[Type] | None:
     """Return the result types of a node; None for an op without a rule."""
     rule = SHAPES.get(node.op.name)
     if rule is None or not inputs or not isinstance(inputs[0].type, (TensorType, ArrayType)):

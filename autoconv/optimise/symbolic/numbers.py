@@ -69,7 +69,7 @@ def _numbers_of_operand(sizes: Sizes, node: Node) -> Numbers | None:
     result = sizes.numbers.get(node.inputs[0])
     rank = len(shape_of(node.results[0]) or ())
     if result is None or isinstance(result, tuple) == (rank == 1):
-        return result
+        return result  # a tuple stands for a vector
     if rank:
         return (result,)  # type: ignore[return-value]
     return result[0] if isinstance(result, tuple) and len(result) == 1 else None

@@ -21,11 +21,11 @@ def _get_item(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, An
     if shape is None or Mask() in spec:
         return None
     dimensions: list[Dimension] = []
-    for entry, operands, axis, count in align(spec, len(shape), inputs[1:]):
+    for entry, operands, axis, width in align(spec, len(shape), inputs[1:]):
         if isinstance(entry, NewAxis):
             dimensions.append(1)
         elif isinstance(entry, Rest):
-            dimensions += shape[axis : axis + count]
+            dimensions += shape[axis : axis + width]
         elif isinstance(entry, Slice):
             bounds_of_operands = list(map(sizes.numbers.get, operands))
             dimensions.append(
@@ -38,18 +38,18 @@ def _get_item(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, An
     if is_basic(spec):
         return tuple(dimensions)
 
-    def slice_dimension(size: Dimension, bounds: Sequence[Any]) -> Dimension:
+    def sliced_dimension_if_static(size: Dimension, bounds: Sequence[Any]) -> Dimension:
         return None if INPUT in bounds else _sliced_dimension(sizes, size, bounds)
 
     types: Any = tuple(value.type for value in inputs[1:])
-    return indexed_shape(shape, types, spec, slice_dimension)
+    return indexed_shape(shape, types, spec, sliced_dimension_if_static)
 
 
 def _sliced_dimension(sizes: Sizes, size: Dimension, bounds: Sequence[Any]) -> Dimension:
-    needs: list[Dimension] = []
-    result = slice_length(size, bounds, needs)
-    for need in needs:
-        sizes.require_nonnegative(need)
+    nonnegative_sizes: list[Dimension] = []
+    result = slice_length(size, bounds, nonnegative_sizes)
+    for nonnegative_size in nonnegative_sizes:
+        sizes.require_nonnegative(nonnegative_size)
     return result
 
 
@@ -137,7 +137,7 @@ def _require_equal(sizes: Sizes, first: Dimension, second: Dimension) -> bool:
 
 
 def _flattening_rule(name: str, value: Any) -> _Rule:
-    """Return a rule for ops that flatten their operand if the attribute has the value."""
+    """Return a rule for ops that flatten their operand if the attribute `name` is `value`."""
 
     def rule(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> Shape | None:
         shape = shape_of(inputs[0])
@@ -301,8 +301,8 @@ def _qr(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) ->
     if shape is None or len(shape) < 2:
         return None
     *batch, rows, columns = shape
-    inner = rows if attributes.get("full_matrices") else minimum(rows, columns)
-    return [(*batch, rows, inner), (*batch, inner, columns)]
+    inner_size = rows if attributes.get("full_matrices") else minimum(rows, columns)
+    return [(*batch, rows, inner_size), (*batch, inner_size, columns)]
 
 
 def _svd(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> list[Shape] | None:
@@ -310,13 +310,13 @@ def _svd(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -
     if shape is None or len(shape) < 2:
         return None
     *batch, rows, columns = shape
-    inner = minimum(rows, columns)
-    left, right = (rows, columns) if attributes.get("full_matrices") else (inner, inner)
-    shapes: list[Shape] = [(*batch, inner), (*batch, rows, left), (*batch, columns, right)]
+    inner_size = minimum(rows, columns)
+    left_columns, right_columns = (rows, columns) if attributes.get("full_matrices") else (inner_size, inner_size)
+    shapes: list[Shape] = [(*batch, inner_size), (*batch, rows, left_columns), (*batch, columns, right_columns)]
     return shapes if attributes.get("compute_uv", True) else shapes[:1]
 
 
-def _windows(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> Shape | None:
+def _sliding_windows(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> Shape | None:
     shape = shape_of(inputs[0])
     if shape is None:
         return None
@@ -336,19 +336,18 @@ def _irfft(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any])
     return (*shape[:-1], length if length is not None else times(2, plus(shape[-1], -1))) if shape else None
 
 
-_DISTRIBUTIONS = ("uniform", "normal", "bits", "truncated_normal")
 SHAPES: dict[str, _Rule] = {
     "get_item": _get_item, "array_view": _get_item, "array_new": _new_array, "concat": _concat, "pad": _pad,
     "reshape": _reshape, "fill": _broadcast, "broadcast_to": _broadcast, "range": _range, "set_item": _set_item,
     "add_at_item": _set_item, "top_k": _top_k, "split": _split, "tile": _tile, "repeat": _repeat, "unpad": _unpad,
     "diag": _diag, "diag_part": _diag_part, "reshape_like": _reshape_like, "squeeze": _squeeze, "qr": _qr, "svd": _svd,
-    "sliding_windows": _windows, "rfft": _rfft, "irfft": _irfft, "numpy_cumsum": _flattening_rule("axis", None),
+    "sliding_windows": _sliding_windows, "rfft": _rfft, "irfft": _irfft, "numpy_cumsum": _flattening_rule("axis", None),
     "numpy_cumprod": _flattening_rule("axis", None), "numpy_copy": _flattening_rule("how", "flatten"),
     **{
-        f"random_{name}": _requested_shape_rule(0) for name in _DISTRIBUTIONS
+        f"random_{name}": _requested_shape_rule(0) for name in ("uniform", "normal", "bits", "truncated_normal")
     }, "random_uniform_int": _requested_shape_rule(2),
     **{
-        f"stateless_random_{name}": _requested_shape_rule(1) for name in _DISTRIBUTIONS[:3]
+        f"stateless_random_{name}": _requested_shape_rule(1) for name in ("uniform", "normal", "bits")
     }, "eye": _requested_shape_rule(0),
     "one_hot": _added_dimension_rule(3, -1), "linspace": _added_dimension_rule(2, 0),
     "stateless_truncated_normal": _requested_shape_rule(1),

@@ -12,6 +12,7 @@ from autoconv.ops.lists.typed_lists import NUMBERS
 from autoconv.ops.python.undo_log import changes, is_logged
 from autoconv.optimise.unboxing.kind_inference import (
     LIST,
+    MARK_OP,
     RUN_CHECKS,
     Kinds,
     find_root,
@@ -21,14 +22,13 @@ from autoconv.optimise.unboxing.kind_inference import (
 )
 from autoconv.optimise.unboxing.writer import Writer, write
 
-MARK_OP = "object_numbers"
 # Operations that change their first operand, a list.
 _MUTATING_OPERATIONS = frozenset(
     {"object_apply.setitem", "object_apply.delitem", "object_apply.iadd"}
     | {f"object_method.{name}" for name in (
         "append", "pop", "extend", "sort", "reverse", "clear", "insert", "remove")}
 )  # fmt: skip
-_PURE_OPS = frozenset({"object_build", "object_make", "object_exception", "object_iterate", "object_advance",
+_NON_MUTATING_OPS = frozenset({"object_build", "object_make", "object_exception", "object_iterate", "object_advance",
                     "object_unpack"})  # fmt: skip
 
 
@@ -78,7 +78,7 @@ def ban_mutated_arguments(kinds: Kinds) -> None:
 
 def _may_mutate_argument(node: Node, new_objects: frozenset[Value]) -> bool:
     name = node.op.name
-    if name in _PURE_OPS or not node.op.name.startswith("object_"):
+    if name in _NON_MUTATING_OPS or not node.op.name.startswith("object_"):
         return name == "py_call"
     if node.inputs and node.inputs[0] in new_objects:
         return False
@@ -91,27 +91,27 @@ def _may_mutate_argument(node: Node, new_objects: frozenset[Value]) -> bool:
 
 
 @rule(MARK_OP)
-def _numbers_rule(kinds: Kinds, node: Node) -> bool:
-    items = kinds.make_list(node)
+def _mark_rule(kinds: Kinds, node: Node) -> bool:
+    item_cell = kinds.mark_list(node)
     for _ in range(node.attributes["depth"] - 1):
-        items = kinds.make_inner_list(items, node) if items is not None else None
-    if items is None:
+        item_cell = kinds.mark_inner_list(item_cell, node) if item_cell is not None else None
+    if item_cell is None:
         return False
-    kinds.raise_kind(items, node.attributes["element"])
+    kinds.raise_kind(item_cell, node.attributes["element"])
     return True
 
 
 @write(MARK_OP)
-def _write_numbers(w: Writer, node: Node) -> list[Value]:
+def _write_mark(w: Writer, node: Node) -> list[Value]:
     (value,) = node.inputs
     is_flat = node.attributes["depth"] == 1
     type_ = NUMBERS if is_flat else ObjectType("list")
     op = OPS["typed_list_of" if is_flat else "typed_list_of_rows"]
     attributes = {"element": node.attributes["element"]} | ({} if is_flat else {"depth": node.attributes["depth"]})
     list_node = w.graph.add_replacement(node, op, [w.as_object(value, node)], attributes, types=[type_])
-    w.argument_lists.append((list_node.results[0], w.as_object(value, node)))
+    w.argument_lists[list_node.results[0]] = w.as_object(value, node)
     return [*list_node.results]
 
 
 RUN_CHECKS.append(ban_mutated_arguments)
-__all__ = ["MARK_OP", "ban_mutated_arguments", "mark_number_lists"]
+__all__ = ["ban_mutated_arguments", "mark_number_lists"]

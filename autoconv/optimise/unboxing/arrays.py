@@ -11,13 +11,13 @@ from autoconv.optimise.unboxing.writer import Writer, write
 @rule(OF_OBJECTS)
 @nested_rule(OF_OBJECTS)
 def _array_rule(kinds: Kinds, node: Node) -> bool | None:
-    """Accept the node where the items have the dtype that was assumed."""
+    """Accept a node whose dtype was `given`, or whose items have the dtype that was assumed when it was recorded."""
     kind = kinds.kind(node.inputs[0])
     if "function" in node.attributes:
         return False
     if kind != LIST:
         return None if kind is None else False
-    item, depth = _innermost(kinds.item(node.inputs[0]))
+    item, depth = _innermost_items(kinds.content(node.inputs[0]))
     if item.kind is None:
         return None
     if not is_number(item.kind) or node.attributes["shape"] != (None,) * depth:
@@ -25,7 +25,7 @@ def _array_rule(kinds: Kinds, node: Node) -> bool | None:
     return node.attributes["given"] or item.kind.dtype is node.attributes["dtype"]  # type: ignore[union-attr]
 
 
-def _innermost(cell: Cell) -> tuple[Cell, int]:
+def _innermost_items(cell: Cell) -> tuple[Cell, int]:
     """Return the cell of the innermost items of a nested list, and the nesting depth."""
     seen: set[Cell] = set()
     while cell.kind == LIST and cell not in seen and cell.content is not None:
@@ -37,5 +37,5 @@ def _innermost(cell: Cell) -> tuple[Cell, int]:
 @write(OF_OBJECTS)
 def _write_array(w: Writer, node: Node) -> list[Value]:
     (value,) = node.inputs
-    item, _ = _innermost(w.kinds.item(value))
-    return [w.add(f"typed_{OF_OBJECTS}", node, *w.typed_list(value), element=item.kind, **node.attributes)]
+    item, _ = _innermost_items(w.kinds.content(value))
+    return [w.add(f"typed_{OF_OBJECTS}", node, w.typed_list(value), element=item.kind, **node.attributes)]

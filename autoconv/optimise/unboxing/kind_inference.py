@@ -22,6 +22,7 @@ LIST, ENUMERATE, CURSOR, PAIRS, PAIR = "list", "enumerate", "cursor", "pairs", "
 SLICE, RANGE, ROW_CURSOR, OTHER = "slice", "range", "row cursor", "other"
 INT, FLOAT, BOOL = (TensorType(dtype, (), True) for dtype in (int64, float64, bool_))
 Kind = TensorType | str | None  # None: no definition is known yet
+MARK_OP = "object_numbers"  # marks an argument as a list of numbers
 
 # A rule, by the key of a node, sets the kinds of the results. It returns whether the node's effect on objects of these
 # kinds is known; None where that is not decided yet.
@@ -87,6 +88,7 @@ class Kinds:
             pass
 
     def kind(self, value: Value) -> Kind:
+        """Return the kind of an object; in the final phase it is OTHER if nothing is known."""
         kind = self.cell(value).kind
         return OTHER if kind is None and self._is_final_phase else kind
 
@@ -103,7 +105,7 @@ class Kinds:
             cell = self._cells[value] = Cell()
         return find_root(cell)
 
-    def item(self, value: Value) -> Cell:
+    def content(self, value: Value) -> Cell:
         """Return the cell of a list's items, or the cell of the list that an iterator traverses."""
         content = self.cell(value).content
         assert content is not None
@@ -148,22 +150,12 @@ class Kinds:
             self._ban_sites(content)
         self._ban_lists_of(first, None)
 
-    def make_list(self, node: Node) -> Cell | None:
+    def mark_list(self, node: Node) -> Cell | None:
         """Mark a node as an allocation site of a list; return the cell of its items, or None for a banned list."""
-        if node in self._banned:
-            return None
-        cell = self.cell(node.results[0])
-        cell.sites.add(node)
-        if cell.content is None:
-            cell.content = Cell()
-        self.raise_kind(cell, LIST)
-        if cell.kind == OTHER:
-            self._banned.add(node)
-            return None
-        return find_root(cell.content)
+        return None if node in self._banned else self.mark_inner_list(self.cell(node.results[0]), node)
 
-    def make_inner_list(self, cell: Cell, node: Node) -> Cell | None:
-        """Mark a node as an allocation site of inner lists; return the cell of their items, or None if banned."""
+    def mark_inner_list(self, cell: Cell, node: Node) -> Cell | None:
+        """Mark a node as an allocation site of a cell's lists; return the cell of their items, or None if banned."""
         cell.sites.add(node)
         if cell.content is None:
             cell.content = Cell()
@@ -184,11 +176,11 @@ class Kinds:
     def add_item(self, target: Value, value: Value) -> None:
         kind = self.number_kind(value)
         if kind == LIST:
-            self.unify(self.item(target), self.cell(value))
+            self.unify(self.content(target), self.cell(value))
             return
-        self.raise_kind(self.item(target), OTHER if kind is not None and not is_number(kind) else kind)
+        self.raise_kind(self.content(target), OTHER if kind is not None and not is_number(kind) else kind)
 
-    def make_iterator(self, value: Value, kind: str, list_cell: Cell) -> None:
+    def mark_iterator(self, value: Value, kind: str, list_cell: Cell) -> None:
         """Mark the value as an iterator of the kind over the list of `list_cell`."""
         cell = self.cell(value)
         if cell.content is None:
@@ -223,42 +215,41 @@ class Kinds:
                 self.nodes_with_known_effect: set[Node] = set()
                 self.nested_nodes: set[Node] = set()
                 self._visited: set[Graph] = set()
-                self._visit(self.graph)
+                self._apply_rules(self.graph)
                 for value in self.graph.outputs:
                     if self.kind(value) not in (None, LIST) and not is_number(self.kind(value)):
                         self._escape(value)
-        for cell in set(map(find_root, self._cells.values())):
+        for cell in self.cells():
             if cell.kind == LIST and not _holds_numbers(cell):
                 self._banned |= cell.sites
-        self._check_outputs()
+        self._ban_shared_outputs()
         for check in RUN_CHECKS:
             check(self)
         return len(self._banned) == banned_before
 
-    def _check_outputs(self) -> None:
-        """Ban lists that two results may share: each becomes a list of its own, so their identity would be lost."""
-        seen: dict[Cell, Value] = {}
+    def _ban_shared_outputs(self) -> None:
+        """Ban lists that two results may share: each result becomes a new list, so the identity would be lost."""
+        output_by_cell: dict[Cell, Value] = {}
         for value in self.graph.outputs:
             cell = self.cell(value)
             while isinstance(value.type, ObjectType) and cell.kind == LIST:
-                if seen.setdefault(cell, value) is not value:
+                if output_by_cell.setdefault(cell, value) is not value:
                     self._ban_sites(cell)
                 cell = find_root(cell.content or cell)
-                if seen.get(cell) is value:
+                if output_by_cell.get(cell) is value:
                     break  # a list that contains itself is banned elsewhere
 
-    def _visit(self, graph: Graph) -> None:
+    def _apply_rules(self, graph: Graph) -> None:
         if graph in self._visited:  # a recursive function
             return
         self._visited.add(graph)
         for node in graph.nodes:
             if node.regions:
-                self._flow_through(node)
+                self._propagate_through_regions(node)
                 for region in node.regions:
-                    self._visit(region)
+                    self._apply_rules(region)
                 continue
-            objects = [value for value in (*node.inputs, *node.results) if isinstance(value.type, ObjectType)]
-            if not objects:
+            if not any(isinstance(value.type, ObjectType) for value in (*node.inputs, *node.results)):
                 continue
             is_nested = any(self.is_nested_list(value) for value in node.inputs)
             rules = NESTED_RULES if is_nested else RULES
@@ -277,34 +268,33 @@ class Kinds:
     def is_nested_list(self, value: Value) -> bool:
         if not isinstance(value.type, ObjectType) or self.kind(value) != LIST:
             return False
-        return self.item(value).kind == LIST
+        return self.content(value).kind == LIST
 
     def _escape(self, value: Value) -> None:
         """Raise the kind of an escaping object to OTHER."""
         if isinstance(value.type, ObjectType):
             self.raise_kind_of(value, OTHER)
 
-    def _flow_through(self, node: Node) -> None:
+    def _propagate_through_regions(self, node: Node) -> None:
         if node.op.traits.control:
             for source, target in flow_edges(node):
                 if source is None:  # an exception
                     self._escape(target)
                 else:
-                    self._flow((source,), (target,))
+                    self._propagate(source, target)
         else:
             for value in (*node.inputs, *node.results, *(v for r in node.regions for v in (*r.parameters, *r.outputs))):
                 self._escape(value)
 
-    def _flow(self, sources: Sequence[Value], targets: Sequence[Value]) -> None:
-        for source, target in zip(sources, targets, strict=True):
-            are_objects = isinstance(source.type, ObjectType), isinstance(target.type, ObjectType)
-            if all(are_objects):
-                self.unify(self.cell(target), self.cell(source))
-                if self.kind(source) == SLICE:  # the bounds have to be visible at its use
-                    self._escape(source)
-            elif any(are_objects):
+    def _propagate(self, source: Value, target: Value) -> None:
+        are_objects = isinstance(source.type, ObjectType), isinstance(target.type, ObjectType)
+        if all(are_objects):
+            self.unify(self.cell(target), self.cell(source))
+            if self.kind(source) == SLICE:  # a use reads the bounds from the node that defines the slice
                 self._escape(source)
-                self._escape(target)
+        elif any(are_objects):
+            self._escape(source)
+            self._escape(target)
 
 
 def _holds_numbers(cell: Cell) -> bool:
@@ -342,7 +332,7 @@ def is_number(kind: Any) -> bool:
 
 
 def constant_of(value: Value) -> Any:
-    """Return the constant object, or None."""
+    """Return the object of an `object_constant`; None for other values."""
     is_constant = value.node is not None and value.node.op.name == "object_constant"
     return value.node.attributes["value"] if is_constant else None  # type: ignore[union-attr]
 

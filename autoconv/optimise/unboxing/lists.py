@@ -22,12 +22,12 @@ from autoconv.optimise.unboxing.kind_inference import (
     is_index,
     rule,
 )
-from autoconv.optimise.unboxing.numbers import operator_kind, write_operator
+from autoconv.optimise.unboxing.numbers import operator_rule, write_operator
 from autoconv.optimise.unboxing.whole_lists import (
     mark_new_list,
-    set_no_result,
+    set_none_result,
     set_result_kind,
-    slice_kind,
+    slice_rule,
     write_slice,
 )
 from autoconv.optimise.unboxing.writer import Writer, write
@@ -48,27 +48,28 @@ def _build_rule(kinds: Kinds, node: Node) -> bool:
 
 @write("object_build")
 def _write_build(w: Writer, node: Node) -> list[Value]:
-    element = w.element_attribute(node.results[0])
-    if element["element"] == LIST:
+    attributes = w.element_attribute(node.results[0])
+    if attributes["element"] == LIST:
         return w.copy_nested(node)
-    items = [w.convert(w.number(value), element["element"], node) for value in node.inputs]
-    return [w.add("typed_list_make", node, *items, **element)]
+    items = [w.convert(w.number(value), attributes["element"], node) for value in node.inputs]
+    return [w.add("typed_list_make", node, *items, **attributes)]
 
 
 @rule("object_apply.mul")
 def _product_rule(kinds: Kinds, node: Node) -> bool | None:
     """Rule for `[x] * n` and `n * [x]`; products of numbers are in `numbers`."""
     if LIST not in map(kinds.number_kind, node.inputs):
-        return operator_kind(kinds, node)
+        return operator_rule(kinds, node)
     value, count = _list_and_count(kinds, node)
     if count is None or kinds.number_kind(count) is None:
         return None if count is not None else False
     if not is_index(kinds.number_kind(count)):
         return False
-    return mark_new_list(kinds, node, kinds.item(value).kind)
+    return mark_new_list(kinds, node, kinds.content(value).kind)
 
 
 def _list_and_count(kinds: Kinds, node: Node) -> tuple[Value, Value | None]:
+    """Return the list operand and the other operand, which is None if it is a list as well."""
     first, second = node.inputs
     if kinds.number_kind(first) == LIST:
         return first, None if kinds.number_kind(second) == LIST else second
@@ -95,8 +96,8 @@ def _item_rule(kinds: Kinds, node: Node) -> bool | None:
     if kinds.kind(value) != LIST:
         return False
     if kinds.number_kind(index) == SLICE:
-        return slice_kind(kinds, node)
-    return is_index(kinds.number_kind(index)) and set_result_kind(kinds, node, kinds.item(value).kind)
+        return slice_rule(kinds, node)
+    return is_index(kinds.number_kind(index)) and set_result_kind(kinds, node, kinds.content(value).kind)
 
 
 @write("object_apply.getitem")
@@ -114,13 +115,13 @@ def _set_rule(kinds: Kinds, node: Node) -> bool | None:
     if kinds.kind(value) != LIST or not is_index(kinds.number_kind(index)):
         return False
     kinds.add_item(value, item)
-    return set_no_result(kinds, node)
+    return set_none_result(kinds, node)
 
 
 @write("object_apply.setitem")
 def _write_set(w: Writer, node: Node) -> list[Value]:
     value, index, item = node.inputs
-    return w.add_change("set", node, value, w.convert(w.number(index), INT, node), w.number(item))
+    return w.write_mutation("set", node, value, w.convert(w.number(index), INT, node), w.number(item))
 
 
 @rule("object_length")
@@ -139,30 +140,30 @@ def _append_rule(kinds: Kinds, node: Node) -> bool | None:
     if kinds.kind(node.inputs[0]) != LIST or len(node.inputs) != 2 or node.attributes["keywords"]:
         return None if kinds.kind(node.inputs[0]) is None else False
     kinds.add_item(*node.inputs)
-    return set_no_result(kinds, node)
+    return set_none_result(kinds, node)
 
 
 @write("object_method.append")
 def _write_append(w: Writer, node: Node) -> list[Value]:
-    return w.add_change("append", node, node.inputs[0], w.number(node.inputs[1]))
+    return w.write_mutation("append", node, node.inputs[0], w.number(node.inputs[1]))
 
 
 @rule("object_method.pop")
 def _pop_rule(kinds: Kinds, node: Node) -> bool | None:
-    value, *index = node.inputs
-    if kinds.kind(value) is None or (index and kinds.number_kind(index[0]) is None):
+    value, *indices = node.inputs
+    if kinds.kind(value) is None or (indices and kinds.number_kind(indices[0]) is None):
         return None
-    if kinds.kind(value) != LIST or len(index) > 1 or node.attributes["keywords"]:
+    if kinds.kind(value) != LIST or len(indices) > 1 or node.attributes["keywords"]:
         return False
-    if index and not is_index(kinds.number_kind(index[0])):
+    if indices and not is_index(kinds.number_kind(indices[0])):
         return False
-    return set_result_kind(kinds, node, kinds.item(value).kind)
+    return set_result_kind(kinds, node, kinds.content(value).kind)
 
 
 @write("object_method.pop")
 def _write_pop(w: Writer, node: Node) -> list[Value]:
-    value, *index = node.inputs
-    return [w.add_list_op("pop", node, value, *(w.convert(w.number(index_value), INT, node) for index_value in index))]
+    value, *indices = node.inputs
+    return [w.add_list_op("pop", node, value, *(w.convert(w.number(index), INT, node) for index in indices))]
 
 
 # ---- iteration
@@ -175,13 +176,13 @@ def _enumerate_rule(kinds: Kinds, node: Node) -> bool | None:
         return None
     if kind != LIST or len(node.inputs) != 1:
         return False
-    kinds.make_iterator(node.results[0], ENUMERATE, kinds.cell(node.inputs[0]))
+    kinds.mark_iterator(node.results[0], ENUMERATE, kinds.cell(node.inputs[0]))
     return kinds.kind(node.results[0]) == ENUMERATE
 
 
 @write("object_apply.enumerate")
 def _write_enumerate(w: Writer, node: Node) -> list[Value]:
-    return [*w.typed_list(node.inputs[0])]
+    return [w.typed_list(node.inputs[0])]
 
 
 @rule("object_iterate")
@@ -193,8 +194,8 @@ def _iterate_rule(kinds: Kinds, node: Node) -> bool | None:
     has_pairs = kind == ENUMERATE and not node.attributes.get("start")
     if kind != LIST and not has_pairs:
         return False
-    list_cell = kinds.item(value) if has_pairs else kinds.cell(value)
-    kinds.make_iterator(node.results[0], PAIRS if has_pairs else CURSOR, list_cell)
+    list_cell = kinds.content(value) if has_pairs else kinds.cell(value)
+    kinds.mark_iterator(node.results[0], PAIRS if has_pairs else CURSOR, list_cell)
     return kinds.kind(node.results[0]) in (CURSOR, PAIRS)
 
 
@@ -202,7 +203,7 @@ def _iterate_rule(kinds: Kinds, node: Node) -> bool | None:
 def _write_iterate(w: Writer, node: Node) -> list[Value]:
     start = w.add("constant", node, value=np.array(node.attributes.get("start", 0)), weak=True)
     cursor = w.add("typed_list_cursor", node, start)
-    return [*w.typed_list(node.inputs[0]), cursor]
+    return [w.typed_list(node.inputs[0]), cursor]
 
 
 @rule("object_advance")
@@ -215,7 +216,8 @@ def _advance_rule(kinds: Kinds, node: Node) -> bool | None:
 def _write_advance(w: Writer, node: Node) -> list[Value]:
     if w.kinds.kind(node.inputs[0]) == ROW_CURSOR:
         return w.copy_nested(node)
-    return [w.add("typed_list_advance", node, *w.replacements(node.inputs[0]), **_element_attribute(w, node.inputs[0]))]
+    (value,) = node.inputs
+    return [w.add("typed_list_advance", node, *w.replacements(value), **_yielded_element_attribute(w, value))]
 
 
 @rule("object_current")
@@ -223,10 +225,10 @@ def _current_rule(kinds: Kinds, node: Node) -> bool | None:
     (value,) = node.inputs
     kind = kinds.kind(value)
     if kind == PAIRS:
-        kinds.make_iterator(node.results[0], PAIR, kinds.item(value))
+        kinds.mark_iterator(node.results[0], PAIR, kinds.content(value))
         return kinds.kind(node.results[0]) == PAIR
     if kind == ROW_CURSOR:
-        content = kinds.item(value).content
+        content = kinds.content(value).content
         assert content is not None
         kinds.unify(kinds.cell(node.results[0]), content)
         return True
@@ -242,7 +244,7 @@ def _write_current(w: Writer, node: Node) -> list[Value]:
     _, cursor = w.replacements(node.inputs[0])
     if w.kinds.kind(node.inputs[0]) == PAIRS:
         return [cursor]
-    return [w.add("typed_list_current", node, cursor, **_element_attribute(w, node.inputs[0]))]
+    return [w.add("typed_list_current", node, cursor, **_yielded_element_attribute(w, node.inputs[0]))]
 
 
 @rule("object_unpack")
@@ -259,15 +261,15 @@ def _unpack_rule(kinds: Kinds, node: Node) -> bool | None:
 @write("object_unpack")
 def _write_unpack(w: Writer, node: Node) -> list[Value]:
     (cursor,) = w.replacements(node.inputs[0])
-    current = w.add("typed_list_current", node, cursor, **_element_attribute(w, node.inputs[0]))
+    current = w.add("typed_list_current", node, cursor, **_yielded_element_attribute(w, node.inputs[0]))
     return [w.add("typed_list_position", node, cursor), current]
 
 
 def _yielded_kind(kinds: Kinds, value: Value) -> Kind:
-    """Return the kind of the items that an iterator yields."""
-    content = kinds.item(value).content
+    """Return the kind of the numbers in the list that an iterator, or its current pair, comes from."""
+    content = kinds.content(value).content
     return None if content is None else find_root(content).kind
 
 
-def _element_attribute(w: Writer, value: Value) -> dict[str, Any]:
+def _yielded_element_attribute(w: Writer, value: Value) -> dict[str, Any]:
     return {"element": _yielded_kind(w.kinds, value)}

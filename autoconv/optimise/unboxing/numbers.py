@@ -1,10 +1,13 @@
-"""Rules for boxed numbers: kinds of results, and the scalar ops with Python's meaning that replace object ops."""
+"""Rules for boxed numbers: kinds of results, and the scalar ops with Python's meaning that replace object ops.
+
+An op that may leave 64 bits stays on objects where the call cannot be rerun as plain Python: in `late_nodes`.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
-from autoconv.graph.dtypes import bfloat16, float16
+from autoconv.graph.dtypes import DType, bfloat16, float16
 from autoconv.graph.graph import Node, Value
 from autoconv.graph.python_operators import BINARY, BITWISE, COMPARISONS
 from autoconv.graph.types import TensorType
@@ -85,7 +88,11 @@ def _kind_of_box(node: Node) -> Kind:
         return BOOL
     if dtype.is_floating and dtype not in (float16, bfloat16):
         return FLOAT
-    return INT if dtype.is_integer and not (dtype.is_unsigned and dtype.size == 8) else OTHER
+    return INT if _fits_int64(dtype) else OTHER
+
+
+def _fits_int64(dtype: DType) -> bool:
+    return dtype.is_integer and not (dtype.is_unsigned and dtype.size == 8)
 
 
 @write("object_box")
@@ -106,8 +113,8 @@ def _unbox_rule(kinds: Kinds, node: Node) -> bool | None:
         return True
     assert isinstance(kind, TensorType)
     if type_ == INT and not kind.weak:  # NumPy's integers are indices as Python's are
-        return kind.dtype.is_integer and not (kind.dtype.is_unsigned and kind.dtype.size == 8)
-    return is_python_number(kind) and not type_.weak and not (kind == FLOAT and not type_.dtype.is_floating)
+        return _fits_int64(kind.dtype)
+    return is_python_number(kind) and not type_.weak and (kind != FLOAT or type_.dtype.is_floating)
 
 
 @write("object_unbox")
@@ -142,8 +149,8 @@ def _write_element(w: Writer, node: Node) -> list[Value]:
 @rule("object_defined")
 def _defined_rule(kinds: Kinds, node: Node) -> bool | None:
     kind = kinds.kind(node.inputs[0])
-    if kind is None or kind == OTHER:
-        return None if kind is None else False
+    if kind is None:
+        return None
     if kind != LIST and not is_number(kind):
         return False
     kinds.unify(kinds.cell(node.inputs[0]), kinds.cell(node.results[0]))
@@ -156,7 +163,7 @@ def _write_defined(w: Writer, node: Node) -> list[Value]:
 
 
 @rule(*_OP_NAMES)
-def operator_kind(kinds: Kinds, node: Node) -> bool | None:
+def operator_rule(kinds: Kinds, node: Node) -> bool | None:
     name = _op_name(node)
     input_kinds = [kinds.number_kind(value) for value in node.inputs]
     if node.attributes["keywords"] or len(input_kinds) != _OPERAND_COUNTS[name.removeprefix("python_")]:
@@ -171,7 +178,7 @@ def operator_kind(kinds: Kinds, node: Node) -> bool | None:
 
 
 def _result_kind(kinds: Kinds, node: Node, name: str, input_kinds: list[Kind]) -> tuple[Kind, bool]:
-    """Return the result kind of an operator, and whether the operator has to stay one on objects."""
+    """Return the result kind of an operator, and whether the operator has to stay on objects."""
     if name.removeprefix("python_") in _BITWISE_OPS and FLOAT in input_kinds:
         return OTHER, True  # raises Python's TypeError
     (kind,) = OPS[name].result_types(input_kinds, {})  # type: ignore[arg-type]
@@ -200,10 +207,10 @@ def _rounding_rule(kinds: Kinds, node: Node) -> bool | None:
         return None
     if len(node.inputs) != 1 or not is_python_number(kind):
         return False
-    rounds = node.attributes["function"] == "round"
-    if rounds and kind == FLOAT and node in kinds.late_nodes:
+    is_round = node.attributes["function"] == "round"
+    if is_round and kind == FLOAT and node in kinds.late_nodes:
         return False
-    kinds.raise_kind_of(node.results[0], FLOAT if kind == FLOAT and not rounds else INT)
+    kinds.raise_kind_of(node.results[0], FLOAT if kind == FLOAT and not is_round else INT)
     return kinds.kind(node.results[0]) != OTHER
 
 
@@ -223,7 +230,7 @@ def _extremum_rule(kinds: Kinds, node: Node) -> bool | None:
         operand_kind = input_kinds[0]
         if operand_kind != LIST:
             return None if operand_kind is None else False
-        return _reduced_kind(kinds, node)
+        return _reduction_rule(kinds, node)
     if node.attributes["keywords"] or any(kind is not None and not is_python_number(kind) for kind in input_kinds):
         return False
     if None in input_kinds:
@@ -234,12 +241,12 @@ def _extremum_rule(kinds: Kinds, node: Node) -> bool | None:
     return kinds.kind(node.results[0]) != OTHER
 
 
-def _reduced_kind(kinds: Kinds, node: Node) -> bool | None:
-    item = kinds.item(node.inputs[0]).kind
-    if item is None:
+def _reduction_rule(kinds: Kinds, node: Node) -> bool | None:
+    item_kind = kinds.content(node.inputs[0]).kind
+    if item_kind is None:
         return None
-    kinds.raise_kind_of(node.results[0], item)
-    return is_number(item) and kinds.kind(node.results[0]) != OTHER
+    kinds.raise_kind_of(node.results[0], item_kind)
+    return is_number(item_kind) and kinds.kind(node.results[0]) != OTHER
 
 
 @write("object_apply.min", "object_apply.max")
@@ -247,11 +254,11 @@ def _write_extremum(w: Writer, node: Node) -> list[Value]:
     function = node.attributes["function"]
     if len(node.inputs) == 1:
         return [w.add_list_op("reduce", node, node.inputs[0], function=function)]
-    best, *others = (w.number(value) for value in node.inputs)
-    test = "python_less" if function == "min" else "python_greater"
+    extremum, *others = (w.number(value) for value in node.inputs)
+    comparison = "python_less" if function == "min" else "python_greater"
     for other in others:
-        best = w.add("select", node, w.add(test, node, other, best), other, best)
-    return [best]
+        extremum = w.add("select", node, w.add(comparison, node, other, extremum), other, extremum)
+    return [extremum]
 
 
 @rule("object_truth")
@@ -311,4 +318,4 @@ _MATH = [
 rule(*_MATH)(_math_rule)
 write(*_MATH)(_write_math)
 
-__all__ = ["operator_kind", "write_operator"]
+__all__ = ["operator_rule", "write_operator"]

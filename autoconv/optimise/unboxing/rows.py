@@ -1,4 +1,4 @@
-"""Rules for lists of lists of numbers: the outer list stays a Python list, and holds typed lists.
+"""Rules for lists of lists of numbers: the outer list stays a Python list, and its rows are typed lists.
 
 A rule returns whether it supports the node; None if that is undecided.
 """
@@ -18,15 +18,15 @@ def _is_nested_list_with_index(kinds: Kinds, node: Node) -> bool | None:
 
 
 def _mark_row_result(kinds: Kinds, node: Node) -> bool:
-    kinds.unify(kinds.cell(node.results[0]), kinds.item(node.inputs[0]))
+    kinds.unify(kinds.cell(node.results[0]), kinds.content(node.inputs[0]))
     return True
 
 
 def _mark_list_of_same_rows(kinds: Kinds, node: Node, value: Value) -> bool:
-    items = kinds.make_list(node)
-    if items is None:
+    item_cell = kinds.mark_list(node)
+    if item_cell is None:
         return False
-    kinds.unify(items, kinds.item(value))
+    kinds.unify(item_cell, kinds.content(value))
     return True
 
 
@@ -99,5 +99,5 @@ def _defined_rule(kinds: Kinds, node: Node) -> bool | None:
 
 @nested_rule("object_iterate")
 def _iterate_rule(kinds: Kinds, node: Node) -> bool | None:
-    kinds.make_iterator(node.results[0], ROW_CURSOR, kinds.cell(node.inputs[0]))
+    kinds.mark_iterator(node.results[0], ROW_CURSOR, kinds.cell(node.inputs[0]))
     return kinds.kind(node.results[0]) == ROW_CURSOR

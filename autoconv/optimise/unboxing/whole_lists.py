@@ -22,40 +22,41 @@ from autoconv.optimise.unboxing.kind_inference import (
     is_python_number,
     rule,
 )
-from autoconv.optimise.unboxing.numbers import operator_kind, write_operator
+from autoconv.optimise.unboxing.numbers import operator_rule, write_operator
 from autoconv.optimise.unboxing.writer import Writer, write
 
 _NO_BOUNDS = (False, False, False)
 
 
-def is_list_operation(kinds: Kinds, node: Node, count: int = 1) -> bool | None:
-    """Return whether the node has `count` operands, the first a list; None if undecided."""
+def is_list_operation(kinds: Kinds, node: Node, operand_count: int = 1) -> bool | None:
+    """Return whether the node has `operand_count` operands, the first a list; None if undecided."""
     kind = kinds.number_kind(node.inputs[0])
     if kind is None:
         return None
-    return kind == LIST and len(node.inputs) == count and not node.attributes.get("keywords")
+    return kind == LIST and len(node.inputs) == operand_count and not node.attributes.get("keywords")
 
 
 def set_result_kind(kinds: Kinds, node: Node, kind: Kind) -> bool:
+    """Raise the kind of the result; return True, as a rule that supports the node."""
     kinds.raise_kind_of(node.results[0], kind)
     return True
 
 
-def set_no_result(kinds: Kinds, node: Node) -> bool:
+def set_none_result(kinds: Kinds, node: Node) -> bool:
     return set_result_kind(kinds, node, OTHER)
 
 
-def mark_new_list(kinds: Kinds, node: Node, *items: Kind) -> bool:
+def mark_new_list(kinds: Kinds, node: Node, *item_kinds: Kind) -> bool:
     """Mark the node as the allocation of a list with items of these kinds; return False if the list is banned."""
-    content = kinds.make_list(node)
+    content = kinds.mark_list(node)
     if content is None:
         return False
-    for kind in items:
+    for kind in item_kinds:
         kinds.raise_kind(content, kind)
     return True
 
 
-def _copy(w: Writer, node: Node, value: Value) -> Value:
+def _add_copy(w: Writer, node: Node, value: Value) -> Value:
     return w.add_list_op("slice", node, value, given=_NO_BOUNDS)
 
 
@@ -67,7 +68,7 @@ def _copy_rule(kinds: Kinds, node: Node) -> bool | None:
     is_call_of_list = node.attributes.get("function") == "list" and len(node.inputs) == 1
     if is_call_of_list and kinds.number_kind(node.inputs[0]) == RANGE:
         return mark_new_list(kinds, node, INT)
-    return is_list_operation(kinds, node) and mark_new_list(kinds, node, kinds.item(node.inputs[0]).kind)
+    return is_list_operation(kinds, node) and mark_new_list(kinds, node, kinds.content(node.inputs[0]).kind)
 
 
 @write("object_apply.list", "object_method.copy", "object_apply.sorted")
@@ -75,7 +76,7 @@ def _write_copy(w: Writer, node: Node) -> list[Value]:
     (value,) = node.inputs
     if w.kinds.kind(value) == RANGE:
         return [w.add("typed_list_range", node, *w.replacements(value), element=INT)]
-    copy = _copy(w, node, value)
+    copy = _add_copy(w, node, value)
     if node.attributes.get("function") == "sorted":
         w.add_mutation("change", node, copy, element=w.element_attribute(value)["element"], method="sort")
     return [copy]
@@ -123,29 +124,29 @@ def _write_slice_object(w: Writer, node: Node) -> list[Value]:
     return [w.convert(w.number(value), INT, node) for value in node.inputs if not is_none(value)]
 
 
-def slice_kind(kinds: Kinds, node: Node) -> bool | None:
+def slice_rule(kinds: Kinds, node: Node) -> bool | None:
     """Rule for `xs[start:stop:step]`."""
     value, index = node.inputs
     if index.node is None:
-        return False
-    return mark_new_list(kinds, node, kinds.item(value).kind)
+        return False  # a use reads the bounds from the node that defines the slice
+    return mark_new_list(kinds, node, kinds.content(value).kind)
 
 
 def write_slice(w: Writer, node: Node) -> list[Value]:
     value, index = node.inputs
-    constant = index.node
-    assert constant is not None
-    if constant.op.name == "object_constant":
-        slice_ = constant.attributes["value"]
+    slice_node = index.node
+    assert slice_node is not None
+    if slice_node.op.name == "object_constant":
+        slice_ = slice_node.attributes["value"]
         bounds = [slice_.start, slice_.stop, slice_.step]
-        parts = [
+        bound_values = [
             w.add("constant", node, value=np.array(int(bound)), weak=True) for bound in bounds if bound is not None
         ]
         are_given = tuple(bound is not None for bound in bounds)
     else:
-        parts = [*w.values.get(index, ())]
-        are_given = tuple(not is_none(bound) for bound in constant.inputs)
-    return [w.add_list_op("slice", node, value, *parts, given=are_given)]
+        bound_values = [*w.values.get(index, ())]
+        are_given = tuple(not is_none(bound) for bound in slice_node.inputs)
+    return [w.add_list_op("slice", node, value, *bound_values, given=are_given)]
 
 
 @rule("object_apply.add", "object_apply.iadd")
@@ -153,22 +154,22 @@ def _sum_rule(kinds: Kinds, node: Node) -> bool | None:
     """Rule for `xs + ys` and `xs += ys`; sums of numbers are in `numbers`."""
     first, second = (kinds.number_kind(value) for value in node.inputs)
     if LIST not in (first, second):
-        return operator_kind(kinds, node)
+        return operator_rule(kinds, node)
     if None in (first, second):
         return None
     if first != second:
         return False
-    first_item, second_item = (kinds.item(value) for value in node.inputs)
+    first_item, second_item = (kinds.content(value) for value in node.inputs)
     if node.attributes["function"] == "add":
-        return mark_new_list(kinds, node, first_item.kind, second_item.kind) and _have_same_items(kinds, node)
+        return mark_new_list(kinds, node, first_item.kind, second_item.kind) and _have_items_of_one_kind(kinds, node)
     kinds.raise_kind(first_item, second_item.kind)
     kinds.unify(kinds.cell(node.inputs[0]), kinds.cell(node.results[0]))
-    return _have_same_items(kinds, node)
+    return _have_items_of_one_kind(kinds, node)
 
 
-def _have_same_items(kinds: Kinds, node: Node) -> bool:
+def _have_items_of_one_kind(kinds: Kinds, node: Node) -> bool:
     """Return whether both lists have items of one kind, as far as known."""
-    first, second = (kinds.item(value).kind for value in node.inputs)
+    first, second = (kinds.content(value).kind for value in node.inputs)
     return first == second or None in (first, second)
 
 
@@ -177,23 +178,23 @@ def _write_sum(w: Writer, node: Node) -> list[Value]:
     first, second = node.inputs
     if w.kinds.kind(first) != LIST:
         return [*write_operator(w, node)]
-    list_ = _copy(w, node, first) if node.attributes["function"] == "add" else w.typed_list(first)[0]
-    w.add_mutation("extend", node, list_, *w.typed_list(second), **w.element_attribute(first))
+    list_ = _add_copy(w, node, first) if node.attributes["function"] == "add" else w.typed_list(first)
+    w.add_mutation("extend", node, list_, w.typed_list(second), **w.element_attribute(first))
     return [list_]
 
 
 @rule("object_method.extend")
 def _extend_rule(kinds: Kinds, node: Node) -> bool | None:
-    is_list_of_two = is_list_operation(kinds, node, 2)
-    if not is_list_of_two or kinds.number_kind(node.inputs[1]) != LIST:
-        return None if is_list_of_two is None or kinds.number_kind(node.inputs[1]) is None else False
-    kinds.raise_kind(kinds.item(node.inputs[0]), kinds.item(node.inputs[1]).kind)
-    return set_no_result(kinds, node) and _have_same_items(kinds, node)
+    is_supported, other_kind = is_list_operation(kinds, node, 2), kinds.number_kind(node.inputs[1])
+    if not is_supported or other_kind != LIST:
+        return None if is_supported is None or other_kind is None else False
+    kinds.raise_kind(kinds.content(node.inputs[0]), kinds.content(node.inputs[1]).kind)
+    return set_none_result(kinds, node) and _have_items_of_one_kind(kinds, node)
 
 
 @write("object_method.extend")
 def _write_extend(w: Writer, node: Node) -> list[Value]:
-    return w.add_change("extend", node, node.inputs[0], *w.typed_list(node.inputs[1]))
+    return w.write_mutation("extend", node, node.inputs[0], w.typed_list(node.inputs[1]))
 
 
 # ---- in-place changes
@@ -201,46 +202,47 @@ def _write_extend(w: Writer, node: Node) -> list[Value]:
 
 @rule("object_method.sort", "object_method.reverse", "object_method.clear")
 def _change_rule(kinds: Kinds, node: Node) -> bool | None:
-    return is_list_operation(kinds, node) and set_no_result(kinds, node)
+    return is_list_operation(kinds, node) and set_none_result(kinds, node)
 
 
 @write("object_method.sort", "object_method.reverse", "object_method.clear")
 def _write_change(w: Writer, node: Node) -> list[Value]:
     method = node.attributes["name"]
     if method == "clear":
-        return w.add_change("clear", node, node.inputs[0])
-    return w.add_change("change", node, node.inputs[0], method=method)
+        return w.write_mutation("clear", node, node.inputs[0])
+    return w.write_mutation("change", node, node.inputs[0], method=method)
 
 
 @rule("object_apply.delitem")
 def _delete_rule(kinds: Kinds, node: Node) -> bool | None:
-    is_list_of_two, index = is_list_operation(kinds, node, 2), kinds.number_kind(node.inputs[1])
-    if not is_list_of_two or index is None:
-        return None if is_list_of_two is None or (is_list_of_two and index is None) else False
-    return is_index(index) and set_no_result(kinds, node)
+    is_supported, index_kind = is_list_operation(kinds, node, 2), kinds.number_kind(node.inputs[1])
+    if not is_supported or index_kind is None:
+        return None if is_supported else is_supported
+    return is_index(index_kind) and set_none_result(kinds, node)
 
 
 @write("object_apply.delitem")
 def _write_delete(w: Writer, node: Node) -> list[Value]:
     value, index = node.inputs
-    return w.add_change("change", node, value, w.convert(w.number(index), INT, node), method="delete")
+    return w.write_mutation("change", node, value, w.convert(w.number(index), INT, node), method="delete")
 
 
 @rule("object_method.insert")
 def _insert_rule(kinds: Kinds, node: Node) -> bool | None:
-    is_list_of_three, index = is_list_operation(kinds, node, 3), kinds.number_kind(node.inputs[1])
-    if not is_list_of_three or index is None:
-        return None if is_list_of_three is None or (is_list_of_three and index is None) else False
-    if not is_index(index):
+    is_supported, index_kind = is_list_operation(kinds, node, 3), kinds.number_kind(node.inputs[1])
+    if not is_supported or index_kind is None:
+        return None if is_supported else is_supported
+    if not is_index(index_kind):
         return False
     kinds.add_item(node.inputs[0], node.inputs[2])
-    return set_no_result(kinds, node)
+    return set_none_result(kinds, node)
 
 
 @write("object_method.insert")
 def _write_insert(w: Writer, node: Node) -> list[Value]:
     value, index, item = node.inputs
-    return w.add_change("change", node, value, w.convert(w.number(index), INT, node), w.number(item), method="insert")
+    operands = (w.convert(w.number(index), INT, node), w.number(item))
+    return w.write_mutation("change", node, value, *operands, method="insert")
 
 
 # ---- searches and reductions
@@ -248,14 +250,14 @@ def _write_insert(w: Writer, node: Node) -> list[Value]:
 
 @rule("object_method.index", "object_method.count", "object_apply.contains", "object_method.remove")
 def _find_rule(kinds: Kinds, node: Node) -> bool | None:
-    """Rule for ints and bools only: a nan is found by identity."""
-    is_list_of_two, sought_kind = is_list_operation(kinds, node, 2), kinds.number_kind(node.inputs[1])
-    if not is_list_of_two or sought_kind is None:
-        return None if is_list_of_two is None or (is_list_of_two and sought_kind is None) else False
-    item = kinds.item(node.inputs[0]).kind
-    if item is None:
+    """Rule for lists of ints and of bools only: in a list of floats, a NaN is found by identity."""
+    is_supported, sought_kind = is_list_operation(kinds, node, 2), kinds.number_kind(node.inputs[1])
+    if not is_supported or sought_kind is None:
+        return None if is_supported else is_supported
+    item_kind = kinds.content(node.inputs[0]).kind
+    if item_kind is None:
         return None
-    if item not in (INT, BOOL) or sought_kind != item:
+    if item_kind not in (INT, BOOL) or sought_kind != item_kind:
         return False
     name = node.attributes.get("name")
     return set_result_kind(kinds, node, OTHER if name == "remove" else INT if name else BOOL)
@@ -266,23 +268,23 @@ def _write_find(w: Writer, node: Node) -> list[Value]:
     value, item = node.inputs
     method = node.attributes.get("name", "__contains__")
     if method == "remove":
-        return w.add_change("change", node, value, w.number(item), method=method)
+        return w.write_mutation("change", node, value, w.number(item), method=method)
     return [w.add_list_op("find", node, value, w.number(item), method=method)]
 
 
 @rule("object_apply.sum", "object_apply.any", "object_apply.all")
 def _reduce_rule(kinds: Kinds, node: Node) -> bool | None:
-    is_known_list = is_list_operation(kinds, node)
-    if not is_known_list:
-        return is_known_list
-    item = kinds.item(node.inputs[0]).kind
-    if item is None:
+    is_supported = is_list_operation(kinds, node)
+    if not is_supported:
+        return is_supported
+    item_kind = kinds.content(node.inputs[0]).kind
+    if item_kind is None:
         return None
     if node.attributes["function"] != "sum":
-        return is_python_number(item) and set_result_kind(kinds, node, BOOL)
-    if not is_python_number(item) or node in kinds.late_nodes:
+        return is_python_number(item_kind) and set_result_kind(kinds, node, BOOL)
+    if not is_python_number(item_kind) or node in kinds.late_nodes:
         return False
-    return set_result_kind(kinds, node, FLOAT if item == FLOAT else INT)
+    return set_result_kind(kinds, node, FLOAT if item_kind == FLOAT else INT)
 
 
 @write("object_apply.sum", "object_apply.any", "object_apply.all")
@@ -295,7 +297,7 @@ def _write_reduce(w: Writer, node: Node) -> list[Value]:
 
 @rule("object_apply.tuple", "object_apply.set", "object_apply.frozenset", "object_apply.str", "object_apply.repr")
 def _read_rule(kinds: Kinds, node: Node) -> bool | None:
-    """Rule for operations that only read: their operand becomes a Python list of the present items."""
+    """Rule for operations that only read: their operand becomes a Python list of the current items."""
     return is_list_operation(kinds, node) and set_result_kind(kinds, node, OTHER)
 
 

@@ -18,6 +18,7 @@ from autoconv.optimise.unboxing.kind_inference import (
     ENUMERATE,
     INT,
     LIST,
+    MARK_OP,
     PAIR,
     PAIRS,
     RANGE,
@@ -32,7 +33,7 @@ from autoconv.optimise.unboxing.kind_inference import (
 # Returns the replacements of the results of a node with inferred kinds: one for each of `Writer.types` of a result.
 Write = Callable[["Writer", Node], Sequence[Value]]
 _RULES: dict[str, Write] = {}
-_WRITTEN_FOR_BOTH = frozenset({"object_defined", OF_OBJECTS})  # one rule serves lists of numbers and lists of lists
+_OPS_WITH_SHARED_RULE = frozenset({"object_defined", OF_OBJECTS})  # one rule serves lists of numbers and lists of lists
 
 
 def write(*names: str) -> Callable[[Write], Write]:
@@ -73,18 +74,17 @@ class _GraphCopier:
         return copy
 
     def _copy(self, w: Writer, node: Node) -> None:
-        """Copy a node: on boxed operands, or, for control flow, on the replacements."""
-        if node.op.name == "object_numbers":
+        """Copy a node: with objects as operands, or, for control flow, with their replacements."""
+        if node.op.name == MARK_OP:
             w.values[node.results[0]] = w.replacements(node.inputs[0])
             return
+        attributes = node.attributes
         if not node.regions:
             inputs = [w.as_object(value, node) for value in node.inputs]
             types: list[Type] = [value.type for value in node.results]
-            attributes = node.attributes
         else:
-            inputs = [part for value in node.inputs for part in w.replacements(value)]
+            inputs = [replacement for value in node.inputs for replacement in w.replacements(value)]
             types = [type_ for value in node.results for type_ in w.types(value)]
-            attributes = node.attributes
             if node.op.traits.repeats:
                 state = node.inputs[: state_size(node)]
                 attributes = {**attributes, "state": sum(len(w.types(value)) for value in state)}
@@ -97,7 +97,7 @@ class _GraphCopier:
 class Writer:
     """The writer of one graph.
 
-    `values` maps values of the old graph to their replacements, `constants` new values to the numbers that they are.
+    `values` maps values of the old graph to their replacements, `constants` new constant values to their numbers.
     """
 
     def __init__(self, graph: Graph, kinds: Kinds, float_boxing: str = "number") -> None:
@@ -108,7 +108,7 @@ class Writer:
         self.values: dict[Value, tuple[Value, ...]] = {}
         self.constants: dict[Value, Any] = {}
         self._outgoing_lists: dict[Value, Value] = {}  # Python lists that the graph returns, by typed list
-        self.argument_lists: list[tuple[Value, Value]] = []  # typed lists with the arguments from which they were made
+        self.argument_lists: dict[Value, Value] = {}  # arguments, by the typed lists made from them
 
     def types(self, value: Value) -> list[Type]:
         """Return the types of the value's replacements."""
@@ -118,13 +118,13 @@ class Writer:
         if is_number(kind):
             return [kind]  # type: ignore[list-item]
         if kind == LIST:
-            return [NUMBERS if is_number(self.kinds.item(value).kind) else ObjectType("list")]
+            return [NUMBERS if is_number(self.kinds.content(value).kind) else ObjectType("list")]
         if kind == ENUMERATE:
             return [NUMBERS]
         if kind in (CURSOR, PAIRS):
             return [NUMBERS, CURSOR_TYPE]
         if kind == SLICE:
-            return [INT for part in value.node.inputs if not is_none(part)]  # type: ignore[union-attr]
+            return [INT for bound in value.node.inputs if not is_none(bound)]  # type: ignore[union-attr]
         return [INT] * 3 if kind == RANGE else [CURSOR_TYPE] if kind == PAIR else [value.type]
 
     def set_replacements(self, node: Node, values: Sequence[Value]) -> None:
@@ -133,7 +133,7 @@ class Writer:
             self.values[value] = tuple(next(remaining) for _ in self.types(value))
 
     def write(self, node: Node) -> None:
-        is_nested = node in self.kinds.nested_nodes and operation_key(node) not in _WRITTEN_FOR_BOTH
+        is_nested = node in self.kinds.nested_nodes and operation_key(node) not in _OPS_WITH_SHARED_RULE
         is_row = is_nested and operation_key(node) == "object_apply.getitem"
         rule = _RULES[operation_key(node)] if not is_nested else Writer._add_row if is_row else Writer.copy_nested
         replacements = rule(self, node)
@@ -143,7 +143,7 @@ class Writer:
         for value in node.results:
             (*_, last) = self.values[value]
             if isinstance(value.type, ObjectType) and self.types(value) == [value.type] and is_number(last.type):
-                self.values[value] = (self._box(last, node, value.type),)
+                self.values[value] = (self._box(last, node, value.type),)  # uses need an object
 
     def replacements(self, value: Value) -> tuple[Value, ...]:
         return self.values[value]
@@ -170,28 +170,28 @@ class Writer:
 
     def _returned_list(self, value: Value) -> Value:
         """Return the Python list for a result: the caller's list if the list was an argument."""
-        (list_value,) = self.typed_list(value)
-        if list_value in dict(self.argument_lists):
-            return dict(self.argument_lists)[list_value]
-        item = self.kinds.item(value).kind
+        list_value = self.typed_list(value)
+        if list_value in self.argument_lists:
+            return self.argument_lists[list_value]
+        item = self.kinds.content(value).kind
         if not self.argument_lists or not is_number(item) or not self._may_hold_argument(value):
             return self._add_python_list(value, _span_of(value))
-        inputs = [list_value, *(list_ for pair in self.argument_lists for list_ in pair)]
+        inputs = [list_value, *(list_ for pair in self.argument_lists.items() for list_ in pair)]
         op = OPS["typed_list_or_given"]
         return self.graph.add(op, inputs, {"element": item}, types=[value.type], span=_span_of(value)).results[0]
 
     def _may_hold_argument(self, value: Value) -> bool:
-        return any(site.op.name == "object_numbers" for site in self.kinds.cell(value).sites)
+        return any(site.op.name == MARK_OP for site in self.kinds.cell(value).sites)
 
     def _add_python_list(self, value: Value, span: Span | None) -> Value:
-        """Make a new Python list of the present items."""
-        item = self.kinds.item(value)
+        """Make a new Python list of the current items."""
+        item = self.kinds.content(value)
         op = OPS["typed_list_object" if is_number(item.kind) else "typed_list_rows"]
         while not is_number(item.kind):
             assert item.content is not None
             item = find_root(item.content)
         attributes = {"element": item.kind}
-        return self.graph.add(op, self.typed_list(value), attributes, types=[value.type], span=span).results[0]
+        return self.graph.add(op, [self.typed_list(value)], attributes, types=[value.type], span=span).results[0]
 
     def _box(self, number: Value, node: Node | None, type_: Type) -> Value:
         span = _span_of(number) if node is None else node.span
@@ -208,22 +208,21 @@ class Writer:
     def add_list_op(self, name: str, node: Node, value: Value, *operands: Value, **attributes: Any) -> Value:
         """Add an op on the typed list that replaces the value; return its result."""
         attributes |= self.element_attribute(value)
-        return self.add(f"typed_list_{name}", node, *self.typed_list(value), *operands, **attributes)
+        return self.add(f"typed_list_{name}", node, self.typed_list(value), *operands, **attributes)
 
-    def add_change(self, name: str, node: Node, value: Value, *operands: Value, **attributes: Any) -> list[Value]:
-        """Add an op without results on the value's typed list; None replaces the node's result."""
-        inputs = (*self.typed_list(value), *operands)
+    def write_mutation(self, name: str, node: Node, value: Value, *operands: Value, **attributes: Any) -> list[Value]:
+        """Add a mutation of the typed list that replaces the value; None replaces the node's result, if used."""
         attributes |= self.element_attribute(value)
-        self.graph.add_replacement(node, OPS[f"typed_list_{name}"], inputs, attributes)
+        self.add_mutation(name, node, self.typed_list(value), *operands, **attributes)
         used_results = [value for value in node.results if value in self.kinds.used_values]
         return [self.add("object_constant", node, value=None) for _ in used_results]
 
-    def add_mutation(self, name: str, node: Node, value: Value, *operands: Value, **attributes: Any) -> None:
-        """Add an op that changes the typed list `value`."""
-        self.graph.add_replacement(node, OPS[f"typed_list_{name}"], (value, *operands), attributes)
+    def add_mutation(self, name: str, node: Node, typed_list: Value, *operands: Value, **attributes: Any) -> None:
+        """Add an op without results that mutates the typed list."""
+        self.graph.add_replacement(node, OPS[f"typed_list_{name}"], (typed_list, *operands), attributes)
 
     def copy(self, node: Node) -> list[Value]:
-        """Copy the node, with boxed operands."""
+        """Copy the node; its operands become objects."""
         inputs = [self.as_object(value, node) for value in node.inputs]
         return [*copy_node(self.graph, node, inputs).results]
 
@@ -242,15 +241,15 @@ class Writer:
         """Read an inner list from a list of lists."""
         index = self.convert(self.number(node.inputs[1]), INT, node)
         (type_,) = self.types(node.results[0])
-        inputs = [*self.typed_list(node.inputs[0]), index]
+        inputs = [self.typed_list(node.inputs[0]), index]
         row = self.graph.add_replacement(node, OPS["typed_list_row"], inputs, {}, types=[type_])
         return [*row.results]
 
-    def typed_list(self, value: Value) -> tuple[Value, ...]:
-        return self.values[value][:1]
+    def typed_list(self, value: Value) -> Value:
+        return self.values[value][0]
 
     def element_attribute(self, value: Value) -> dict[str, Any]:
-        return {"element": self.kinds.item(value).kind}
+        return {"element": self.kinds.content(value).kind}
 
     def convert(self, number: Value, kind: Any, node: Node) -> Value:
         """Convert the number to the kind; the conversion raises at run time where the kind cannot hold it."""

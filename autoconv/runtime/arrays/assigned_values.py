@@ -59,7 +59,8 @@ def convert_elements(value: object, dtype: DType, is_single: bool = True) -> Ten
     """
     tensor = as_tensor(value)
     if tensor is not None:
-        return convert_number(tensor, dtype) if tensor.weak or (is_single and _checks_range(value, dtype)) else tensor
+        is_checked = tensor.weak or (is_single and _is_range_checked(value, dtype))
+        return convert_number(tensor, dtype) if is_checked else tensor
     if isinstance(value, (bool, int, float, complex)):
         region, number = current_region(), convert_numbers(value, dtype)
         return EagerTensor(number) if region is None else record_constant(region, number)
@@ -91,7 +92,7 @@ def _static_sizes(shape: Shape) -> list[int] | None:
     return sizes if shape is not None and len(sizes) == len(shape) else None
 
 
-def _checks_range(value: object, dtype: DType) -> bool:
+def _is_range_checked(value: object, dtype: DType) -> bool:
     """Return whether NumPy checks the range of a NumPy scalar like that of a Python number: only for signed dtypes."""
     if not isinstance(value, SymbolicTensor) or value.type.shape != () or not dtype.is_integer or dtype.is_unsigned:
         return False
@@ -113,7 +114,7 @@ def check_element(value: object, dtype: Any) -> None:
     if isinstance(value, (list, tuple)):
         if np.dtype(dtype).kind == "b":
             raise StagingError("the truth of a list is assigned to an element", current_place())
-        _try_assignment(dtype, [0] * min(len(value), 2))
+        _try_assignment(dtype, [0] * min(len(value), 2))  # the error is the same for any two or more items
     elif isinstance(value, np.ndarray):
         shape = value.shape
     if shape and all(isinstance(size, int) for size in shape):
@@ -183,7 +184,7 @@ def refuse_complex(number: object, dtype: DType) -> None:
     if loses_imaginary_parts(number, dtype):
         number_type: Any = int if dtype.is_integer else float
         try:
-            number_type(0j)
+            number_type(0j)  # raises the error
         except TypeError as error:
             as_program_error(error)
             raise
@@ -218,7 +219,8 @@ def is_stored_item_by_item(value: object, type_: ArrayType) -> bool:
 
 def _may_overflow(value: object, tensor: Tensor | None, dtype: DType) -> bool:
     if tensor is not None:
-        return (tensor.weak and (dtype is not int64 or not tensor.type.dtype.is_integer)) or _checks_range(value, dtype)
+        is_wider = tensor.weak and (dtype is not int64 or not tensor.type.dtype.is_integer)
+        return is_wider or _is_range_checked(value, dtype)
     return (
         isinstance(value, (int, float, complex)) and not isinstance(value, bool) and not _is_representable(value, dtype)
     )
@@ -249,7 +251,7 @@ def _convert_item(item: object, dtype: DType) -> Any:
     if isinstance(item, (bool, int, float, complex)):
         return convert_numbers(item, dtype)
     tensor = as_tensor(item)
-    if tensor is None or not (tensor.weak or _checks_range(item, dtype)):
+    if tensor is None or not (tensor.weak or _is_range_checked(item, dtype)):
         return item
     return convert_number(tensor, dtype)
 

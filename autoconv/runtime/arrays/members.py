@@ -104,11 +104,11 @@ def windows_of(array: SymbolicArray, axes: tuple[int, ...], lengths: tuple[int, 
 
 def _permuted_view(array: SymbolicArray, make_view: Callable[[np.ndarray], Any]) -> Any:
     """Return a view that permutes, reverses or adds dimensions, for an array with unknown sizes or strides."""
-    # Each axis of the sample has a size of its own, axis + 2, so that the shape of the view tells the permutation.
+    # Each axis of the sample has a size of its own, axis + 2, so that the shape of the view shows the permutation.
     sample = np.empty(tuple(range(2, 2 + array.ndim)), np.bool_)
     view = make_view(sample)
     if None in array.known_shape and make_view(np.empty((1,) * array.ndim, np.bool_)).ndim != view.ndim:
-        return NotImplemented  # which dimensions are dropped depends on their sizes
+        return NotImplemented  # which dimensions are dropped depends on their sizes_and_steps
     if view is sample:
         return [array]
     perm = tuple(size - 2 for size in view.shape if size > 1)
@@ -120,8 +120,8 @@ def _permuted_view(array: SymbolicArray, make_view: Callable[[np.ndarray], Any])
     node = symbolic_arrays.record_array_op("array_transpose", [array.value_in_graph], perm=perm)
     if view.ndim != array.ndim or min(view.strides) < 0:
         steps = [-1 if stride < 0 else None for stride in view.strides]
-        sizes = zip(view.shape, steps, strict=True)
-        spec = tuple(NewAxis() if size == 1 else Slice(None, None, step) for size, step in sizes)
+        sizes_and_steps = zip(view.shape, steps, strict=True)
+        spec = tuple(NewAxis() if size == 1 else Slice(None, None, step) for size, step in sizes_and_steps)
         node = symbolic_arrays.record_array_op("array_view", list(node.results), spec=spec)
     return [SymbolicArray(node.results[0])]
 
@@ -171,9 +171,8 @@ def _call_method(x: np.ndarray, name: str, args: tuple[Any, ...], kwargs: dict[s
 
 
 def _flatten_values(values: Any) -> list[Any]:
-    return [
-        part for value in values for part in (_flatten_values(value) if isinstance(value, (tuple, list)) else [value])
-    ]
+    nested = (_flatten_values(value) if isinstance(value, (tuple, list)) else [value] for value in values)
+    return [value for flat_values in nested for value in flat_values]
 
 
 # ---- methods with an implementation here
@@ -260,9 +259,9 @@ def _may_be_same_empty_array(a: SymbolicArray, b: SymbolicArray) -> bool:
         return False
     if a.ndim != b.ndim:
         return False
-    sizes = list(zip(a.known_shape, b.known_shape, strict=True))
-    may_agree = all(first == second or None in (first, second) for first, second in sizes)
-    return may_agree and any(first in (0, None) and second in (0, None) for first, second in sizes)
+    size_pairs = list(zip(a.known_shape, b.known_shape, strict=True))
+    may_have_same_shape = all(first == second or None in (first, second) for first, second in size_pairs)
+    return may_have_same_shape and any(first in (0, None) and second in (0, None) for first, second in size_pairs)
 
 
 symbolic_arrays.register_members(array_member)

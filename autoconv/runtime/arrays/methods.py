@@ -249,11 +249,11 @@ def _as_0d_array(x: SymbolicTensor) -> Any:
 
 def _record_copy(x: SymbolicTensor, how: str, dtype: DType | None = None) -> Any:
     """Record a copy, numbered so that common-subexpression elimination keeps two copies apart."""
-    region, number = current_region(), 0
+    region, node_count = current_region(), 0
     while region is not None:
-        number += len(region.graph.nodes)
+        node_count += len(region.graph.nodes)
         region = region.parent
-    return dispatch.apply("numpy_copy", x, how=how, dtype=dtype, number=number)
+    return dispatch.apply("numpy_copy", x, how=how, dtype=dtype, number=node_count)
 
 
 def _copy(x: SymbolicTensor, order: str = "C") -> Any:
@@ -311,7 +311,8 @@ def _nest_items(x: object, shape: tuple[Any, ...]) -> Any:
 def _dot(x: SymbolicTensor, b: Any, out: OutLike | None = None) -> Any:
     refuse_options("dot", out=out)
     other = as_tensor(b)
-    if not isinstance(b, (np.ndarray, np.generic)) if other is None else other.weak:
+    has_numpy_value = isinstance(b, (np.ndarray, np.generic)) if other is None else not other.weak
+    if not has_numpy_value:
         refuse_method("dot", "is given a Python number or a list, which NumPy makes an array of first")
     ranks = [np.ndim(b) if other is None else other.type.rank, x.type.rank]
     if any(rank is None or rank > 2 for rank in ranks):

@@ -17,17 +17,17 @@ def mark_read_only(result: object) -> Any:
     if region is None or not isinstance(result, Tensor):
         return result
     value = region.lift(graph_value(region, result))
-    region.trace.read_only.add(value)
+    region.trace.read_only_values.add(value)
     return SymbolicTensor(value)
 
 
 def is_read_only(value: Value, trace: Trace) -> bool:
     """Return whether the value is an array that NumPy makes read-only, or a view of one."""
-    if not trace.read_only:
+    if not trace.read_only_values:
         return False
-    while value not in trace.read_only and value.node is not None and value.node.op.traits.view:
+    while value not in trace.read_only_values and value.node is not None and value.node.op.traits.view:
         value = value.node.inputs[0]
-    return value in trace.read_only
+    return value in trace.read_only_values
 
 
 __all__ = ["is_read_only", "mark_read_only"]

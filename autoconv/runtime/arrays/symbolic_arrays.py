@@ -1,6 +1,6 @@
 """Symbolic NumPy arrays: memory that is updated in place and aliased by views.
 
-A `SymbolicArray` stands for a value of an ArrayType. A read of its elements gives a tensor of their present values; a
+A `SymbolicArray` stands for a value of an ArrayType. A read of its elements gives a tensor of their current values; a
 computation gives a new array. Views alias their base: a store through one is visible through all.
 """
 
@@ -90,7 +90,7 @@ class SymbolicArray(TensorMethods):
         result = binary_dispatch.elementwise(op, *operands)
         name = _REFLECTED_METHOD_OF_OP.get(op) if result is NotImplemented else None
         if name is not None and not any(has_method(operand, name) for operand in _foreign_operands(operands)):
-            _refuse_foreign(operands)
+            _refuse_foreign_operands(operands)
         return result if result is NotImplemented else wrap_new_arrays(result)
 
     def __array_ufunc__(self, function: Callable[..., Any], method: str, *inputs: Any, **kwargs: Any) -> Any:
@@ -186,7 +186,7 @@ class SymbolicArray(TensorMethods):
     # ---- elements
 
     def load(self) -> SymbolicTensor:
-        """Read the present elements as a tensor."""
+        """Read the current elements as a tensor."""
         return SymbolicTensor(record_array_op("array_load", [self._value]).results[0])
 
     def store(self, value: Any) -> None:
@@ -283,7 +283,7 @@ class SymbolicArray(TensorMethods):
             record_array_op("numpy_shapes", [self._value, elements_value(operand)], how=UPDATE)
         result = binary_dispatch.binary(op, self.load(), other)
         if result is NotImplemented:
-            _refuse_foreign((other,))
+            _refuse_foreign_operands((other,))
         dtype, shape = result.type.dtype, result.type.shape
         if not np.can_cast(dtype.numpy, self.dtype, "same_kind"):
             check_types(op, (self.load(), other), self.dtype)
@@ -364,17 +364,18 @@ def _load_indices(index: object) -> Any:
     return tuple(map(load_elements, index)) if type(index) is tuple else load_elements(index)
 
 
-def _refuse(how: str) -> NoReturn:
-    raise StagingError(f"an array known only at run time is {how}", current_place())
+def _refuse(use: str) -> NoReturn:
+    raise StagingError(f"an array known only at run time is {use}", current_place())
 
 
 def _foreign_operands(operands: Sequence[Any]) -> list[Any]:
     return [operand for operand in operands if as_tensor(operand) is None]
 
 
-def _refuse_foreign(operands: Sequence[Any]) -> NoReturn:
-    kinds = ", ".join(type(operand).__name__ for operand in _foreign_operands(operands))
-    _refuse(f"computed with {kinds or 'text'}, which NumPy converts to an array")  # a tensor of text has no operators
+def _refuse_foreign_operands(operands: Sequence[Any]) -> NoReturn:
+    class_names = ", ".join(type(operand).__name__ for operand in _foreign_operands(operands))
+    # A tensor of text has no operators.
+    _refuse(f"computed with {class_names or 'text'}, which NumPy converts to an array")
 
 
 def wrap_new_arrays(value: Any, wrap_scalars: bool = False) -> Any:

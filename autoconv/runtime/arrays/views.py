@@ -9,8 +9,6 @@ import numpy as np
 
 from autoconv.graph.types import ArrayType
 
-View = tuple[int, tuple[int, ...], tuple[int, ...]]
-
 
 def compute_view_layouts(type_: ArrayType, make_views: Callable[[np.ndarray], Any]) -> Any:
     """Return the layout of each view that `make_views` returns: (offset in bytes, shape, strides), or None.

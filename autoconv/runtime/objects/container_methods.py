@@ -16,8 +16,8 @@ from autoconv.runtime.objects.containers import (
     TracedList,
     contents,
     has_optional_keys,
+    has_static_contents,
     heap_of,
-    is_known,
     items_of,
     materialise,
     record_container_change,
@@ -32,7 +32,7 @@ from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor_methods import refuse_as_python
 
 _CONTAINER_OPERATORS = [BY_NAME[name] for name in ("add", "mul", "or", "and", "sub", "xor")]
-_COMPARISONS = [comparison.method for comparison in COMPARISONS]
+_COMPARISON_METHODS = [comparison.method for comparison in COMPARISONS]
 _IN_PLACE_METHODS = frozenset(f"__{binary.in_place}__" for binary in _CONTAINER_OPERATORS)
 _MUTATING_METHODS = frozenset(
     {
@@ -41,16 +41,16 @@ _MUTATING_METHODS = frozenset(
         "__setitem__", "__delitem__", *_IN_PLACE_METHODS,
     }
 )  # fmt: skip
-_OPERATORS = {
+_OPERATOR_BY_METHOD = {
     **{f"__{name}__": name for name in ("getitem", "setitem", "delitem", "reversed")},
     **{binary.method: binary.name for binary in (*_CONTAINER_OPERATORS, *COMPARISONS)},
     **{f"__{binary.in_place}__": binary.in_place for binary in _CONTAINER_OPERATORS},
 }
-_REFLECTED_OPERATORS = {binary.reflected: binary.name for binary in _CONTAINER_OPERATORS}
+_OPERATOR_BY_REFLECTED_METHOD = {binary.reflected: binary.name for binary in _CONTAINER_OPERATORS}
 _REFUSED_METHODS = {"__len__": "passed to len()", "__contains__": "searched", "__str__": "converted to text",
             "__repr__": "converted to text", "__format__": "converted to text"}  # fmt: skip
 # These compare items: with symbolic operands they have to be nodes.
-_COMPARING_METHODS = frozenset({"sort", "index", "count", "remove", *_COMPARISONS})
+_COMPARING_METHODS = frozenset({"sort", "index", "count", "remove", *_COMPARISON_METHODS})
 _STORING_METHODS = frozenset(
     {"append", "extend", "setdefault", "add", "update", "__iadd__", "__add__", "__radd__", "__iter__"}
 )
@@ -100,13 +100,13 @@ def _record_method(container: Any, name: str, args: tuple[Any, ...], kwargs: dic
     """Record the node of a method or operator of a container in the graph."""
     heap = container._heap
     if name in _REFUSED_METHODS:
-        kind = PLAIN_OF[type(container)].__name__
-        raise StagingError(f"a {kind} known only at run time is {_REFUSED_METHODS[name]} by Python")
-    if name in _OPERATORS:
-        result = apply_object(_OPERATORS[name], heap, *args)
+        class_name = PLAIN_OF[type(container)].__name__
+        raise StagingError(f"a {class_name} known only at run time is {_REFUSED_METHODS[name]} by Python")
+    if name in _OPERATOR_BY_METHOD:
+        result = apply_object(_OPERATOR_BY_METHOD[name], heap, *args)
         return container if name in _IN_PLACE_METHODS else result
-    if name in _REFLECTED_OPERATORS:
-        return apply_object(_REFLECTED_OPERATORS[name], *args, heap)
+    if name in _OPERATOR_BY_REFLECTED_METHOD:
+        return apply_object(_OPERATOR_BY_REFLECTED_METHOD[name], *args, heap)
     return record_object("object_method", [heap, *args, *kwargs.values()], name=name, keywords=tuple(kwargs))
 
 
@@ -125,7 +125,7 @@ def _record_append(container: object, args: tuple[Any, ...]) -> None:
     """Record an append in a region: a list that later moves into the graph may be read before it."""
     region = current_region()
     if region is not None and region.parent is not None and type(container) is TracedList and args:
-        region.trace.appended.append((container, args[0]))
+        region.trace.appended_items.append((container, args[0]))
 
 
 def _iterate_static(container: object, items: Any) -> Any:
@@ -137,10 +137,10 @@ def _iterate_static(container: object, items: Any) -> Any:
 
 
 def _check_static(container: object) -> None:
-    if not is_known(container):
-        kind = PLAIN_OF[type(container)].__name__
+    if not has_static_contents(container):
+        class_name = PLAIN_OF[type(container)].__name__
         raise StagingError(
-            f"a {kind} moves into the graph while it is iterated", current_place(),
+            f"a {class_name} moves into the graph while it is iterated", current_place(),
             "a for statement over the container itself, or over a copy",
         )  # fmt: skip
 
@@ -196,7 +196,7 @@ def _needs_graph(container: object, name: str, args: tuple[Any, ...]) -> bool:
     if name in _MERGING_METHODS and args and isinstance(args[0], dict) and isinstance(container, dict):
         return heap_of(args[0]) is not None or has_optional_keys(args[0])  # keys are known; values are not read
     is_static_view = args and type(args[0]) is DictView and heap_of(args[0]) is None
-    return holds_symbols(tuple(args[0].present_view()) if is_static_view else args[:1])
+    return holds_symbols(tuple(args[0].current_view()) if is_static_view else args[:1])
 
 
 def _is_symbolic_iterable(value: object) -> bool:
@@ -211,6 +211,7 @@ def _is_symbolic_iterable(value: object) -> bool:
 
 for _plain, _traced in TRACED_CLASSES.items():
     _names = [n for n in dir(_plain) if not n.startswith("__") and n != "fromkeys"]
-    _names += [n for n in (*_OPERATORS, *_REFLECTED_OPERATORS, *_REFUSED_METHODS, "__iter__") if hasattr(_plain, n)]
+    _special_names = (*_OPERATOR_BY_METHOD, *_OPERATOR_BY_REFLECTED_METHOD, *_REFUSED_METHODS, "__iter__")
+    _names += [n for n in _special_names if hasattr(_plain, n)]
     for _name in _names:
         setattr(_traced, _name, _forwarding_method(_plain, _name))

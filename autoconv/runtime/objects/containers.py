@@ -230,7 +230,7 @@ def items_of(value: object) -> Any:
     return value._items
 
 
-def is_known(container: object) -> bool:
+def has_static_contents(container: object) -> bool:
     """Return whether the contents of a traced list, dict or set are static."""
     return heap_of(container) is None and items_of(container) is None
 
@@ -253,14 +253,14 @@ class UnmovedError(StagingError):
 
 
 def materialise(container: Any) -> SymbolicObject:
-    """Move a container into the graph, at the present point of the region being recorded."""
+    """Move a container into the graph, at the current point of the region being recorded."""
     if container._heap is not None:
         return container._heap
     region = current_region()
     if region is not None and id(container) in region.trace.argument_containers:
         region.contract.before_write(container, "an argument becomes part of a value known only at run time")
-    is_recorded = region is not None and region.journal is None and region.parent is not None
-    if is_recorded and _is_from_enclosing_region(container):
+    is_region_recorded = region is not None and region.journal is None and region.parent is not None
+    if is_region_recorded and _is_from_enclosing_region(container):
         raise UnmovedError(container)
     record_container_change(container)
     plain_class: Any = PLAIN_OF[type(container)]
@@ -350,7 +350,7 @@ def record_container_change(container: object) -> None:
     is_argument = region is not None and getattr(container, "_is_argument", False)
     if region is not None and is_argument and id(container) not in region.trace.argument_containers:
         region.contract.before_write(container, "an argument is changed")
-    if region is not None and id(container) in region.trace.frozen:
+    if region is not None and id(container) in region.trace.frozen_objects:
         class_name = plain_kind(container).__name__
         raise StagingError(
             f"a {class_name} is changed whose return depends on a tensor, or that is an item of a list in the graph",

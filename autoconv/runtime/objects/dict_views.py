@@ -1,6 +1,6 @@
 """`keys()`, `values()` and `items()` of a traced dict.
 
-A view shows the present contents, also of a dict that moved into the graph after the view was made.
+A view shows the current contents, also of a dict that moved into the graph after the view was made.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class DictView:
         result: SymbolicObject | None = self.owner._heap
         return result
 
-    def present_view(self) -> Any:
+    def current_view(self) -> Any:
         """Return Python's own view, or the graph's object where the dict is in the graph."""
         view = getattr(self.owner, self.name)()
         return getattr(dict, self.name)(self.owner) if type(view) is DictView else view
@@ -50,22 +50,22 @@ class DictView:
         return home is not None and home.is_inside(region)
 
     def __iter__(self) -> Iterator[Any]:
-        return self.owner.iterate_static(iter(self.present_view())) if self.heap is None else iter(self.present_view())
+        return self.owner.iterate_static(iter(self.current_view())) if self.heap is None else iter(self.current_view())
 
     def __reversed__(self) -> Iterator[Any]:
-        return self.owner.iterate_static(reversed(self.present_view()))
+        return self.owner.iterate_static(reversed(self.current_view()))
 
     def __len__(self) -> int:
-        return len(self.present_view())
+        return len(self.current_view())
 
     def __contains__(self, item: object) -> bool:
-        return item in self.present_view()
+        return item in self.current_view()
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self.present_view(), name)
+        return getattr(self.current_view(), name)
 
     def __repr__(self) -> str:
-        return repr(self.present_view())
+        return repr(self.current_view())
 
     __hash__ = object.__hash__
 
@@ -77,7 +77,7 @@ def _apply(name: str, x: object, y: object) -> Any:
     """
     if any(getattr(operand, "heap" if type(operand) is DictView else "_heap", None) is not None for operand in (x, y)):
         return apply_object(name, x, y)
-    first, second = (operand.present_view() if type(operand) is DictView else operand for operand in (x, y))
+    first, second = (operand.current_view() if type(operand) is DictView else operand for operand in (x, y))
     return getattr(operator, f"{name}_" if name in ("and", "or") else name)(first, second)
 
 

@@ -13,28 +13,29 @@ from autoconv.runtime.tensors.dispatch import apply
 
 
 def eager_gradients(
-    recorder: tape_recorders.Recorder, targets: Sequence[Any], gradients: Sequence[Any], sources: Sequence[Any]
+    recorder: tape_recorders.Recorder, targets: Sequence[Any], target_cotangents: Sequence[Any],
+    sources: Sequence[Any],
 ) -> list[Any]:
-    """Return the cotangents of the sources, None where no target depends on one; `gradients` are the targets' own.
+    """Return the cotangents of the sources, None where no target depends on one.
 
     Targets and sources are tensors, or storages of variables. A source that is reached only through `gather` along the
     first dimension gets IndexedSlices.
     """
     cotangents: dict[int, Any] = {}
-    for target, cotangent in zip(targets, gradients, strict=True):
+    for target, cotangent in zip(targets, target_cotangents, strict=True):
         if recorder.follows(target) or any(target is source for source in sources):
             _accumulate(cotangents, target, cotangent)
     for entry in reversed(recorder.entries[:]):
         cotangents_of_results = [cotangents.get(id(result)) for result in entry.results]
         if all(ct is None for ct in cotangents_of_results):
             continue
-        for value, cotangent in zip(entry.inputs, _pull_back(entry, cotangents_of_results), strict=True):
+        for value, cotangent in zip(entry.inputs, _operand_cotangents(entry, cotangents_of_results), strict=True):
             if cotangent is not None and recorder.follows(value):
                 _accumulate(cotangents, value, cotangent)
     return [cotangents.get(id(source)) for source in sources]
 
 
-def _pull_back(entry: tape_recorders.Entry, cotangents: Sequence[Any]) -> Sequence[Any]:
+def _operand_cotangents(entry: tape_recorders.Entry, cotangents: Sequence[Any]) -> Sequence[Any]:
     if entry.name == "read_variable":
         return cotangents
     dense_cotangents = [_densify(ct, result) for ct, result in zip(cotangents, entry.results, strict=True)]
@@ -42,7 +43,7 @@ def _pull_back(entry: tape_recorders.Entry, cotangents: Sequence[Any]) -> Sequen
         slices = _row_slices(entry, dense_cotangents[0])
         if slices is not None:
             return slices
-    return entry.pull(dense_cotangents)
+    return entry.vjp(dense_cotangents)
 
 
 def _row_slices(entry: tape_recorders.Entry, cotangent: TensorLike) -> Sequence[Any] | None:

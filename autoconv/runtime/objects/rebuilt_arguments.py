@@ -19,12 +19,12 @@ from autoconv.runtime.support.structure import ATOMS, is_structure, structure_pa
 def register_rebuilt(region: Region | None, parts: Iterable[Any]) -> None:
     """Register rebuilt arguments with the trace; tuples too, which differ from the caller's only by identity."""
     if region is not None:
-        region.trace.rebuilt.update((id(part), part) for part in parts)
+        region.trace.rebuilt_arguments.update((id(part), part) for part in parts)
 
 
 def is_rebuilt(value: object) -> bool:
     region = current_region()
-    return region is not None and id(value) in region.trace.rebuilt and not isinstance(value, tuple)
+    return region is not None and id(value) in region.trace.rebuilt_arguments and not isinstance(value, tuple)
 
 
 def refuse_rebuilt(value: object, use: str) -> None:
@@ -40,9 +40,9 @@ def refuse_rebuilt(value: object, use: str) -> None:
 def refuse_identity(a: object, b: object) -> None:
     """Restart the trace where a rebuilt value is compared by identity with one that may be the caller's own."""
     region = current_region()
-    if region is None or not region.trace.rebuilt:
+    if region is None or not region.trace.rebuilt_arguments:
         return
-    rebuilt, created_objects = region.trace.rebuilt, region.trace.created_objects or {}
+    rebuilt, created_objects = region.trace.rebuilt_arguments, region.trace.created_objects or {}
     for first, second in ((a, b), (b, a)):
         if id(first) not in rebuilt or type(first) is not type(second) or id(second) in created_objects:
             continue
@@ -54,9 +54,9 @@ def refuse_identity(a: object, b: object) -> None:
 def find_rebuilt(values: Iterable[Any]) -> Iterator[Any]:
     """Iterate over rebuilt arguments in structures, sets, keys, and attributes of objects made in the trace."""
     region = current_region()
-    if region is None or not region.trace.rebuilt:
+    if region is None or not region.trace.rebuilt_arguments:
         return
-    rebuilt, created_objects = region.trace.rebuilt, region.trace.created_objects or {}
+    rebuilt, created_objects = region.trace.rebuilt_arguments, region.trace.created_objects or {}
     seen: set[int] = set()
     pending = list(values)
     while pending:

@@ -47,14 +47,14 @@ def graph_object(value: object) -> SymbolicObject | None:
     return dict.get(attributes, HEAP) if type(attributes) is GraphAttributes else None
 
 
-def register_object_hooks(make: Callable[[Any], Any], user_attribute: Callable[[Any, str], Any]) -> None:
+def register_object_hooks(move: Callable[[Any], Any], user_attribute: Callable[[Any, str], Any]) -> None:
     """Register hooks for objects made by the traced code.
 
-    `make(value)` moves such an object into the graph; `user_attribute(object, name)` looks up its methods and
+    `move(value)` moves such an object into the graph; `user_attribute(object, name)` looks up its methods and
     properties.
     """
     global _move_hook, _attribute_hook
-    _move_hook, _attribute_hook = make, user_attribute
+    _move_hook, _attribute_hook = move, user_attribute
 
 
 def register_operation_hook(operation: Callable[[str, list[Any], dict[str, Any]], Any]) -> None:
@@ -120,13 +120,13 @@ class SymbolicObject(RunTimeObject):
         counts = unpack_counts(frame)
         if counts is None:
             _refuse("iterated over by Python itself")
-        count, star = counts
-        result = record_object("object_unpack", [self], count=count, star=star)
-        parts = list(result) if count != 1 else [result]
-        if star >= 0:
+        target_count, star_position = counts
+        result = record_object("object_unpack", [self], count=target_count, star=star_position)
+        items = list(result) if target_count != 1 else [result]
+        if star_position >= 0:
             # Python collects the starred target from an iterator, so the number of items would have to be static.
             _refuse("unpacked to a starred name")
-        return iter(parts)
+        return iter(items)
 
     def __bool__(self) -> bool:
         _refuse("tested for truth by Python itself")
@@ -215,7 +215,7 @@ def record_without_hook(op: str, operands: Sequence[Any], **attributes: Any) -> 
     assert region is not None
     inputs = [region.lift(box(operand).value_in_graph) for operand in operands]
     region.trace.compares_identity |= compares_identity(op, inputs, attributes)
-    results = [_wrap(value) for value in region.record(op, inputs, attributes).results]
+    results = [_wrap_result(value) for value in region.record(op, inputs, attributes).results]
     return results[0] if len(results) == 1 else tuple(results)
 
 
@@ -260,7 +260,7 @@ def box(value: Any) -> SymbolicObject:
             )  # fmt: skip
         return _move_hook(value)
     refuse_graph_value_or_iterator(value)
-    if type(value).__name__ == "Undefined":
+    if type(value).__name__ == "Undefined":  # a class of the operators, which import this module
         value = NotAssigned(value.name)
     computed = _computed_array(value, region)
     result = constant_object(value) if computed is None else computed
@@ -273,11 +273,11 @@ def _computed_array(array: Any, region: Region) -> SymbolicObject | None:
     """Return a new array for each run, if the trace computed the array from constants; one for all its uses."""
     if type(array) is not np.ndarray or not region.contract.keeps_identity or region.contract.is_outside(array):
         return None
-    _, copy, home = region.trace.computed_arrays.get(id(array), (None, None, None))
-    if home is None:
+    _, copy, creating_region = region.trace.computed_arrays.get(id(array), (None, None, None))
+    if creating_region is None:
         copy = record_object("object_method", [constant_object(array)], name="copy", keywords=())
         region.trace.computed_arrays[id(array)] = array, copy, region
-    elif not region.is_inside(home):
+    elif not region.is_inside(creating_region):
         raise StagingError("an array of constants is stored on several paths", current_place(), "a copy of it")
     assert isinstance(copy, SymbolicObject)
     return copy
@@ -286,8 +286,8 @@ def _computed_array(array: Any, region: Region) -> SymbolicObject | None:
 def _box_exception(error: BaseException) -> SymbolicObject:
     """Record an exception whose arguments contain symbolic values."""
     if hasattr(error, "_autoconv_tensors") or isinstance(type(error).__init__, FunctionType) or vars(error):
-        kind = type(error).__name__
-        raise StagingError(f"a {kind} made of values known only at run time is stored", current_place())
+        class_name = type(error).__name__
+        raise StagingError(f"a {class_name} made of values known only at run time is stored", current_place())
     result: SymbolicObject = record_object("object_exception", list(error.args), kind=type(error))
     for name in ("__cause__", "__context__"):
         if getattr(error, name) is not None:
@@ -317,9 +317,9 @@ def _box_tensor(value: object, region: Region) -> SymbolicObject:
     if isinstance(tensor, EagerTensor) and tensor.weak:
         return constant_object(tensor.numpy().item())
     if tensor.weak:
-        kind = "number"
+        how = "number"
     elif region.contract.numpy_arrays and tensor.type.shape == ():
-        kind = "array"
+        how = "array"
     elif region.contract.numpy_arrays:
         reason = "an array becomes part of a list, dict or name known only at run time"
         region.contract.before_write(tensor, reason)  # retraces with the arrays as objects, or leaves the trace
@@ -330,11 +330,11 @@ def _box_tensor(value: object, region: Region) -> SymbolicObject:
             "an autoconv.TensorArray, or values of one type on all paths",
         )  # fmt: skip
     return SymbolicObject(
-        region.record("object_box", [region.lift(dispatch.graph_value(region, tensor))], {"how": kind}).results[0]
+        region.record("object_box", [region.lift(dispatch.graph_value(region, tensor))], {"how": how}).results[0]
     )
 
 
-def _wrap(value: Value) -> Any:
+def _wrap_result(value: Value) -> Any:
     return SymbolicObject(value) if isinstance(value.type, ObjectType) else SymbolicTensor(value)
 
 
@@ -387,7 +387,7 @@ def build_object(kind: str, items: Any) -> SymbolicObject:
     """Record a new list, tuple, set or dict; a dict's items are a dict or pairs."""
     if kind == "dict":
         pairs = items.items() if isinstance(items, dict) else items
-        items = [part for pair in pairs for part in pair]
+        items = [key_or_value for pair in pairs for key_or_value in pair]
     return record_object("object_build", list(items), kind=kind)
 
 

@@ -14,8 +14,8 @@ from autoconv.graph.types import Shape, TensorType
 from autoconv.runtime.annotations import ShapeLike, TensorLike
 from autoconv.runtime.objects.storage import Storage, create_storage
 from autoconv.runtime.objects.variable_updates import (
-    Part,
     VariableAggregation,
+    VariablePart,
     VariableSynchronization,
     VariableUpdates,
     create_variable,
@@ -47,12 +47,12 @@ class VariableType(type):
             return super().__call__(*args, **kwargs)
         bound = inspect.signature(cls.__init__).bind(None, *args, **kwargs)
         bound.apply_defaults()
-        arguments = dict(list(bound.arguments.items())[1:])
+        arguments = dict(list(bound.arguments.items())[1:])  # without `self`
 
         make = super().__call__
 
-        def create_by_contract(**chosen: Any) -> Any:
-            return contract.make_variable(make, chosen)
+        def create_by_contract(**final_arguments: Any) -> Any:
+            return contract.make_variable(make, final_arguments)
 
         return create_variable(create_by_contract, arguments)
 
@@ -98,15 +98,15 @@ class Variable(TensorMethods, VariableUpdates, metaclass=VariableType):
         if initial_value is None:
             raise ValueError("The `initial_value` arg to `autoconv.Variable` has to be given; found None.")
         array = _initial_array(initial_value, as_dtype(dtype) if dtype is not None else None)
-        declared = as_shape(shape) if shape is not None else array.shape
-        if not TensorShape(declared).is_compatible_with(array.shape):
+        declared_shape = as_shape(shape) if shape is not None else array.shape
+        if not TensorShape(declared_shape).is_compatible_with(array.shape):
             raise ValueError(
                 f"In this `autoconv.Variable` creation, the initial value's shape ({array.shape}) is not compatible "
                 f"with the explicitly supplied `shape` argument ({shape})."
             )
         region = current_region()
         self._device = non_default_name(current_request() if region is None else region.trace.device)
-        self._storage = create_storage(self._device, array, declared, current_scope() + (name or "Variable"))
+        self._storage = create_storage(self._device, array, declared_shape, current_scope() + (name or "Variable"))
         self._storage.variable = weakref.ref(self)
         self._trainable = is_trainable(trainable, synchronization)
         self.constraint = constraint
@@ -198,11 +198,11 @@ class Variable(TensorMethods, VariableUpdates, metaclass=VariableType):
         return self.shape
 
     def value(self) -> Tensor:
-        """Return the present value: a tensor that later assignments do not change."""
+        """Return the current value: a tensor that later assignments do not change."""
         return self._on_its_device(self.read_value())
 
     def read_value(self) -> Tensor:
-        """Return the present value as `value` does, on the device of the enclosing block."""
+        """Return the current value as `value` does, on the device of the enclosing block."""
         if tape_recorders.active_recorders():
             tape_recorders.watch_used_variable(self)
         return apply("read_variable", self._storage)
@@ -261,9 +261,9 @@ class Variable(TensorMethods, VariableUpdates, metaclass=VariableType):
         return result
 
     def __getitem__(self, index: object) -> Tensor:
-        """Return a part of the present value; `variable[index].assign(value)` assigns to it."""
+        """Return a part of the current value; `variable[index].assign(value)` assigns to it."""
         result: Tensor = get_item(self.value(), index)
-        result._origin = Part(self, index)
+        result._origin = VariablePart(self, index)
         return result
 
     def ref(self) -> TensorReference:
@@ -291,7 +291,7 @@ class Variable(TensorMethods, VariableUpdates, metaclass=VariableType):
         return len(self.value())  # type: ignore[arg-type]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle by value: the loaded object is another variable, with the present value."""
+        """Pickle by value: the loaded object is another variable, with the current value."""
         state = {name: value for name, value in self.__dict__.items() if name != "_storage"}
         return _restore, (self._storage.value, self._storage.shape, self._storage.name, state)
 

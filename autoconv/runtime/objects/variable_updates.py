@@ -75,8 +75,8 @@ class IndexedSlices:
     @property
     def shape(self) -> Any:
         """The static shape of the whole."""
-        known = None if self.dense_shape is None else static_value(self.dense_shape)
-        return TensorShape(None if known is None else np.asarray(known).tolist())
+        static_shape = None if self.dense_shape is None else static_value(self.dense_shape)
+        return TensorShape(None if static_shape is None else np.asarray(static_shape).tolist())
 
     def __str__(self) -> str:
         whole = "" if self.dense_shape is None else f", dense_shape={self.dense_shape!s}"
@@ -105,13 +105,13 @@ class IndexedSlices:
     def __neg__(self) -> IndexedSlices:
         return self.with_values(-self.values)
 
-    def _with_whole(operator: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:  # type: ignore[misc]
+    def _operator_on_whole(operator: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:  # type: ignore[misc]
         return lambda self, other: operator(convert_to_tensor(self), other)
 
-    __add__, __sub__, __mul__, __truediv__, __pow__ = map(_with_whole, (add, sub, mul, truediv, pow))
-    __radd__, __rmul__ = map(_with_whole, (add, mul))
-    __rsub__ = _with_whole(lambda whole, other: other - whole)
-    del _with_whole
+    __add__, __sub__, __mul__, __truediv__, __pow__ = map(_operator_on_whole, (add, sub, mul, truediv, pow))
+    __radd__, __rmul__ = map(_operator_on_whole, (add, mul))
+    __rsub__ = _operator_on_whole(lambda whole, other: other - whole)
+    del _operator_on_whole
 
 
 class VariableUpdates:
@@ -150,8 +150,8 @@ class VariableUpdates:
         """Apply scatter_update within each batch: `indices` [batch, …] are rows of the batch's own part."""
         _check_slices(sparse_delta)
         indices = convert_to_tensor(sparse_delta.indices)
-        numbers = np.indices(tuple(map(int, indices.shape)), indices.dtype.numpy)[:-1]  # type: ignore[call-overload, arg-type]
-        return self._scatter("update", apply("stack", *numbers, indices, axis=-1), sparse_delta.values)
+        batch_indices = np.indices(tuple(map(int, indices.shape)), indices.dtype.numpy)[:-1]  # type: ignore[call-overload, arg-type]
+        return self._scatter("update", apply("stack", *batch_indices, indices, axis=-1), sparse_delta.values)
 
     def scatter_nd_update(self, indices: TensorLike, updates: TensorLike, name: str | None = None) -> Any:
         return self._scatter("update", indices, updates)
@@ -176,14 +176,14 @@ class VariableUpdates:
         """Return the elements, or parts, at these coordinates."""
         return apply("gather_nd", self, convert_to_tensor(indices), name=name)
 
-    def _scatter_rows(self, how: str, delta: IndexedSlices) -> Any:
+    def _scatter_rows(self, operation: str, delta: IndexedSlices) -> Any:
         _check_slices(delta)
         rows = apply("expand_dims", convert_to_tensor(delta.indices), axis=-1)
-        return self._scatter(how, rows, delta.values)
+        return self._scatter(operation, rows, delta.values)
 
-    def _scatter(self, how: str, indices: TensorLike, updates: TensorLike) -> Any:
+    def _scatter(self, operation: str, indices: TensorLike, updates: TensorLike) -> Any:
         values = convert_to_tensor(updates, getattr(self, "dtype", None))
-        return self.assign(apply(f"tensor_scatter_nd_{how}", self, convert_to_tensor(indices), values))
+        return self.assign(apply(f"tensor_scatter_nd_{operation}", self, convert_to_tensor(indices), values))
 
     def _scale_rows(self, op: str, delta: IndexedSlices) -> Any:
         _check_slices(delta)
@@ -193,7 +193,7 @@ class VariableUpdates:
         return self._scatter("update", apply("expand_dims", indices, axis=-1), apply(op, rows, values))
 
 
-class Part:
+class VariablePart:
     """`variable[index]`, for assignment; each method returns the whole new value."""
 
     __slots__ = ("_index", "_variable")
@@ -209,14 +209,14 @@ class Part:
     def assign_add(
         self, delta: TensorLike, use_locking: bool = False, name: str | None = None, read_value: bool = True
     ) -> Any:
-        return self._change("add", delta, read_value)
+        return self._add_to_part("add", delta, read_value)
 
     def assign_sub(
         self, delta: TensorLike, use_locking: bool = False, name: str | None = None, read_value: bool = True
     ) -> Any:
-        return self._change("subtract", delta, read_value)
+        return self._add_to_part("subtract", delta, read_value)
 
-    def _change(self, op: str, delta: TensorLike, read_value: bool) -> Any:
+    def _add_to_part(self, op: str, delta: TensorLike, read_value: bool) -> Any:
         before = get_item(self._variable.value(), self._index)
         return self._assign(apply(op, before, convert_to_tensor(delta, self._variable.dtype)), read_value)
 
@@ -251,12 +251,12 @@ def variable_creator_scope(variable_creator: Callable[..., Any]) -> Iterator[Non
     >>> v.name
     'weight:0'
     """
-    before = _STATE.creators
-    _STATE.creators = (*before, variable_creator)
+    outer_creators = _STATE.creators
+    _STATE.creators = (*outer_creators, variable_creator)
     try:
         yield
     finally:
-        _STATE.creators = before
+        _STATE.creators = outer_creators
 
 
 def create_variable(make: Callable[..., Any], arguments: dict[str, Any]) -> Any:
@@ -264,11 +264,11 @@ def create_variable(make: Callable[..., Any], arguments: dict[str, Any]) -> Any:
     creator = make
     for outer in _STATE.creators:
         creator = _chained_creator(outer, creator)
-    before, _STATE.creators = _STATE.creators, ()
+    creators, _STATE.creators = _STATE.creators, ()
     try:
         return creator(**arguments)
     finally:
-        _STATE.creators = before
+        _STATE.creators = creators
 
 
 def creators_in_scope() -> tuple[Callable[..., Any], ...]:
@@ -277,9 +277,9 @@ def creators_in_scope() -> tuple[Callable[..., Any], ...]:
 
 
 def is_trainable(trainable: bool | None, synchronization: Any) -> bool:
-    """Return whether a variable is trainable; by default, those that are synchronized when they are read are not."""
+    """Return whether a variable is trainable: by default it is, unless it is synchronized when it is read."""
     return synchronization is not VariableSynchronization.ON_READ if trainable is None else bool(trainable)
 
 
-def _chained_creator(creator: Callable[..., Any], following: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda **arguments: creator(following, **arguments)
+def _chained_creator(creator: Callable[..., Any], next_creator: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda **arguments: creator(next_creator, **arguments)

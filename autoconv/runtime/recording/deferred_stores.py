@@ -15,7 +15,7 @@ from autoconv.runtime.recording.regions import Region, StoreListener, recording
 UNKNOWN = object()
 
 # Names of regions entered repeatedly: at their start the last stored value is unknown.
-_REPEATED_REGIONS = ("while", "try_handler", "recursive")
+_REPEATED_REGION_PREFIXES = ("while", "try_handler", "recursive")
 
 
 class DeferredStores:
@@ -43,7 +43,7 @@ class DeferredStores:
         self.has_calls = False
 
     def mark_stored(self, region: Region, location: Location) -> None:
-        """Mark the location's present value as stored."""
+        """Mark the location's current value as stored."""
         self._last_stored[id(region), location.key] = location.read(), None, 0
 
     def before_node(self, region: Region, op: str, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> None:
@@ -66,10 +66,13 @@ class DeferredStores:
             return
         self.has_calls = True
         for location in list(self._locations(region)):
-            outer: Region | None = region
-            while outer is not None:
-                self._last_stored[id(outer), location.key] = UNKNOWN, None, 0
-                outer = outer.parent
+            self._invalidate(region, location)
+
+    def _invalidate(self, region: Region | None, location: Location) -> None:
+        """Mark the stored value as unknown, in the region and the enclosing ones."""
+        while region is not None:
+            self._last_stored[id(region), location.key] = UNKNOWN, None, 0
+            region = region.parent
 
     def store(self, region: Region) -> None:
         """Record stores of the values that changed since they were last stored."""
@@ -81,20 +84,17 @@ class DeferredStores:
                 if last_stored is value:
                     continue
                 nodes = region.graph.nodes
-                length = len(nodes)
+                node_count = len(nodes)
                 with recording(region):
                     self._write(location, value, last_stored)
-                has_stored = len(nodes) > length
+                has_stored = len(nodes) > node_count
                 self._last_stored[id(region), location.key] = value, nodes[-1] if has_stored else None, len(nodes) - 1
-                outer = region.parent
-                while outer is not None:
-                    self._last_stored[id(outer), location.key] = UNKNOWN, None, 0
-                    outer = outer.parent
+                self._invalidate(region.parent, location)
         finally:
             self.is_suspended = False
 
     def _stored_value(self, region: Region, location: Location) -> Any:
-        """Return the value last stored on the path to the region's present end, or `UNKNOWN`."""
+        """Return the value last stored on the path to the region's current end, or `UNKNOWN`."""
         outer: Region | None = region
         while outer is not None:
             entry = self._last_stored.get((id(outer), location.key))
@@ -102,7 +102,7 @@ class DeferredStores:
                 value, node, position = entry
                 nodes = outer.graph.nodes
                 return value if node is None or (position < len(nodes) and nodes[position] is node) else UNKNOWN
-            if outer.graph.name.startswith(_REPEATED_REGIONS):
+            if outer.graph.name.startswith(_REPEATED_REGION_PREFIXES):
                 return UNKNOWN
             outer = outer.parent
         return UNKNOWN
@@ -110,15 +110,15 @@ class DeferredStores:
 
 @contextmanager
 def pause_stores(listeners: Sequence[StoreListener]) -> Iterator[None]:
-    """Suspend these stores inside the block."""
-    were_suspended = [stores.is_suspended for stores in listeners]
-    for stores in listeners:
-        stores.is_suspended = True
+    """Suspend these listener inside the block."""
+    were_suspended = [listener.is_suspended for listener in listeners]
+    for listener in listeners:
+        listener.is_suspended = True
     try:
         yield
     finally:
-        for stores, was_suspended in zip(listeners, were_suspended, strict=True):
-            stores.is_suspended = was_suspended
+        for listener, was_suspended in zip(listeners, were_suspended, strict=True):
+            listener.is_suspended = was_suspended
 
 
 def may_raise(op: str, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> bool:

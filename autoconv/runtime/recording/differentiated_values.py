@@ -21,23 +21,23 @@ def is_differentiated(value: Value, region: Region) -> bool:
     return any(_is_dependent(value, region, recorder.graph_values) for recorder in tape_recorders.active_recorders())
 
 
-def _is_dependent(value: Value, region: Region, known: dict[Value, bool]) -> bool:
-    """Visit the sources of a value in postorder; `known` holds the watched values, and caches results."""
-    if not known:
+def _is_dependent(value: Value, region: Region, is_dependent: dict[Value, bool]) -> bool:
+    """Visit the sources of a value in postorder; `is_dependent` holds the watched values, and caches results."""
+    if not is_dependent:
         return False
     stack = [value]
     while stack:
         current = stack[-1]
-        sources = () if current in known or not is_differentiable(current.type) else _sources(current, region)
+        sources = () if current in is_dependent or not is_differentiable(current.type) else _sources(current, region)
         if sources is not None:
-            unvisited = [source for source in sources if source not in known]
+            unvisited = [source for source in sources if source not in is_dependent]
             if unvisited:
                 stack += unvisited
                 continue
-        if current not in known:
-            known[current] = sources is None or any(known[source] for source in sources)
+        if current not in is_dependent:
+            is_dependent[current] = sources is None or any(is_dependent[source] for source in sources)
         stack.pop()
-    return known[value]
+    return is_dependent[value]
 
 
 def _sources(value: Value, region: Region | None) -> Iterable[Value] | None:

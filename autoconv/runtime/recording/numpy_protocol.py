@@ -24,9 +24,9 @@ from autoconv.runtime.support.spans import current_place, is_own_file
 # NumPy's function (or ufunc, or scalar type) -> its implementation by ops, with the same arguments.
 FUNCTIONS: dict[Any, Callable[..., Any]] = {}
 # Functions that create arrays from sizes or any values: under `compile` they are always called through the table.
-CREATING: set[Any] = set()
+CREATION_FUNCTIONS: set[Any] = set()
 # Functions that write into their first argument.
-MUTATING: frozenset[Any] = frozenset(
+MUTATING_FUNCTIONS: frozenset[Any] = frozenset(
     {np.copyto, np.put, np.place, np.putmask, np.fill_diagonal, np.put_along_axis, np.random.shuffle}
     | {function.at for function in vars(np).values() if isinstance(function, np.ufunc)}
 )
@@ -80,7 +80,7 @@ def array_function(
 
 def _runs_numpy(function: Callable[..., Any], values: Any) -> bool:
     """Return whether NumPy's own function runs, on the tensors' arrays: eagerly, where no tape follows a tensor."""
-    if current_region() is not None or function in MUTATING:
+    if current_region() is not None or function in MUTATING_FUNCTIONS:
         return False
     return not active_recorders() or not any(_is_followed(value) for value in values)
 
@@ -142,7 +142,7 @@ def _apply_operator(operator: Operator, x: Any, y: Any) -> Any:
 
 
 __all__ = [
-    "CREATING",
+    "CREATION_FUNCTIONS",
     "FUNCTIONS",
     "array_function",
     "array_ufunc",

@@ -57,36 +57,36 @@ class Trace:
     complex_events: operations on complex arrays so far: "written", or "taken" apart into real numbers
     created_objects: objects made by the traced code, with their regions
     cells: local names shared with inner functions, with the regions in which their functions were called
-    frozen: objects that must not change any more, because a path copied them
-    rebuilt: reassembled arguments by identity (see `rebuilt_arguments.py`)
+    frozen_objects: objects that must not change any more, because a path copied them
+    rebuilt_arguments: reassembled arguments by identity (see `rebuilt_arguments.py`)
     tuple_arguments: name of the argument that each tuple in arguments belongs to, by the tuple's identity
     tuples_in_graph: objects of the graph that stand for such tuples, and the name of the argument
     argument_containers: written lists and dicts of arguments -> (the traced container, the caller's own)
     computed_arrays: by identity, arrays that the trace computed from constants -> (array, object, region that made it)
-    reassembled: dataclass objects put together from a region's results or for the outputs, by identity
+    reassembled_objects: dataclass objects put together from a region's results or for the outputs, by identity
     leaf_positions: the arguments that are numbers
-    sources: the arrays from which constants were made
+    constant_sources: the arrays from which constants were made
     refusal: an error that the traced code may have swallowed
-    patched: classes whose special methods are replaced by converted ones for now, with the originals
+    patched_classes: classes whose special methods are replaced by converted ones for now, with the originals
     stand_ins: (class, attribute) -> the original of a class attribute that is replaced for now
     created_classes: the user's classes whose instances were made in the graph
     classes_of_results: the classes known when a cond was recorded, and those among them that its result may have
     holding_attributes: names of attributes that hold objects of these classes
-    assumed_free: names of attributes that the trace assumes not to hold such objects
+    assumed_free_attributes: names of attributes that the trace assumes not to hold such objects
     eagerly_created: names of the classes whose objects are all made in the graph
     dispatched_on_class: True if an operation was dispatched on an object's class
     called_by_python: True while a special method runs whose result Python itself takes
     argument_list_items: for arguments that are lists of numbers, the type of an item and the nesting depth
     regions: all regions recorded, including those recorded again
-    appended: lists with static items, and the values appended to them
+    appended_items: lists with static items, and the values appended to them
     function_constants: functions among the constants -> whether they capture the trace's values (see `escape_check.py`)
     outside_writes: locations from before the trace where it may leave a value of several kinds, with the value before
     compares_identity: True if the graph compares objects by identity (see `support/identity.py`)
-    read_only: values that NumPy returns read-only
-    inherited: name of a written attribute -> (classes written, owners that get it in place of the class's attribute)
+    read_only_values: values that NumPy returns read-only
+    inherited_attributes: name of a written attribute -> (classes written, owners that get it in place of the class's)
     uses_tensors: True if functions of this package were called that return tensors outside of traces
     generators: weak references to the generators that the traced code made
-    scope, device: the present name prefix and the requested device
+    scope, device: the current name prefix and the requested device
     controls: the graph and the names of nodes that have to run before what is recorded into it
     outer_exception: the exception that was being handled when the trace began
     outer_classes: the patched classes that objects from before the trace may have
@@ -111,13 +111,13 @@ class Trace:
     complex_events: set[str] = field(default_factory=set)
     created_objects: dict[int, Any] | None = None
     cells: dict[int, tuple[Any, Region]] = field(default_factory=dict)
-    frozen: dict[int, Any] = field(default_factory=dict)
-    rebuilt: dict[int, Any] = field(default_factory=dict)
+    frozen_objects: dict[int, Any] = field(default_factory=dict)
+    rebuilt_arguments: dict[int, Any] = field(default_factory=dict)
     tuple_arguments: dict[int, str] = field(default_factory=dict)
     tuples_in_graph: dict[Value, str] = field(default_factory=dict)
     argument_containers: dict[int, tuple[Any, Any]] = field(default_factory=dict)
     computed_arrays: dict[int, tuple[Any, Any, Region]] = field(default_factory=dict)
-    reassembled: dict[int, Any] = field(default_factory=dict)
+    reassembled_objects: dict[int, Any] = field(default_factory=dict)
     leaf_positions: dict[Value, int] | None = None
     refusal: BaseException | None = None
     outer_exception: BaseException | None = field(default_factory=lambda: sys.exc_info()[1])
@@ -126,25 +126,25 @@ class Trace:
     inlines_handlers: bool = False
     stages_handlers: bool = False
     warns_of_constants: bool = False
-    sources: list[tuple[Node, Any]] | None = None
-    patched: dict[type, dict[str, Any]] = field(default_factory=dict)
+    constant_sources: list[tuple[Node, Any]] | None = None
+    patched_classes: dict[type, dict[str, Any]] = field(default_factory=dict)
     outer_classes: set[type] = field(default_factory=set)
     stand_ins: dict[tuple[type, str], Any] = field(default_factory=dict)
     created_classes: set[type] = field(default_factory=set)
     classes_of_results: dict[Value, tuple[frozenset[type], frozenset[type]]] = field(default_factory=dict)
     holding_attributes: set[str] = field(default_factory=set)
-    assumed_free: set[str] = field(default_factory=set)
+    assumed_free_attributes: set[str] = field(default_factory=set)
     eagerly_created: frozenset[str] = frozenset()
     dispatched_on_class: bool = False
     called_by_python: bool = False
     argument_list_items: dict[Value, tuple[TensorType, int]] = field(default_factory=dict)
     regions: list[Region] = field(default_factory=list)
-    appended: list[tuple[Any, Any]] = field(default_factory=list)
+    appended_items: list[tuple[Any, Any]] = field(default_factory=list)
     function_constants: dict[Value, bool] = field(default_factory=dict)
     outside_writes: dict[Any, tuple[Location, Any, Any]] = field(default_factory=dict)
     compares_identity: bool = False
-    read_only: set[Value] = field(default_factory=set)
-    inherited: dict[str, tuple[list[Any], list[Any]]] = field(default_factory=dict)
+    read_only_values: set[Value] = field(default_factory=set)
+    inherited_attributes: dict[str, tuple[list[Any], list[Any]]] = field(default_factory=dict)
     generators: list[weakref.ref[Generator[Any, Any, Any]]] = field(default_factory=list)
     scope: str = ""
     device: str = ""
@@ -166,7 +166,7 @@ class Trace:
 class Region:
     """A graph being recorded.
 
-    `captures` maps outer values to this graph's parameters, in order. `most_iterations` bounds the iterations of a loop
+    `captures` maps outer values to this graph's parameters, in order. `max_iterations` bounds the iterations of a loop
     whose body sets it. `merged_into` is the enclosing region into which the nodes were merged. `known_classes` holds
     (object of the graph, class, whether it is an instance), facts that hold wherever the region runs.
     """
@@ -175,7 +175,7 @@ class Region:
     parent: Region | None = None
     captures: dict[Value, Value] = field(default_factory=dict)
     journal: Journal | None = None
-    most_iterations: Any = None
+    max_iterations: Any = None
     merged_into: Region | None = None
     known_classes: list[tuple[Value, Any, bool]] = field(default_factory=list)
     is_block: bool = False  # a graph of its own inside of a trace, for which placeholders are parameters
@@ -240,7 +240,7 @@ class Region:
         self.captures[value] = result
         return result
 
-    def captured(self) -> dict[Value, Value]:
+    def parent_captures(self) -> dict[Value, Value]:
         """Return the captures whose outer value belongs to the parent region, in order of first use."""
         assert self.parent is not None
         return {outer: inner for outer, inner in self.captures.items() if outer.graph is self.parent.graph}
@@ -253,14 +253,15 @@ class Region:
         contract = self.contract
         contract.spend(NODE)
         self.trace.recorded_nodes += 1
-        lifted = [self.lift(value) for value in inputs]
-        own_span = options.pop("span", None)
-        span = current_span(contract.python_exceptions) if own_span is None else own_span
-        if own_span is not None and contract.python_exceptions:
-            span = as_plain(own_span)
+        lifted_inputs = [self.lift(value) for value in inputs]
+        given_span = options.pop("span", None)
+        span = current_span(contract.python_exceptions) if given_span is None else given_span
+        if given_span is not None and contract.python_exceptions:
+            span = as_plain(given_span)
         node_name = options.pop("node_name", None) or display_name(name)
         device = options.pop("device", self.trace.device)
-        node = self.graph.add(OPS[name], lifted, attributes, name=self.trace.scope + node_name, span=span, **options)
+        node_name = self.trace.scope + node_name
+        node = self.graph.add(OPS[name], lifted_inputs, attributes, name=node_name, span=span, **options)
         node.device = device
         if node.effects & Effects.RAISE and name != "raise" and sys.exc_info()[1] is not self.trace.outer_exception:
             self.trace.raises_in_handlers = True
@@ -270,48 +271,48 @@ class Region:
         return node
 
 
-class _Stack(threading.local):
+class _ThreadState(threading.local):
     region: Region | None = None
 
 
-_STACK = _Stack()
+_STATE = _ThreadState()
 
 
 def current_region() -> Region | None:
     """Return the region being recorded by this thread, None when ops run eagerly."""
-    return _STACK.region
+    return _STATE.region
 
 
 def current_contract() -> Contract:
     """Return the contract of the region being recorded; `EAGER` when ops run eagerly."""
-    region = _STACK.region
+    region = _STATE.region
     return EAGER if region is None else region.trace.contract
 
 
 def enter(region: Region | None) -> None:
     """Record ops of this thread into `region` from now on; the caller restores the previous region."""
-    _STACK.region, THREAD_FLAG.untraced = region, region is None
+    _STATE.region, THREAD_FLAG.untraced = region, region is None
 
 
 @contextmanager
 def recording(region: Region | None) -> Iterator[Region | None]:
     """Record ops of this thread into `region` inside the block (None: they run eagerly)."""
-    before = _STACK.region
-    starts = before is None and region is not None
-    if starts:
+    before = _STATE.region
+    starts_recording = before is None and region is not None
+    if starts_recording:
         ACTIVITY.add(1)
-    _STACK.region, THREAD_FLAG.untraced = region, region is None
+    _STATE.region, THREAD_FLAG.untraced = region, region is None
     try:
         yield region
     finally:
-        _STACK.region, THREAD_FLAG.untraced = before, before is None
-        if starts:
+        _STATE.region, THREAD_FLAG.untraced = before, before is None
+        if starts_recording:
             ACTIVITY.add(-1)
 
 
 def recording_state() -> tuple[Region | None, int]:
     """Return what `restore_recording` needs to undo what an interrupt leaves of blocks of `recording`."""
-    return _STACK.region, ACTIVITY.thread_counts.count
+    return _STATE.region, ACTIVITY.thread_counts.count
 
 
 def restore_recording(state: tuple[Region | None, int]) -> None:

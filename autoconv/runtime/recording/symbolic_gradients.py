@@ -17,31 +17,31 @@ NodeFilter = Callable[[Graph], list[Node] | None]
 
 
 def symbolic_gradients(
-    region: Region, targets: Sequence[Value], values: Sequence[Value], sources: Sequence[Value],
-    nodes_of: NodeFilter, recompute_every: int | None = None,
+    region: Region, targets: Sequence[Value], target_cotangents: Sequence[Value],
+    sources: Sequence[Value], nodes_of: NodeFilter, recompute_every: int | None = None,
 ) -> list[Value | None]:  # fmt: skip
     """Return the cotangents of the sources as values of `region`; None for a source on which no target depends.
 
-    Targets and sources belong to that region or to enclosing ones; `values` are the cotangents of the targets.
+    Targets and sources belong to that region or to enclosing ones.
     `nodes_of` returns the nodes of a graph to differentiate, or None for all.
     """
     regions = _enclosing_regions(region)
     heap = Heap()
-    varied = _varied_values(regions, sources, nodes_of, heap)
-    seeds = list(zip(targets, values, strict=True))
+    varied_by_graph = _varied_values(regions, sources, nodes_of, heap)
+    seeds = list(zip(targets, target_cotangents, strict=True))
     cotangents: dict[Value, Value] = {}
     for enclosing in regions:
         level = Root(enclosing.graph, region.graph, transfer=region.lift)
         level.heap, level.recompute_every = heap, recompute_every
         level.builder.span = current_span()
         for value, cotangent in seeds:
-            if value.graph is enclosing.graph and value in varied[enclosing.graph]:
+            if value.graph is enclosing.graph and value in varied_by_graph[enclosing.graph]:
                 accumulate(level.builder, level.cotangents, value, conform(level.builder, cotangent, value.type))
-        backprop(level, varied[enclosing.graph], nodes_of(enclosing.graph))
+        backprop(level, varied_by_graph[enclosing.graph], nodes_of(enclosing.graph))
         cotangents.update(level.cotangents)
         if enclosing.parent is not None:
-            inner = enclosing.captured().items()
-            seeds += [(outer, level.cotangents[v]) for outer, v in inner if v in level.cotangents]
+            captures = enclosing.parent_captures().items()
+            seeds += [(outer, level.cotangents[v]) for outer, v in captures if v in level.cotangents]
     return [cotangents.get(source) for source in sources]
 
 
@@ -70,11 +70,11 @@ def _enclosing_regions(region: Region) -> list[Region]:
 def _varied_values(
     regions: Sequence[Region], sources: Sequence[Value], nodes_of: NodeFilter, heap: Heap
 ) -> dict[Graph, set[Value]]:
-    varied: dict[Graph, set[Value]] = {}
+    varied_by_graph: dict[Graph, set[Value]] = {}
     outer: set[Value] = set()
     for region in reversed(regions):
         inner_sources = [source for source in sources if source.graph is region.graph]
         if region.parent is not None:
-            inner_sources += [inner for value, inner in region.captured().items() if value in outer]
-        outer = varied[region.graph] = varied_values(region.graph, inner_sources, heap, nodes_of(region.graph))
-    return varied
+            inner_sources += [inner for value, inner in region.parent_captures().items() if value in outer]
+        outer = varied_by_graph[region.graph] = varied_values(region.graph, inner_sources, heap, nodes_of(region.graph))
+    return varied_by_graph

@@ -19,22 +19,22 @@ from autoconv.ops.record import NoGradient, Op
 from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.recording.activity import count_tape
 
-Pull = Callable[[Sequence[Any]], Sequence[Any]]
+Vjp = Callable[[Sequence[Any]], Sequence[Any]]
 
 
 class Entry:
-    """An op that ran. `pull` is its vjp: it maps the cotangents of `results` to those of `inputs`, or to None."""
+    """An op that ran. `vjp` maps the cotangents of `results` to those of `inputs`, or to None."""
 
-    __slots__ = ("attributes", "inputs", "name", "pull", "results")
+    __slots__ = ("attributes", "inputs", "name", "results", "vjp")
 
     def __init__(
-        self, name: str, inputs: Sequence[Any], results: Sequence[Any], pull: Pull, attributes: Any = None
+        self, name: str, inputs: Sequence[Any], results: Sequence[Any], vjp: Vjp, attributes: Any = None
     ) -> None:
         self.name = name
         self.attributes = attributes or {}
         self.inputs = tuple(inputs)
         self.results = tuple(results)
-        self.pull = pull
+        self.vjp = vjp
 
 
 class Recorder:
@@ -57,7 +57,7 @@ class Recorder:
         self._lost = False
         self._followed: dict[int, Any] = {}
         self._substitutes: dict[int, tuple[Any, Any]] = {}
-        self._unread_substitutes: set[int] = set()  # stand-in tensors that no recorded op has read yet
+        self._unread_substitutes: set[int] = set()  # substitutes that no recorded op has read yet
         self._watched_in_graph: list[Value] = []
         self.graph_values: dict[Value, bool] = {}  # whether values of graphs being recorded depend on watched ones
 
@@ -80,9 +80,9 @@ class Recorder:
 
     def watch(self, value: object) -> None:
         self._followed[id(value)] = value
-        in_graph = getattr(value, "value_in_graph", None)
-        if in_graph is not None:
-            self._watched_in_graph.append(in_graph)
+        graph_value = getattr(value, "value_in_graph", None)
+        if graph_value is not None:
+            self._watched_in_graph.append(graph_value)
             self.graph_values = dict.fromkeys(self._watched_in_graph, True)
 
     def watch_variable(self, variable: Any) -> None:
@@ -135,12 +135,12 @@ def stop(recorder: Recorder) -> None:
 @contextmanager
 def pause_recorders(*recorders: Recorder) -> Iterator[None]:
     """Suspend these recorders inside the block; all of them by default."""
-    before = _ACTIVE.recorders
-    _ACTIVE.recorders = tuple(r for r in before if recorders and r not in recorders)
+    outer_recorders = _ACTIVE.recorders
+    _ACTIVE.recorders = tuple(r for r in outer_recorders if recorders and r not in recorders)
     try:
         yield
     finally:
-        _ACTIVE.recorders = before
+        _ACTIVE.recorders = outer_recorders
 
 
 def follows(values: Sequence[Any]) -> list[bool]:
@@ -181,11 +181,11 @@ def record_op(
     results = output if isinstance(output, tuple) else (output,)
     is_weak = op.name.startswith("python_")
     inputs = tuple(v if hasattr(v, "type") else wrap(v, is_weak) for v in values)
-    pull: Pull = lambda cotangents: _pull(op, inputs, results, attributes, cotangents)
-    record_entry(Entry(op.name, inputs, results, pull, attributes))
+    vjp: Vjp = lambda cotangents: _compute_vjp(op, inputs, results, attributes, cotangents)
+    record_entry(Entry(op.name, inputs, results, vjp, attributes))
 
 
-def _pull(
+def _compute_vjp(
     op: Op, inputs: Sequence[Any], results: Sequence[Any], attributes: dict[str, Any], cotangents: Sequence[Any]
 ) -> Sequence[Any]:
     if isinstance(op.gradient, NoGradient):

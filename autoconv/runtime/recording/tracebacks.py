@@ -31,7 +31,7 @@ def present(error: BaseException) -> None:
         _present(linked_error)
 
 
-def hide(error: BaseException) -> None:
+def drop_package_frames(error: BaseException) -> None:
     """Drop this package's frames from the traceback of an error that passes through an operator in plain code.
 
     Errors during a trace are left alone: they are presented where the trace was started.
@@ -145,8 +145,10 @@ def find_place(function: Any, error: BaseException) -> Place | None:
         present(place_at_definition(error, function))
         entries = _user_entries(error.__traceback__)
     # Without the methods that `dataclasses` and others generate.
-    written = [entry for entry in entries if entry.tb_frame.f_code.co_filename != _GENERATED_FILE] or entries
-    last_span = span_of([(written[-1].tb_frame.f_code, written[-1].tb_lasti)]) if written else None
+    written_entries = [entry for entry in entries if entry.tb_frame.f_code.co_filename != _GENERATED_FILE] or entries
+    if not written_entries:
+        return None
+    last_span = span_of([(written_entries[-1].tb_frame.f_code, written_entries[-1].tb_lasti)])
     return place_of(last_span) if last_span is not None else None
 
 
@@ -174,11 +176,11 @@ def _remove_marks(error: BaseException) -> None:
         del error.__dict__[name]
 
 
-def _is_from_package(trace: TracebackType | None) -> bool:
+def _is_from_package(traceback: TracebackType | None) -> bool:
     """Return whether the error was raised in this package, not in user's code called from it."""
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    return trace is not None and is_own_file(trace.tb_frame.f_code.co_filename)
+    while traceback is not None and traceback.tb_next is not None:
+        traceback = traceback.tb_next
+    return traceback is not None and is_own_file(traceback.tb_frame.f_code.co_filename)
 
 
 def is_package_error(error: BaseException) -> bool:
@@ -192,12 +194,12 @@ def _take_spans(error: BaseException) -> list[Span]:
     return spans
 
 
-def _user_entries(trace: TracebackType | None) -> list[TracebackType]:
+def _user_entries(traceback: TracebackType | None) -> list[TracebackType]:
     """Return the user's entries, outermost first; a region function replaces its enclosing function."""
     all_entries: list[TracebackType] = []
-    while trace is not None:
-        all_entries.append(trace)
-        trace = trace.tb_next
+    while traceback is not None:
+        all_entries.append(traceback)
+        traceback = traceback.tb_next
     entries: list[TracebackType] = []
     user_flags = are_user_frames([entry.tb_frame.f_code for entry in all_entries])
     for entry, is_of_user in zip(all_entries, user_flags, strict=True):
@@ -232,9 +234,9 @@ def _frame_of(code: CodeType) -> tuple[FrameType, int]:
     try:
         exec(code, {"__name__": "__main__"})
     except RuntimeError as error:
-        trace = error.__traceback__
-        assert trace is not None and trace.tb_next is not None
-        return trace.tb_next.tb_frame, trace.tb_next.tb_lasti
+        traceback = error.__traceback__
+        assert traceback is not None and traceback.tb_next is not None
+        return traceback.tb_next.tb_frame, traceback.tb_next.tb_lasti
     raise AssertionError("the code raises")
 
 

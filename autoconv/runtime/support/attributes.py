@@ -69,7 +69,7 @@ def set_attributes(value: object, attributes: dict[str, Any]) -> None:
     for name in slots.keys() & attributes.keys():
         slots[name].__set__(value, attributes[name])
     if dict_of(value) is not None:
-        object.__setattr__(value, "__dict__", {name: part for name, part in attributes.items() if name not in slots})
+        object.__setattr__(value, "__dict__", {name: item for name, item in attributes.items() if name not in slots})
 
 
 def slots_of(kind: type) -> tuple[tuple[str, Any], ...]:
@@ -96,9 +96,7 @@ def _refuse(*_: Any, **__: Any) -> Any:
     )  # fmt: skip
 
 
-for _name in (
-    "contains delitem eq getitem ior iter len ne or repr reversed ror setitem",
-    "clear copy get items keys pop popitem setdefault update values",
-):
-    for _method in _name.split():
-        setattr(GraphAttributes, f"__{_method}__" if _name.startswith("contains") else _method, _refuse)
+_OPERATORS = "contains delitem eq getitem ior iter len ne or repr reversed ror setitem"
+_METHODS = "clear copy get items keys pop popitem setdefault update values"
+for _name in (*(f"__{_operator}__" for _operator in _OPERATORS.split()), *_METHODS.split()):
+    setattr(GraphAttributes, _name, _refuse)

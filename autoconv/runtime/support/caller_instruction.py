@@ -22,7 +22,7 @@ def merges_mapping(frame: Any) -> bool:
 
 _IN_PLACE = range(13, 26)  # arguments of BINARY_OP
 
-_SYMBOLS = {entry.symbol: entry.name for entry in COMPARISONS if entry.name not in ("eq", "ne")}
+_NAME_BY_SYMBOL = {entry.symbol: entry.name for entry in COMPARISONS if entry.name not in ("eq", "ne")}
 _COMPARE_SHIFT = 0 if sys.version_info < (3, 12) else 4 if sys.version_info < (3, 13) else 5
 
 
@@ -31,7 +31,7 @@ def comparison_of(frame: Any) -> str:
     code, position = frame.f_code.co_code, frame.f_lasti
     if opcode.opname[code[position]] != "COMPARE_OP":
         return ""
-    return _SYMBOLS.get(opcode.cmp_op[code[position + 1] >> _COMPARE_SHIFT], "")
+    return _NAME_BY_SYMBOL.get(opcode.cmp_op[code[position + 1] >> _COMPARE_SHIFT], "")
 
 
 def unpack_counts(frame: Any) -> tuple[int, int] | None:

@@ -32,9 +32,9 @@ def is_nested_function(value: object) -> bool:
 
 
 def captures_any(value: object, matches: Callable[[Any], bool]) -> bool:
-    """Return whether a function, method, partial, slice or class captures, at any depth, a value with `matches`.
+    """Return whether a function, method, partial, slice or class captures a value for which `matches` holds.
 
-    False for values of other kinds.
+    All depths are searched. False for values of other kinds.
     """
     return isinstance(value, _CAPTURING_TYPES) and _reaches(value, matches, {id(value)})
 

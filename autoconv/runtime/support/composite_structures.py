@@ -37,12 +37,12 @@ def leaf_specs(template: Template | None, spec: Any = None) -> Iterator[Any]:
 
 
 def expand_specs(leaves: Sequence[Any], template: Template | None) -> tuple[list[Any], Template | None]:
-    """Replace each leaf that is the spec of a composite by the specs of the components."""
+    """Return the leaves and the template, with each spec of a composite replaced by the specs of the components."""
     if not any(map(is_composite_spec, leaves)):
         return list(leaves), template
-    parts = [spec_parts(leaf) if is_composite_spec(leaf) else ([leaf], None) for leaf in leaves]
-    inner = replace_leaves(template, iter([part for _, part in parts]))
-    return [leaf for leaves_of_part, _ in parts for leaf in leaves_of_part], inner
+    expansions = [spec_parts(leaf) if is_composite_spec(leaf) else ([leaf], None) for leaf in leaves]
+    expanded_template = replace_leaves(template, iter([part for _, part in expansions]))
+    return [leaf for leaves_of_part, _ in expansions for leaf in leaves_of_part], expanded_template
 
 
 def spec_parts(spec: TypeSpec) -> tuple[list[Any], Template]:
@@ -77,8 +77,8 @@ def collapse_composites(template: Template | None, leaves: Iterator[Any]) -> tup
     parts = [collapse_composites(child, leaves) for child in template.children]
     if isinstance(template.kind, TypeSpec):
         return [template.kind], None
-    inner = [leaf for part, _ in parts for leaf in part]
-    return inner, replace(template, children=tuple(child for _, child in parts))
+    inner_leaves = [leaf for part, _ in parts for leaf in part]
+    return inner_leaves, replace(template, children=tuple(child for _, child in parts))
 
 
 def is_narrower_template(narrow: Template | None, wide: Template | None) -> bool:

@@ -16,13 +16,13 @@ from autoconv.graph.types import ObjectType, TensorType
 # Types whose values neither are nor contain a NaN.
 _NO_FLOATS = frozenset({"int", "bool", "str", "bytes", "NoneType", "slice", "range", "type", "function"})
 _SCALARS = _NO_FLOATS | {"float"}
-_COMPARING = frozenset({"eq", "ne", "lt", "le", "gt", "ge"})
-_BY_KEY = frozenset({"getitem", "setitem", "delitem", "contains"})
+_COMPARISONS = frozenset({"eq", "ne", "lt", "le", "gt", "ge"})
+_KEY_OPERATIONS = frozenset({"getitem", "setitem", "delitem", "contains"})
 # These compare all of their operands' items.
-_COMPARING_ITEMS = frozenset({"set", "frozenset", "dict", "sorted", "min", "max", "collections.Counter",
+_ITEM_COMPARING_FUNCTIONS = frozenset({"set", "frozenset", "dict", "sorted", "min", "max", "collections.Counter",
                     "collections.OrderedDict"})  # fmt: skip
-_METHODS_BY_KEY = frozenset({"index", "count", "remove", "get", "pop", "setdefault", "add", "discard"})
-_METHODS_COMPARING_ITEMS = frozenset(
+_KEY_METHODS = frozenset({"index", "count", "remove", "get", "pop", "setdefault", "add", "discard"})
+_ITEM_COMPARING_METHODS = frozenset(
     {
         "sort", "update", "union", "intersection", "difference", "symmetric_difference", "issubset", "issuperset",
         "isdisjoint", "intersection_update", "difference_update", "symmetric_difference_update", "fromkeys",
@@ -38,17 +38,17 @@ def compares_identity(op: str, inputs: Sequence[Value], attributes: Any) -> bool
         return any(kind not in _NO_FLOATS for kind in keys)
     if op == "object_method":
         name = attributes["name"]
-        return name in _METHODS_COMPARING_ITEMS or (
-            name in _METHODS_BY_KEY and any(k not in _NO_FLOATS for k in kinds[1:2])
+        return name in _ITEM_COMPARING_METHODS or (
+            name in _KEY_METHODS and any(k not in _NO_FLOATS for k in kinds[1:2])
         )
     if op != "object_apply":
         return False
     name = attributes["function"]
-    if name in _COMPARING:
+    if name in _COMPARISONS:
         return not _SCALARS.intersection(kinds)
-    if name in _BY_KEY:
+    if name in _KEY_OPERATIONS:
         return kinds[1] not in _NO_FLOATS and not (kinds[0] in ("list", "tuple", "str") and name != "contains")
-    return name in _COMPARING_ITEMS or name.startswith(("heapq.", "bisect."))
+    return name in _ITEM_COMPARING_FUNCTIONS or name.startswith(("heapq.", "bisect."))
 
 
 def insert_nan_checks(graph: Graph) -> None:

@@ -6,19 +6,20 @@ import types
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-_Marked = TypeVar("_Marked", bound=Callable[..., Any])
-_CODES: set[types.CodeType] = set()
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+_MARKED_CODES: set[types.CodeType] = set()
 
 
-def kind_preserving(function: _Marked) -> _Marked:
+def kind_preserving(function: _Function) -> _Function:
     """Mark a function that gives arrays for arrays, so that a trace of arrays may call it."""
-    _CODES.add(function.__code__)
+    _MARKED_CODES.add(function.__code__)
     return function
 
 
 def is_kind_preserving(function: object) -> bool:
     """Return whether a function, or the one that it wraps, is marked."""
-    return any(getattr(each, "__code__", None) in _CODES for each in (function, getattr(function, "__wrapped__", None)))
+    functions = (function, getattr(function, "__wrapped__", None))
+    return any(getattr(candidate, "__code__", None) in _MARKED_CODES for candidate in functions)
 
 
 __all__ = ["is_kind_preserving", "kind_preserving"]

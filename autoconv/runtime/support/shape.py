@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from autoconv.graph.dtypes import DType, as_dtype, float32
-from autoconv.graph.types import Dimension, Shape, TensorType, is_subtype, join_shapes, shapes_compatible
+from autoconv.graph.types import Dimension, Shape, TensorType, are_shapes_compatible, is_subtype, join_shapes
 from autoconv.runtime.support.type_spec import TypeSpec
 
 
@@ -56,7 +56,7 @@ class TensorShape(tuple):  # type: ignore[type-arg]
         return self.dims_tuple is not None and all(isinstance(d, int) for d in self.dims_tuple)
 
     def is_compatible_with(self, other: Any) -> bool:
-        return shapes_compatible(self.dims_tuple, as_shape(other))
+        return are_shapes_compatible(self.dims_tuple, as_shape(other))
 
     def most_specific_compatible_shape(self, other: Any) -> TensorShape:
         return TensorShape(join_shapes(self.dims_tuple, as_shape(other)))
@@ -117,7 +117,7 @@ class TensorShape(tuple):  # type: ignore[type-arg]
         return TensorShape(None if self.dims_tuple is None or second is None else self.dims_tuple + second)
 
     def __iter__(self) -> Iterator[int | None]:
-        return iter(self.as_list()) if _SIZES.present_size is None else map(_SIZES.present_size, self.as_list())
+        return iter(self.as_list()) if _SIZE_FORM.present_size is None else map(_SIZE_FORM.present_size, self.as_list())
 
     def __len__(self) -> int:
         if self.dims_tuple is None:
@@ -132,7 +132,8 @@ class TensorShape(tuple):  # type: ignore[type-arg]
             size = None if isinstance(index, int) else TensorShape(None)
         else:
             size = TensorShape(self.dims_tuple[index]) if isinstance(index, slice) else self.as_list()[index]
-        return size if _SIZES.present_size is None or isinstance(size, TensorShape) else _SIZES.present_size(size)
+        present = _SIZE_FORM.present_size
+        return size if present is None or isinstance(size, TensorShape) else present(size)
 
     def __add__(self, other: object) -> TensorShape:
         return self.concatenate(other)
@@ -164,18 +165,18 @@ class TensorShape(tuple):  # type: ignore[type-arg]
         return TensorShape, (self.dims_tuple,)
 
 
-class _Sizes:
-    """The form in which a shape presents its sizes: None for ints and None, or a function of the size."""
+class _SizeForm:
+    """The form in which shapes present sizes: `present_size(size)`; if this is None, as ints and None."""
 
     present_size: Callable[[int | None], Any] | None = None
 
 
-_SIZES = _Sizes()
+_SIZE_FORM = _SizeForm()
 
 
-def show_sizes_by(shown: Callable[[int | None], Any] | None) -> None:
+def show_sizes_by(present_size: Callable[[int | None], Any] | None) -> None:
     """Present sizes that are taken out of shapes by a function, in the whole process; None for ints and None."""
-    _SIZES.present_size = shown
+    _SIZE_FORM.present_size = present_size
 
 
 class ShapeLeaf:

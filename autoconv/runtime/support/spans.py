@@ -26,7 +26,7 @@ _LIBRARIES = tuple(
 
 # Only these modules call the lambdas that conversion makes of operands.
 _OPERATORS = os.path.join(PACKAGE, "operators", "")
-_CALL_THUNKS = tuple(
+_FILES_THAT_CALL_THUNKS = tuple(
     os.path.join(_OPERATORS, *place)
     for place in (("control", "conditionals.py"), ("support", "deferred_messages.py"), ("values", "items.py"))
 )
@@ -81,13 +81,14 @@ def span_of(positions: Iterable[Position]) -> Span | None:
 
 
 def span_of_error(error: BaseException) -> Span | None:
-    """Return the span where the user's code raised an error that was caught here, with its callers."""
+    """Return the span where the user's code user_positions an error that was caught here, with its callers."""
     entries = list(_walk_traceback(error.__traceback__))
     are_users = are_user_frames([entry.tb_frame.f_code for entry in entries])
-    raised = [(e.tb_frame.f_code, e.tb_lasti) for e, is_users in zip(entries, are_users, strict=True) if is_users]
+    user_entries = itertools.compress(entries, are_users)
+    user_positions = [(entry.tb_frame.f_code, entry.tb_lasti) for entry in user_entries]
     # A function whose handler is running is in the traceback already.
     frames_in_traceback = {id(entry.tb_frame) for entry in entries}
-    return span_of((*reversed(raised), *_positions(sys._getframe(1), frames_in_traceback)))
+    return span_of((*reversed(user_positions), *_positions(sys._getframe(1), frames_in_traceback)))
 
 
 def user_frame() -> FrameType | None:
@@ -105,20 +106,20 @@ def depth_of_level(level: int) -> int:
         frames.append(frame)
         frame = frame.f_back
     are_users = reversed(are_user_frames([frame.f_code for frame in reversed(frames)]))
-    level_reached, inside = 0, False
+    level_reached, is_inside_region = 0, False
     for depth, (frame, is_users) in enumerate(zip(frames, are_users, strict=True), 1):
         if not is_users:
             continue
-        if not inside:
+        if not is_inside_region:
             level_reached += 1
             if level_reached == level:
                 return depth
-        inside = is_region(frame.f_code)
+        is_inside_region = is_region(frame.f_code)
     return len(frames) + level
 
 
 def current_place() -> Place | None:
-    """Return the present place in the user's code, with the text of the line."""
+    """Return the current place in the user's code, with the text of the line."""
     frame = user_frame()
     span = span_of([(frame.f_code, frame.f_lasti)]) if frame is not None else None
     return place_of(span) if span else None
@@ -141,25 +142,25 @@ def are_user_frames(codes: Sequence[CodeType]) -> list[bool]:
     is_hidden, caller_file = False, ""
     for code in codes:
         file = code.co_filename
-        kind = _KINDS.get(file) or _kind_of(file)
-        is_thunk = code.co_name == "<lambda>" and caller_file in _CALL_THUNKS and not is_region(code)
+        kind = _KIND_BY_FILE.get(file) or _file_kind(file)
+        is_thunk = code.co_name == "<lambda>" and caller_file in _FILES_THAT_CALL_THUNKS and not is_region(code)
         is_hidden = kind == "own" or is_thunk or (is_hidden and kind == "library")
         result.append(not is_hidden)
         caller_file = file
     return result
 
 
-_KINDS: dict[str, str] = {}
+_KIND_BY_FILE: dict[str, str] = {}
 
 
 def mark_user_file(filename: str) -> None:
     """Treat the code of a converted file as the user's, whatever its path."""
-    _KINDS[filename] = "user"
+    _KIND_BY_FILE[filename] = "user"
     _user_flags.clear()
 
 
-def _kind_of(filename: str) -> str:
-    return _KINDS.setdefault(filename, _classify_file(filename))
+def _file_kind(filename: str) -> str:
+    return _KIND_BY_FILE.setdefault(filename, _classify_file(filename))
 
 
 def _classify_file(filename: str) -> str:
@@ -177,15 +178,15 @@ def is_region(code: CodeType) -> bool:
 
 
 def _positions(frame: FrameType | None, skipped: Collection[int] = ()) -> list[Position]:
-    """Return the user's frames, innermost first, up to the start of the trace or the depth limit.
+    """Return the user's code_ids, innermost first, up to the start of the trace or the depth limit.
 
-    `skipped` holds ids of frames to skip.
+    `skipped` holds ids of code_ids to skip.
     """
-    positions: list[Position] = []  # of the frames outside of this package, and of the package's caller of each
+    positions: list[Position] = []  # of the code_ids outside of this package, and of the package's caller of each
     depth, follows_own = 0, True
     while frame is not None and depth < _MAX_DEPTH:
         code = frame.f_code
-        is_own = (_KINDS.get(code.co_filename) or _kind_of(code.co_filename)) == "own"
+        is_own = (_KIND_BY_FILE.get(code.co_filename) or _file_kind(code.co_filename)) == "own"
         if is_own and code.co_name in _START_FUNCTIONS:
             break
         if not skipped or id(frame) not in skipped:
@@ -193,13 +194,13 @@ def _positions(frame: FrameType | None, skipped: Collection[int] = ()) -> list[P
                 positions.append((code, frame.f_lasti))
             follows_own, depth = is_own, depth + 1
         frame = frame.f_back
-    frames = tuple([id(position[0]) for position in positions])
-    entry = _user_flags.get(frames)
+    code_ids = tuple([id(position[0]) for position in positions])
+    entry = _user_flags.get(code_ids)
     if entry is None:
         if len(_user_flags) > _MAX_STACKS:
             _user_flags.clear()
         codes = [position[0] for position in positions]
-        entry = _user_flags[frames] = codes, are_user_frames(codes[::-1])[::-1]
+        entry = _user_flags[code_ids] = codes, are_user_frames(codes[::-1])[::-1]
     return list(itertools.compress(positions, entry[1]))
 
 
@@ -210,13 +211,13 @@ def is_start_of_trace(code: CodeType) -> bool:
 
 def _without_regions(positions: Iterable[Position]) -> Iterator[Position]:
     """Drop the frames around a region function that belong to the same user's function."""
-    inside = False
+    is_inside_region = False
     for code, instruction in positions:
-        if not inside:
+        if not is_inside_region:
             yield code, instruction
-            inside = is_region(code)
+            is_inside_region = is_region(code)
         elif not is_region(code):
-            inside = False
+            is_inside_region = False
 
 
 def register_column_finder(find: Callable[[CodeType, int, int], tuple[int, int] | None]) -> None:

@@ -67,12 +67,13 @@ def pack(template: Template | None, leaves: Sequence[Any], initialise: bool = Tr
 
 def map_structure(function: Callable[..., Any], *structures: Any) -> Any:
     """Apply `function` to the leaves of structures with one template; raise ValueError when the templates differ."""
-    flat = [flatten(structure) for structure in structures]
-    template = flat[0][1]
-    for _, other in flat[1:]:
+    leaves_and_templates = [flatten(structure) for structure in structures]
+    template = leaves_and_templates[0][1]
+    for _, other in leaves_and_templates[1:]:
         if other != template:
             raise ValueError(f"the structures differ: {template} and {other}")
-    return pack(template, [function(*leaves) for leaves in zip(*(leaves for leaves, _ in flat), strict=True)])
+    leaf_lists = (leaves for leaves, _ in leaves_and_templates)
+    return pack(template, [function(*leaves) for leaves in zip(*leaf_lists, strict=True)])
 
 
 class MissingFieldError(StagingError):
@@ -84,9 +85,9 @@ def is_structure(value: object) -> bool:
     kind: Any = type(value)
     if kind in ATOMS:  # most leaves are atoms, and the tests below take ten times as long
         return False
-    if kind in _PLAIN or is_composite(value):
+    if kind in _PLAIN_CLASSES or is_composite(value):
         return True
-    if plain_kind(value) in _PLAIN:  # but a container in the graph is a leaf
+    if plain_kind(value) in _PLAIN_CLASSES:  # but a container in the graph is a leaf
         return getattr(value, "_heap", None) is None and getattr(value, "_items", None) is None
     is_candidate = (
         (isinstance(value, tuple) and not hasattr(kind, "__autoconv_leaf__"))
@@ -112,7 +113,7 @@ def name_of(form: Any) -> str:
     return str(form.value_type.__name__ if isinstance(form, TypeSpec) else form.__name__)
 
 
-_PLAIN = frozenset({list, tuple, dict})
+_PLAIN_CLASSES = frozenset({list, tuple, dict})
 ATOMS = frozenset({bool, int, float, complex, str, bytes, type(None)})
 
 
@@ -124,7 +125,7 @@ def loses_state(value: Any) -> bool:
     kind: Any = type(value)
     if is_composite(value):
         return False
-    if kind in _PLAIN or kind in ATOMS or plain_kind(value) in _PLAIN:
+    if kind in _PLAIN_CLASSES or kind in ATOMS or plain_kind(value) in _PLAIN_CLASSES:
         return kind is dict and not all(map(_is_known_key, value))
     if not (kind.__dictoffset__ or slots_of(kind)) or not is_structure(value):
         return False
@@ -292,8 +293,9 @@ def _pack(template: Template | None, leaves: Any, initialise: bool) -> Any:
         return from_parts(kind, children)
     if template.keys is None:
         # A `__new__` or `__init__` in Python has run when the original was made.
-        is_plain = issubclass(kind, tuple) and (kind.__new__ is tuple.__new__ or isinstance(kind.__new__, FunctionType))
-        return tuple.__new__(kind, children) if is_plain else kind(children)
+        is_built_by_tuple = kind.__new__ is tuple.__new__ or isinstance(kind.__new__, FunctionType)
+        skips_constructor = issubclass(kind, tuple) and is_built_by_tuple
+        return tuple.__new__(kind, children) if skips_constructor else kind(children)
     if issubclass(kind, dict):
         if template.order is not None:
             children_by_key = dict(zip(template.keys, children, strict=True))

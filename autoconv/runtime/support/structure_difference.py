@@ -30,11 +30,11 @@ def is_nest(value: Any, expand_composites: bool = False) -> bool:
 def _difference(first: Any, second: Any, check_types: bool, expand: bool) -> tuple[type[Exception], str] | None:
     """Return the first difference of two structures as class and message of an error; None if they are alike."""
     if is_nest(first, expand) != is_nest(second, expand):
-        inner, outer = (first, second) if is_nest(first, expand) else (second, first)
+        nest, leaf = (first, second) if is_nest(first, expand) else (second, first)
         return (
             ValueError,
-            f'Substructure "type={type(inner).__name__} str={inner}" is a sequence, while substructure '
-            f'"type={type(outer).__name__} str={outer}" is not',
+            f'Substructure "type={type(nest).__name__} str={nest}" is a sequence, while substructure '
+            f'"type={type(leaf).__name__} str={leaf}" is not',
         )
     if not is_nest(first, expand):
         return None

@@ -146,8 +146,8 @@ def part_specs(spec: TypeSpec) -> list[Any]:
 
 def from_parts(spec: TypeSpec, parts: Sequence[Any]) -> Any:
     """Return the composite of that spec with these components."""
-    kind = type(spec._component_specs)
-    return spec._from_components(kind(parts) if kind in (list, tuple) else parts[0])
+    container_class = type(spec._component_specs)
+    return spec._from_components(container_class(parts) if container_class in (list, tuple) else parts[0])
 
 
 class _NoCommonForm(Exception):

@@ -22,7 +22,7 @@ from autoconv.runtime.tensors.remote_ops import NUMBERS
 from autoconv.runtime.tensors.static_values import static_value
 from autoconv.runtime.tensors.symbolic import set_size_function
 from autoconv.runtime.tensors.tensor import ArrayTensor, EagerTensor, Tensor
-from autoconv.runtime.tensors.tensor_methods import EXPRESSIONS
+from autoconv.runtime.tensors.tensor_methods import BINARY_DISPATCH
 
 
 def binary(op_name: str, x: object, y: object) -> Any:
@@ -143,7 +143,7 @@ def item_at(x: Any, index: Any, spec: Spec, operands: list[Any]) -> Any:
     except IndexError:
         if not _are_arrays(x) or x.weak:
             raise
-    raise _numpy_error(x.type.shape, index)  # outside the handler, so that the program's error has no context of ours
+    raise _numpy_error(x.type.shape, index)  # outside the handler, so that it has no other error as its context
 
 
 def parse_program_index(index: object) -> tuple[Spec, list[Any]]:
@@ -163,7 +163,7 @@ def parse_program_index(index: object) -> tuple[Spec, list[Any]]:
 def _numpy_error(shape: Any, index: Any) -> Exception:
     """Return NumPy's error for an invalid index into an array of the shape.
 
-    If positions known only at run time decide which index NumPy reports, or its number, this is a StagingError.
+    If the error depends on positions known only at run time, a StagingError is returned.
     """
     errors = [_error_of_sample(shape, index, greatest) for greatest in (False, True)]
     if errors[0] is not None and str(errors[0]) == str(errors[1]):
@@ -174,11 +174,11 @@ def _numpy_error(shape: Any, index: Any) -> Exception:
 
 def _error_of_sample(shape: Any, index: Any, greatest: bool) -> IndexError | None:
     """Return NumPy's error for an index with zeros, or the greatest numbers, in place of symbolic elements."""
-    parts = [_sample(part, greatest) for part in (index if type(index) is tuple else (index,))]
+    samples = [_sample(part, greatest) for part in (index if type(index) is tuple else (index,))]
     try:
         # A broadcast scalar, which takes no memory.
         sample: Any = np.broadcast_to(np.False_, shape) if shape else np.False_
-        sample[tuple(parts) if type(index) is tuple else parts[0]]
+        sample[tuple(samples) if type(index) is tuple else samples[0]]
     except IndexError as error:
         return error.with_traceback(None)
     except Exception:  # the index or the shape is symbolic
@@ -222,12 +222,12 @@ def register_repetition(repeat: Callable[[Any, Any], Any]) -> None:
 
 
 _repeat: Callable[[Any, Any], Any] = lambda x, y: NotImplemented
-_REPEATED = frozenset({str, bytes, list, tuple})
+_REPEATED_TYPES = frozenset({str, bytes, list, tuple})
 
 
 def _is_repetition(x: object, y: object) -> bool:
     """Return whether one operand is a sequence of Python's own, to be repeated under `compile`."""
-    if type(x) not in _REPEATED and type(y) not in _REPEATED:
+    if type(x) not in _REPEATED_TYPES and type(y) not in _REPEATED_TYPES:
         return False
     region = current_region()
     return region is not None and region.contract.python_numbers
@@ -365,4 +365,4 @@ def count_of(x: Any) -> Any:
     return apply("python_cast", apply("size", x, dtype=int64), dtype=int64, weak=True)
 
 
-EXPRESSIONS.set(lambda: sys.modules[__name__])
+BINARY_DISPATCH.set(lambda: sys.modules[__name__])

@@ -80,7 +80,7 @@ def convert_to_tensor(
         tensor = stack_symbolic_list(value)
     if tensor is None:
         inner_dtype = _inner_dtype(value)
-        if isinstance(value, (list, tuple)) and (any_symbolic(value) or _is_taped(value)):
+        if isinstance(value, (list, tuple)) and (has_symbolic_or_variable(value) or _is_taped(value)):
             return _stack(value, target)
         if isinstance(value, (list, tuple)) and inner_dtype is not None and target not in (None, inner_dtype):
             return _stack(value, target)  # tensors in a list are cast
@@ -218,8 +218,8 @@ def _array_of_numbers(array: np.ndarray, value: object, dtype: DType | None) -> 
         return array.astype(inferred.numpy)
     if array.size == 0 and isinstance(value, (list, tuple)):
         return np.empty(array.shape, dtype.numpy)  # an empty list does not determine a dtype
-    bools_are_refused = inferred.is_bool and dtype.name not in _DTYPES_FOR_BOOLS
-    if inferred.is_string != dtype.is_string or not can_adopt_dtype(inferred, dtype) or bools_are_refused:
+    is_refused_bool = inferred.is_bool and dtype.name not in _DTYPES_FOR_BOOLS
+    if inferred.is_string != dtype.is_string or not can_adopt_dtype(inferred, dtype) or is_refused_bool:
         raise TypeError(f"Cannot convert {value!r} to EagerTensor of dtype {dtype.name}")
     if dtype.name == "uint64" and array.size and array.dtype.kind == "i" and array.min() < 0:
         raise out_of_range_error()
@@ -232,10 +232,10 @@ def _unsupported_error(value: object) -> ValueError:
 
 def record_constant(region: Region, array: np.ndarray, weak: bool = False, name: str = "Const") -> SymbolicTensor:
     """Record a constant node in the region. An array is copied, as the program may change it during the trace."""
-    copy = np.array(array) if region.trace.sources is not None and array.ndim else array
+    copy = np.array(array) if region.trace.constant_sources is not None and array.ndim else array
     node = region.record("constant", [], {"value": copy, "weak": weak}, node_name=name)
-    if copy is not array and region.trace.sources is not None:
-        region.trace.sources.append((node, array))
+    if copy is not array and region.trace.constant_sources is not None:
+        region.trace.constant_sources.append((node, array))
         region.trace.arrays = region.trace.arrays or region.contract.numpy_arrays
     return SymbolicTensor(node.results[0])
 
@@ -284,9 +284,10 @@ def weak_dtype(value: object) -> DType:
     return float64 if isinstance(value, float) else complex128
 
 
-def any_symbolic(values: Any) -> bool:
+def has_symbolic_or_variable(values: Any) -> bool:
+    """Return whether a nested list holds a symbolic tensor or a variable."""
     return any(
-        any_symbolic(v) if isinstance(v, (list, tuple)) else isinstance(v, SymbolicTensor) or is_variable(v)
+        has_symbolic_or_variable(v) if isinstance(v, (list, tuple)) else isinstance(v, SymbolicTensor) or is_variable(v)
         for v in values
     )
 
@@ -375,4 +376,4 @@ def type_of(value: object) -> TensorType:
     return TensorType(as_dtype(array.dtype), array.shape)
 
 
-__all__ = ["any_symbolic", "as_tensor", "constant", "convert_to_tensor", "is_tensor", "to_array", "type_of"]
+__all__ = ["as_tensor", "constant", "convert_to_tensor", "has_symbolic_or_variable", "is_tensor", "to_array", "type_of"]

@@ -61,7 +61,7 @@ def apply(op_name: str, *operands: Any, name: str | None = None, **attributes: A
     else:
         values = _unify_dtypes(op, values, region)
     if region is None:
-        output = _run(op, values, attributes)
+        output = _run_kernel(op, values, attributes)
         if tape_recorders.active_recorders():
             tape_recorders.record_op(op, values, attributes, output, EagerTensor)
     else:
@@ -75,12 +75,12 @@ APPLY.set(apply)
 
 def _convert_number_lists(op: Op, values: list[Any]) -> list[Any]:
     """Convert lists of numbers among the operands to arrays."""
-    unified = range(len(values)) if op.unify == "all" else op.unify
+    unified_positions = range(len(values)) if op.unify == "all" else op.unify
     result = list(values)
     for position, value in enumerate(values):
         if isinstance(value, _NumberList):
-            others = [v for i, v in enumerate(values) if i != position and i in unified]
-            result[position] = value.as_array(others, position in unified)
+            others = [v for i, v in enumerate(values) if i != position and i in unified_positions]
+            result[position] = value.as_array(others, position in unified_positions)
     return result
 
 
@@ -215,7 +215,7 @@ def _convert_large_ints(values: list[Any]) -> list[Any]:
         return values
     if not any(weak_rank(weak_dtype(v) if isinstance(v, NUMBERS) else v.dtype) > 1 for v in values):
         return values
-    return [float(v) if is_long else v for v, is_long in zip(values, are_large, strict=True)]
+    return [float(v) if is_large else v for v, is_large in zip(values, are_large, strict=True)]
 
 
 def _is_large_int(value: object) -> bool:
@@ -226,11 +226,12 @@ def _is_large_int(value: object) -> bool:
 def _unify_dtypes(op: Op, values: list[Any], region: Region | None) -> list[Any]:
     """Convert the operands that the op unifies to one dtype; Python numbers adopt the dtype of typed operands."""
     positions: Any = range(len(values)) if op.unify == "all" else op.unify
-    unified = [i for i in positions if i < len(values) and not isinstance(values[i], Value)]
-    target, weak = _common_dtype(op, [values[i] for i in unified], region) if unified else (None, False)
+    unified_positions = [i for i in positions if i < len(values) and not isinstance(values[i], Value)]
+    unified_values = [values[i] for i in unified_positions]
+    target, weak = _common_dtype(op, unified_values, region) if unified_values else (None, False)
     result = list(values)
     for i, value in enumerate(values):
-        if i in unified and target is not None:
+        if i in unified_positions and target is not None:
             if target.is_string and isinstance(value, NUMBERS) and region is None:
                 raise _unconvertible_error(op, target, constant(value), i) from None
             result[i] = _convert_to_dtype(value, target, weak, region, op)
@@ -240,17 +241,18 @@ def _unify_dtypes(op: Op, values: list[Any], region: Region | None) -> list[Any]
 
 
 def _common_dtype(op: Op, values: list[Any], region: Region | None) -> tuple[DType | None, bool]:
+    """Return the dtype for all of the values, and whether it is weak; raise an error for dtypes that do not agree."""
     typed_dtypes = [_dtype_of(v) for v in values if _is_typed(v)]
     if typed_dtypes:
         if region is not None and region.contract.numpy_arrays:
             return _numpy_result_dtype(values), False
-        tensors = [v.dtype for v in values if isinstance(v, Tensor) and not v.weak]
-        target = (tensors or typed_dtypes)[0]
+        tensor_dtypes = [v.dtype for v in values if isinstance(v, Tensor) and not v.weak]
+        target = (tensor_dtypes or typed_dtypes)[0]
         for position, value in enumerate(values):
             if _is_typed(value) and not _is_convertible(value, target):
                 first = typed_dtypes[0] if position else target
                 second = _dtype_of(value) if position else typed_dtypes[-1]
-                if region is None and tensors and not isinstance(value, Tensor):
+                if region is None and tensor_dtypes and not isinstance(value, Tensor):
                     raise _unconvertible_error(op, target, value, position)
                 raise _mismatch_error(op, first, second, position or 1, region)
         return target, False
@@ -281,17 +283,17 @@ def _dtype_of(value: Any) -> DType:
 
 def _numpy_result_dtype(values: list[Any]) -> DType:
     """Return the result dtype by NEP 50: typed values promote, Python numbers adapt."""
-    parts: list[Any] = []
+    dtypes_and_numbers: list[Any] = []
     for value in values:
         if _is_typed(value):
             dtype = _dtype_of(value)
             if dtype.is_string:
                 return string
-            parts.append(dtype.numpy)
+            dtypes_and_numbers.append(dtype.numpy)
         else:
-            number = weak_dtype(value) if isinstance(value, NUMBERS) else value.type.dtype
-            parts.append((False, 0, 0.0, 0j)[weak_rank(number)])
-    return as_dtype(np.result_type(*parts))
+            number_dtype = weak_dtype(value) if isinstance(value, NUMBERS) else value.type.dtype
+            dtypes_and_numbers.append((False, 0, 0.0, 0j)[weak_rank(number_dtype)])
+    return as_dtype(np.result_type(*dtypes_and_numbers))
 
 
 def _mismatch_error(op: Op, first: DType, other: DType, position: int, region: Region | None) -> Exception:
@@ -303,21 +305,21 @@ def _mismatch_error(op: Op, first: DType, other: DType, position: int, region: R
             current_place(),
         )
     return TypeError(
-        f"Input {'xyzw'[min(position, 3)]!r} of {op.graphdef!r} Op has type {other.name} that does not match type "
-        f"{first.name} of argument 'x'. {remedy}"
+        f"Input {_OPERAND_NAMES[min(position, 3)]!r} of {op.graphdef!r} Op has type {other.name} that does not match "
+        f"type {first.name} of argument 'x'. {remedy}"
     )
 
 
 def _unconvertible_error(op: Op, target: DType, value: Any, position: int) -> Exception:
-    """Return TensorFlow's error for a value of Python that cannot take the dtype of the tensor it meets.
+    """Return TensorFlow's error for a Python value that cannot take the dtype of the tensor it meets.
 
     `+` converts its second operand without regard to the first one, and so refuses their dtypes.
     """
     if op.graphdef == "AddV2" and position:
         return _mismatch_error(op, target, _dtype_of(value), position, None)
-    plain = np.asarray(value).tolist()
-    shown = plain.decode(errors="replace") if isinstance(plain, bytes) else plain
-    return TypeError(f"Cannot convert {shown!r} to EagerTensor of dtype {target.name}")
+    python_value = np.asarray(value).tolist()
+    shown_value = python_value.decode(errors="replace") if isinstance(python_value, bytes) else python_value
+    return TypeError(f"Cannot convert {shown_value!r} to EagerTensor of dtype {target.name}")
 
 
 def _convert_to_dtype(value: object, target: DType, weak: bool, region: Region | None, op: Op) -> Any:
@@ -346,13 +348,13 @@ def _kind_name(dtype: DType) -> str:
     return ("bool", "int", "float", "complex")[weak_rank(dtype)]
 
 
-def _run(op: Op, values: Sequence[Any], attributes: dict[str, Any]) -> Any:
+def _run_kernel(op: Op, values: Sequence[Any], attributes: dict[str, Any]) -> Any:
     assert op.kernel is not None
     home = home_of(values) if op.name in VARIABLE_OPS else ""
     if home or other_device_request():
-        remote = run_remotely(op, values, attributes, home)
-        if remote is not None:
-            return remote
+        remote_result = run_remotely(op, values, attributes, home)
+        if remote_result is not None:
+            return remote_result
     arrays = [array_of(v) for v in values]
     check_dtypes(op, values, arrays, attributes)
     try:
@@ -362,22 +364,22 @@ def _run(op: Op, values: Sequence[Any], attributes: dict[str, Any]) -> Any:
             else op.kernel(*arrays, **attributes)
         )
     except ValueError as error:
-        raise _locate(error, op) from error.__cause__
+        raise _with_place(error, op) from error.__cause__
     except TypeError as error:
         raise name_dtypes(error, op, arrays) from None
     weak = op.name.startswith("python_") and (op.name != "python_cast" or attributes.get("weak", False))
     if not weak and any(isinstance(v, EagerTensor) and v._weak for v in values):
         types = op.result_types([type_of_operand(v) for v in values], attributes)
-        flags = [isinstance(t, TensorType) and t.weak for t in types]
+        are_weak = [isinstance(t, TensorType) and t.weak for t in types]
     else:
-        flags = [weak] * (len(results) if isinstance(results, tuple) else 1)
-    kind = ArrayTensor if any(type(v) is ArrayTensor for v in values) else EagerTensor
+        are_weak = [weak] * (len(results) if isinstance(results, tuple) else 1)
+    tensor_class = ArrayTensor if any(type(v) is ArrayTensor for v in values) else EagerTensor
     if isinstance(results, tuple):
-        return tuple(_wrap(result, is_weak, kind) for result, is_weak in zip(results, flags, strict=True))
-    return _wrap(results, flags[0], kind)
+        return tuple(_wrap(result, is_weak, tensor_class) for result, is_weak in zip(results, are_weak, strict=True))
+    return _wrap(results, are_weak[0], tensor_class)
 
 
-def _locate(error: ValueError, op: Op) -> ValueError:
+def _with_place(error: ValueError, op: Op) -> ValueError:
     """Return the error of a kernel as InvalidArgumentError, with the place in the program and the op's name."""
     if not isinstance(error, InvalidArgumentError):
         if isinstance(error, AutoconvError) or not op.graphdef:
@@ -389,5 +391,5 @@ def _locate(error: ValueError, op: Op) -> ValueError:
     return error
 
 
-def _wrap(result: Any, is_weak: bool, kind: type[EagerTensor]) -> Any:
-    return kind(result, is_weak) if isinstance(result, (np.ndarray, np.generic)) else result
+def _wrap(result: Any, is_weak: bool, tensor_class: type[EagerTensor]) -> Any:
+    return tensor_class(result, is_weak) if isinstance(result, (np.ndarray, np.generic)) else result

@@ -13,10 +13,10 @@ def donate(leaves: Iterable[Any], function: str) -> None:
     """Invalidate the tensors among the leaves: each later use of one raises."""
     for leaf in leaves:
         if type(leaf) is EagerTensor:
-            leaf._array = Donated(function)  # type: ignore[assignment]
+            leaf._array = DonatedArray(function)  # type: ignore[assignment]
 
 
-class Donated:
+class DonatedArray:
     """Placeholder for the array of a donated tensor: each use raises. `function` is the name of the callee."""
 
     __slots__ = ("_function",)

@@ -12,7 +12,7 @@ from autoconv.graph.dtypes import as_dtype
 from autoconv.graph.types import TensorType
 from autoconv.ops.record import Op
 
-_ACCEPTED: set[tuple[Any, ...]] = set()  # names of ops with dtypes of operands that their type rules accept
+_ACCEPTED_DTYPES: set[tuple[Any, ...]] = set()  # names of ops with dtypes of operands that their type rules accept
 
 
 def check_dtypes(op: Op, values: Sequence[Any], arrays: Sequence[Any], attributes: dict[str, Any]) -> None:
@@ -21,7 +21,7 @@ def check_dtypes(op: Op, values: Sequence[Any], arrays: Sequence[Any], attribute
     The rule runs once for each combination of dtypes. `arrays` are the operands `values` as NumPy's.
     """
     dtypes = (op.name, *[getattr(array, "dtype", None) for array in arrays])
-    if dtypes in _ACCEPTED:
+    if dtypes in _ACCEPTED_DTYPES:
         return
     if all(isinstance(array, (np.ndarray, np.generic)) for array in arrays):
         types = [
@@ -38,11 +38,11 @@ def check_dtypes(op: Op, values: Sequence[Any], arrays: Sequence[Any], attribute
             if isinstance(error, AutoconvError):
                 raise
             raise DtypeError(str(error)) from None
-    _ACCEPTED.add(dtypes)
+    _ACCEPTED_DTYPES.add(dtypes)
 
 
 def name_dtypes(error: TypeError, op: Op, arrays: Sequence[Any]) -> TypeError:
-    """Return DtypeError for the error of a kernel of arithmetic that NumPy has not for these dtypes; else the error."""
+    """Return a DtypeError if an elementwise kernel failed since NumPy lacks it for these dtypes; else the error."""
     if isinstance(error, AutoconvError) or not op.traits.elementwise or op.name.startswith("python"):
         return error
     names = " and ".join(dict.fromkeys(as_dtype(array.dtype).name for array in arrays))

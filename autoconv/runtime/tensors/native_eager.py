@@ -15,8 +15,8 @@ _MIN_ELEMENTS = 4096  # elements of a call; kernels take less than a millisecond
 # elements that kernels compute before an op is compiled, which takes as long as some of these
 _COMPILE_THRESHOLD = 1 << 18
 
-# (op, attributes, types) -> a function of arrays, or None without native code
-_COMPILED: Hook = Hook("autoconv.tracing.execute.single_ops")
+# (op, attributes, types) -> a function of arrays, or None without compiled code
+_COMPILE_HOOK: Hook = Hook("autoconv.tracing.execute.single_ops")
 _computed_elements: Counter[str] = Counter()
 
 
@@ -27,11 +27,11 @@ def run(op: Op, arrays: Sequence[Any], attributes: Mapping[str, Any]) -> Any:
     if size >= _MIN_ELEMENTS and all(np.ndim(array) == 0 or np.shape(array) == np.shape(arrays[0]) for array in arrays):
         _computed_elements[op.name] += size
         if _computed_elements[op.name] >= _COMPILE_THRESHOLD:
-            native = _COMPILED(op, attributes, tuple((array.dtype.name, np.ndim(array) > 0) for array in arrays))
-            if native is not None:
-                flat = [np.ascontiguousarray(array).reshape(-1) if np.ndim(array) else array for array in arrays]
-                return native(flat).reshape(np.shape(arrays[0]))
+            compiled = _COMPILE_HOOK(op, attributes, tuple((array.dtype.name, np.ndim(array) > 0) for array in arrays))
+            if compiled is not None:
+                vectors = [np.ascontiguousarray(array).reshape(-1) if np.ndim(array) else array for array in arrays]
+                return compiled(vectors).reshape(np.shape(arrays[0]))
     return op.kernel(*arrays, **attributes)
 
 
-set_compiler = _COMPILED.set
+set_compiler = _COMPILE_HOOK.set

@@ -1,7 +1,7 @@
 """NumPy's behaviour of tensors: methods and attributes of arrays, and operators and indices by NumPy's rules.
 
-Tensors that stand for arrays have it, in functions that are differentiated by arrays; all have it in programs that
-enable it.
+In functions that are differentiated by arrays, the tensors that stand for these arrays have it. In programs that enable
+it, all tensors do.
 """
 
 from __future__ import annotations

@@ -126,27 +126,27 @@ def _partial_value(value: Value, depth: int) -> tuple[np.ndarray, np.ndarray] | 
     if node.op.kernel is None or node.regions or len(node.results) != 1 or node.effects & ~Effects.RAISE:
         return None
     traits = node.op.traits
-    moves = traits.view or node.op.name in ("concat", "stack")
-    if not (moves or traits.elementwise or traits.reduction):
+    is_movement = traits.view or node.op.name in ("concat", "stack")
+    if not (is_movement or traits.elementwise or traits.reduction):
         return None
     parts = [_partial_value(operand, depth - 1) for operand in node.inputs]
     if any(part is None or part[0].size > _MAX_ELEMENTS for part in parts):
         return None
-    return _apply_kernel(node, [part for part in parts if part is not None], moves)
+    return _apply_kernel(node, [part for part in parts if part is not None], is_movement)
 
 
-def _apply_kernel(node: Node, parts: list[Any], moves: bool) -> tuple[np.ndarray, np.ndarray] | None:
+def _apply_kernel(node: Node, values_and_masks: list[Any], is_movement: bool) -> tuple[np.ndarray, np.ndarray] | None:
     """Run a kernel on partly known operands; an element of the result is known if those that it depends on are."""
-    values, masks = [part[0] for part in parts], [part[1] for part in parts]
+    values, masks = [pair[0] for pair in values_and_masks], [pair[1] for pair in values_and_masks]
     traits, kernel = node.op.traits, node.op.kernel
     assert kernel is not None
     if traits.view and not all(mask.all() for mask in masks[1:]):
-        return None  # positions
+        return None  # which elements the view selects is not known
     try:
         array = np.asarray(kernel(*values, **node.attributes))
         if traits.view:
             mask = kernel(masks[0], *values[1:], **node.attributes)
-        elif moves:
+        elif is_movement:
             mask = kernel(*masks, **node.attributes)
         elif traits.elementwise:
             mask = np.broadcast_arrays(array, *masks)[1] if len(masks) == 1 else np.logical_and.reduce(
@@ -163,9 +163,9 @@ def _partial_sizes(node: Node, dtype: np.dtype[Any]) -> tuple[np.ndarray, np.nda
     shape = node.inputs[0].shape
     if shape is None:
         return None
-    is_known = np.array([isinstance(size, int) for size in shape], bool)
+    known_mask = np.array([isinstance(size, int) for size in shape], bool)
     sizes = np.array([size if isinstance(size, int) else 1 for size in shape], dtype)
     if node.op.name == "dimension":
         axis = node.attributes["axis"]
-        return np.array(sizes[axis]), np.array(is_known[axis])
-    return (sizes, is_known) if node.op.name == "shape" else (np.prod(sizes, dtype=dtype), np.array(is_known.all()))
+        return np.array(sizes[axis]), np.array(known_mask[axis])
+    return (sizes, known_mask) if node.op.name == "shape" else (np.prod(sizes, dtype=dtype), np.array(known_mask.all()))

@@ -239,10 +239,10 @@ class SymbolicTensor(Tensor):
             return result
         remedy = ""
         if name == "numpy":
-            remedy = ": its value is known only at run time; compute with the tensor itself"
+            remedy = ": its value is has_function only at run time; compute with the tensor itself"
         elif hasattr(np.ndarray, name) and not name.startswith("__"):
-            known = hasattr(np, name) and name not in MUTATING_METHODS
-            remedy = f": {f'use np.{name}(…)' if known else 'arrays are tensors here'}; {BY_COMPILE}"
+            has_function = hasattr(np, name) and name not in MUTATING_METHODS
+            remedy = f": {f'use np.{name}(…)' if has_function else 'arrays are tensors here'}; {BY_COMPILE}"
         if name == "numpy" and not is_in_scope(self._value):
             remedy += definition_text(self._value).rstrip()
         raise AttributeError(f"'SymbolicTensor' object has no attribute '{name}'{remedy}", name=name, obj=self)

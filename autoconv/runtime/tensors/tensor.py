@@ -251,7 +251,7 @@ class EagerTensor(Interchange, Tensor):
 
 
 class ArrayTensor(EagerTensor):
-    """An eager tensor that stands for an array of the program, with NumPy's behaviour; so are results of ops on it."""
+    """An eager tensor that stands for an array of the program, with NumPy's behaviour, as do results of ops on it."""
 
     __slots__ = ()
 
@@ -332,9 +332,9 @@ class TensorReference:
 def standalone_dtype(type_: TensorType) -> DType:
     """Return the dtype of a weak value that meets no typed one: of 64 bits under `compile`, else int32 or float32."""
     region = current_region()
-    wide = region is not None and region.contract.python_numbers
+    uses_64_bits = region is not None and region.contract.python_numbers
     if type_.dtype.is_integer:
-        return int64 if wide else int32
+        return int64 if uses_64_bits else int32
     if type_.dtype.is_floating:
-        return float64 if wide else float32
+        return float64 if uses_64_bits else float32
     return type_.dtype

@@ -10,7 +10,7 @@ import numpy as np
 from autoconv.errors import InvalidArgumentError, ListReadError
 from autoconv.graph.dtypes import DType, as_dtype
 from autoconv.graph.graph import Value
-from autoconv.graph.types import Shape, join_shapes, shapes_compatible
+from autoconv.graph.types import Shape, are_shapes_compatible, join_shapes
 from autoconv.ops.values.list_value import ListValue
 from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.recording import tape_recorders
@@ -62,7 +62,7 @@ class Kind:
         """Return the kind after a write; raises ValueError for a shape that is incompatible with the other elements."""
         if not self.infer_shape and self.shape is None:
             return self
-        if not shapes_compatible(self.shape, shape):
+        if not are_shapes_compatible(self.shape, shape):
             raise ValueError(
                 f"Incompatible shape for value ({TensorShape(shape)}), expected ({TensorShape(self.shape)})"
             )
@@ -110,14 +110,14 @@ class TensorArray:
     ) -> None:
         declared = as_shape(element_shape)
         kind = Kind(as_dtype(dtype), bool(dynamic_size), clear_after_read is not False, bool(infer_shape), declared)
-        count = 0 if size is None else size
+        size = 0 if size is None else size
         if current_region() is None:
-            length = int(count)
+            length = int(size)
             if length < 0:
                 raise InvalidArgumentError(f"Size should be >= 0, found {length}")
             self._initialise(kind, [None] * length)
         else:
-            self._initialise(kind, apply("list_reserve", count, dtype=kind.dtype, shape=declared))
+            self._initialise(kind, apply("list_reserve", size, dtype=kind.dtype, shape=declared))
 
     def _initialise(
         self, kind: Kind, elements: list[EagerTensor | None] | Value, kind_holder: _KindHolder | None = None
@@ -175,7 +175,7 @@ class TensorArray:
         """Return the number of elements, an int32 scalar."""
         if self._is_eager:
             return EagerTensor(np.int32(len(self._elements)))  # type: ignore[arg-type]
-        return apply("list_length", self._list, name=name)
+        return apply("list_length", self._graph_list, name=name)
 
     def read(self, index: Any, name: str | None = None) -> Tensor:
         """Return the element; raises OutOfRangeError where there is none.
@@ -183,7 +183,7 @@ class TensorArray:
         Eagerly, raises InvalidArgumentError for an element that was read before.
         """
         if not self._is_eager:
-            return apply("list_get", self._list, _index(index), shape=self._shape, name=name)
+            return apply("list_get", self._graph_list, _index(index), shape=self._written_shape, name=name)
         position = int(index)
         if position < 0:
             raise ListReadError(f"Reading from negative indices (index {position}) is not allowed.")
@@ -206,7 +206,8 @@ class TensorArray:
         element = self._check_element(value)
         if not self._is_eager:
             resize = self._kind.dynamic_size
-            return self._with_elements(apply("list_set", self._list, _index(index), element, resize=resize, name=name))
+            result = apply("list_set", self._graph_list, _index(index), element, resize=resize, name=name)
+            return self._with_elements(result)
         position, items = int(index), self._items
         if position < 0:
             raise ListReadError(f"Writing to negative indices (index {position}) is not allowed.")
@@ -223,7 +224,7 @@ class TensorArray:
     def stack(self, name: str | None = None) -> Tensor:
         """Stack all elements into one tensor, along a new first dimension."""
         if not self._is_eager:
-            return apply("list_stack", self._list, shape=self._shape, name=name)
+            return apply("list_stack", self._graph_list, shape=self._written_shape, name=name)
         if self._items and tape_recorders.active_recorders():
             return apply("stack", *map(self._element, range(len(self._items))), axis=0, name=name)
         if not self._items and self.element_shape.is_fully_defined():
@@ -234,14 +235,14 @@ class TensorArray:
         """Stack the elements at these positions into one tensor."""
         if self._is_eager and tape_recorders.active_recorders():
             return apply("gather", self.stack(), convert_to_tensor(indices), axis=0, name=name)
-        source = self._as_list() if self._is_eager else self._list
-        return apply("list_gather", source, convert_to_tensor(indices), shape=self._shape, name=name)
+        source = self._as_list() if self._is_eager else self._graph_list
+        return apply("list_gather", source, convert_to_tensor(indices), shape=self._written_shape, name=name)
 
     def concat(self, name: str | None = None) -> Tensor:
         """Concatenate the elements along their first dimension."""
         if self._is_eager and self._items and tape_recorders.active_recorders():
             return apply("concat", *map(self._element, range(len(self._items))), axis=0, name=name)
-        return apply("list_flatten", self._as_list() if self._is_eager else self._list, name=name)
+        return apply("list_flatten", self._as_list() if self._is_eager else self._graph_list, name=name)
 
     def unstack(self, value: object, name: str | None = None) -> TensorArray:
         """Return the array whose elements are the rows of `value`; raises ValueError when there are too many."""
@@ -262,7 +263,8 @@ class TensorArray:
         if not self._is_eager:
             tensor, resize = self._check_rows(value), self._kind.dynamic_size
             positions = convert_to_tensor(indices)
-            return self._with_elements(apply("list_scatter", self._list, positions, tensor, resize=resize, name=name))
+            result = apply("list_scatter", self._graph_list, positions, tensor, resize=resize, name=name)
+            return self._with_elements(result)
         for position, row in zip(np.asarray(convert_to_tensor(indices)), self._check_rows(value), strict=True):  # type: ignore[call-overload]
             self.write(int(position), row)
         return self
@@ -273,9 +275,9 @@ class TensorArray:
         if sizes.shape.rank not in (1, None):
             raise InvalidArgumentError(f"Expected lengths to be a vector, received shape: {sizes.shape.as_list()}")
         shape = tensor.type.shape
-        constant = static_value(sizes)
-        has_equal_lengths = constant is not None and len(set(np.ravel(constant).tolist())) == 1
-        row_shape = None if not shape else (int(np.ravel(constant)[0]) if has_equal_lengths else None, *shape[1:])
+        static_lengths = static_value(sizes)
+        has_equal_lengths = static_lengths is not None and len(set(np.ravel(static_lengths).tolist())) == 1
+        row_shape = None if not shape else (int(np.ravel(static_lengths)[0]) if has_equal_lengths else None, *shape[1:])
         self._kind_holder.kind = self._kind.after_writing(row_shape)
         result = apply("list_split", tensor, sizes, name=name)
         if not self._is_eager:
@@ -309,11 +311,11 @@ class TensorArray:
         return self._elements
 
     @property
-    def _list(self) -> Value:
+    def _graph_list(self) -> Value:
         return self.__autoconv_graph_value__()
 
     @property
-    def _shape(self) -> Shape:
+    def _written_shape(self) -> Shape:
         """The element shape, where it is more precise than the type of the list."""
         return self._kind.shape if self._kind.written else None
 

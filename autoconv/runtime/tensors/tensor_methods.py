@@ -20,13 +20,13 @@ from autoconv.runtime.recording.tracebacks import present, present_errors
 from autoconv.runtime.support.caller_instruction import comparison_of, is_in_place
 from autoconv.runtime.support.spans import current_place
 
-EXPRESSIONS = Hook("autoconv.runtime.tensors.binary_dispatch")  # returns the operators' module, which imports this one
+BINARY_DISPATCH = Hook("autoconv.runtime.tensors.binary_dispatch")  # returns that module, which imports this one
 
 
 # Types that are not operands for Python's numbers, apart from repeated sequences.
-_NO_OPERANDS = frozenset({type(None), str, bytes, list, tuple, dict, set, frozenset})
-_KNOWN = frozenset({bool, int, float, complex}) | _NO_OPERANDS
-_LIBRARY = sysconfig.get_path("stdlib") + os.sep
+_NON_OPERAND_TYPES = frozenset({type(None), str, bytes, list, tuple, dict, set, frozenset})
+_BUILTIN_TYPES = frozenset({bool, int, float, complex}) | _NON_OPERAND_TYPES
+_STANDARD_LIBRARY = sysconfig.get_path("stdlib") + os.sep
 
 
 def refuse_foreign(number: object, other: object, method: str) -> None:
@@ -37,11 +37,11 @@ def refuse_foreign(number: object, other: object, method: str) -> None:
     """
     if _graph_number(number) is None or not isinstance(other, numbers.Number) or hasattr(other, "dtype"):
         return
-    kind = type(other)
-    base = next((base for base in (int, float, complex) if issubclass(kind, base)), None)
-    if base is None or getattr(kind, method, None) is not getattr(base, method, None):
+    class_ = type(other)
+    base = next((base for base in (int, float, complex) if issubclass(class_, base)), None)
+    if base is None or getattr(class_, method, None) is not getattr(base, method, None):
         raise StagingError(
-            f"a number known only at run time meets a {kind.__name__}", current_place(), "a float or an int"
+            f"a number known only at run time meets a {class_.__name__}", current_place(), "a float or an int"
         )
 
 
@@ -51,9 +51,9 @@ def refuse_in_library(number: object, frame: Any) -> None:
     The library may dispatch on its class wrongly, as Fraction's powers do.
     """
     file = frame.f_code.co_filename
-    if _graph_number(number) is not None and file.startswith(_LIBRARY) and "site-packages" not in file:
+    if _graph_number(number) is not None and file.startswith(_STANDARD_LIBRARY) and "site-packages" not in file:
         user_frame = frame
-        while user_frame.f_back is not None and user_frame.f_code.co_filename.startswith(_LIBRARY):
+        while user_frame.f_back is not None and user_frame.f_code.co_filename.startswith(_STANDARD_LIBRARY):
             user_frame = user_frame.f_back
         raise StagingError(
             f"{frame.f_code.co_qualname} computes with a number known only at run time",
@@ -72,15 +72,15 @@ def refuse_as_python(function: Callable[[Any, Any], Any], x: object, y: object) 
     # Called for the mirrored operator of the right operand.
     elif comparison_of(sys._getframe(2)) == MIRRORED.get(function.__name__):
         function, first, second = getattr(operator, MIRRORED[function.__name__]), second, first
-    own_error = None
+    program_error = None
     try:
         function(first, second)
     except TypeError as error:
-        own_error = TypeError(*error.args)
-    if own_error is not None:  # raised after the handler, which would give it a context
-        own_error._autoconv_run_time = True  # type: ignore[attr-defined]
-        own_error._autoconv_operands = first, second  # type: ignore[attr-defined]
-        raise own_error
+        program_error = TypeError(*error.args)
+    if program_error is not None:  # raised after the handler, which would give it a context
+        program_error._autoconv_run_time = True  # type: ignore[attr-defined]
+        program_error._autoconv_operands = first, second  # type: ignore[attr-defined]
+        raise program_error
 
 
 def refuse_iteration(number: object, frame: Any) -> None:
@@ -118,20 +118,20 @@ def _is_complex(*operands: Any) -> bool:
     return any(_is_number(x, complex) for x in operands)
 
 
-def _is_number(x: object, kind: type) -> bool:
+def _is_number(x: object, number_class: type) -> bool:
     """Return whether the operand is a float or complex number of Python's, or of a subclass."""
     number = _graph_number(x)
     if number is None:
-        return isinstance(x, kind) and not hasattr(x, "dtype")
-    return bool(number.type.dtype.is_complex if kind is complex else number.type.dtype.is_floating)
+        return isinstance(x, number_class) and not hasattr(x, "dtype")
+    return bool(number.type.dtype.is_complex if number_class is complex else number.type.dtype.is_floating)
 
 
 def _lacks_operator(op: str, x: object, y: object) -> bool:
     """Return whether Python has no such operator for a symbolic number and the other operand."""
-    if type(x) in _NO_OPERANDS or type(y) in _NO_OPERANDS or (op in _REAL_OPS and _is_complex(x, y)):
+    if type(x) in _NON_OPERAND_TYPES or type(y) in _NON_OPERAND_TYPES or (op in _REAL_OPS and _is_complex(x, y)):
         return True
-    is_of_subclass = type(x) not in _KNOWN and type(y) not in _KNOWN
-    return op in _INTEGER_OPS and is_of_subclass and (_is_number(x, float) or _is_number(y, float))
+    are_classes_unknown = type(x) not in _BUILTIN_TYPES and type(y) not in _BUILTIN_TYPES
+    return op in _INTEGER_OPS and are_classes_unknown and (_is_number(x, float) or _is_number(y, float))
 
 
 def _graph_number(x: object) -> Any:
@@ -147,7 +147,7 @@ def _sample(value: Any) -> tuple[Any] | None:
     if isinstance(value, (int, float, complex)) and not hasattr(value, "dtype"):
         return (value,)  # of a subclass, which the error names
     kind = getattr(type(value), "__autoconv_plain__", type(value))
-    if kind in _NO_OPERANDS:
+    if kind in _NON_OPERAND_TYPES:
         return (None if value is None else kind(),)
     number = _graph_number(value)
     return None if number is None else (number.type.dtype.numpy.type(1).item(),)
@@ -155,28 +155,28 @@ def _sample(value: Any) -> tuple[Any] | None:
 
 def _binary_methods(op: str) -> tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any]]:
     operator_entry = BY_TENSOR_OP[op]
-    plain, mirrored = operator_entry.method, operator_entry.reflected
+    method, reflected_method = operator_entry.method, operator_entry.reflected
 
     def forward(self: Any, other: object) -> Any:
-        if type(other) not in _KNOWN:
-            refuse_foreign(self, other, mirrored)
+        if type(other) not in _BUILTIN_TYPES:
+            refuse_foreign(self, other, reflected_method)
         if _lacks_operator(op, self, other):
             refuse_as_python(operator_entry.function, self, other)
         try:
-            return EXPRESSIONS().binary(op, self, other)
+            return BINARY_DISPATCH().binary(op, self, other)
         except BaseException as error:
             present(error)
             raise
 
     def reflected(self: Any, other: object) -> Any:
-        if type(other) not in _KNOWN:
-            refuse_foreign(self, other, plain)
+        if type(other) not in _BUILTIN_TYPES:
+            refuse_foreign(self, other, method)
         elif type(other) is float:
             refuse_in_library(self, sys._getframe(1))
         if _lacks_operator(op, self, other):
             refuse_as_python(operator_entry.function, other, self)
         try:
-            return EXPRESSIONS().binary(op, other, self)
+            return BINARY_DISPATCH().binary(op, other, self)
         except BaseException as error:
             present(error)
             raise
@@ -186,22 +186,22 @@ def _binary_methods(op: str) -> tuple[Callable[[Any, Any], Any], Callable[[Any, 
 
 def _comparison_method(op: str) -> Callable[[Any, Any], Any]:
     operator_entry = BY_TENSOR_OP[op]
-    mirrored = operator_entry.reflected
+    reflected_method = operator_entry.reflected
 
     def compare(self: Any, other: object) -> Any:
-        if type(other) not in _KNOWN:
-            refuse_foreign(self, other, mirrored)
-        is_unsupported = type(other) in _NO_OPERANDS or _is_complex(self, other)
+        if type(other) not in _BUILTIN_TYPES:
+            refuse_foreign(self, other, reflected_method)
+        is_unsupported = type(other) in _NON_OPERAND_TYPES or _is_complex(self, other)
         if is_unsupported and op not in ("equal", "not_equal"):
             refuse_as_python(operator_entry.function, self, other)
         if other is None:
-            return EXPRESSIONS().compare_with_none(op, self)
+            return BINARY_DISPATCH().compare_with_none(op, self)
         try:
-            result = EXPRESSIONS().binary(op, self, other)
+            result = BINARY_DISPATCH().binary(op, self, other)
             if result is NotImplemented and isinstance(other, np.dtype):  # its operator would compare with this dtype
                 raise StagingError("a number known only at run time is combined with a dtype", current_place())
             if result is NotImplemented and op in ("equal", "not_equal"):
-                EXPRESSIONS().refuse_elements(self, other, f"a {type(other).__name__}")
+                BINARY_DISPATCH().refuse_elements(self, other, f"a {type(other).__name__}")
             return result
         except BaseException as error:
             present(error)
@@ -237,35 +237,35 @@ class TensorMethods:
 
     @present_errors
     def __neg__(self) -> Any:
-        return EXPRESSIONS().unary("negative", self)
+        return BINARY_DISPATCH().unary("negative", self)
 
     @present_errors
     def __pos__(self) -> Any:
-        return EXPRESSIONS().positive(self)
+        return BINARY_DISPATCH().positive(self)
 
     @present_errors
     def __abs__(self) -> Any:
-        return EXPRESSIONS().unary("abs", self)
+        return BINARY_DISPATCH().unary("abs", self)
 
     @present_errors
     def __invert__(self) -> Any:
-        return EXPRESSIONS().unary("invert", self)
+        return BINARY_DISPATCH().unary("invert", self)
 
     @present_errors
     def __round__(self, digits: int | None = None) -> Any:
-        return EXPRESSIONS().round_to(self, digits)
+        return BINARY_DISPATCH().round_to(self, digits)
 
     def __divmod__(self, other: object) -> Any:
-        if type(other) in _NO_OPERANDS or _is_complex(self, other):
+        if type(other) in _NON_OPERAND_TYPES or _is_complex(self, other):
             refuse_as_python(divmod, self, other)
         quotient = type(self).__floordiv__(self, other)
         return NotImplemented if quotient is NotImplemented else (quotient, self % other)
 
     def __rdivmod__(self, other: object) -> Any:
-        if type(other) in _NO_OPERANDS or _is_complex(self, other):
+        if type(other) in _NON_OPERAND_TYPES or _is_complex(self, other):
             refuse_as_python(divmod, other, self)
         return other // self, other % self
 
     @present_errors
     def __getitem__(self, index: object) -> Any:
-        return EXPRESSIONS().get_item(self, index)
+        return BINARY_DISPATCH().get_item(self, index)

@@ -40,7 +40,7 @@ from autoconv.runtime.recording.activity import BUSY
 from autoconv.runtime.recording.contracts import Contract
 from autoconv.runtime.recording.journal import MISSING
 from autoconv.runtime.support.structure import Template, pack
-from autoconv.runtime.tensors.donation import Donated
+from autoconv.runtime.tensors.donation import DonatedArray
 from autoconv.runtime.tensors.tensor import EagerTensor, Tensor
 from autoconv.tracing.guards.fingerprints import guarded_module_attributes, is_user_module
 from autoconv.tracing.guards.guards import Guards
@@ -123,7 +123,7 @@ def make_call_form(
         donated=frozenset(
             i for i, j in enumerate(parameter_positions) if j in donated and parameter_forms[i] == "tensor"
         ),
-        donation=Donated(name) if donated else None,
+        donation=DonatedArray(name) if donated else None,
     )
 
 

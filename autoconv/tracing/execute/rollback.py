@@ -25,7 +25,7 @@ from autoconv.ops.python.reversibility import (
     makes_all_generators,
 )
 from autoconv.ops.python.undo_log import UNDONE_ERRORS, undoing
-from autoconv.optimise.overflow import may_change_kind, may_exceed, may_run_code, rerun_point
+from autoconv.optimise.overflow import may_change_kind, may_exceed_int64, may_run_user_code, rerun_point
 from autoconv.tracing.guards.trace_restrictions import RunPlain
 
 Run = Callable[..., Any]
@@ -112,7 +112,7 @@ def make_rollback(graph: Graph) -> Rollback:
     """
     has_objects = _has_objects(graph)
     arrays = [i for i, value in enumerate(graph.parameters) if isinstance(value.type, ArrayType)]
-    abandons = may_exceed(graph) or any(may_change_kind(node) or may_run_code(node) for node in graph.walk())
+    abandons = may_exceed_int64(graph) or any(may_change_kind(node) or may_run_user_code(node) for node in graph.walk())
     prints = any(node.op.traits.prints for node in graph.walk())
     if not abandons and (arrays or not has_objects or not can_undo(graph)):
         return Rollback()

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from autoconv.runtime.objects.containers import container_location, is_known
+from autoconv.runtime.objects.containers import container_location, has_static_contents
 from autoconv.runtime.objects.symbolic_objects import apply_object, record_object
 from autoconv.runtime.recording.deferred_stores import UNKNOWN
 from autoconv.runtime.recording.journal import Location
@@ -37,7 +37,7 @@ class ContainerStores:
 
     def _intern(self, location: Location) -> tuple[Any, ...]:
         contents = location.read()
-        assert is_known(location.owner)
+        assert has_static_contents(location.owner)
         parts = [part for pair in contents for part in pair] if isinstance(location.owner, dict) else contents
         return self._interned.setdefault((id(location.owner), *map(id, parts)), contents)
 

@@ -118,7 +118,7 @@ class WriteMonitor:
         if locations:
             self._check_locations(locations)
             return
-        if id(owner) in self.trace.rebuilt and dataclasses.is_dataclass(owner):
+        if id(owner) in self.trace.rebuilt_arguments and dataclasses.is_dataclass(owner):
             raise RestartTrace(objects=True)
         if not self.trace.memory and self.may_be_memory and _may_be_array(owner):
             raise RestartTrace(memory=True)  # results computed from arrays change in place as arrays do
@@ -149,7 +149,7 @@ class WriteMonitor:
         missing = [location for location in new_locations if not self._is_cell_of_trace(location)]
         if missing:
             self._refuse_new_objects(missing)
-            if any(id(location.owner) in self.trace.rebuilt for location in missing):
+            if any(id(location.owner) in self.trace.rebuilt_arguments for location in missing):
                 raise RestartTrace(objects=True)
             values = [location.read() for location in missing]
             owners = [value for value in values if isinstance(value, _MUTABLE_TYPES)]

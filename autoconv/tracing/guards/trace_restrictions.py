@@ -195,7 +195,7 @@ def _check_alternative(result: Any, outside_ids: set[int], written_ids: set[int]
         if id(part) in outside_ids:
             description = f"a {plain_kind(part).__name__} is returned that existed before the call"
             region.contract.before_write(part, description)
-        if id(part) in seen_ids and type(part) in PLAIN_OF and id(part) not in region.trace.frozen:
+        if id(part) in seen_ids and type(part) in PLAIN_OF and id(part) not in region.trace.frozen_objects:
             materialise(part)  # one object of the graph, for both references
         elif id(part) in seen_ids:
             raise RunPlain(f"a {plain_kind(part).__name__} is returned that has another name too")

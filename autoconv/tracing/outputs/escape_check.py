@@ -27,8 +27,8 @@ def refuse_escapes(graph: Graph, created_functions: Mapping[Value, bool]) -> Non
     _refuse_tainted_uses(graph, set(created_functions), _QUERIES | _KEY_FUNCTIONS)
 
 
-def _refuse_tainted_uses(graph: Graph, functions: set[Value], harmless: frozenset[str]) -> None:
-    analysis = _TaintAnalysis(graph, functions, harmless)
+def _refuse_tainted_uses(graph: Graph, functions: set[Value], harmless_operations: frozenset[str]) -> None:
+    analysis = _TaintAnalysis(graph, functions, harmless_operations)
     previous_count = -1
     while previous_count != len(analysis.tainted):
         previous_count = len(analysis.tainted)
@@ -45,9 +45,9 @@ class _TaintAnalysis:
     of a `try`: each is the value that created the dict, and the key.
     """
 
-    def __init__(self, graph: Graph, tainted: set[Value], harmless: frozenset[str]) -> None:
+    def __init__(self, graph: Graph, tainted: set[Value], harmless_operations: frozenset[str]) -> None:
         self.tainted = tainted
-        self._harmless = harmless
+        self._harmless_operations = harmless_operations
         self.tainted_items: set[tuple[Value, int]] = set()
         self._graph = graph
         self._outer: dict[Value, Value] = {}
@@ -64,7 +64,7 @@ class _TaintAnalysis:
             self.tainted.update(node.results)
         if node.regions:
             self._propagate_into_regions(node)
-        elif not self.tainted.isdisjoint(node.inputs) and _operation_name(node) not in self._harmless:
+        elif not self.tainted.isdisjoint(node.inputs) and _operation_name(node) not in self._harmless_operations:
             if key is None or not self.tainted.isdisjoint(node.inputs[:2]) or not self._is_internal_to_try(key[0]):
                 _refuse(node)
             self.tainted_items.add(key)

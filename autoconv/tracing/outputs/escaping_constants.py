@@ -9,7 +9,6 @@ read them only. An item that is read from a constant counts as a container if th
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Collection
 from typing import Any
 
@@ -33,7 +32,7 @@ _ITEM_READING_METHODS = frozenset({"extend", "extendleft", "join", "update", "un
 def find_escaping_containers(graph: Graph) -> list[Any]:
     """Return the containers in the graph's constants, and in the exceptions that it raises, that may escape."""
     raise_nodes = [node for node in graph.walk() if node.op.name == "raise"]
-    raised_containers = [part for node in raise_nodes for part in containers_in(_exception_contents(node))]
+    raised_containers = [container for node in raise_nodes for container in containers_in(_exception_contents(node))]
     constants = {
         node.results[0]: containers
         for node in graph.walk()
@@ -41,17 +40,17 @@ def find_escaping_containers(graph: Graph) -> list[Any]:
     }
     if not constants:
         return raised_containers
-    uses, returned = _collect_uses(graph), set(graph.outputs)
-    escaping = [parts for value, parts in constants.items() if _escapes(value, len(parts) > 1, uses, returned)]
-    return [*raised_containers, *itertools.chain.from_iterable(escaping)]
+    uses, outputs = _collect_uses(graph), set(graph.outputs)
+    escaping = [value for value, parts in constants.items() if _escapes(value, len(parts) > 1, uses, outputs)]
+    return [*raised_containers, *(container for value in escaping for container in constants[value])]
 
 
 def find_escaping_values(graph: Graph, values: Collection[Value]) -> list[Value]:
     """Return the values that may escape, of the given containers made in the graph."""
     if not values:
         return []
-    uses, returned = _collect_uses(graph), set(graph.outputs)
-    return [value for value in values if _escapes(value, True, uses, returned)]
+    uses, outputs = _collect_uses(graph), set(graph.outputs)
+    return [value for value in values if _escapes(value, True, uses, outputs)]
 
 
 def _exception_contents(node: Node) -> tuple[Any, ...]:

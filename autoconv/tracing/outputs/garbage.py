@@ -41,8 +41,8 @@ class DroppedTraces:
         self._dropped_bytes = 0
         self._next_collection = 0.0
 
-    def add(self, weight: int) -> None:
-        self._dropped_bytes += weight
+    def add(self, byte_count: int) -> None:
+        self._dropped_bytes += byte_count
         start = time.monotonic()
         if self._dropped_bytes < _MAX_DROPPED_BYTES or start < self._next_collection or not gc.isenabled():
             return

@@ -50,8 +50,8 @@ def _join_layout(graph: Graph, layout: Layout, remaining_values: Iterator[Value]
     if type_ is None or not isinstance(layout, Arms):
         outputs += values
         return layout
-    tag, *rest = values
-    payloads = iter(rest)
+    tag, *payload_values = values
+    payloads = iter(payload_values)
     shared_numbers = [] if layout.number_type is None else [next(payloads)]
     if shared_numbers and all(scalar_dtype(arm) is not None for arm in layout.arms):
         outputs += shared_numbers
@@ -59,8 +59,8 @@ def _join_layout(graph: Graph, layout: Layout, remaining_values: Iterator[Value]
     arms = []
     for arm in layout.arms:
         if isinstance(arm, Leaf):
-            number = shared_numbers[0] if shared_numbers and scalar_dtype(arm) is not None else next(payloads)
-            arms.append(_cast(graph, number, type_.dtype))
+            payload = shared_numbers[0] if shared_numbers and scalar_dtype(arm) is not None else next(payloads)
+            arms.append(_cast(graph, payload, type_.dtype))
         else:
             arms.append(_constant(graph, arm, type_))
     joined = arms[-1]

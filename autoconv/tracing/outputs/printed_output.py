@@ -21,10 +21,10 @@ class _Stream:
     """A wrapper of a stream that drops the next characters of some threads."""
 
     def __init__(self, stream: Any) -> None:
-        self.__dict__.update(_autoconv_stream=stream, _autoconv_dropped_counts={})
+        self.__dict__.update(_autoconv_stream=stream, _autoconv_drop_counts={})
 
     def write(self, text: str) -> Any:
-        drop_counts: dict[int, int] = self._autoconv_dropped_counts
+        drop_counts: dict[int, int] = self._autoconv_drop_counts
         thread = threading.get_ident()
         drop_count = drop_counts.get(thread, 0)
         if not drop_count:
@@ -55,18 +55,18 @@ def drop_output(count: int) -> Iterator[None]:
             wrapper = None
         else:
             wrapper = stream if type(stream) is _Stream else _Stream(stream)
-            outer_count = wrapper._autoconv_dropped_counts.get(thread, 0)
-            wrapper._autoconv_dropped_counts[thread] = outer_count + count
+            outer_count = wrapper._autoconv_drop_counts.get(thread, 0)
+            wrapper._autoconv_drop_counts[thread] = outer_count + count
             sys.stdout = wrapper
     try:
         yield
     finally:
         with _LOCK:
             if wrapper is not None:
-                remaining = wrapper._autoconv_dropped_counts.pop(thread, 0)
+                remaining = wrapper._autoconv_drop_counts.pop(thread, 0)
                 if outer_count and remaining:  # characters of an enclosing repetition
-                    wrapper._autoconv_dropped_counts[thread] = min(outer_count, remaining)
-                if sys.stdout is wrapper and not wrapper._autoconv_dropped_counts:
+                    wrapper._autoconv_drop_counts[thread] = min(outer_count, remaining)
+                if sys.stdout is wrapper and not wrapper._autoconv_drop_counts:
                     sys.stdout = wrapper._autoconv_stream
 
 

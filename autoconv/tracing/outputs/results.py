@@ -46,15 +46,15 @@ def make_outputs(result: Any, trace: Trace, function: Any) -> tuple[Layout, list
     region = trace.root
     for part in find_rebuilt([result]) if trace.contract.keeps_identity else ():
         refuse_rebuilt(part, "of the arguments is returned")
-    prepared = _convert_result(result, trace, function)
-    layout = layout_of(prepared, region)
+    converted_result = _convert_result(result, trace, function)
+    layout = layout_of(converted_result, region)
     for value in _static_values(layout):
         # Such a value may be in an arm or in an object, which `_convert_result` does not examine.
         if isinstance(value, (GeneratorExpression, Staged, HeldIterator, DictView)):
             raise trace_restrictions.RunPlain(f"{_describe(value)} is returned")
         if trace.contract.keeps_identity and (varies_by_call(value) or _is_class_made_by_call(type(value))):
             raise trace_restrictions.RunPlain(f"{_describe(value)} is returned")
-    values = emit(prepared, layout, region)
+    values = emit(converted_result, layout, region)
     outputs = []
     for value in values:
         if isinstance(value.type, TensorType):
@@ -102,7 +102,8 @@ def _convert_result(value: Any, trace: Trace, function: Any) -> Any:
         leaves, template = flatten(value, is_leaf)
         result = pack(template, [_convert_result(leaf, trace, function) for leaf in leaves], initialise=is_leaf is None)
         dataclasses = filter(is_dataclass, mutable_parts(result))
-        trace.reassembled.update((id(part), part) for part in dataclasses if not _is_created_by_trace(trace, part))
+        parts = (part for part in dataclasses if not _is_created_by_trace(trace, part))
+        trace.reassembled_objects.update((id(part), part) for part in parts)
         return result
     if isinstance(value, Variant):
         return merge_arms(value, _convert_arms(value, trace, function), current_region() or trace.root)

@@ -29,11 +29,11 @@ _CONTAINERS = (list, dict, set, *PLAIN_OF)
 
 
 def refuse_unknown_writes(
-    graph: Graph, reached: Sequence[Any], copies: Iterable[Any], arguments: Iterable[Any]
+    graph: Graph, reached_objects: Sequence[Any], rebuilt_arguments: Iterable[Any], arguments: Iterable[Any]
 ) -> bool:
-    """Raise RunPlain where a write may alias an object `reached` by guards, or the original of a rebuilt argument.
+    """Raise RunPlain where a write may alias one of the `reached_objects` of guards, or the original of a rebuilt one.
 
-    `copies` are the rebuilt arguments, `arguments` the opaque ones. Return whether an input, or a part of one, is
+    `arguments` are the opaque arguments. Return whether an input, or a part of one, is
     changed: in a later call that may be a container which guards reach.
     """
     origins = _Origins(graph)
@@ -45,14 +45,14 @@ def refuse_unknown_writes(
                 attribute_names.add(node.attributes["name"])
         elif _changes_container(node):
             written_origins.add(origins.origin_of(node.inputs[0]))
-    values = [*reached, *copies]
+    values = [*reached_objects, *rebuilt_arguments]
     if attribute_names:
         _refuse_attributes(attribute_names, values)
     if "attribute" in written_origins and any(isinstance(value, _CONTAINERS) for value in values):
         raise RunPlain("a list known only at run time is changed, and may be another one that the call reads")
     if written_origins & {"parameter", "item"}:
         parts = {id(part) for value in arguments for part in mutable_parts(value)}
-        if any(isinstance(value, _CONTAINERS) and id(value) in parts for value in reached):
+        if any(isinstance(value, _CONTAINERS) and id(value) in parts for value in reached_objects):
             raise RunPlain("an argument is changed that is also read by another name")
         return True
     return False
@@ -73,7 +73,7 @@ def _changes_container(node: Node) -> bool:
     return bool(node.inputs) and node.inputs[0].type != ObjectType("ndarray") and changes_first_input(node)
 
 
-def _returns_item(node: Node) -> bool:
+def _may_return_item(node: Node) -> bool:
     if node.op.name == "object_apply":
         return node.attributes["function"] in _ITEM_FUNCTIONS
     if node.op.name == "object_method":
@@ -133,7 +133,7 @@ class _Origins:
             return "attribute"
         if node.op.name == "object_apply" and node.attributes["function"] in _IN_PLACE_FUNCTIONS:
             return self._visit(node.inputs[0])
-        if not _returns_item(node):
+        if not _may_return_item(node):
             return "new"
         origin = self._join_origins(node.inputs)
         if origin == "new" and self._reads_attributes:  # an attribute's object may be in a container made by the graph

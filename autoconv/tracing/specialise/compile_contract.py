@@ -205,7 +205,7 @@ class CompileContract(SessionContract):
             )
         if guards.unguarded:
             raise RunPlain(f"{guards.unguarded[0]} is read, and a change of it would not be noticed")
-        if aliased_outputs(graph, find_captured_constants(self.trace.sources or (), guards.arrays)):
+        if aliased_outputs(graph, find_captured_constants(self.trace.constant_sources or (), guards.arrays)):
             raise RunPlain(_RETURNED_OUTSIDE_ARRAY)
 
     def _record_tensor_use(self) -> None:
@@ -221,7 +221,7 @@ class CompileContract(SessionContract):
         parts = [part for argument in arguments for part in mutable_parts(argument)]
         names = guards.reads.attribute_names_if_all_known if guards.reads else None
         reached = list(values_reached_by_names(guards.reached_values, names))
-        if refuse_unknown_writes(graph, reached, [*parts, *self.trace.rebuilt.values()], opaque_arguments):
+        if refuse_unknown_writes(graph, reached, [*parts, *self.trace.rebuilt_arguments.values()], opaque_arguments):
             self._containers = OutsideContainers(guards)
         guards.reached_values.clear()
 

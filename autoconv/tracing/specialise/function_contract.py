@@ -33,7 +33,7 @@ class FunctionContract(SessionContract):
 
     def close(self, trace: Trace) -> None:
         super().close(trace)
-        trace.rebuilt.clear()
+        trace.rebuilt_arguments.clear()
 
 
 __all__ = ["FunctionContract"]

@@ -100,7 +100,7 @@ class TraceSession:
         self.call = call
         self.trace = new_trace(subject.signature.name, converts=subject.converts)
         self.trace.created_objects = {}
-        self.trace.sources = []
+        self.trace.constant_sources = []
         self.created: list[Variable] = []
         self.contract = self.trace.contract = subject.contract(self.trace, call, on_create or self.created.append)
         self.guards = self.contract.guards
@@ -236,13 +236,13 @@ class TraceSession:
         """Make inputs of the outside arrays that the code read, and release the data of the recording."""
         trace, guards = self.trace, self.guards
         self._captures = [obj for obj, _ in trace.captures.values()]
-        self._captures += lift_captured_arrays(trace.root.graph, trace.sources or (), guards.arrays)
+        self._captures += lift_captured_arrays(trace.root.graph, trace.constant_sources or (), guards.arrays)
         self._outside_values = self.contract.outside_values()
         guards.arrays.clear()
-        trace.sources = None
+        trace.constant_sources = None
         trace.regions.clear()
-        trace.appended.clear()
-        trace.reassembled.clear()
+        trace.appended_items.clear()
+        trace.reassembled_objects.clear()
 
     def _optimise(self) -> Graph:
         """Optimise the recorded graph, under the name of the trace."""

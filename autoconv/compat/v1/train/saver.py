@@ -14,7 +14,7 @@ from autoconv.compat.v1.collections import GraphKeys
 from autoconv.compat.v1.default_graph import get_default_graph
 from autoconv.compat.v1.session import Session
 from autoconv.errors import InvalidArgumentError, NotFoundError
-from autoconv.graph.types import shapes_compatible
+from autoconv.graph.types import are_shapes_compatible
 from autoconv.train.checkpoint import delete_checkpoint, write_files
 from autoconv.train.reader import exists, open_checkpoint
 from autoconv.train.state import update_checkpoint_state
@@ -122,7 +122,7 @@ class Saver:
             value = reader.get_array(name)
             if self._reshape:
                 value = value.reshape(variable.shape.as_list())  # type: ignore[arg-type]
-            if not shapes_compatible(variable.type.shape, value.shape):
+            if not are_shapes_compatible(variable.type.shape, value.shape):
                 raise InvalidArgumentError(
                     "Assign requires shapes of both tensors to match. "
                     f"lhs shape= {variable.shape.as_list()} rhs shape= {list(value.shape)}, of {name} in {path}"
