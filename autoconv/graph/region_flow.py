@@ -11,8 +11,6 @@ from collections.abc import Iterator
 
 from autoconv.graph.graph import Graph, Node, Value
 
-_CAPTURING_OPS = frozenset({"cond", "while", "call"})
-
 
 def state_size(node: Node) -> int:
     """Return the number of a loop's leading operands that are its state, before the captures; 0 for other nodes."""
@@ -24,7 +22,10 @@ def captured_operands(node: Node) -> tuple[Value, ...]:
 
     That is all operands but the index of a cond and the state of a loop; none for other nodes.
     """
-    return node.inputs[state_size(node) or int(node.op.traits.selects) :] if node.op.name in _CAPTURING_OPS else ()
+    match node.op.name:
+        case "cond" | "while" | "call":
+            return node.inputs[state_size(node) or int(node.op.traits.selects) :]
+    return ()
 
 
 def flow_edges(node: Node) -> Iterator[tuple[Value | None, Value]]:

@@ -195,7 +195,7 @@ _REGION_CHECKS: dict[str, Callable[[str, Node], None]] = {
 
 
 def _check_type_rule(location: str, node: Node) -> None:
-    """Check declared_types types against the type rule: they may be wider or narrower, if one value may have both."""
+    """Check declared types against the type rule: they may be wider or narrower, if one value may have both."""
     input_types = [value.type for value in node.inputs]
     try:
         types_by_rule = node.op.result_types(input_types, node.attributes, node.regions)

@@ -1,11 +1,11 @@
-"""Replacement of parameters by constants, for arguments that are removed.
+"""Replacement of parameters by constants, for arguments that are fixed.
 
     before   graph f(%x: array<float64[?]>, %steps: int64) { … }
     after    graph f(%x: array<float64[?]>) {              with steps = 5
                %steps = constant(value=5)
                …
 
-Not in the table of optimisations: it is called where a graph leaves the process with some of its arguments removed.
+Not in the table of optimisations: it is called where a graph leaves the process with some of its arguments fixed.
 """
 
 from __future__ import annotations

@@ -108,7 +108,7 @@ def _permuted_view(array: SymbolicArray, make_view: Callable[[np.ndarray], Any])
     sample = np.empty(tuple(range(2, 2 + array.ndim)), np.bool_)
     view = make_view(sample)
     if None in array.known_shape and make_view(np.empty((1,) * array.ndim, np.bool_)).ndim != view.ndim:
-        return NotImplemented  # which dimensions are dropped depends on their sizes_and_steps
+        return NotImplemented  # which dimensions are dropped depends on their sizes
     if view is sample:
         return [array]
     perm = tuple(size - 2 for size in view.shape if size > 1)

@@ -374,8 +374,7 @@ def _foreign_operands(operands: Sequence[Any]) -> list[Any]:
 
 def _refuse_foreign_operands(operands: Sequence[Any]) -> NoReturn:
     class_names = ", ".join(type(operand).__name__ for operand in _foreign_operands(operands))
-    # A tensor of text has no operators.
-    _refuse(f"computed with {class_names or 'text'}, which NumPy converts to an array")
+    _refuse(f"computed with {class_names or 'text'}, which NumPy converts to an array")  # text has no operators
 
 
 def wrap_new_arrays(value: Any, wrap_scalars: bool = False) -> Any:

@@ -110,7 +110,7 @@ class DeferredStores:
 
 @contextmanager
 def pause_stores(listeners: Sequence[StoreListener]) -> Iterator[None]:
-    """Suspend these listener inside the block."""
+    """Suspend these listeners inside the block."""
     were_suspended = [listener.is_suspended for listener in listeners]
     for listener in listeners:
         listener.is_suspended = True

@@ -81,7 +81,7 @@ def span_of(positions: Iterable[Position]) -> Span | None:
 
 
 def span_of_error(error: BaseException) -> Span | None:
-    """Return the span where the user's code user_positions an error that was caught here, with its callers."""
+    """Return the span where the user's code raised an error that was caught here, with its callers."""
     entries = list(_walk_traceback(error.__traceback__))
     are_users = are_user_frames([entry.tb_frame.f_code for entry in entries])
     user_entries = itertools.compress(entries, are_users)
@@ -178,11 +178,11 @@ def is_region(code: CodeType) -> bool:
 
 
 def _positions(frame: FrameType | None, skipped: Collection[int] = ()) -> list[Position]:
-    """Return the user's code_ids, innermost first, up to the start of the trace or the depth limit.
+    """Return the user's frames, innermost first, up to the start of the trace or the depth limit.
 
-    `skipped` holds ids of code_ids to skip.
+    `skipped` holds ids of frames to skip.
     """
-    positions: list[Position] = []  # of the code_ids outside of this package, and of the package's caller of each
+    positions: list[Position] = []  # of frames outside of this package, and of the package's frames that called them
     depth, follows_own = 0, True
     while frame is not None and depth < _MAX_DEPTH:
         code = frame.f_code

@@ -15,7 +15,7 @@ _MIN_ELEMENTS = 4096  # elements of a call; kernels take less than a millisecond
 # elements that kernels compute before an op is compiled, which takes as long as some of these
 _COMPILE_THRESHOLD = 1 << 18
 
-# (op, attributes, types) -> a function of arrays, or None without compiled code
+# (op, attributes, types) -> a function of arrays, or None without native code
 _COMPILE_HOOK: Hook = Hook("autoconv.tracing.execute.single_ops")
 _computed_elements: Counter[str] = Counter()
 

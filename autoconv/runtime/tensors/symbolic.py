@@ -239,7 +239,7 @@ class SymbolicTensor(Tensor):
             return result
         remedy = ""
         if name == "numpy":
-            remedy = ": its value is has_function only at run time; compute with the tensor itself"
+            remedy = ": its value is known only at run time; compute with the tensor itself"
         elif hasattr(np.ndarray, name) and not name.startswith("__"):
             has_function = hasattr(np, name) and name not in MUTATING_METHODS
             remedy = f": {f'use np.{name}(…)' if has_function else 'arrays are tensors here'}; {BY_COMPILE}"

@@ -360,8 +360,8 @@ class ElementWriter(ElementLoops):
             return self.cast(self._float_to_integer(x, int64 if dtype.size == 4 else int32), dtype)
         if dtype.name == "uint64":
             is_large = self.compare("ge", x, 2.0**63)
-            small = self._float_to_integer(self.select(is_large, x - 2.0**63, x), int64)
-            return Element(self, dtype, self.select(is_large, self.bits("xor", small, -(2**63)), small).ir)
+            reduced = self._float_to_integer(self.select(is_large, x - 2.0**63, x), int64)
+            return Element(self, dtype, self.select(is_large, self.bits("xor", reduced, -(2**63)), reduced).ir)
         limit = 2.0 ** (dtype.size * 8 - 1)
         is_inside = self.compare("ge", x, -limit) & self.compare("lt", x, limit)
         self.warn("invalid", ~is_inside)

@@ -63,12 +63,12 @@ def _size_key(x: Value, axis: int) -> tuple[Any, ...]:
     return "array", x, axis
 
 
-def _slice_key(parts: tuple[Any, Any, Any]) -> Any:
+def _slice_key(bounds: tuple[Any, Any, Any]) -> Any:
     """Return a key of the length of a slice: for `x[1:]` and `x[:-1]` the number of elements that are cut off."""
-    start, stop, step = parts
-    are_numbers = all(part is None or isinstance(part, int) for part in parts)
+    start, stop, step = bounds
+    are_numbers = all(bound is None or isinstance(bound, int) for bound in bounds)
     if not are_numbers or step not in (None, 1) or (start or 0) < 0 or (stop is not None and stop >= 0):
-        return parts
+        return bounds
     return (start or 0) - (stop or 0)
 
 

@@ -77,7 +77,7 @@ def _rebuild(graph: Graph, overlaps: Overlaps, copies: dict[Graph, Graph]) -> Gr
     statements = _Statements(graph, overlaps)
     parts: dict[Value, Value] = {}
     for node in graph.nodes:
-        if node in statements.fused:
+        if node in statements.fused_nodes:
             continue
         if node in statements.parts:
             operands = [values[value] for value in node.inputs]
@@ -99,7 +99,7 @@ def _rebuild(graph: Graph, overlaps: Overlaps, copies: dict[Graph, Graph]) -> Gr
             copy.add_replacement(node, node.op, operands, node.attributes)
             continue
         statement = statements.assignments.get(node)
-        if node in statements.checks and node.inputs[1].node in statements.fused:
+        if node in statements.checks and node.inputs[1].node in statements.fused_nodes:
             for leaf in statements.leaves(node.inputs[1]):
                 operands = [values[node.inputs[0]], values[leaf]]
                 copy.add_replacement(node, node.op, operands, node.attributes)
@@ -199,8 +199,8 @@ class _Fusion:
 class _Statements:
     """Choose the stores of one graph that become statements, and the reductions that become totals.
 
-    `assignments` and `totals` map nodes to inputs and steps; `fused` are the nodes that become part of them. The nodes
-    in `checks` compare sizes with those of an assignment's target, those in `matches` the sizes of two arrays.
+    `assignments` and `totals` map nodes to inputs and steps; `fused_nodes` become part of them. The nodes in `checks`
+    compare sizes with those of an assignment's target, those in `matches` the sizes of two arrays.
     """
 
     def __init__(self, graph: Graph, overlaps: Overlaps) -> None:
@@ -218,7 +218,7 @@ class _Statements:
         self._outputs = set(graph.outputs)
         self.assignments: dict[Node, tuple[list[Value], tuple[Step, ...]]] = {}
         self.totals: dict[Node, tuple[list[Value], tuple[Step, ...], Total]] = {}
-        self.fused: set[Node] = set()
+        self.fused_nodes: set[Node] = set()
         self.parts: set[Node] = set()  # parts of tensors that are read in place
         for node in graph.nodes:
             if node.op.name in ("array_store", "array_of") and not node.attributes.get("read_only"):
@@ -229,8 +229,8 @@ class _Statements:
         for node in graph.nodes:  # loads that only statements use are read in place
             if node.op.name != "array_load" or any(node.results[0] in inputs for inputs in uses):
                 continue
-            if self._is_used_by(node, self.fused | set(self.assignments) | set(self.totals)):
-                self.fused.add(node)
+            if self._is_used_by(node, self.fused_nodes | set(self.assignments) | set(self.totals)):
+                self.fused_nodes.add(node)
 
     def _match_assignment(self, store: Node) -> None:
         value = store.inputs[-1]
@@ -252,7 +252,7 @@ class _Statements:
             return  # fused loops read slices of tensors in place, and the array takes over the memory of their result
         self.assignments[store] = inputs, tuple(steps)
         self.parts |= set(fusion.parts)
-        self.fused |= tree
+        self.fused_nodes |= tree
 
     def _match_total(self, node: Node, total: Total) -> None:
         users = {node, *total.inner_nodes}
@@ -261,7 +261,7 @@ class _Statements:
         fusion = _Fusion(node, self._elementwise_tree(total.values, users, node))
         indices = [self._step_index(value, fusion) for value in total.values]
         steps = fusion.steps
-        operands = tuple(number for number in indices if number is not None)
+        operands = tuple(index for index in indices if index is not None)
         if len(operands) < len(indices) or len(steps) >= _MAX_STEPS:
             return
         if not any(not step.op and None in (step.type.shape or ()) for step in steps):
@@ -270,14 +270,14 @@ class _Statements:
             steps.append(Step(steps[operands[0]].type, "multiply", operands))
         self.totals[node] = fusion.inputs, tuple(steps), total
         self.parts |= set(fusion.parts)
-        self.fused |= fusion.tree | set(total.inner_nodes)
+        self.fused_nodes |= fusion.tree | set(total.inner_nodes)
 
     def is_part_only(self, node: Node) -> bool:
         """Return whether only fused nodes read the view that `node` takes of a tensor."""
         (result,) = node.results
         readers = {user for user, (inputs, _) in self.assignments.items() if result in inputs}
         readers |= {user for user, (inputs, _, _) in self.totals.items() if result in inputs}
-        return result not in self._outputs and self._users[result] <= readers | self.fused | self.matches
+        return result not in self._outputs and self._users[result] <= readers | self.fused_nodes | self.matches
 
     def _is_used_by(self, node: Node, users: set[Node]) -> bool:
         (result,) = node.results
@@ -287,7 +287,7 @@ class _Statements:
     def leaves(self, value: Value) -> Iterator[Value]:
         """Yield the inputs of rank 1 or more from which fused nodes compute a value."""
         node = value.node
-        if node is None or node not in self.fused:
+        if node is None or node not in self.fused_nodes:
             if value.shape != ():
                 yield value
         elif node.op.name == "array_load":
@@ -327,9 +327,9 @@ class _Statements:
         if is_gather(node):
             return self._add_gather(node, fusion)
         operands = [self._step_index(operand, fusion) for operand in node.inputs]
-        if any(number is None for number in operands):
+        if any(index is None for index in operands):
             return None
-        operand_steps = tuple(number for number in operands if number is not None)
+        operand_steps = tuple(index for index in operands if index is not None)
         return fusion.add(value, Step(type_, node.op.name, operand_steps, node.attributes))
 
     def _add_gather(self, node: Node, fusion: _Fusion) -> int | None:

@@ -335,8 +335,9 @@ def _fill(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
         attributes = {"op": "fill", "shape": tuple(shape), "defines": symbols}
         sizes.add(NUMBER_SIZES, unknown_sizes, attributes)
 
-    symbols_left = iter(sizes.symbols_of(("numbers", tuple(shape), tuple(unknown_sizes)), define, len(unknown_sizes)))
-    result_shape = tuple(next(symbols_left) if size is None else size for size in shape)
+    key = ("numbers", tuple(shape), tuple(unknown_sizes))
+    remaining_symbols = iter(sizes.symbols_of(key, define, len(unknown_sizes)))
+    result_shape = tuple(next(remaining_symbols) if size is None else size for size in shape)
     return sizes.add_with_shape(node, inputs[:1], result_shape, shape=result_shape)
 
 

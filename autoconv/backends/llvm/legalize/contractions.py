@@ -1,8 +1,7 @@
 """Expand einsum and tensordot into matrix products: rules for `expand`.
 
-Operands are contracted in pairs, in the order that NumPy chooses. A label that both
-operands of a pair have belongs to the batch if it is needed later, else to the inner dimension of a product. The other
-labels form its rows and columns.
+Operands are contracted in pairs, in the order that NumPy chooses. A label that both operands of a pair have belongs to
+the batch if it is needed later, else to the inner dimension of a product. The other labels form its rows and columns.
 """
 
 from __future__ import annotations
@@ -58,7 +57,7 @@ def _contract(b: GraphBuilder, inputs: Sequence[Any], operands: list[str], resul
         summed_pair = _sum_unneeded(b, *x, needed_labels | set(y[1])), _sum_unneeded(b, *y, needed_labels | set(x[1]))
         remaining.append(_contract_pair(b, *summed_pair, needed_labels, sizes))
     ((x, labels),) = remaining
-    return _transpose_to(b, *_sum_unneeded(b, x, labels, set(result)), result, sizes)
+    return _transpose_to(b, *_sum_unneeded(b, x, labels, set(result)), result)
 
 
 def _expand_ellipsis(operands: list[str], result: str, shapes: Sequence[Sequence[Dimension]]) -> tuple[list[str], str]:
@@ -115,19 +114,19 @@ def _contraction_order(operands: list[Operand], result: str, sizes: Sizes) -> li
     return steps
 
 
-def _sum_unneeded(b: GraphBuilder, x: Any, labels: str, needed: set[str]) -> Operand:
+def _sum_unneeded(b: GraphBuilder, x: Any, labels: str, needed_labels: set[str]) -> Operand:
     """Sum the operand over the labels that are not needed."""
-    axes = tuple(i for i, label in enumerate(labels) if label not in needed)
+    axes = tuple(i for i, label in enumerate(labels) if label not in needed_labels)
     if not axes:
         return x, labels
-    return b.reduce_sum(x, axis=axes, keepdims=False), "".join(label for label in labels if label in needed)
+    return b.reduce_sum(x, axis=axes, keepdims=False), "".join(label for label in labels if label in needed_labels)
 
 
-def _contract_pair(b: GraphBuilder, first: Operand, second: Operand, needed: set[str], sizes: Sizes) -> Operand:
+def _contract_pair(b: GraphBuilder, first: Operand, second: Operand, needed_labels: set[str], sizes: Sizes) -> Operand:
     (x, x_labels), (y, y_labels) = first, second
     shared_labels = [label for label in x_labels if label in y_labels]
-    batch = "".join(label for label in shared_labels if label in needed)
-    inner = "".join(label for label in shared_labels if label not in needed)
+    batch = "".join(label for label in shared_labels if label in needed_labels)
+    inner = "".join(label for label in shared_labels if label not in needed_labels)
     rows = "".join(label for label in x_labels if label not in shared_labels)
     columns = "".join(label for label in y_labels if label not in shared_labels)
     labels = batch + rows + columns
@@ -139,8 +138,8 @@ def _contract_pair(b: GraphBuilder, first: Operand, second: Operand, needed: set
     transpose_b = bool(columns) and y_labels == batch + columns + inner
     batch_shape = (product([sizes[label] for label in batch]),) if batch else ()
     group_sizes = [product([sizes[label] for label in group]) for group in (rows, inner, columns)]
-    x = _transpose_to(b, x, x_labels, batch + (inner + rows if transpose_a else rows + inner), sizes)
-    y = _transpose_to(b, y, y_labels, batch + (columns + inner if transpose_b else inner + columns), sizes)
+    x = _transpose_to(b, x, x_labels, batch + (inner + rows if transpose_a else rows + inner))
+    y = _transpose_to(b, y, y_labels, batch + (columns + inner if transpose_b else inner + columns))
     x = reshape(b, x, (*batch_shape, *((group_sizes[1], group_sizes[0]) if transpose_a else group_sizes[:2])))
     y = reshape(b, y, (*batch_shape, *((group_sizes[2], group_sizes[1]) if transpose_b else group_sizes[1:])))
     matrix_product = b.matmul(x, y, transpose_a=transpose_a, transpose_b=transpose_b)
@@ -149,13 +148,13 @@ def _contract_pair(b: GraphBuilder, first: Operand, second: Operand, needed: set
 
 def _expand_to_labels(b: GraphBuilder, x: Any, operand_labels: str, labels: str, sizes: Sizes) -> Any:
     """Give the operand a dimension for each label, of size 1 where it has none."""
-    x = _transpose_to(b, x, operand_labels, "".join(label for label in labels if label in operand_labels), sizes)
+    x = _transpose_to(b, x, operand_labels, "".join(label for label in labels if label in operand_labels))
     return reshape(b, x, tuple(sizes[label] if label in operand_labels else 1 for label in labels))
 
 
-def _transpose_to(b: GraphBuilder, x: Any, labels: str, order: str, sizes: Sizes) -> Any:
-    """Transpose the operand to the order of the wanted labels."""
-    return x if labels == order else b.transpose(x, perm=tuple(labels.index(label) for label in order))
+def _transpose_to(b: GraphBuilder, x: Any, labels: str, new_labels: str) -> Any:
+    """Transpose the operand to the order of the new labels."""
+    return x if labels == new_labels else b.transpose(x, perm=tuple(labels.index(label) for label in new_labels))
 
 
 CONTRACTIONS: dict[str, Any] = {"einsum": einsum, "tensordot": tensordot}

@@ -143,7 +143,7 @@ def _variance_rule(takes_root: bool) -> Rule:
     return rule
 
 
-def _argument_rule(name: str) -> Rule:
+def _position_rule(name: str) -> Rule:
     def rule(b: GraphBuilder, node: Node, inputs: Any) -> Any:
         (x,), axis = inputs, node.attributes.get("axis")
         result: Any = node.results[0].type
@@ -184,8 +184,8 @@ def _unstack(b: GraphBuilder, node: Node, inputs: Any) -> Any:
     axis = node.attributes.get("axis", 0) % len(sizes(x.type))
     if sizes(x.type)[axis] != count:
         return None  # the count is checked at run time: the kernel raises
-    leading = (Slice(),) * axis
-    return tuple(b.get_item(x, spec=(*leading, At(i))) for i in range(count))
+    leading_slices = (Slice(),) * axis
+    return tuple(b.get_item(x, spec=(*leading_slices, At(i))) for i in range(count))
 
 
 def _constant_rule(number: int) -> Rule:
@@ -242,6 +242,6 @@ _RULES: dict[str, Rule] = {
     "numpy_mean": _reduction_rule("reduce_mean"), "numpy_max": _reduction_rule("reduce_max"),
     "numpy_min": _reduction_rule("reduce_min"), "numpy_any": _quantifier_rule("reduce_any"),
     "numpy_all": _quantifier_rule("reduce_all"),
-    "numpy_var": _variance_rule(False), "numpy_std": _variance_rule(True), "numpy_argmax": _argument_rule("argmax"),
-    "numpy_argmin": _argument_rule("argmin"), "numpy_copy": _astype,
+    "numpy_var": _variance_rule(False), "numpy_std": _variance_rule(True), "numpy_argmax": _position_rule("argmax"),
+    "numpy_argmin": _position_rule("argmin"), "numpy_copy": _astype,
 }  # fmt: skip

@@ -118,8 +118,8 @@ def _clip(b: GraphBuilder, node: Node, inputs: Any) -> Any:
     floats and arrays of bounds the choice depends on NumPy's iteration, so the kernel runs.
     """
     x, low, high = inputs
-    bounds_are_numbers = all(dimensions(bound) == () for bound in (low, high))
-    return b.minimum(high, b.maximum(low, x)) if x.dtype.is_integer or bounds_are_numbers else None
+    are_bounds_numbers = all(dimensions(bound) == () for bound in (low, high))
+    return b.minimum(high, b.maximum(low, x)) if x.dtype.is_integer or are_bounds_numbers else None
 
 
 def _log_sum_exp(b: GraphBuilder, node: Node, inputs: Any) -> Any:
@@ -151,8 +151,8 @@ def _log_add_exp(b: GraphBuilder, node: Node, inputs: Any) -> Any:
     gap, log_two = b.subtract(x, y), b.constant(value=np.asarray(np.log(2.0), x.dtype.numpy))
     zero = b.constant(value=np.zeros((), x.dtype.numpy))
     larger = b.select(b.greater(gap, zero), x, y)
-    general = b.add(larger, b.log1p(b.exp(b.negative(b.abs(gap)))))
-    return b.select(b.equal(x, y), b.add(x, log_two), general)
+    log_sum = b.add(larger, b.log1p(b.exp(b.negative(b.abs(gap)))))
+    return b.select(b.equal(x, y), b.add(x, log_two), log_sum)
 
 
 def _integer_mean(b: GraphBuilder, node: Node, inputs: Any) -> Any:
@@ -204,12 +204,15 @@ def _matmul(b: GraphBuilder, node: Node, inputs: Any) -> Any:
 
     An operand that is computed from a transpose and numbers, such as `0.5 * A.T`, is recomputed from `A`.
     """
-    sources, flips = list(inputs), [node.attributes.get(name, False) for name in ("transpose_a", "transpose_b")]
+    sources = list(inputs)
+    are_transposed = [node.attributes.get(name, False) for name in ("transpose_a", "transpose_b")]
     for i, value in enumerate(inputs):
         source = _transpose_source(b, value) if len(sizes(value.type)) == 2 else None
         if source is not None:
-            sources[i], flips[i] = source, not flips[i]
-    return None if sources == list(inputs) else b.matmul(*sources, transpose_a=flips[0], transpose_b=flips[1])
+            sources[i], are_transposed[i] = source, not are_transposed[i]
+    if sources == list(inputs):
+        return None
+    return b.matmul(*sources, transpose_a=are_transposed[0], transpose_b=are_transposed[1])
 
 
 def _transpose_source(b: GraphBuilder, value: Value) -> Value | None:

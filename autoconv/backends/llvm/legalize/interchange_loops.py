@@ -111,58 +111,64 @@ def _split_loop(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value]
     """Add the scalar loop and the loop over blocks of elements; return the results of `node`."""
     test, body = node.regions
     state_count = state_size(node)
-    # Positions in the inputs: of numbers and arrays of the state, and of captured numbers.
-    numbers = [i for i in range(state_count) if is_scalar(inputs[i].type)]
-    arrays = [i for i in range(state_count) if i not in numbers]
-    captured_numbers = [i for i in range(state_count, len(inputs)) if is_scalar(inputs[i].type)]
+    # Indices in the inputs: of numbers and arrays of the state, and of captured numbers.
+    scalar_indices = [i for i in range(state_count) if is_scalar(inputs[i].type)]
+    array_indices = [i for i in range(state_count) if i not in scalar_indices]
+    captured_indices = [i for i in range(state_count, len(inputs)) if is_scalar(inputs[i].type)]
     b = GraphBuilder(copy, node.span)
     zero = b.constant(value=int64.numpy.type(0))
-    scalar_regions = [_counting_region(graph, numbers, captured_numbers, graph is body) for graph in (test, body)]
+    scalar_regions = [
+        _counting_region(graph, scalar_indices, captured_indices, is_body=graph is body) for graph in (test, body)
+    ]
     scalar_loop = copy.add(
-        node.op, [*(inputs[i] for i in numbers), zero, *(inputs[i] for i in captured_numbers)],
-        {"state": len(numbers) + 1},
-        regions=scalar_regions, types=[*(node.results[i].type for i in numbers), zero.type], span=node.span,
+        node.op, [*(inputs[i] for i in scalar_indices), zero, *(inputs[i] for i in captured_indices)],
+        {"state": len(scalar_indices) + 1},
+        regions=scalar_regions, types=[*(node.results[i].type for i in scalar_indices), zero.type], span=node.span,
     )  # fmt: skip
     test_copy, body_copy = Graph(test.name), Graph(body.name)
     for graph in (test_copy, body_copy):
-        for value in (zero, *(inputs[i] for i in arrays), scalar_loop.results[-1], *inputs[state_count:]):
+        for value in (zero, *(inputs[i] for i in array_indices), scalar_loop.results[-1], *inputs[state_count:]):
             graph.add_parameter(value.type)
-    test_copy.outputs = [GraphBuilder(test_copy).less(test_copy.parameters[0], test_copy.parameters[1 + len(arrays)])]
+    first_step, trip_count = test_copy.parameters[0], test_copy.parameters[1 + len(array_indices)]
+    test_copy.outputs = [GraphBuilder(test_copy).less(first_step, trip_count)]
     block_step, *state_and_captures = body_copy.parameters
-    del state_and_captures[len(arrays)]  # the trip count, which only the test reads
-    positions = [*arrays, *range(state_count, len(inputs))]
+    del state_and_captures[len(array_indices)]  # the trip count, which only the test reads
+    positions = [*array_indices, *range(state_count, len(inputs))]
     values = {body.parameters[i]: value for i, value in zip(positions, state_and_captures, strict=True)}
-    changing_values = {body.parameters[i] for i in numbers}
+    changing_values = {body.parameters[i] for i in scalar_indices}
     for inner in body.nodes:
         if not changing_values.isdisjoint(inner.inputs) or inner.effects is not Effects.PURE:
             changing_values.update(inner.results)
             continue
         append_copy(body_copy, inner, values)
     one = GraphBuilder(body_copy).constant(value=int64.numpy.type(1))
-    body_copy.outputs = [GraphBuilder(body_copy).add(block_step, one), *(values[body.outputs[i]] for i in arrays)]
+    next_step = GraphBuilder(body_copy).add(block_step, one)
+    body_copy.outputs = [next_step, *(values[body.outputs[i]] for i in array_indices)]
     element_loop = copy.add(
-        node.op, [zero, *(inputs[i] for i in arrays), scalar_loop.results[-1], *inputs[state_count:]],
-        {"state": 1 + len(arrays), MARK: True}, regions=(test_copy, body_copy),
-        types=[zero.type, *(node.results[i].type for i in arrays)], span=node.span,
+        node.op, [zero, *(inputs[i] for i in array_indices), scalar_loop.results[-1], *inputs[state_count:]],
+        {"state": 1 + len(array_indices), MARK: True}, regions=(test_copy, body_copy),
+        types=[zero.type, *(node.results[i].type for i in array_indices)], span=node.span,
     )  # fmt: skip
-    result_by_position = dict(zip(numbers, scalar_loop.results, strict=False))
-    result_by_position |= dict(zip(arrays, element_loop.results[1:], strict=True))
+    result_by_position = dict(zip(scalar_indices, scalar_loop.results, strict=False))
+    result_by_position |= dict(zip(array_indices, element_loop.results[1:], strict=True))
     return [result_by_position[i] for i in range(state_count)]
 
 
-def _counting_region(graph: Graph, numbers: Sequence[int], captured_numbers: Sequence[int], is_body: bool) -> Graph:
-    """Reduce a region to its scalars at the positions `numbers` and `captured_numbers`, and append the trip count."""
+def _counting_region(
+    graph: Graph, scalar_indices: Sequence[int], captured_indices: Sequence[int], is_body: bool
+) -> Graph:
+    """Reduce a region to its scalars, at the positions of the two lists, and append the trip count."""
     copy = Graph(graph.name)
-    values = {graph.parameters[i]: copy.add_parameter(graph.parameters[i].type) for i in numbers}
+    values = {graph.parameters[i]: copy.add_parameter(graph.parameters[i].type) for i in scalar_indices}
     trip_count = copy.add_parameter(GraphBuilder(Graph("")).constant(value=int64.numpy.type(0)).type)
-    values.update({graph.parameters[i]: copy.add_parameter(graph.parameters[i].type) for i in captured_numbers})
+    values.update({graph.parameters[i]: copy.add_parameter(graph.parameters[i].type) for i in captured_indices})
     for node in graph.nodes:
         if _is_number(node):
             append_copy(copy, node, values)
     if is_body:
         b = GraphBuilder(copy)
         next_count = b.add(trip_count, b.constant(value=int64.numpy.type(1)))
-        copy.outputs = [*(values[graph.outputs[i]] for i in numbers), next_count]
+        copy.outputs = [*(values[graph.outputs[i]] for i in scalar_indices), next_count]
     else:
         copy.outputs = [values[value] for value in graph.outputs]
     return copy

@@ -128,7 +128,7 @@ def _name_result_sizes(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Va
     return sizes.add_with_shape(node, inputs, (*x.shape[:axis], *(positions.shape or ()), *x.shape[axis + 1 :]))
 
 
-def _kernel(x: Any, positions: Any, *, axis: int) -> Any:
+def _take_sorted(x: Any, positions: Any, *, axis: int) -> Any:
     """Take positions of the sorted rows; those out of range raise NumPy's IndexError."""
     ordered = np.sort(x, axis=axis, kind="stable")
     if ordered.ndim == 1 and np.ndim(positions) == 0:
@@ -143,7 +143,7 @@ def _type(x: TensorType, positions: TensorType, *, axis: int) -> TensorType:
 
 # The elements at some positions of each sorted row.
 ORDER_STATISTICS = Op(
-    name="order_statistics", graphdef="OrderStatistics", kernel=_kernel, effects=Effects.RAISE, result=_type,
+    name="order_statistics", graphdef="OrderStatistics", kernel=_take_sorted, effects=Effects.RAISE, result=_type,
     gradient=no_gradient("made by the native backend"),
 )  # fmt: skip
 

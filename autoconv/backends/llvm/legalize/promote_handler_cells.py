@@ -89,7 +89,7 @@ class _HandlerDict:
         if not self._collect_uses(self.creation.results[0]):
             return
         for key, uses in self.uses_by_key.items():
-            if key not in self.unpromoted_keys and self._find_type(uses):
+            if key not in self.unpromoted_keys and self._unify_type(uses):
                 self._promote_key(uses)
             else:
                 self.unpromoted_keys.add(key)
@@ -146,7 +146,7 @@ class _HandlerDict:
         return True
 
     @staticmethod
-    def _find_type(uses: _Uses) -> bool:
+    def _unify_type(uses: _Uses) -> bool:
         """Set the type of the uses; return whether all stored and loaded numbers have it, and it fits a register."""
         types = {reader.attributes["type"] for reader in uses.readers}
         if not types:
@@ -215,18 +215,18 @@ def _is_number(value: Value, type_: Type) -> bool:
     """Return whether an object is a number of that type."""
     if value.node is not None and value.node.op.name == "object_box":
         return value.node.inputs[0].type == type_
-    number, kind = _constant_object(value), _DTYPES.get(type(_constant_object(value)))
-    if kind is None or TensorType(kind, (), True) != type_:
+    number, dtype = _constant_object(value), _DTYPES.get(type(_constant_object(value)))
+    if dtype is None or TensorType(dtype, (), True) != type_:
         return False
-    return kind is not int64 or is_within_int64((number, number))
+    return dtype is not int64 or is_within_int64((number, number))
 
 
 def _number(graph: Graph, node: Node, type_: Type) -> Value:
     """Return the number that a node stores, or loads as the default."""
-    boxed = node.inputs[2]
-    if boxed.node is not None and boxed.node.op.name == "object_box":
-        return boxed.node.inputs[0]
-    array = np.asarray(_constant_object(boxed), type_.dtype.numpy)  # type: ignore[union-attr]
+    box = node.inputs[2]
+    if box.node is not None and box.node.op.name == "object_box":
+        return box.node.inputs[0]
+    array = np.asarray(_constant_object(box), type_.dtype.numpy)  # type: ignore[union-attr]
     return _insert(graph, node, OPS["constant"], (), value=array, weak=True).results[0]
 
 

@@ -7,10 +7,11 @@
     range_size        the number of integers in a range
     reshape_sizes     the sizes that a reshape leaves open; raises where the numbers of elements differ
     number_sizes      numbers of the program that are sizes; negative ones raise
-    common_sizes      the sizes to which operands broadcast, and for each operand size a factor: 0 if it is broadcast,
-    else 1 some_elements     raises where a reduction without a neutral element has no elements stretched         a
-    tensor broadcast along sizes that may be 1: indices are multiplied by those factors resized           the same
-    tensor, with equal sizes under other symbols reshaped          the elements in the same order under another shape
+    common_sizes      the sizes to which operands broadcast, a factor for each operand size: 0 to broadcast it, else 1
+    some_elements     raises where a reduction without a neutral element has no elements
+    stretched         a tensor broadcast along sizes that may be 1: indices are multiplied by those factors
+    resized           the same tensor, with equal sizes under other symbols
+    reshaped          the elements in the same order under another shape
     counted_range     start + i * step, for integers
 """
 
@@ -51,8 +52,8 @@ def _check_by_kernel(*inputs: Any, op: str, options: tuple[tuple[str, Any], ...]
 
 def _check_fill(*numbers: Any, op: str, shape: tuple[Any, ...], **_: Any) -> tuple[()]:
     """Fill an array of these sizes by the op's kernel, which raises for negative and too large sizes."""
-    numbers_left = iter(numbers)
-    vector = np.array([next(numbers_left) if size is None else size for size in shape], np.int64)
+    remaining_numbers = iter(numbers)
+    vector = np.array([next(remaining_numbers) if size is None else size for size in shape], np.int64)
     kernel = OPS[op].kernel
     assert kernel is not None
     kernel(np.zeros(()), vector, shape=(None,) * len(shape))
@@ -61,8 +62,8 @@ def _check_fill(*numbers: Any, op: str, shape: tuple[Any, ...], **_: Any) -> tup
 
 def _check_reshape(x: np.ndarray, *numbers: Any, wanted: tuple[Any, ...], **_: Any) -> tuple[()]:
     """Reshape by the op's kernel, which raises where the numbers of elements differ."""
-    numbers_left = iter(numbers)
-    vector = np.array([next(numbers_left) if size is None else size for size in wanted], np.int64)
+    remaining_numbers = iter(numbers)
+    vector = np.array([next(remaining_numbers) if size is None else size for size in wanted], np.int64)
     kernel = OPS["reshape"].kernel
     assert kernel is not None
     kernel(x, vector, shape=(None,) * len(wanted))

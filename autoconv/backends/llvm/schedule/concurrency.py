@@ -36,11 +36,11 @@ def _group_items(plan: Plan, items: Sequence[Item], work_of_heavy: dict[Item, in
     order: list[Item] = []
     remaining, has_groups = list(items), False
     while remaining:
-        blocking_bits, group, later = 0, [], []
+        blocking_bits, group, later_items = 0, [], []
         for item in remaining:
             members = [item] if item in bit_of else item.members
             if any(member.earlier_bits & blocking_bits for member in members):
-                later.append(item)
+                later_items.append(item)
             elif item in work_of_heavy:
                 group.append(item)
             else:
@@ -55,7 +55,7 @@ def _group_items(plan: Plan, items: Sequence[Item], work_of_heavy: dict[Item, in
             nodes = [node for item in group for node in item.nodes]
             group = [type(group[0])(nodes, group[0].position, runs=[[item] for item in group], is_concurrent=True)]
         order += group
-        remaining = later
+        remaining = later_items
     return order if has_groups else list(items)
 
 

@@ -1,6 +1,6 @@
 """Scheduling of a graph by passes over its plan, in order.
 
-A pass takes the plan and its present items, and returns the items that replace them. This module is the only caller of
+A pass takes the plan and its current items, and returns the items that replace them. This module is the only caller of
 the passes.
 """
 

@@ -200,29 +200,29 @@ class Plan:
     def _schedule_node(self, node: Node, position: int) -> None:
         lowering_class = self.classes[node]
         has_loops = lowering_class in ("element", "reduce", "scatter", "copy", "place")
-        needs, candidates = self._dependences(node, lowering_class)
+        predecessors, candidates = self._dependences(node, lowering_class)
         if node.effects is not Effects.PURE and self._last_effect is not None:
-            needs |= {self.resolve_number(self._last_effect)} - candidates
+            predecessors |= {self.resolve_number(self._last_effect)} - candidates
         if node.effects.must_run:  # it may write memory that earlier readers read in place
-            needs |= {self.resolve_number(i) for i in self._readers_of_lent} - candidates
+            predecessors |= {self.resolve_number(i) for i in self._readers_of_lent} - candidates
         if has_loops:
             shape = _loop_shape(node, lowering_class)
             # A scatter raises before its loop, so that it may join one.
             may_join = not node.effects or lowering_class == "scatter"
-            number = self._choose_loop(shape, needs, candidates) if may_join else None
+            number = self._choose_loop(shape, predecessors, candidates) if may_join else None
             if number is None:
                 number = self._new_item(node, position, shape)
             else:
                 self.all_items[number].nodes.append(node)
         else:
             number = self._new_item(node, position, None)
-        needs = {self.resolve_number(i) for i in needs | candidates} - {number}
+        predecessors = {self.resolve_number(i) for i in predecessors | candidates} - {number}
         if node.effects is not Effects.PURE:
             self._last_effect = number
         self._item_of[node] = number
         if self.lent and any(base in self.lent for value in self.inputs(node) for base, _ in self.bases(value)):
             self._readers_of_lent.add(number)
-        self._add_dependences(number, needs)
+        self._add_dependences(number, predecessors)
 
     def _new_item(self, node: Node, position: int, shape: tuple[int, ...] | None) -> int:
         self.all_items.append(Item([node], position, shape, number=len(self.all_items)))
@@ -236,14 +236,14 @@ class Plan:
 
     def _dependences(self, node: Node, lowering_class: str) -> tuple[set[int], set[int]]:
         """Return the numbers of the items that have to finish before a node, and of those whose loop it could join."""
-        needs: set[int] = set()
+        predecessors: set[int] = set()
         candidates: set[int] = set()
         has_shape = lowering_class in ("element", "reduce", "place", "scatter")
         shape = _loop_shape(node, lowering_class) if has_shape else None
         for value in self.inputs(node):
             if lowering_class == "scatter" and (value is not updates(node) or not shares_loop(node)):
                 producers = [base.node for base, _ in self.bases(value) if base.node]
-                needs.update(self.resolve_number(self._item_of[producer]) for producer in producers)
+                predecessors.update(self.resolve_number(self._item_of[producer]) for producer in producers)
                 continue
             for base, has_same_index in self.bases(value):
                 if base.node is None:
@@ -254,12 +254,12 @@ class Plan:
                 fits = fits and self.classes[base.node] in ("element", "copy")
                 # The kernel of a node that may raise may replace the results after the loop.
                 fits = fits and (not base.node.effects or self.classes[base.node] == "copy")
-                (candidates if fits else needs).add(number)
+                (candidates if fits else predecessors).add(number)
         for size in computed_sizes(node) if self._definers else ():
             definer = self._definers.get(size)
             if definer is not None and definer is not node:
-                needs.add(self.resolve_number(self._item_of[definer]))
-        return needs, candidates - needs
+                predecessors.add(self.resolve_number(self._item_of[definer]))
+        return predecessors, candidates - predecessors
 
     def bases(self, value: Value) -> Iterator[tuple[Value, bool]]:
         """Yield the values that a reader of `value` reads, each with whether it is read at the same index."""
@@ -271,12 +271,12 @@ class Plan:
         for operand in read_inputs(value.node):
             yield from ((base, False) for base, _ in self.bases(operand))
 
-    def _choose_loop(self, shape: tuple[int, ...], needs: set[int], candidates: set[int]) -> int | None:
+    def _choose_loop(self, shape: tuple[int, ...], predecessors: set[int], candidates: set[int]) -> int | None:
         """Return the first compatible loop, which the node joins, after merging the other compatible loops into it."""
         chosen: int | None = None
         for number in sorted(candidates):
             bit = 1 << number
-            others = needs | (candidates - {number} - ({chosen} if chosen is not None else set()))
+            others = predecessors | (candidates - {number} - ({chosen} if chosen is not None else set()))
             if any(self.all_items[other].earlier_bits & bit for other in others):
                 continue
             if chosen is None:
@@ -293,20 +293,20 @@ class Plan:
         target_item.nodes = sorted(target_item.nodes + merged_item.nodes, key=self._program_positions.__getitem__)
         target_item.position = min(target_item.position, merged_item.position)
         merged_item.nodes = []
-        needs = {self.resolve_number(i) for i in merged_item.dependences}
+        predecessors = {self.resolve_number(i) for i in merged_item.dependences}
         merged_item.dependences = {target}
         for other in self.all_items:
             if other.earlier_bits >> number & 1:
                 other.earlier_bits |= 1 << target
-        self._add_dependences(target, needs - {target})
+        self._add_dependences(target, predecessors - {target})
 
-    def _add_dependences(self, number: int, needs: set[int]) -> None:
-        """Record that an item runs after the items `needs`, and keep `earlier_bits` transitively closed."""
+    def _add_dependences(self, number: int, predecessors: set[int]) -> None:
+        """Record that an item runs after its predecessors, and keep `earlier_bits` transitively closed."""
         dependent = self.all_items[number]
         added_bits = 0
-        for need in needs:
-            added_bits |= self.all_items[need].earlier_bits | 1 << need
-        dependent.dependences |= needs
+        for predecessor in predecessors:
+            added_bits |= self.all_items[predecessor].earlier_bits | 1 << predecessor
+        dependent.dependences |= predecessors
         if added_bits & ~dependent.earlier_bits:
             dependent.earlier_bits |= added_bits
             for other in self.all_items:
@@ -366,10 +366,10 @@ class Plan:
         items = [(i, item) for i, item in enumerate(self.all_items) if item.nodes]
         unmet_dependences = {i: {self.resolve_number(d) for d in item.dependences} - {i} for i, item in items}
         followers: dict[int, list[int]] = {}
-        for i, needs in unmet_dependences.items():
-            for need in needs:
-                followers.setdefault(need, []).append(i)
-        ready = [(self.all_items[i].position, i) for i, needs in unmet_dependences.items() if not needs]
+        for i, predecessors in unmet_dependences.items():
+            for predecessor in predecessors:
+                followers.setdefault(predecessor, []).append(i)
+        ready = [(self.all_items[i].position, i) for i, predecessors in unmet_dependences.items() if not predecessors]
         heapq.heapify(ready)
         order: list[Item] = []
         while ready:

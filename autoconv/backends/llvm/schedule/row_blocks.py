@@ -53,14 +53,14 @@ def join_independent_runs(plan: Plan, items: Sequence[Item]) -> list[Item]:
         before, joined = list(items[:i]), [item]
         after: list[Item] = []
         for other in items[i + 1 :]:
-            needs = 0
+            earlier_bits = 0
             for member in other.members or [other]:
-                needs |= member.earlier_bits
-            must_follow = needs & after_bits or (after and any(node.effects for node in other.nodes))
-            if not must_follow and not needs & joined_bits and _runs_of_item(plan, other):
+                earlier_bits |= member.earlier_bits
+            must_follow = earlier_bits & after_bits or (after and any(node.effects for node in other.nodes))
+            if not must_follow and not earlier_bits & joined_bits and _runs_of_item(plan, other):
                 joined.append(other)
                 joined_bits |= _number_bits(plan, other)
-            elif must_follow or needs & joined_bits:
+            elif must_follow or earlier_bits & joined_bits:
                 after.append(other)
                 after_bits |= _number_bits(plan, other)
             else:
@@ -194,8 +194,8 @@ class _RunPartition:
             if is_scalar(value.type):
                 continue
             operand_shape = sizes(value.type)
-            aligned = index[len(index) - len(operand_shape) :]
-            positions = zip(operand_shape, aligned, strict=True)
+            aligned_index = index[len(index) - len(operand_shape) :]
+            positions = zip(operand_shape, aligned_index, strict=True)
             if not self._stays_in_row(value, tuple(0 if size == 1 else i for size, i in positions)):
                 return False
         return True

@@ -36,16 +36,16 @@ def _sort_magnitudes(b: GraphBuilder, x: Any, y: Any) -> tuple[Any, Any]:
 def _scale(b: GraphBuilder, magnitude: Any) -> tuple[Any, Callable[[Callable[[int], float]], Any]]:
     """Return a power of two that brings a magnitude near 1, and a function that computes other values.
 
-    That function takes a function of the exponent, and selects its value at the exponent of each magnitude.
-
-    The exponent is 0 where no scaling is needed.
+    That function takes a function of the exponent, and selects its value at the exponent of each magnitude. The
+    exponent is 0 where no scaling is needed.
     """
     upper_bound, large_exponent, lower_bound, small_exponent = _SCALES[float32 if _is_single(magnitude) else float]
     is_large, is_small, ones = b.greater(magnitude, upper_bound), b.less(magnitude, lower_bound), b.ones_like(magnitude)
 
     def select_by_exponent(function: Callable[[int], float]) -> Any:
-        for_small, for_large, unscaled = (b.multiply(ones, function(n)) for n in (small_exponent, large_exponent, 0))
-        return b.select(is_large, for_large, b.select(is_small, for_small, unscaled))
+        exponents = (small_exponent, large_exponent, 0)
+        small_value, large_value, unscaled_value = (b.multiply(ones, function(n)) for n in exponents)
+        return b.select(is_large, large_value, b.select(is_small, small_value, unscaled_value))
 
     return select_by_exponent(lambda n: 2.0**n), select_by_exponent
 

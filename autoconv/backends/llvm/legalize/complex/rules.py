@@ -137,7 +137,7 @@ def _broadcast(b: GraphBuilder, node: Node, x: Any) -> Any:
 # ---- ops over arrays
 
 # Ops that apply to both parts alike: data movement, sums, and all that is linear over the reals.
-_LINEAR = (
+_LINEAR_OPS = (
     "transpose", "matrix_transpose", "reverse", "expand_dims", "squeeze", "reshape", "broadcast_to", "get_item",
     "roll", "sliding_windows", "unpad", "concat", "stack", "unstack", "split", "split_like", "tile", "repeat",
     "shift", "gather", "gather_nd", "ungather", "ungather_nd", "reshape_like", "broadcast_to_shape_of",
@@ -271,7 +271,7 @@ def _irfft(b: GraphBuilder, node: Node, operands: Any) -> Any:
 
 RULES: dict[str, Rule] = {
     "irfft": _irfft,
-    **ELEMENTWISE, **{name: _linear_rule(name) for name in _LINEAR}, "zeros_like": _fill_rule(0),
+    **ELEMENTWISE, **{name: _linear_rule(name) for name in _LINEAR_OPS}, "zeros_like": _fill_rule(0),
     "ones_like": _fill_rule(1), "size": _apply_to_real_part, "shape": _apply_to_real_part,
     "rank": _apply_to_real_part, "dimension": _apply_to_real_part,
     "matmul": _matmul, "tensordot": _contraction, "einsum": _contraction, "constant": _constant, "reduce_prod": prod,

@@ -199,22 +199,22 @@ class _Writer:
         if is_loop:
             attributes |= {"state": state_count + sum(are_results_carried)}
         types: list[Type] = []
-        for value, in_parts in zip(node.results, are_results_carried, strict=True):
-            types += [_part_type(value.type)] * 2 if in_parts else [value.type]
+        for value, is_in_parts in zip(node.results, are_results_carried, strict=True):
+            types += [_part_type(value.type)] * 2 if is_in_parts else [value.type]
         copy = self.graph.add_replacement(node, node.op, inputs, attributes, [w.graph for w in writers], types)
         results = iter(copy.results)
-        for value, in_parts in zip(node.results, are_results_carried, strict=True):
-            self.set(value, (next(results), next(results)) if in_parts else next(results))
+        for value, is_in_parts in zip(node.results, are_results_carried, strict=True):
+            self.set(value, (next(results), next(results)) if is_in_parts else next(results))
 
     def _region_arguments(
-        self, node: Node, values: Sequence[Value], writers: Sequence[_Writer], in_parts: Sequence[bool]
+        self, node: Node, values: Sequence[Value], writers: Sequence[_Writer], are_in_parts: Sequence[bool]
     ) -> list[Value]:
         """Return the inputs of the regions, and set their parameters: each value in the forms that they read."""
         inputs: list[Value] = []
         parameters: list[list[Value]] = [[] for _ in writers]
         for i, outer in enumerate(values):
             splits = [w.split_values[region.parameters[i]] for w, region in zip(writers, node.regions, strict=True)]
-            forms = ["parts"] if in_parts[i] else ["whole"]
+            forms = ["parts"] if are_in_parts[i] else ["whole"]
             if splits and splits[0].forms_read is not None:
                 forms = sorted({form for split in splits for form in split.forms_read or ()})
             for form in forms:
@@ -235,14 +235,14 @@ class _Writer:
             values += [region.outputs[i] for region in node.regions]
         return all(is_ranked_complex(v.type) for v in values) and len({v.shape for v in values}) == 1
 
-    def _new_parameter(self, graph: Graph, value: Value, outer: Value, carried: bool, is_loop: bool) -> _SplitValue:
+    def _new_parameter(self, graph: Graph, value: Value, outer: Value, is_carried: bool, is_loop: bool) -> _SplitValue:
         """Return the form of a region's parameter.
 
         A loop splits a value before its first iteration; other regions split it where they use the parts.
         """
         if not is_ranked_complex(value.type):
             return _SplitValue(Value(graph, value.type, graph.unique_name(value.name)))
-        if carried:
+        if is_carried:
             real, imag = (Value(graph, _part_type(value.type), graph.unique_name(value.name)) for _ in range(2))
             return _SplitValue(None, (real, imag))
         if outer.type != value.type or not (is_loop or self.split_values[outer].parts is not None):
@@ -252,10 +252,10 @@ class _Writer:
         return split
 
 
-def _region_outputs(writer: _Writer, values: Sequence[Value], carried: Sequence[bool]) -> list[Value]:
+def _region_outputs(writer: _Writer, values: Sequence[Value], are_carried: Sequence[bool]) -> list[Value]:
     result: list[Value] = []
-    for value, in_parts in zip(values, carried, strict=True):
-        result += writer.parts(value) if in_parts else (writer.complex_value(value),)
+    for value, is_in_parts in zip(values, are_carried, strict=True):
+        result += writer.parts(value) if is_in_parts else (writer.complex_value(value),)
     return result
 
 
