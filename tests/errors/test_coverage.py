@@ -56,6 +56,7 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
     ): "two TensorArrays that a tensor chooses between become a variant first",
     ("autoconv/operators/numpy/arrays.py", "…"): PASSED_ON,
     ("autoconv/operators/numpy/callbacks.py", "…"): ONLY_COMPILE,
+    ("autoconv/operators/values/library_functions.py", "…"): ONLY_COMPILE,
     (
         "autoconv/operators/numpy/callbacks.py", "Cannot apply_along_axis when any iteration dimensions are 0"
     ): NUMPYS_WORDS,

@@ -25,7 +25,7 @@ from autoconv.operators.calls.object_calls import graph_call, is_in_graph, on_ob
 from autoconv.operators.calls.operator_functions import AS_STATEMENTS
 from autoconv.operators.calls.special_methods import convert_special_methods
 from autoconv.operators.control.coroutines import refuse_coroutine
-from autoconv.operators.control.generators import is_generator_function, wrap_generator_function
+from autoconv.operators.control.generators import wrap_generator_function
 from autoconv.operators.control.recursion_detection import is_tracked, track_calls
 from autoconv.operators.control.variants import distribute, is_absent, require_defined
 from autoconv.operators.numpy.arrays import array_function
@@ -39,6 +39,7 @@ from autoconv.operators.support.warnings import WARN, warn
 from autoconv.operators.values.builtins import CALL, convert_callback, override_for
 from autoconv.operators.values.instances import DESCRIPTOR_METHODS, is_user_defined, move_eagerly
 from autoconv.operators.values.items import record_method_call
+from autoconv.operators.values.library_functions import convert_library_function
 from autoconv.ops.python.objects import LIBRARY
 from autoconv.runtime.objects.containers import PLAIN_OF, items_of
 from autoconv.runtime.objects.number_methods import refuse_number
@@ -124,11 +125,12 @@ def _find_graph_equivalent(function: Callable[..., Any], region: Any) -> Any:
         return require_fitting_arguments(function, graph_form)
     copy_form = find_copy_function(function, region.contract.before_call) if is_compiled else None
     callback_form = convert_callback_function(function, _convert_source) if is_compiled else None
-    return copy_form or callback_form or (warn if function is WARN else numpy_call(function, region))
+    library_form = convert_library_function(function, _convert_source, on_objects) if is_compiled else None
+    return copy_form or callback_form or library_form or (warn if function is WARN else numpy_call(function, region))
 
 
 def _convert_source(function: types.FunctionType) -> Callable[..., Any]:
-    return convert_function(function, operators_module())
+    return wrap_generator_function(convert_function(function, operators_module()), _convert_to_generator)
 
 
 def _convert_method(method: types.MethodType, contract: Contract, region: Any) -> Any:
@@ -215,9 +217,7 @@ def _is_package_function(function: types.FunctionType) -> bool:
 
 
 def _convert_function(function: types.FunctionType, contract: Contract) -> Callable[..., Any]:
-    converted_function = _convert_unless_excluded(function, contract)
-    is_generator = is_generator_function(converted_function, current_region())
-    return wrap_generator_function(converted_function, _convert_to_generator) if is_generator else converted_function
+    return wrap_generator_function(_convert_unless_excluded(function, contract), _convert_to_generator)
 
 
 def _convert_to_generator(function: types.FunctionType) -> Any:

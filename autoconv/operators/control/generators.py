@@ -15,12 +15,13 @@ from autoconv.operators.support.generator_expressions import GeneratorCall, Gene
 from autoconv.operators.support.protected_names import BREAK
 from autoconv.runtime.recording.deferred_stores import is_catchable
 from autoconv.runtime.recording.journal import Location
-from autoconv.runtime.recording.regions import Region, current_region
+from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.spans import current_place
 
 
-def is_generator_function(function: Callable[..., Any], region: Region | None) -> bool:
+def _is_generator_function(function: Callable[..., Any]) -> bool:
     """Return whether this is a generator function whose loops a trace under `compile` records."""
+    region = current_region()
     return (
         region is not None
         and region.contract.objects_in_graph
@@ -30,7 +31,12 @@ def is_generator_function(function: Callable[..., Any], region: Region | None) -
 
 
 def wrap_generator_function(function: Callable[..., Any], convert: Callable[[Any], Any]) -> Callable[..., Any]:
-    """Return the replacement of a generator function; `convert` makes the function that passes values to a consumer."""
+    """Return the replacement of a generator function, and another function itself.
+
+    `convert` makes the function that passes values to a consumer.
+    """
+    if not _is_generator_function(function):
+        return function
 
     def start(*args: Any, **kwargs: Any) -> Any:
         source = GeneratorCall(function, convert(function), args, kwargs)
@@ -104,4 +110,4 @@ def _refusal() -> StagingError:
     return refusal
 
 
-__all__ = ["Consumer", "is_generator_function", "loop_over_generator", "wrap_generator_function"]
+__all__ = ["Consumer", "loop_over_generator", "wrap_generator_function"]

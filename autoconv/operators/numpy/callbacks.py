@@ -13,11 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
-from autoconv.errors import StagingError
+from autoconv.operators.values.library_functions import refuse
 from autoconv.operators.values.random_methods import random_source
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
 from autoconv.runtime.support.kind_preserving import kind_preserving
-from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors.conversion import as_tensor
 
 
@@ -29,12 +28,6 @@ def convert_callback_function(function: Any, convert: Callable[[Any], Any]) -> C
     if source is not None:
         return functools.partial(convert(source[0]), source[1])
     return convert(SOURCES[function]) if isinstance(function, Hashable) and function in SOURCES else None
-
-
-@kind_preserving
-def refuse(reason: str) -> None:
-    """Raise StagingError for a form of a call that is not converted."""
-    raise StagingError(reason, current_place())
 
 
 @kind_preserving

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import functools
+import re
 import types
 import weakref
 from collections.abc import Callable, Iterator
@@ -28,7 +29,7 @@ _MAX_ITEMS = 100_000  # items of a container that is compared on every call, at 
 IDENTITY_TYPES = (
     types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.ModuleType, type, Tensor, Variable,
     np.ufunc, type(np.sum), np.dtype, enum.Enum, types.MethodWrapperType, types.WrapperDescriptorType,
-    types.GenericAlias,
+    types.GenericAlias, types.EllipsisType, types.NotImplementedType, re.Pattern,
 )  # fmt: skip
 _PARTED_IDENTITY_TYPES = (types.FunctionType, types.ModuleType)
 _SCALAR_TYPES = (bool, int, str, bytes, float, complex)
@@ -303,7 +304,9 @@ _IMMUTABLE_MODULES = frozenset({"numpy", "autoconv"})
 
 def is_by_identity(value: Any) -> bool:
     """Return whether a value is equivalent only to itself, so that its identity guards it."""
-    return isinstance(value, IDENTITY_TYPES) or any(hasattr(type(value), hook) for hook in _IDENTITY_HOOKS)
+    if type(value) is object or isinstance(value, IDENTITY_TYPES):
+        return True
+    return any(hasattr(type(value), hook) for hook in _IDENTITY_HOOKS)
 
 
 def is_large(value: Any) -> bool:

@@ -1,0 +1,309 @@
+"""Functions of Python's library and of NumPy as Python code, which is converted: iterators, reductions, copies.
+
+`convert_library_function` runs the converted function where an argument is part of the graph. What these functions do
+not cover raises StagingError, so that the call runs as plain Python.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import inspect
+import itertools
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from autoconv.errors import StagingError
+from autoconv.operators.support.generator_expressions import GeneratorExpression
+from autoconv.operators.support.signature_check import mark_program_error, raise_from_python
+from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
+from autoconv.runtime.objects.symbol_search import holds_symbols
+from autoconv.runtime.support.kind_preserving import kind_preserving
+from autoconv.runtime.support.spans import current_place
+from autoconv.runtime.tensors.symbolic import SymbolicTensor
+
+
+def convert_library_function(
+    function: Any, convert: Callable[[Any], Any], unconverted_form: Callable[[Any], Any]
+) -> Callable[..., Any] | None:
+    """Return a function of the library that is converted where its arguments are part of the graph; None for others.
+
+    `unconverted_form` gives the form for other arguments of functions that run nothing of the program's code.
+    """
+    source = SOURCES.get(function) if isinstance(function, Hashable) else None
+    if source is None:
+        return None
+
+    def run(*args: Any, **kwargs: Any) -> Any:
+        values = (*args, *kwargs.values())
+        if function in _PURE_FUNCTIONS and not holds_symbols(values) and not any(map(_is_generator, values)):
+            return unconverted_form(function)(*args, **kwargs)
+        try:
+            inspect.signature(source).bind(*args, **kwargs)
+        except TypeError:
+            return raise_from_python(function, *args, **kwargs)
+        return convert(source)(*args, **kwargs)
+
+    return run
+
+
+def _is_generator(value: object) -> bool:
+    return type(value) is GeneratorExpression
+
+
+@kind_preserving
+def refuse(reason: str) -> None:
+    """Raise StagingError for a form of a call that is not converted."""
+    raise StagingError(reason, current_place())
+
+
+@kind_preserving
+def _of_program(error_class: type[Exception], message: str) -> Exception:
+    """Make an error that the program can catch."""
+    return mark_program_error(error_class(message))
+
+
+@kind_preserving
+def _is_array(value: object) -> bool:
+    return isinstance(value, (np.ndarray, SymbolicArray, SymbolicTensor))
+
+
+def accumulate(
+    iterable: Iterable[Any], func: Callable[[Any, Any], Any] | None = None, *, initial: object = None
+) -> Iterator[Any]:
+    """Implement itertools.accumulate."""
+    if initial is None and _is_array(iterable):
+        rows: Any = iterable
+        if len(rows):
+            total = rows[0]
+            yield total
+            for i in range(1, len(rows)):
+                total = total + rows[i] if func is None else func(total, rows[i])
+                yield total
+    else:
+        total, has_total = initial, initial is not None
+        if has_total:
+            yield total
+        for item in iterable:
+            if not has_total:
+                total, has_total = item, True
+            elif func is None:
+                total = total + item
+            else:
+                total = func(total, item)
+            yield total
+
+
+def chain(*iterables: Iterable[Any]) -> Iterator[Any]:
+    """Implement itertools.chain."""
+    for iterable in iterables:
+        yield from iterable
+
+
+def chain_from_iterable(iterable: Iterable[Iterable[Any]], /) -> Iterator[Any]:
+    """Implement itertools.chain.from_iterable."""
+    for items in iterable:
+        yield from items
+
+
+def combinations(iterable: Iterable[Any], r: int) -> Iterator[tuple[Any, ...]]:
+    """Implement itertools.combinations of two or three items."""
+    pool = list(iterable)
+    if r not in (2, 3):
+        refuse("itertools.combinations of another number of items than two or three")
+
+    def generate() -> Iterator[tuple[Any, ...]]:
+        for i in range(len(pool)):
+            for j in range(i + 1, len(pool)):
+                if r == 2:
+                    yield pool[i], pool[j]
+                else:
+                    for k in range(j + 1, len(pool)):
+                        yield pool[i], pool[j], pool[k]
+
+    return generate()
+
+
+def compress(data: Iterable[Any], selectors: Iterable[Any]) -> Iterator[Any]:
+    """Implement itertools.compress."""
+    for item, selector in zip(data, selectors, strict=False):
+        if selector:
+            yield item
+
+
+def dropwhile(predicate: Callable[[Any], Any], iterable: Iterable[Any], /) -> Iterator[Any]:
+    """Implement itertools.dropwhile."""
+    is_dropping = True
+    for item in iterable:
+        if is_dropping and predicate(item):
+            continue
+        is_dropping = False
+        yield item
+
+
+def filterfalse(predicate: Callable[[Any], Any] | None, iterable: Iterable[Any], /) -> Iterator[Any]:
+    """Implement itertools.filterfalse."""
+    for item in iterable:
+        if not (item if predicate is None else predicate(item)):
+            yield item
+
+
+def islice(iterable: Iterable[Any], /, *bounds: Any) -> Iterator[Any]:
+    """Implement itertools.islice for bounds that are ints."""
+    start, stop, step = (0, *bounds, 1) if len(bounds) == 1 else (*bounds, 1)[:3]
+    if not isinstance(start, int) or not isinstance(stop, int) or step != 1:
+        refuse("itertools.islice is given a step, or bounds that are no ints")
+    if start < 0 or stop < 0:
+        names = "Stop argument" if stop == -1 else "Indices"
+        raise _of_program(ValueError, f"{names} for islice() must be None or an integer: 0 <= x <= sys.maxsize.")
+
+    def generate() -> Iterator[Any]:
+        if stop > 0:
+            for i, item in enumerate(iterable):
+                if i >= start:
+                    yield item
+                if i + 1 >= stop:
+                    return
+
+    return generate()
+
+
+def pairwise(iterable: Iterable[Any], /) -> Iterator[tuple[Any, Any]]:
+    """Implement itertools.pairwise."""
+    if _is_array(iterable):
+        rows: Any = iterable
+        for i in range(1, len(rows)):
+            yield rows[i - 1], rows[i]
+    else:
+        previous, has_previous = None, False
+        for item in iterable:
+            if has_previous:
+                yield previous, item
+            previous, has_previous = item, True
+
+
+def product(*iterables: Iterable[Any], repeat: int = 1) -> Iterator[tuple[Any, ...]]:
+    """Implement itertools.product of at most three iterables."""
+    pools = [list(iterable) for iterable in iterables] * repeat
+    if not 1 <= len(pools) <= 3:
+        refuse("itertools.product of none, or of more than three iterables")
+
+    def generate() -> Iterator[tuple[Any, ...]]:
+        for first in pools[0]:
+            if len(pools) == 1:
+                yield (first,)
+            else:
+                for second in pools[1]:
+                    if len(pools) == 2:
+                        yield first, second
+                    else:
+                        for third in pools[2]:
+                            yield first, second, third
+
+    return generate()
+
+
+def reduce(function: Callable[[Any, Any], Any], iterable: Iterable[Any], /, *initial: object) -> Any:
+    """Implement functools.reduce."""
+    if initial:
+        (result,) = initial
+        for item in iterable:
+            result = function(result, item)
+        return result
+    items: Any = iterable if _is_array(iterable) else list(iterable)
+    if not len(items):
+        raise _of_program(TypeError, "reduce() of empty iterable with no initial value")
+    result = items[0]
+    for i in range(1, len(items)):
+        result = function(result, items[i])
+    return result
+
+
+def starmap(function: Callable[..., Any], iterable: Iterable[Iterable[Any]], /) -> Iterator[Any]:
+    """Implement itertools.starmap."""
+    for arguments in iterable:
+        yield function(*arguments)
+
+
+def takewhile(predicate: Callable[[Any], Any], iterable: Iterable[Any], /) -> Iterator[Any]:
+    """Implement itertools.takewhile."""
+    for item in iterable:
+        if not predicate(item):
+            return
+        yield item
+
+
+def dict_fromkeys(iterable: Iterable[Any], value: object = None, /) -> dict[Any, Any]:
+    """Implement dict.fromkeys."""
+    return {key: value for key in iterable}  # noqa: C420 - that would be a call of dict.fromkeys
+
+
+def replace(obj: Any, /, **changes: object) -> Any:
+    """Implement dataclasses.replace for classes whose fields are all arguments of the constructor."""
+    names: Any = _argument_names(obj, *changes)
+    if names is None:
+        refuse("dataclasses.replace is given other objects than dataclasses, or names that are no arguments")
+    return obj.__class__(**{name: changes[name] if name in changes else getattr(obj, name) for name in names})
+
+
+@kind_preserving
+def _argument_names(obj: Any, *changes: str) -> list[str] | None:
+    """Return the names of the fields of a dataclass; None if they are no arguments, or `changes` has another name."""
+    if not dataclasses.is_dataclass(obj) or isinstance(obj, type) or type(obj) is not obj.__class__:
+        return None
+    names = [field.name for field in dataclasses.fields(obj) if field.init]
+    return names if [*obj.__dataclass_fields__] == names and {*changes} <= {*names} else None
+
+
+def ndindex(*shape: Any) -> Iterator[tuple[int, ...]]:
+    """Implement numpy.ndindex for at most three dimensions."""
+    sizes = shape[0] if len(shape) == 1 and isinstance(shape[0], tuple) else shape
+    if not 1 <= len(sizes) <= 3:
+        refuse("numpy.ndindex of no dimensions, or of more than three")
+
+    def generate() -> Iterator[tuple[int, ...]]:
+        for i in range(sizes[0]):
+            if len(sizes) == 1:
+                yield (i,)
+            else:
+                for j in range(sizes[1]):
+                    if len(sizes) == 2:
+                        yield i, j
+                    else:
+                        for k in range(sizes[2]):
+                            yield i, j, k
+
+    return generate()
+
+
+def ndenumerate(arr: ArrayLike) -> Iterator[tuple[tuple[int, ...], Any]]:
+    """Implement numpy.ndenumerate for at most three dimensions."""
+    array = np.asarray(arr)
+
+    def generate() -> Iterator[tuple[tuple[int, ...], Any]]:
+        for index in np.ndindex(array.shape):
+            yield index, array[index]
+
+    return generate()
+
+
+SOURCES: dict[Any, Callable[..., Any]] = {
+    itertools.accumulate: accumulate, itertools.chain: chain, itertools.chain.from_iterable: chain_from_iterable,
+    itertools.combinations: combinations, itertools.compress: compress, itertools.dropwhile: dropwhile,
+    itertools.filterfalse: filterfalse, itertools.islice: islice, itertools.pairwise: pairwise,
+    itertools.product: product, itertools.starmap: starmap, itertools.takewhile: takewhile,
+    functools.reduce: reduce, dict.fromkeys: dict_fromkeys, dataclasses.replace: replace,
+    np.ndindex: ndindex, np.ndenumerate: ndenumerate,
+}  # fmt: skip
+# Functions that the trace itself may call with values that are not part of the graph.
+_PURE_FUNCTIONS = frozenset(
+    {
+        itertools.accumulate, itertools.chain, itertools.combinations, itertools.islice, itertools.product,
+        functools.reduce,
+    }
+)  # fmt: skip
+
+__all__ = ["convert_library_function", "refuse"]
