@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from autoconv.graph.dtypes import DType, bfloat16, float16
+from autoconv.graph.dtypes import DType, bfloat16, bool_, float16
 from autoconv.graph.graph import Node, Value
 from autoconv.graph.python_operators import BINARY, BITWISE, COMPARISONS
 from autoconv.graph.types import TensorType
@@ -26,6 +26,7 @@ from autoconv.optimise.unboxing.kind_inference import (
     operation_key,
     rule,
 )
+from autoconv.optimise.unboxing.scalars import scalar_dtype, scalar_result, write_scalar_operator
 from autoconv.optimise.unboxing.writer import Writer, write
 
 _BINARY_OPS = {
@@ -168,10 +169,16 @@ def operator_rule(kinds: Kinds, node: Node) -> bool | None:
     input_kinds = [kinds.number_kind(value) for value in node.inputs]
     if node.attributes["keywords"] or len(input_kinds) != _OPERAND_COUNTS[name.removeprefix("python_")]:
         return False
-    if any(kind is not None and not is_python_number(kind) for kind in input_kinds):
+    dtype = scalar_dtype(input_kinds)
+    scalar = None if dtype is None else TensorType(dtype, ())
+    if any(kind not in (None, scalar) and not is_python_number(kind) for kind in input_kinds):
         return False
     if None in input_kinds:
         return None
+    if dtype is not None:
+        result = scalar_result(node.attributes["function"], dtype)
+        kinds.raise_kind_of(node.results[0], result or OTHER)
+        return result is not None and kinds.kind(node.results[0]) != OTHER
     kind, is_refused = _result_kind(kinds, node, name, input_kinds)
     kinds.raise_kind_of(node.results[0], OTHER if is_refused else kind)
     return not is_refused and kinds.kind(node.results[0]) != OTHER
@@ -197,6 +204,9 @@ def _op_name(node: Node) -> str:
 
 @write(*_OP_NAMES)
 def write_operator(w: Writer, node: Node) -> list[Value]:
+    dtype = scalar_dtype([w.kinds.number_kind(value) for value in node.inputs])
+    if dtype is not None:
+        return [write_scalar_operator(w, node, dtype)]
     return [w.add(_op_name(node), node, *(w.number(value) for value in node.inputs))]
 
 
@@ -264,7 +274,7 @@ def _write_extremum(w: Writer, node: Node) -> list[Value]:
 @rule("object_truth")
 def _truth_rule(kinds: Kinds, node: Node) -> bool | None:
     kind = kinds.kind(node.inputs[0])
-    return None if kind is None else kind == LIST or is_python_number(kind)
+    return None if kind is None else kind == LIST or is_python_number(kind) or kind == TensorType(bool_, ())
 
 
 @write("object_truth")
