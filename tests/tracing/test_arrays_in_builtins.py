@@ -124,3 +124,21 @@ def test_functions_are_part_of_the_graph(function):
     compiled = autoconv.compile(function)
     compiled(np.array([-0.5, -1.25, 3.0]))
     assert "plain Python" not in compiled.explain()
+
+
+def spans(pairs):
+    total, descending = 0, sorted(pairs[0], reverse=True)
+    for pair in pairs:
+        first, last = sorted(pair)
+        total += (last - first) * first
+    return total, descending, type(total), type(descending[0])
+
+
+def test_few_integers_are_sorted_without_objects():
+    compiled = autoconv.compile(spans)
+    pairs = np.array([[3, 1], [2, 9], [4, 4], [7, -5]])
+    for dtype in (np.int64, np.int8):
+        assert compiled(pairs.astype(dtype)) == spans(pairs.astype(dtype))
+    operations = {node.op.name for node in compiled.concrete_functions[0].optimised.walk()}
+    assert "sort" in operations
+    assert "object_apply" not in operations

@@ -19,6 +19,7 @@ from autoconv.operators.support.overrides import OVERRIDES, overrides
 from autoconv.operators.values.builtins import convert_callback, is_array, is_weak, iterated_tensor, refuse_rows
 from autoconv.operators.values.numbers import is_compiled, value_of
 from autoconv.runtime.arrays.assigned_values import as_program_error
+from autoconv.runtime.objects.containers import trace_container
 from autoconv.runtime.objects.symbolic_objects import apply_object, is_object
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.spans import current_place
@@ -110,6 +111,11 @@ def _sort(iterable: Any, *, key: Any = None, reverse: bool = False) -> Any:
     tensor = iterated_tensor(iterable)
     if tensor is not None and key is None and is_array(tensor):
         refuse_rows("sorted", tensor)
+        size = leading_dimension(tensor)
+        is_short = isinstance(size, int) and size <= _COMPARISON_LIMIT and isinstance(reverse, int)
+        if is_short and not (tensor.dtype.is_floating or tensor.dtype.is_complex):  # no NaN, and no zeros of two signs
+            ordered = dispatch.apply("sort", tensor, axis=-1, descending=bool(reverse))
+            return trace_container([ordered[i] for i in range(size)])
         return apply_object("sorted", iterable, reverse, keywords=("reverse",))  # a list of NumPy scalars
     if tensor is not None and key is None:
         return dispatch.apply("sort", tensor, axis=-1, descending=reverse)
