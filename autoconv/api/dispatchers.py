@@ -143,11 +143,14 @@ def _annotated_type_check(parameters: inspect.Signature, type_map: Mapping[Any, 
 
     def has_annotated_types(args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
         try:
-            bound = parameters.bind(*args, **kwargs).arguments
+            bound_arguments = parameters.bind(*args, **kwargs).arguments
         except TypeError:
             return False
         type_by_name = {names[key] if isinstance(key, int) else key: type_ for key, type_ in type_map.items()}
-        return all(name in bound and is_instance_of(bound[name], type_) for name, type_ in type_by_name.items())
+        return all(
+            name in bound_arguments and is_instance_of(bound_arguments[name], type_)
+            for name, type_ in type_by_name.items()
+        )
 
     return has_annotated_types
 

@@ -162,10 +162,10 @@ class ExtensionTypeSpec(TypeSpec):
         return [part for name, spec in fields for part in _components_in(spec, vars(value)[name])]
 
     def _from_components(self, components: Any) -> Any:
-        remaining = iter(components)
+        remaining_components = iter(components)
         result = self._extension_class.__new__(self._extension_class)
         for name, spec in zip(_fields(self._extension_class), self._serialize(), strict=True):
-            vars(result)[name] = _map_specs(spec, lambda _: next(remaining))
+            vars(result)[name] = _map_specs(spec, lambda _: next(remaining_components))
         vars(result)["_is_frozen"] = True
         return result
 
@@ -239,9 +239,9 @@ def _fields(class_: type) -> dict[str, Any]:
     """Return the annotations of the fields, in order, those of base classes first."""
     if class_ not in _FIELDS:
         hints = typing.get_type_hints(class_)
-        skipped = {"Spec", "_batchable"}
+        skipped_names = {"Spec", "_batchable"}
         _FIELDS[class_] = {
-            name: hint for name, hint in hints.items() if name not in skipped and not _is_class_var(hint)
+            name: hint for name, hint in hints.items() if name not in skipped_names and not _is_class_var(hint)
         }
     return _FIELDS[class_]
 

@@ -302,9 +302,9 @@ def total_variation(images: TensorLike, name: str | None = None) -> Tensor:
     np.float32(2.0)
     """
     x = convert_to_tensor(images)
-    every = slice(None)
-    down = get_item(x, (..., slice(1, None), every, every)) - get_item(x, (..., slice(None, -1), every, every))
-    right = get_item(x, (..., slice(1, None), every)) - get_item(x, (..., slice(None, -1), every))
+    full = slice(None)
+    down = get_item(x, (..., slice(1, None), full, full)) - get_item(x, (..., slice(None, -1), full, full))
+    right = get_item(x, (..., slice(1, None), full)) - get_item(x, (..., slice(None, -1), full))
     return sum(  # type: ignore[return-value]
         reduce_sum(apply("abs", differences), axis=(-3, -2, -1)) for differences in (down, right)
     )
@@ -321,8 +321,7 @@ def image_gradients(image: TensorLike) -> tuple[Tensor, Tensor]:
     down = get_item(x, (slice(None), slice(1, None))) - get_item(x, (slice(None), slice(None, -1)))
     rows = slice(None), slice(None)
     right = get_item(x, (*rows, slice(1, None))) - get_item(x, (*rows, slice(None, -1)))
-    unpadded = [0, 0]
-    return pad(down, [unpadded, [0, 1], unpadded, unpadded]), pad(right, [unpadded, unpadded, [0, 1], unpadded])
+    return pad(down, [[0, 0], [0, 1], [0, 0], [0, 0]]), pad(right, [[0, 0], [0, 0], [0, 1], [0, 0]])
 
 
 def sobel_edges(image: TensorLike) -> Tensor:

@@ -184,11 +184,11 @@ def _adjust_randomly(
 
 def _flip_randomly(image: TensorLike, axis: int, draw: Draw) -> Tensor:
     x = convert_to_tensor(image)
-    flipped = reverse(x, [axis])
+    flipped_x = reverse(x, [axis])
     if x.shape.rank == 4:
         is_flipped = cast(apply("round", draw(shape(x)[:1], 0, 1.0, "float32")), "bool")
-        return where(reshape(is_flipped, [-1, 1, 1, 1]), flipped, x)
-    return where(apply("less", draw([], 0, 1.0, "float32"), 0.5), flipped, x)
+        return where(reshape(is_flipped, [-1, 1, 1, 1]), flipped_x, x)
+    return where(apply("less", draw([], 0, 1.0, "float32"), 0.5), flipped_x, x)
 
 
 def _crop_randomly(value: TensorLike, size: ShapeLike, draw: Draw, name: str | None) -> Tensor:

@@ -98,13 +98,13 @@ def resize_with_pad(
     ratio = apply("maximum", *ratios)
     exact_sides = [_as_float(side) / ratio for side in sides]
     height, width = (_static_or_tensor(cast(apply("floor", side), int32)) for side in exact_sides)
-    resized = resize(x, [height, width], method, False, antialias)
+    resized_image = resize(x, [height, width], method, False, antialias)
     top, left = (
         _static_or_tensor(cast(apply("floor", (_as_float(new_size) - side) / 2.0), int32))
         for new_size, side in zip(target_sides, exact_sides, strict=True)
     )
     paddings = [[top, target_height - height - top], [left, target_width - width - left], [0, 0]]
-    return pad(resized, paddings if len(x.shape) == 3 else [[0, 0], *paddings])
+    return pad(resized_image, paddings if len(x.shape) == 3 else [[0, 0], *paddings])
 
 
 # By method: the radius beyond which weights are 0, and the weights by distance from the centre.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from autoconv.api.boxes.crops import round_halves_away
 from autoconv.api.tensors.arithmetic import floormod
 from autoconv.api.tensors.casts import cast
 from autoconv.api.tensors.comparison import clip_by_value, logical_and
@@ -50,7 +51,7 @@ def projective_transform(
     )
     pixels = _Pixels(x, height, width, cast(fill_value, x.dtype))
     if interpolation == "NEAREST":
-        pixel_values = pixels.gather_pixels(_round(source_rows), _round(source_columns))
+        pixel_values = pixels.gather_pixels(round_halves_away(source_rows), round_halves_away(source_columns))
     else:
         top, left = apply("floor", source_rows), apply("floor", source_columns)
         row_fraction, column_fraction = expand_dims(source_rows - top, -1), expand_dims(source_columns - left, -1)
@@ -87,8 +88,8 @@ def _wrap_coordinate(coordinate: Tensor, size: Tensor, fill_mode: str) -> Tensor
     if fill_mode == "CONSTANT":
         return coordinate
     if fill_mode == "REFLECT":
-        folded = floormod(coordinate, 2.0 * size)
-        coordinate = where(folded >= size, 2.0 * size - folded - 1.0, folded)
+        folded_coordinate = floormod(coordinate, 2.0 * size)
+        coordinate = where(folded_coordinate >= size, 2.0 * size - folded_coordinate - 1.0, folded_coordinate)
     elif fill_mode == "WRAP":
         period, is_below = apply("maximum", size - 1.0, 1.0), coordinate < 0.0
         coordinate_from_below = coordinate + size * (apply("floor", -coordinate / period) + 1.0)
@@ -96,8 +97,3 @@ def _wrap_coordinate(coordinate: Tensor, size: Tensor, fill_mode: str) -> Tensor
         coordinate = where(coordinate > size - 1.0, coordinate_from_above, coordinate)
         coordinate = where(is_below, coordinate_from_below, coordinate)
     return clip_by_value(coordinate, 0.0, size - 1.0)
-
-
-def _round(value: Tensor) -> Tensor:
-    """Round to the nearest number, halves away from 0."""
-    return apply("sign", value) * apply("floor", apply("abs", value) + 0.5)

@@ -120,9 +120,9 @@ class RandomNormal(Initializer):
 
 
 def _check_dtype(dtype: DTypeLike, floats_only: bool = True) -> Any:
-    converted = as_dtype(dtype)
-    if floats_only and not converted.is_floating:
-        raise ValueError(f"Expected float dtype, got {converted}.")
-    if not floats_only and not (converted.is_numeric or converted.is_bool):
-        raise ValueError(f"Expected numeric or boolean dtype, got {converted}.")
-    return converted
+    out_dtype = as_dtype(dtype)
+    if floats_only and not out_dtype.is_floating:
+        raise ValueError(f"Expected float dtype, got {out_dtype}.")
+    if not floats_only and not (out_dtype.is_numeric or out_dtype.is_bool):
+        raise ValueError(f"Expected numeric or boolean dtype, got {out_dtype}.")
+    return out_dtype

@@ -47,9 +47,9 @@ def fake_quant_with_min_max_vars(
     first_bound, last_bound = (lowest_level - zero_level) * scale, (highest_level - zero_level) * scale
     # Gradients flow to the given bounds, not through their adjustment.
     first_bound, last_bound = low + stop_gradient(first_bound - low), high + stop_gradient(last_bound - high)
-    clipped = minimum(maximum(x, first_bound), last_bound)
-    rounded = floor((clipped - first_bound) / scale + 0.5) * scale + first_bound
-    return clipped + stop_gradient(rounded - clipped)
+    clipped_x = minimum(maximum(x, first_bound), last_bound)
+    rounded_x = floor((clipped_x - first_bound) / scale + 0.5) * scale + first_bound
+    return clipped_x + stop_gradient(rounded_x - clipped_x)
 
 
 def fake_quant_with_min_max_vars_per_channel(

@@ -325,8 +325,8 @@ def _reduce_join(
         raise NotImplementedError("reduce_join of a ragged tensor works along its innermost ragged dimension only")
     lengths = gather(partitions.lengths(inputs), inputs.value_rowids())
     is_last = apply("equal", partitions.positions_in_rows(inputs) + 1, lengths)
-    padded = inputs.with_values(where(is_last, inputs.values, strings.join([inputs.values, separator]))).to_tensor("")
-    return strings.reduce_join(padded, 1, keepdims)
+    texts = inputs.with_values(where(is_last, inputs.values, strings.join([inputs.values, separator]))).to_tensor("")
+    return strings.reduce_join(texts, 1, keepdims)
 
 
 register_row_splitter(RaggedTensor, construction.row_ids_and_values)

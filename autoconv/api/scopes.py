@@ -27,7 +27,7 @@ from autoconv.runtime.tensors.tensor import Tensor
 
 @contextmanager
 def control_dependencies(control_inputs: Sequence[Any] | None) -> Iterator[None]:
-    """Order the ops inside after `control_inputs`. They are, even without it: effects keep program order.
+    """Order the ops inside after `control_inputs`; effects keep program order even without this block.
 
     The graph shows the order as control inputs of the nodes inside. Functions among the inputs are called. An
     input None represents one of the last ops without a result, such as assertions and prints. None for all
@@ -50,8 +50,8 @@ def control_dependencies(control_inputs: Sequence[Any] | None) -> Iterator[None]
         return
     outer_controls = region.trace.controls
     outer_graph, outer_names = outer_controls
-    inherited = outer_names if outer_graph is region.graph and control_inputs is not None else ()
-    names = (*inherited, *_control_names(region.graph, control_inputs or ()))
+    inherited_names = outer_names if outer_graph is region.graph and control_inputs is not None else ()
+    names = (*inherited_names, *_control_names(region.graph, control_inputs or ()))
     region.trace.controls = region.graph, tuple(dict.fromkeys(names))
     try:
         yield
@@ -125,8 +125,8 @@ class DeviceScope:
 
     def __enter__(self) -> None:
         region = current_region()
-        outer = current_request() if region is None else region.trace.device
-        request = merge_requests(self._request, outer)
+        outer_request = current_request() if region is None else region.trace.device
+        request = merge_requests(self._request, outer_request)
         block = request_device(request) if region is None else _record_on_device(region, request)
         block.__enter__()
         self._open_blocks.append(block)
@@ -138,11 +138,11 @@ class DeviceScope:
 @contextmanager
 def _record_on_device(region: Region, request: str) -> Iterator[None]:
     """Record a device request on the nodes of the block."""
-    outer, region.trace.device = region.trace.device, request
+    outer_request, region.trace.device = region.trace.device, request
     try:
         yield
     finally:
-        region.trace.device = outer
+        region.trace.device = outer_request
 
 
 def executing_eagerly() -> bool:

@@ -131,12 +131,12 @@ def _offsets(input: RaggedLike, encoding: str, errors: str, replacement: int) ->
     offsets = apply("cumsum", lengths, axis=0, exclusive=True, reverse=False)
     if not is_ragged:
         return offsets
-    innermost: Any = characters
-    while isinstance(innermost.values, RaggedTensor):
-        innermost = innermost.values
+    innermost_rows: Any = characters
+    while isinstance(innermost_rows.values, RaggedTensor):
+        innermost_rows = innermost_rows.values
     offsets_to_end = apply("concat", offsets, apply("reduce_sum", lengths, axis=(0,), keepdims=True), axis=0)
-    row_offsets = gather(offsets_to_end, innermost.row_starts())
-    return characters.with_flat_values(offsets - gather(row_offsets, innermost.value_rowids()))
+    row_offsets = gather(offsets_to_end, innermost_rows.row_starts())
+    return characters.with_flat_values(offsets - gather(row_offsets, innermost_rows.value_rowids()))
 
 
 def ngrams(
@@ -181,8 +181,8 @@ def _join_padded_neighbours(
     keeps_short_rows: bool,
 ) -> Any:
     if rows.ragged_rank > 1:
-        joined = _join_padded_neighbours(rows.values, widths, separator, pad_pair, max_padding, keeps_short_rows)
-        return rows.with_values(joined)
+        joined_values = _join_padded_neighbours(rows.values, widths, separator, pad_pair, max_padding, keeps_short_rows)
+        return rows.with_values(joined_values)
     joined_by_width = []
     for width in widths:
         padding_count = width - 1 if max_padding is None else min(width - 1, max_padding)
@@ -191,8 +191,8 @@ def _join_padded_neighbours(
     if not keeps_short_rows:
         return result
     short_row_counts = cast((result.row_lengths() == 0) & (rows.row_lengths() > 0), int64)
-    padded = _pad_rows(rows, pad_pair, max_padding or 0)
-    joined_rows = unsorted_segment_join(padded.values, padded.value_rowids(), padded.nrows(), separator)
+    padded_rows = _pad_rows(rows, pad_pair, max_padding or 0)
+    joined_rows = unsorted_segment_join(padded_rows.values, padded_rows.value_rowids(), padded_rows.nrows(), separator)
     short_texts = boolean_mask(joined_rows, short_row_counts > 0)
     short_rows = RaggedTensor.from_row_lengths(short_texts, short_row_counts, validate=False)
     return ragged_concat([result, short_rows], 1)

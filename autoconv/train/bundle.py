@@ -47,6 +47,8 @@ class Bundle:
         self.nodes = _object_nodes(bytes(self.read(GRAPH)[()])) if GRAPH in self.records else [ObjectNode()]
 
     def _add_entry(self, key: str, value: bytes) -> None:
+        # The header has the number of shards, and the byte order. An entry has the dtype, the shape, the shard, the
+        # first byte, the number of bytes, the checksum, and slices.
         fields = parse_fields(value)
         if not key:
             self._shard_count = _last_value(fields, 1, 1)
@@ -108,6 +110,7 @@ def _read_texts(data: bytes, shape: tuple[int, ...], checksum: int) -> np.ndarra
 
 
 def _iterate_table(data: bytes) -> Iterator[tuple[bytes, bytes]]:
+    """Yield the keys and values of a table."""
     if len(data) < _FOOTER_SIZE or struct.unpack("<Q", data[-8:])[0] != _MAGIC:
         raise ValueError("the magic number at its end is missing")
     _, position = _read_handle(data, len(data) - _FOOTER_SIZE)
@@ -117,6 +120,7 @@ def _iterate_table(data: bytes) -> Iterator[tuple[bytes, bytes]]:
 
 
 def _read_handle(data: bytes, position: int) -> tuple[tuple[int, int], int]:
+    """Return the start and size of a block, and the position after them."""
     start, position = read_varint(data, position)
     size, position = read_varint(data, position)
     return (start, size), position

@@ -46,10 +46,8 @@ def restore_attribute(owner: Any, name: str, value: Any) -> None:
     A trace may be given up and begun again, with another object: what a trace sets stays deferred until
     `discard_deferred` is called.
     """
-    entry = _DEFERRED.get(id(owner))
-    if entry is None or name not in entry[1]:
-        return
-    for restoration, number in entry[1][name]:
+    _, restorations_by_name = _DEFERRED.get(id(owner), (None, {}))
+    for restoration, number in restorations_by_name.get(name, ()):
         restoration.match(number, value)
     if current_region() is None:
         discard_deferred(owner, name)
@@ -57,11 +55,11 @@ def restore_attribute(owner: Any, name: str, value: Any) -> None:
 
 def discard_deferred(owner: Any, name: str) -> None:
     """Discard the deferred restorations of an attribute."""
-    entry = _DEFERRED.get(id(owner))
-    if entry is None:
+    if id(owner) not in _DEFERRED:
         return
-    entry[1].pop(name, None)
-    if not entry[1]:
+    _, restorations_by_name = _DEFERRED[id(owner)]
+    restorations_by_name.pop(name, None)
+    if not restorations_by_name:
         del _DEFERRED[id(owner)]
         if _is_waiting(type(owner)):
             owner.__class__ = getattr(type(owner), _ORIGINAL_CLASS)
@@ -73,6 +71,7 @@ def _is_waiting(class_: type) -> bool:
 
 @lru_cache(maxsize=256)
 def _waiting_class(class_: type) -> type:
+    """Return a subclass whose `__setattr__` restores the values deferred for an attribute."""
     def set_attribute(self: Any, name: str, value: Any) -> None:
         class_.__setattr__(self, name, value)  # type: ignore[call-arg]
         restore_attribute(self, name, value)

@@ -147,22 +147,22 @@ def checkpoints_iterator(
     >>> list(autoconv.train.checkpoints_iterator(folder, timeout=0)) == [path]
     True
     """
-    seen: str | None = None
+    last_path: str | None = None
     while True:
-        started = time.monotonic()
-        while (latest := latest_checkpoint(checkpoint_dir)) == seen:
-            waited = time.monotonic() - started
-            if timeout is not None and waited >= timeout:
+        start = time.monotonic()
+        while (latest := latest_checkpoint(checkpoint_dir)) == last_path:
+            seconds_waited = time.monotonic() - start
+            if timeout is not None and seconds_waited >= timeout:
                 break
-            time.sleep(1.0 if timeout is None else min(1.0, timeout - waited))
-        if latest == seen:
+            time.sleep(1.0 if timeout is None else min(1.0, timeout - seconds_waited))
+        if latest == last_path:
             if timeout_fn is None or timeout_fn():
                 return
             continue
-        seen, started = latest, time.monotonic()
+        last_path, start = latest, time.monotonic()
         assert latest is not None
         yield latest
-        time.sleep(max(0.0, started + min_interval_secs - time.monotonic()))
+        time.sleep(max(0.0, start + min_interval_secs - time.monotonic()))
 
 
 def load_checkpoint(ckpt_dir_or_file: str | os.PathLike[str]) -> CheckpointReader:
@@ -218,8 +218,8 @@ def _checksum_line(lines: Sequence[str]) -> str:
 
 def _relative(path: str, folder: str) -> str:
     """Return a path relative to its folder if it is within, else absolute."""
-    inside = os.path.relpath(path, folder or ".")
-    return os.path.abspath(path) if inside.startswith("..") else inside
+    relative_path = os.path.relpath(path, folder or ".")
+    return os.path.abspath(path) if relative_path.startswith("..") else relative_path
 
 
 def _quote(text: str) -> str:

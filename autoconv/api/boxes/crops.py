@@ -51,20 +51,20 @@ def crop_and_resize(
         sample_count = get_item(size_operands[0], axis) if static_side is None else static_side
         last_index = cast(get_item(sizes, axis) - 1, float32)
         begin, end = get_item(begins, (slice(None), axis)), get_item(ends, (slice(None), axis))
-        numbers = cast(tensor_range(sample_count), float32)
-        gaps = cast(sample_count - 1, float32)
-        distance = expand_dims((end - begin) * last_index, 1) / gaps if static_side != 1 else None
+        sample_numbers = cast(tensor_range(sample_count), float32)
+        gap_count = cast(sample_count - 1, float32)
+        distance = expand_dims((end - begin) * last_index, 1) / gap_count if static_side != 1 else None
         first = expand_dims(begin * last_index, 1)
         middle = expand_dims((begin + end) * 0.5 * last_index, 1)
-        positions = middle + 0.0 * numbers if distance is None else first + numbers * distance
+        positions = middle + 0.0 * sample_numbers if distance is None else first + sample_numbers * distance
         if static_side is None:  # a crop of one pixel has the middle of the box
-            positions = where(apply("equal", sample_count, 1), middle + 0.0 * numbers, positions)
+            positions = where(apply("equal", sample_count, 1), middle + 0.0 * sample_numbers, positions)
         sample_positions.append((positions, last_index))
     (rows, last_row), (columns, last_column) = sample_positions
     rows, columns = expand_dims(rows, 2), expand_dims(columns, 1)
     pixels = _Pixels(x, cast(convert_to_tensor(box_indices), int32))
     if method == "nearest":
-        pixel_values = pixels.gather_pixels(_round(rows), _round(columns))
+        pixel_values = pixels.gather_pixels(round_halves_away(rows), round_halves_away(columns))
     else:
         top_rows, left_columns = apply("floor", rows), apply("floor", columns)
         row_fraction, column_fraction = expand_dims(rows - top_rows, -1), expand_dims(columns - left_columns, -1)
@@ -82,7 +82,7 @@ def crop_and_resize(
     return where(expand_dims(is_inside, -1), pixel_values, cast(extrapolation_value, float32))
 
 
-def _round(value: Tensor) -> Tensor:
+def round_halves_away(value: Tensor) -> Tensor:
     """Round to the nearest number, halves away from 0."""
     return apply("sign", value) * apply("floor", apply("abs", value) + 0.5)
 

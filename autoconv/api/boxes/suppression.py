@@ -207,11 +207,11 @@ class PaddedSuppression:
         for row, (corners, values) in enumerate(zip(flat_boxes, flat_scores, strict=True)):
             if not self.has_ordered_corners and len(flat_boxes[0]):
                 corners = _exchange_corners(corners, flat_boxes[0][0])
-            chosen, _ = _select_greedily(
+            chosen_indices, _ = _select_greedily(
                 values, int(max_boxes), exclusive_limit, float(score_limit), 0.0,
                 lambda index, c=corners: _overlap(c[index], c),
             )
-            indices[row, : len(chosen)], counts[row] = chosen, len(chosen)
+            indices[row, : len(chosen_indices)], counts[row] = chosen_indices, len(chosen_indices)
         if not self.is_padded:
             return indices[0, : counts[0]], counts[0]
         return indices.reshape(*batch, int(max_boxes)), counts.reshape(batch)
@@ -240,8 +240,8 @@ class CombinedSuppression:
                 ordered_boxes = _order_corners(class_boxes)
                 overlaps_with = lambda index, c=ordered_boxes: _overlap(c[index], c)
                 limits = int(max_boxes), float(overlap_limit), float(score_limit)
-                chosen = _select_greedily(scores[image, :, class_index], *limits, 0.0, overlaps_with)
-                candidates += [(score, class_index, class_boxes[index]) for index, score in zip(*chosen, strict=True)]
+                picks = _select_greedily(scores[image, :, class_index], *limits, 0.0, overlaps_with)
+                candidates += [(score, class_index, class_boxes[index]) for index, score in zip(*picks, strict=True)]
             candidates = sorted(candidates, key=lambda candidate: -candidate[0])[:size]
             counts[image] = len(candidates)
             for rank, (score, class_index, box) in enumerate(candidates):
@@ -261,11 +261,11 @@ def _select_greedily(
     indices: list[int] = []
     chosen_scores: list[Any] = []
     while len(indices) < max_boxes and is_candidate.any():
-        best = int(np.argmax(np.where(is_candidate, current_scores, -np.inf)))
-        indices.append(best)
-        chosen_scores.append(current_scores[best])
-        is_candidate[best] = False
-        overlaps = overlaps_with(best)
+        best_index = int(np.argmax(np.where(is_candidate, current_scores, -np.inf)))
+        indices.append(best_index)
+        chosen_scores.append(current_scores[best_index])
+        is_candidate[best_index] = False
+        overlaps = overlaps_with(best_index)
         if sigma > 0:
             current_scores = (current_scores * np.exp(-0.5 / sigma * overlaps * overlaps)).astype(current_scores.dtype)
             is_candidate &= current_scores > score_limit

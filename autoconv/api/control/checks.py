@@ -33,9 +33,9 @@ def Assert(condition: TensorLike, data: TensorLike, summarize: int | None = None
 
 
 def _compare(
-    op: str, sign: str, x: TensorLike, y: TensorLike, message: str | None, summarize: int | None, name: str | None
+    op: str, relation: str, x: TensorLike, y: TensorLike, message: str | None, summarize: int | None, name: str | None
 ) -> None:
-    text = f"Condition x {sign} y did not hold element-wise:"
+    text = f"Condition x {relation} y did not hold element-wise:"
     with name_scope(name or f"assert_{'none_equal' if op == 'not_equal' else op}"):
         condition = apply(op, x, y)
         Assert(condition, [message or "", text, "x = ", convert_to_tensor(x), "y = ", convert_to_tensor(y)], summarize)
@@ -102,10 +102,10 @@ def assert_greater_equal(
 
 
 def _compare_with_zero(
-    op: str, sign: str, x: TensorLike, message: str | None, summarize: int | None, name: str | None
+    op: str, relation: str, x: TensorLike, message: str | None, summarize: int | None, name: str | None
 ) -> None:
     tensor = convert_to_tensor(x)
-    text = f"Condition x {sign} 0 did not hold element-wise:"
+    text = f"Condition x {relation} 0 did not hold element-wise:"
     inner_scope = "assert_less_equal" if op.endswith("equal") else "assert_less"  # as in TensorFlow
     with name_scope(name or _ZERO_ASSERTIONS[op]), name_scope(inner_scope):
         condition = apply(op, tensor, np.zeros((), tensor.dtype.numpy))

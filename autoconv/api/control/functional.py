@@ -46,28 +46,28 @@ def map_fn(
     signature = dtype if fn_output_signature is None else fn_output_signature
     if any(map(is_composite, flatten(elems, is_composite)[0])) or is_composite_spec(signature):
         return MAP_ROWS(fn, elems, signature)
-    rows, template = _rows(elems)
-    _check_lengths(rows)
-    declared = _declare_result(pack(template, rows), rows, signature)
+    elem_tensors, template = _iterated_tensors(elems)
+    _check_lengths(elem_tensors)
+    declaration = _declare_result(pack(template, elem_tensors), elem_tensors, signature)
     function = call(fn)
 
     def step(index: TensorLike, carried: None) -> tuple[Any, None]:
-        return function(pack(template, [get_item(row, index) for row in rows])), None
+        return function(pack(template, [get_item(tensor, index) for tensor in elem_tensors])), None
 
-    stacked, _ = _collect(step, rows, None, declared, reverse=False)
-    return stacked
+    stacked_results, _ = _collect(step, elem_tensors, None, declaration, reverse=False)
+    return stacked_results
 
 
 def map_to_any(fn: Callable[..., Any], elems: Any) -> Any:
     """`map_fn` whose results may have any structure and dtypes, those of the first result."""
-    rows, template = _rows(elems)
+    elem_tensors, template = _iterated_tensors(elems)
     function = call(fn)
 
     def step(index: TensorLike, carried: None) -> tuple[Any, None]:
-        return function(pack(template, [get_item(row, index) for row in rows])), None
+        return function(pack(template, [get_item(tensor, index) for tensor in elem_tensors])), None
 
-    declared = replace(_declare_result(pack(template, rows), rows, None), is_open=True)
-    return _collect(step, rows, None, declared, reverse=False)[0]
+    declaration = replace(_declare_result(pack(template, elem_tensors), elem_tensors, None), is_open=True)
+    return _collect(step, elem_tensors, None, declaration, reverse=False)[0]
 
 
 def scan(
@@ -84,20 +84,20 @@ def scan(
     array([1, 3, 6], dtype=int32)
     """
     check_callable("fn", fn)
-    rows, template = _rows(elems)
+    elem_tensors, template = _iterated_tensors(elems)
     if current_region() is not None:
-        _check_lengths(rows)
+        _check_lengths(elem_tensors)
     function = call(fn)
     if initializer is None:
-        return _scan_from_first(function, rows, template, reverse)
+        return _scan_from_first(function, elem_tensors, template, reverse)
 
     def step(index: TensorLike, state: Any) -> tuple[Any, Any]:
-        new_state = function(state, pack(template, [get_item(row, index) for row in rows]))
+        new_state = function(state, pack(template, [get_item(tensor, index) for tensor in elem_tensors]))
         return _next_state(new_state, state)
 
     start = map_structure(convert_to_tensor, initializer)
-    stacked, _ = _collect(step, rows, start, _declare_like(start, are_shapes_given=True), reverse)
-    return stacked
+    stacked_results, _ = _collect(step, elem_tensors, start, _declare_like(start, are_shapes_given=True), reverse)
+    return stacked_results
 
 
 def foldl(
@@ -128,14 +128,14 @@ def foldr(
 
 def _fold(fn: Callable[..., Any], elems: TensorLike, initializer: Callable[..., Any], reverse: bool) -> Any:
     check_callable("fn", fn)
-    rows, template = _rows(elems)
-    function, length = call(fn), leading_dimension(rows[0])
+    elem_tensors, template = _iterated_tensors(elems)
+    function, length = call(fn), leading_dimension(elem_tensors[0])
     if initializer is None:
-        _check_has_rows(rows, -1 if reverse else 0)
+        _check_has_rows(elem_tensors, -1 if reverse else 0)
 
     def row(position: int) -> Any:
         index = length - 1 - position if reverse else position
-        return pack(template, [get_item(part, index) for part in rows])
+        return pack(template, [get_item(tensor, index) for tensor in elem_tensors])
 
     first_position = 0 if initializer is not None else 1
     start = map_structure(convert_to_tensor, initializer if initializer is not None else row(0))
@@ -145,19 +145,20 @@ def _fold(fn: Callable[..., Any], elems: TensorLike, initializer: Callable[..., 
         check_same_structure(state, new_state)
         return position + 1, new_state
 
-    return while_loop(lambda position, state: position < length, step, (_counter(first_position), start))[1]
+    return while_loop(lambda position, state: position < length, step, (convert_to_tensor(first_position), start))[1]
 
 
 @dataclass(frozen=True)
 class _ResultDeclaration:
     """The structure that all results have, and the types of its leaves.
 
-    The shape of a leaf is assumed unless it `is_given`; if the declaration `is_open`, structure and dtypes are, too.
+    The shape of a leaf is assumed unless `are_given` is true for it; if the declaration `is_open`, structure and dtypes
+    are, too.
     """
 
     structure: Any
     types: list[TensorType]
-    is_given: list[bool]
+    are_given: list[bool]
     is_open: bool = False
 
     def leaves_of(self, result: Any) -> list[Any]:
@@ -175,47 +176,47 @@ class _ResultDeclaration:
 class _UnexpectedResultTypes(BaseException):
     """Unwind the recording of a loop once the types of its results are known."""
 
-    def __init__(self, declared: _ResultDeclaration) -> None:
+    def __init__(self, declaration: _ResultDeclaration) -> None:
         super().__init__()
-        self.declared = declared
+        self.declaration = declaration
 
 
 def _collect(
-    step: object, rows: list[Tensor], state: Any, declared: _ResultDeclaration, reverse: bool
+    step: object, elem_tensors: list[Tensor], state: Any, declaration: _ResultDeclaration, reverse: bool
 ) -> tuple[Any, Any]:
     """Run `result, state = step(index, state)` for every row; return the stacked results and the last state."""
-    if current_region() is None and int(leading_dimension(rows[0])):
-        return _collect_at_once(step, rows, state, declared, reverse)
+    if current_region() is None and int(leading_dimension(elem_tensors[0])):
+        return _collect_at_once(step, elem_tensors, state, declaration, reverse)
     is_assumed = False
     while True:
         try:
-            return _collect_in_loop(step, rows, state, declared, reverse)
+            return _collect_in_loop(step, elem_tensors, state, declaration, reverse)
         except _UnexpectedResultTypes as unwound:
-            unexpected = unwound.declared
+            unexpected = unwound.declaration
             if is_assumed:
-                unexpected = replace(unexpected, types=_join_types(declared.types, unexpected.types))
-            declared, is_assumed = unexpected, True
+                unexpected = replace(unexpected, types=_join_types(declaration.types, unexpected.types))
+            declaration, is_assumed = unexpected, True
 
 
 def _collect_at_once(
-    step: Any, rows: list[Tensor], state: Any, declared: _ResultDeclaration, reverse: bool
+    step: Any, elem_tensors: list[Tensor], state: Any, declaration: _ResultDeclaration, reverse: bool
 ) -> tuple[Any, Any]:
     """`_collect` for eager rows, in one pass."""
-    length = int(leading_dimension(rows[0]))
+    length = int(leading_dimension(elem_tensors[0]))
     arrays: list[TensorArray] = []
     for row_number in range(length):
         index = length - 1 - row_number if reverse else row_number
-        result, state = step(_counter(index), state)
-        if declared.is_open:
-            declared = _declare_like(map_structure(convert_to_tensor, result))
-        leaves = declared.leaves_of(result)
+        result, state = step(convert_to_tensor(index), state)
+        if declaration.is_open:
+            declaration = _declare_like(map_structure(convert_to_tensor, result))
+        leaves = declaration.leaves_of(result)
         arrays = arrays or [
             TensorArray(t.dtype, length, clear_after_read=False, element_shape=t.shape if is_given else None)
-            for t, is_given in zip(declared.types, declared.is_given, strict=True)
+            for t, is_given in zip(declaration.types, declaration.are_given, strict=True)
         ]
         for array, leaf in zip(arrays, leaves, strict=True):
             array.write(index, leaf)
-    return pack(declared.template, [array.stack() for array in arrays]), state
+    return pack(declaration.template, [array.stack() for array in arrays]), state
 
 
 def _join_types(assumed: list[TensorType], types: list[TensorType]) -> list[TensorType]:
@@ -224,39 +225,39 @@ def _join_types(assumed: list[TensorType], types: list[TensorType]) -> list[Tens
 
 
 def _collect_in_loop(
-    step: Any, rows: list[Tensor], state: Any, declared: _ResultDeclaration, reverse: bool
+    step: Any, elem_tensors: list[Tensor], state: Any, declaration: _ResultDeclaration, reverse: bool
 ) -> tuple[Any, Any]:
     """Run `step` for every row in a graph loop; raise `_UnexpectedResultTypes` if the assumed types are wrong."""
-    length = leading_dimension(rows[0])
-    types = declared.types
+    length = leading_dimension(elem_tensors[0])
+    types = declaration.types
     arrays = [TensorArray(t.dtype, length, element_shape=t.shape, clear_after_read=False) for t in types]
 
     @kind_preserving
     def body(position: int, arrays_so_far: list[TensorArray], carried_values: Any) -> tuple[Any, ...]:
         index = length - 1 - position if reverse else position
         result, carried_values = step(index, carried_values)
-        leaves = declared.leaves_of(result)
+        leaves = declaration.leaves_of(result)
         tensors = [array.check_dtype(leaf) for array, leaf in zip(arrays_so_far, leaves, strict=True)]
         result_types = [TensorType(t.dtype, t.type.shape) for t in tensors]
         if not _is_covered_by(result_types, types):
-            _check_given_shapes(result_types, declared)
-            raise _UnexpectedResultTypes(replace(declared, types=result_types))
+            _check_given_shapes(result_types, declaration)
+            raise _UnexpectedResultTypes(replace(declaration, types=result_types))
         return position + 1, [a.write(index, t) for a, t in zip(arrays_so_far, tensors, strict=True)], carried_values
 
     @kind_preserving
     def continues(position: int, *_: Any) -> Any:
         return position < length
 
-    _, arrays, state = while_loop(continues, body, (_counter(0), arrays, state))
-    stacked = [array.stack() for array in arrays]
-    for result in stacked:
-        if rows[0].type.shape and result.type.shape is not None:
-            result.set_shape((rows[0].type.shape[0], *result.type.shape[1:]))
-    return pack(declared.template, stacked), state
+    _, arrays, state = while_loop(continues, body, (convert_to_tensor(0), arrays, state))
+    stacked_results = [array.stack() for array in arrays]
+    for result in stacked_results:
+        if elem_tensors[0].type.shape and result.type.shape is not None:
+            result.set_shape((elem_tensors[0].type.shape[0], *result.type.shape[1:]))
+    return pack(declaration.template, stacked_results), state
 
 
-def _check_given_shapes(types: list[TensorType], declared: _ResultDeclaration) -> None:
-    for actual_type, declared_type, is_given in zip(types, declared.types, declared.is_given, strict=True):
+def _check_given_shapes(types: list[TensorType], declaration: _ResultDeclaration) -> None:
+    for actual_type, declared_type, is_given in zip(types, declaration.types, declaration.are_given, strict=True):
         if is_given and not are_shapes_compatible(actual_type.shape, declared_type.shape):
             actual_shape, declared_shape = TensorShape(actual_type.shape), TensorShape(declared_type.shape)
             raise ValueError(f"Inconsistent shapes: saw {actual_shape} but expected {declared_shape} ")
@@ -269,15 +270,11 @@ def _is_covered_by(types: list[TensorType], assumed: list[TensorType]) -> bool:
     )
 
 
-def _counter(start: int) -> Tensor:
-    return convert_to_tensor(start)
-
-
 def _row_shape(shape: Shape) -> Shape:
     return None if shape is None else shape[1:]
 
 
-def _rows(elems: TensorLike) -> tuple[list[Tensor], Template | None]:
+def _iterated_tensors(elems: TensorLike) -> tuple[list[Tensor], Template | None]:
     """Return the tensors to iterate over, and their structure; a list of numbers is one tensor."""
     leaves, template = flatten(elems, is_composite)
     if any(map(is_composite, leaves)):
@@ -296,27 +293,27 @@ def _rows(elems: TensorLike) -> tuple[list[Tensor], Template | None]:
     return tensors, template
 
 
-def _check_lengths(rows: list[Tensor]) -> None:
+def _check_lengths(elem_tensors: list[Tensor]) -> None:
     """Raise ValueError if the known lengths differ."""
-    lengths = [row.type.shape[0] for row in rows if row.type.shape]
+    lengths = [tensor.type.shape[0] for tensor in elem_tensors if tensor.type.shape]
     known_lengths = [length for length in lengths if length is not None]
     for length in known_lengths[1:]:
         if length != known_lengths[0]:
             raise ValueError(f"Dimensions {known_lengths[0]} and {length} are not compatible")
 
 
-def _check_has_rows(rows: list[Tensor], position: int) -> None:
+def _check_has_rows(elem_tensors: list[Tensor], position: int) -> None:
     """Raise the error of reading `position` from an empty array if eager elements have no rows: no initial state."""
-    if current_region() is None and not int(leading_dimension(rows[0])):
-        TensorArray(rows[0].dtype, 0).read(position)
+    if current_region() is None and not int(leading_dimension(elem_tensors[0])):
+        TensorArray(elem_tensors[0].dtype, 0).read(position)
 
 
-def _declare_result(elems: Any, rows: list[Tensor], signature: Any) -> _ResultDeclaration:
+def _declare_result(elems: Any, elem_tensors: list[Tensor], signature: Any) -> _ResultDeclaration:
     """Declare the results of map_fn by its signature, or else as the elements are."""
-    first_shape = rows[0].type.shape
+    first_shape = elem_tensors[0].type.shape
     if signature is None:
-        row_types = [TensorType(row.dtype, _row_shape(first_shape)) for row in rows]
-        return _ResultDeclaration(elems, row_types, [False] * len(rows))
+        row_types = [TensorType(tensor.dtype, _row_shape(first_shape)) for tensor in elem_tensors]
+        return _ResultDeclaration(elems, row_types, [False] * len(elem_tensors))
     types, are_given = [], []
     for leaf in flatten(signature)[0]:
         is_spec = isinstance(leaf, TensorSpec)
@@ -340,19 +337,19 @@ def _next_state(result: Any, state: Any) -> tuple[Any, Any]:
     return structure, structure
 
 
-def _scan_from_first(function: Any, rows: list[Tensor], template: Template | None, reverse: bool) -> Any:
+def _scan_from_first(function: Any, elem_tensors: list[Tensor], template: Template | None, reverse: bool) -> Any:
     """Scan from the first row: that row, followed by a scan over the others with it as initial state."""
-    _check_has_rows(rows, 0)
-    first_row = [get_item(row, -1 if reverse else 0) for row in rows]
-    other_rows = [get_item(row, slice(None, -1) if reverse else slice(1, None)) for row in rows]
+    _check_has_rows(elem_tensors, 0)
+    first_row = [get_item(tensor, -1 if reverse else 0) for tensor in elem_tensors]
+    other_rows = [get_item(tensor, slice(None, -1) if reverse else slice(1, None)) for tensor in elem_tensors]
 
     def step(index: object, state: Any) -> tuple[Any, Any]:
-        new_state = function(state, pack(template, [get_item(row, index) for row in other_rows]))
+        new_state = function(state, pack(template, [get_item(tensor, index) for tensor in other_rows]))
         return _next_state(new_state, state)
 
     start = pack(template, first_row)
-    stacked, _ = _collect(step, other_rows, start, _declare_like(start, are_shapes_given=True), reverse)
-    leaves, result_template = flatten(stacked)
+    stacked_results, _ = _collect(step, other_rows, start, _declare_like(start, are_shapes_given=True), reverse)
+    leaves, result_template = flatten(stacked_results)
     first_results = [get_item(leaf, None) for leaf in flatten(start)[0]]
     joined = [
         concat([others, first] if reverse else [first, others], 0)

@@ -44,16 +44,16 @@ class GraphVariable(Variable):
         self.aggregation = aggregation or VariableAggregation.NONE
         full_name = current_scope() + (name or "Variable")
         with outside_of_control_flow(graph):
-            initial = _initial_tensor(initial_value, None if dtype is None else as_dtype(dtype))
-            inferred_shape = as_shape(initial.shape) if validate_shape else None
+            initial_tensor = _initial_tensor(initial_value, None if dtype is None else as_dtype(dtype))
+            inferred_shape = as_shape(initial_tensor.shape) if validate_shape else None
             known_shape = as_shape(shape) if shape is not None else inferred_shape
-            storage = Storage(np.zeros((), initial.dtype.numpy), known_shape, full_name)
+            storage = Storage(np.zeros((), initial_tensor.dtype.numpy), known_shape, full_name)
             storage.name = graph.root.trace.capture(storage, storage.type, full_name).name
             self._storage = storage
             storage.variable = weakref.ref(self)
-            self.initial_value = initial
-            assigned = apply("assign_variable", storage, initial, name=f"{storage.name}/Assign")
-            self._initializer = assigned.op
+            self.initial_value = initial_tensor
+            assignment = apply("assign_variable", storage, initial_tensor, name=f"{storage.name}/Assign")
+            self._initializer = assignment.op
             self.snapshot = apply("read_variable", storage, name=f"{storage.name}/Read")
         collection_names = [GLOBAL_VARIABLES] if collections is None else list(collections)
         if self._trainable and TRAINABLE_VARIABLES not in collection_names:

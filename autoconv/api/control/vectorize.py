@@ -52,8 +52,8 @@ def vectorized_map(
     if not rows or any(row.type.shape is None or not row.type.shape for row in rows):
         return map_to_any(fn, elems)
     try:
-        graph, captured, result_template = _record(fn, rows, template)
-        values = _Batch(rows, fallback_to_while_loop, warn).run(graph, captured)
+        graph, captures, result_template = _record(fn, rows, template)
+        values = _Batch(rows, fallback_to_while_loop, warn).run(graph, captures)
     except NotBatched as reason:
         if not fallback_to_while_loop:
             raise ValueError(f"vectorized_map has no batching rule for {reason}") from None
@@ -108,9 +108,9 @@ class _Batch:
         self.batched_values: set[Value] = set()
         self.read_values: set[Value] = set()
 
-    def run(self, graph: Graph, captured: Sequence[Any]) -> list[Tensor]:
+    def run(self, graph: Graph, captures: Sequence[Any]) -> list[Tensor]:
         """Return the outputs of the graph for all rows; raises NotBatched if they have to be computed row by row."""
-        for parameter, value in zip(graph.parameters, [*self.rows, *captured], strict=True):
+        for parameter, value in zip(graph.parameters, [*self.rows, *captures], strict=True):
             if not isinstance(parameter.type, TensorType):
                 raise NotBatched("a value read from a variable or a list")
             self.values_of[parameter] = value
@@ -150,12 +150,12 @@ class _Batch:
         """Insert dimensions of one into rows of lower rank, so that they broadcast after the first dimension."""
         ranks = [rank_of(value) for value in node.inputs]
         max_rank = max(ranks)
-        aligned = []
+        aligned_inputs = []
         for x, is_batched, rank in zip(inputs, are_batched, ranks, strict=True):
             for _ in range(max_rank - rank if is_batched else 0):
                 x = apply("expand_dims", x, axis=1)
-            aligned.append(x)
-        return aligned
+            aligned_inputs.append(x)
+        return aligned_inputs
 
     def _run_in_loop(self, node: Node, inputs: list[Any], are_batched: list[bool]) -> Any:
         """Run an op without a rule row by row; only results that are read are computed."""

@@ -107,29 +107,30 @@ class EagerCall(ArrayCall):
 
     def gradient(self, b: Any, inputs: Sequence[Any], results: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
         """Build the vjp of the op, which runs the function again under a tape."""
-        differentiable = [i for i, x in enumerate(inputs) if x.type.dtype.is_differentiable]
-        connected = [i for i, ct in enumerate(cotangents) if ct is not None]
-        if not differentiable:
+        differentiable_positions = [i for i, x in enumerate(inputs) if x.type.dtype.is_differentiable]
+        connected_positions = [i for i, ct in enumerate(cotangents) if ct is not None]
+        if not differentiable_positions:
             return [None] * len(inputs)
 
         def vjp_of_tensors(*tensors: Any) -> list[Any]:
             arguments, upstream = tensors[: len(inputs)], tensors[len(inputs) :]
             tape = GradientTape()
             with tape:
-                tape.watch([arguments[i] for i in differentiable])
+                tape.watch([arguments[i] for i in differentiable_positions])
                 output = self.function(*arguments)
             results = output if isinstance(output, (list, tuple)) else [output]
-            targets = [convert_to_tensor(results[i]) for i in connected]
-            sources = [arguments[i] for i in differentiable]
+            targets = [convert_to_tensor(results[i]) for i in connected_positions]
+            sources = [arguments[i] for i in differentiable_positions]
             slopes = tape.gradient(targets, sources, list(upstream), UnconnectedGradients.ZERO)
             return [dense(slope) for slope in slopes]
 
         output = b.py_call(
-            *inputs, *(cotangents[i] for i in connected), function=EagerCall(vjp_of_tensors),
-            dtypes=tuple(inputs[i].type.dtype for i in differentiable),
-            shapes=tuple(inputs[i].type.shape for i in differentiable),
+            *inputs, *(cotangents[i] for i in connected_positions), function=EagerCall(vjp_of_tensors),
+            dtypes=tuple(inputs[i].type.dtype for i in differentiable_positions),
+            shapes=tuple(inputs[i].type.shape for i in differentiable_positions),
         )  # fmt: skip
-        slope_by_position = dict(zip(differentiable, output if isinstance(output, tuple) else [output], strict=True))
+        slopes = output if isinstance(output, tuple) else [output]
+        slope_by_position = dict(zip(differentiable_positions, slopes, strict=True))
         return [slope_by_position.get(i) for i in range(len(inputs))]
 
 

@@ -19,8 +19,8 @@ class DifferentiableTensors:
 
     def pack_gradients(self, gradients: Sequence[Any]) -> Any:
         """Pack the gradients into the structure; in a composite they replace the differentiable components."""
-        remaining = iter(gradients)
-        return pack(self._template, [_pack_leaf(*part, remaining) for part in self._leaf_parts])
+        remaining_gradients = iter(gradients)
+        return pack(self._template, [_pack_leaf(*part, remaining_gradients) for part in self._leaf_parts])
 
 
 def _split_leaf(leaf: Any) -> tuple[list[Any], list[Any], Template | None]:
@@ -34,9 +34,9 @@ def _may_have_gradient(tensor: Any) -> bool:
 
 
 def _pack_leaf(
-    sources: Sequence[Any], components: Sequence[Any], template: Template | None, remaining: Iterator[Any]
+    sources: Sequence[Any], components: Sequence[Any], template: Template | None, remaining_gradients: Iterator[Any]
 ) -> Any:
-    gradients = [next(remaining) for _ in sources]
+    gradients = [next(remaining_gradients) for _ in sources]
     if template is None:
         return gradients[0]
     if all(gradient is None for gradient in gradients):

@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from autoconv.api.gradients.dense_gradients import rows_of, zeros_of_source
+from autoconv.api.gradients.dense_gradients import stack_element_gradients, zeros_of_source
 from autoconv.api.gradients.recorded import symbolic_source
 from autoconv.api.gradients.tape import UnconnectedGradients
 from autoconv.graph.graph import Graph, Node, Value
@@ -58,6 +58,7 @@ def gradients(
     stopped_values = {symbolic_source(region, v) for v in flatten(stop_gradients)[0] if v is not None}
 
     def unstopped_nodes(graph: Graph) -> list[Node] | None:
+        """Return the nodes through which gradients flow; None for all nodes."""
         return [n for n in graph.nodes if not stopped_values.intersection(n.results)] if stopped_values else None
 
     source_values = [symbolic_source(region, source) for source in sources]
@@ -95,11 +96,11 @@ def hessians(
         def gradients_of_element(seed: TensorLike, slope: Any = slope, source: TensorLike = source) -> list[Any]:
             return gradients(slope, source, seed, unconnected_gradients=UnconnectedGradients.ZERO)
 
-        (stacked,) = rows_of(slope, gradients_of_element)
+        (stacked_rows,) = stack_element_gradients(slope, gradients_of_element)
         shape = apply("shape", convert_to_tensor(source))
         static_shape = tuple(d if isinstance(d, int) else None for d in source.type.shape) * 2
         dynamic_shape = () if None not in static_shape else (apply("concat", shape, shape, axis=0),)
-        result.append(apply("reshape", stacked, *dynamic_shape, shape=static_shape))
+        result.append(apply("reshape", stacked_rows, *dynamic_shape, shape=static_shape))
     return result
 
 
@@ -202,14 +203,14 @@ def _record_symbolic(region: Region, vjp: _CustomVjp, arguments: Sequence[Any], 
     cotangents = [SymbolicTensor(inner.graph.add_parameter(t.type, "cotangent")) for t in tensors]
     with recording(inner):
         argument_cotangents = vjp(cotangents)
-        connected = tuple(i for i, ct in enumerate(argument_cotangents) if ct is not None)
-        inner.graph.outputs = [inner.lift(graph_value(inner, argument_cotangents[i])) for i in connected]
+        connected_positions = tuple(i for i, ct in enumerate(argument_cotangents) if ct is not None)
+        inner.graph.outputs = [inner.lift(graph_value(inner, argument_cotangents[i])) for i in connected_positions]
     captures = unify_captures([inner], len(cotangents))
     operands: list[Value] = [graph_value(region, a) for a in (*arguments, *(v.storage for v in vjp.variables))]
     values = [region.lift(v) for v in (*operands, *(graph_value(region, t) for t in tensors))]
     node = region.record(
         "custom_gradient", [*values, *captures],
-        {"arguments": len(operands), "results": len(tensors), "reached": connected},
+        {"arguments": len(operands), "results": len(tensors), "reached": connected_positions},
         regions=[inner.graph], types=[t.type for t in tensors],
     )  # fmt: skip
     return [SymbolicTensor(value) for value in node.results]

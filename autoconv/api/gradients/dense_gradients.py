@@ -17,7 +17,7 @@ from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
 
 
-def rows_of(target: Tensor, gradients: Any) -> list[Any]:
+def stack_element_gradients(target: Tensor, gradients: Any) -> list[Any]:
     """Return for each source the gradients of all elements of the target, stacked; None for an unconnected source.
 
     `gradients(seed)` returns for each source the gradient of the sum of the target times the seed.
@@ -35,19 +35,19 @@ def rows_of(target: Tensor, gradients: Any) -> list[Any]:
             ]
     flat_ones = apply("reshape", apply("ones_like", target), shape=(-1,))
     gradients_of_sum = gradients(apply("ones_like", target))
-    connected = [i for i, g in enumerate(gradients_of_sum) if g is not None]
-    if not connected:
+    connected_positions = [i for i, g in enumerate(gradients_of_sum) if g is not None]
+    if not connected_positions:
         return [None] * len(gradients_of_sum)
 
     @kind_preserving
     def gradients_of_element(number: TensorLike) -> Any:
         seed = apply("cast", apply("equal", _flat_indices(flat_ones), number), dtype=target.type.dtype)
         gradients_by_source = gradients(apply("reshape_like", seed, target))
-        return tuple(gradients_by_source[i] for i in connected)
+        return tuple(gradients_by_source[i] for i in connected_positions)
 
-    dtypes = tuple(gradients_of_sum[i].dtype for i in connected)
+    dtypes = tuple(gradients_of_sum[i].dtype for i in connected_positions)
     stacks = iter(map_fn(gradients_of_element, _flat_indices(flat_ones), fn_output_signature=dtypes))
-    return [next(stacks) if i in connected else None for i in range(len(gradients_of_sum))]
+    return [next(stacks) if i in connected_positions else None for i in range(len(gradients_of_sum))]
 
 
 def _flat_indices(vector: Any) -> Any:
@@ -80,4 +80,4 @@ def shape_of(value: Any) -> tuple[Any, ...]:
     return tuple(size if isinstance(size, int) else None for size in shape)
 
 
-__all__ = ["dense", "rows_of", "zeros_of_source"]
+__all__ = ["dense", "stack_element_gradients", "zeros_of_source"]

@@ -32,8 +32,8 @@ def row_slices(region: Region, value: Value) -> IndexedSlices | None:
     ]
     indices = [apply("reshape", index, shape=(-1,)) for _, index, _ in terms]
     if len(terms) > 1:
-        widest = max((index.dtype for index in indices), key=lambda dtype: dtype.size)
-        indices = [apply("concat", *(apply("cast", index, dtype=widest) for index in indices), axis=0)]
+        widest_dtype = max((index.dtype for index in indices), key=lambda dtype: dtype.size)
+        indices = [apply("concat", *(apply("cast", index, dtype=widest_dtype) for index in indices), axis=0)]
         rows = [apply("concat", *rows, axis=0)]
     result = IndexedSlices(rows[0], indices[0], constant(np.array(shape, np.int32)))
     object.__setattr__(result, "whole", SymbolicTensor(value))  # the dataclass is frozen

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.api.gradients.composite_sources import DifferentiableTensors
-from autoconv.api.gradients.dense_gradients import dense, rows_of, shape_of, zeros_of_source
+from autoconv.api.gradients.dense_gradients import dense, shape_of, stack_element_gradients, zeros_of_source
 from autoconv.api.gradients.recorded import RecordedInterval, symbolic_source
 from autoconv.api.gradients.row_slices import row_slices
 from autoconv.graph.graph import Value
@@ -203,20 +203,22 @@ class GradientTape:
         _, template = flatten(sources)
         source_leaves = _tensor_leaves(sources, "source")
         target_tensor = convert_to_tensor(target_leaf) if isinstance(target_leaf, Variable) else target_leaf
-        rows = rows_of(target_tensor, lambda seed: self._gradients([target_leaf], [seed], source_leaves))
+        element_gradients = stack_element_gradients(
+            target_tensor, lambda seed: self._gradients([target_leaf], [seed], source_leaves)
+        )
         self._release()
-        stacks = []
-        for source_leaf, stacked in zip(source_leaves, rows, strict=True):
+        matrices = []
+        for source_leaf, matrix in zip(source_leaves, element_gradients, strict=True):
             shape = apply(
                 "concat", apply("shape", target_tensor), apply("shape", convert_to_tensor(source_leaf)), axis=0
             )
-            if stacked is None and fills_zeros:
+            if matrix is None and fills_zeros:
                 zero = convert_to_tensor(0, source_leaf.dtype)
-                stacked = apply("fill", zero, shape, shape=(*shape_of(target_tensor), *shape_of(source_leaf)))
-            elif stacked is not None:
-                stacked = _reshape(stacked, (*shape_of(target_tensor), *shape_of(source_leaf)), shape)
-            stacks.append(stacked)
-        return pack(template, stacks)
+                matrix = apply("fill", zero, shape, shape=(*shape_of(target_tensor), *shape_of(source_leaf)))
+            elif matrix is not None:
+                matrix = _reshape(matrix, (*shape_of(target_tensor), *shape_of(source_leaf)), shape)
+            matrices.append(matrix)
+        return pack(template, matrices)
 
     def batch_jacobian(
         self, target: TensorLike, source: TensorLike, unconnected_gradients: Any = UnconnectedGradients.NONE,
@@ -300,9 +302,11 @@ class GradientTape:
                 region.lift(tensor.value_in_graph)  # raises here if it is out of scope
                 target_values.append(tensor.value_in_graph)
                 seeds.append(region.lift(_lift_to_graph(region, seed)))
-        wrt: list[Value] = [v for v in connected_sources if v is not None]
+        connected_source_values: list[Value] = [v for v in connected_sources if v is not None]
         remaining_slopes = iter(
-            symbolic_gradients(region, target_values, seeds, wrt, self._interval.nodes_in, self._recompute_every)
+            symbolic_gradients(
+                region, target_values, seeds, connected_source_values, self._interval.nodes_in, self._recompute_every
+            )
         )
         slopes = [None if v is None else next(remaining_slopes) for v in connected_sources]
         return [None if v is None else _wrap_gradient(region, region.lift(v)) for v in slopes]

@@ -79,10 +79,12 @@ def _with_gradient(f: Function, argnums: int | Sequence[int], recompute_every: i
         result = _check_scalar(f, value)
         raw_gradients = tape.gradient(result, wrt_arguments)
         _check_not_lost(f, tape, raw_gradients)
-        filled = [_fill_zeros(g, x) for g, x in zip(flatten(raw_gradients)[0], flatten(wrt_arguments)[0], strict=True)]
-        gradients = [_convert_to_kind(g, x) for g, x in zip(filled, flatten(wrt_arguments)[0], strict=True)]
-        packed = pack(flatten(wrt_arguments)[1], gradients)
-        return _convert_to_kind(result, result), packed[0] if isinstance(argnums, int) else tuple(packed)
+        arguments, template = flatten(wrt_arguments)
+        dense_gradients = [_fill_zeros(g, x) for g, x in zip(flatten(raw_gradients)[0], arguments, strict=True)]
+        gradients = [_convert_to_kind(g, x) for g, x in zip(dense_gradients, arguments, strict=True)]
+        packed_gradients = pack(template, gradients)
+        packed = packed_gradients[0] if isinstance(argnums, int) else tuple(packed_gradients)
+        return _convert_to_kind(result, result), packed
 
     return with_gradient
 
@@ -128,17 +130,17 @@ def hessian(f: Function, argnums: int = 0) -> Function:
         all_arguments, (argument,) = _select_arguments(f, args, argnums)
         if not isinstance(argument, (Tensor, np.ndarray)):
             raise TypeError(f"hessian takes the derivatives with respect to one tensor, found {argument!r}")
-        outer = GradientTape(persistent=True, watch_accessed_variables=False)
-        with outer:
-            argument = _watch(outer, argument)
-            inner = GradientTape(watch_accessed_variables=False)
-            with inner:
-                inner.watch(argument)
+        outer_tape = GradientTape(persistent=True, watch_accessed_variables=False)
+        with outer_tape:
+            argument = _watch(outer_tape, argument)
+            inner_tape = GradientTape(watch_accessed_variables=False)
+            with inner_tape:
+                inner_tape.watch(argument)
                 result = _check_scalar(f, call(f)(*all_arguments, **kwargs))
-            slope = inner.gradient(result, argument)
-            _check_not_lost(f, inner, slope)
+            slope = inner_tape.gradient(result, argument)
+            _check_not_lost(f, inner_tape, slope)
             slope = _fill_zeros(slope, argument)
-        slopes = outer.jacobian(slope, argument, unconnected_gradients=UnconnectedGradients.ZERO)
+        slopes = outer_tape.jacobian(slope, argument, unconnected_gradients=UnconnectedGradients.ZERO)
         return _convert_to_kind(slopes, argument)
 
     return _compile_like(f, second_derivatives)
@@ -165,12 +167,12 @@ def vjp(f: Function, *primals: Any) -> tuple[Any, Function]:
         leaves = [leaf if is_tensor(leaf) else convert_to_tensor(leaf) for leaf in flatten(value)[0]]
         output_gradients = [convert_to_tensor(c, v.dtype) for c, v in zip(cotangent_leaves, leaves, strict=True)]
         slopes = tape.gradient(leaves, wrt_arguments, output_gradients=output_gradients)
-        converted = [
+        converted_slopes = [
             _convert_to_kind(_fill_zeros(g, x), x) for g, x in zip(
                 flatten(slopes)[0], flatten(wrt_arguments)[0], strict=True
             )
         ]
-        return tuple(pack(flatten(wrt_arguments)[1], converted))
+        return tuple(pack(flatten(wrt_arguments)[1], converted_slopes))
 
     return map_structure(lambda leaf: _convert_to_kind(leaf, leaf), value), back
 

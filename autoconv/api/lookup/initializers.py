@@ -135,8 +135,8 @@ class TextFileInitializer(TableInitializer):
         try:
             return float(text) if dtype.is_floating else int(text)
         except ValueError:
-            found = f"line {line_number} of {self._filename} has {text!r}"
-            raise InvalidArgumentError(f"{found} for a {dtype.name}") from None
+            found_text = f"line {line_number} of {self._filename} has {text!r}"
+            raise InvalidArgumentError(f"{found_text} for a {dtype.name}") from None
 
     def _read_column(self, line: bytes, line_number: int, index: int) -> bytes:
         columns = line.split(self._delimiter.encode())

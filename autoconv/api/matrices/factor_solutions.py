@@ -36,8 +36,8 @@ def lu_solve(
     batch_rank = permutation.shape.rank - 1 if permutation.shape.rank else 0
     if batch_rank and len(right_side.shape) - 2 < batch_rank:
         right_side = broadcast_to(right_side, concat([shape(permutation)[:-1], shape(right_side)[-2:]], 0))
-    permuted = gather(right_side, permutation, axis=batch_rank, batch_dims=batch_rank)
-    lower_solution = triangular_solve(set_diag(factors, ones_like(diag_part(factors))), permuted)
+    permuted_right_side = gather(right_side, permutation, axis=batch_rank, batch_dims=batch_rank)
+    lower_solution = triangular_solve(set_diag(factors, ones_like(diag_part(factors))), permuted_right_side)
     return apply("identity", triangular_solve(factors, lower_solution, lower=False), name=name)
 
 

@@ -38,27 +38,28 @@ def expm(input: TensorLike, name: str | None = None) -> Tensor:
     """
     tensor: Any = convert_to_tensor(input)
     is_double = tensor.dtype.size == (16 if tensor.dtype.is_complex else 8)
-    orders = _DOUBLE_PRECISION if is_double else _SINGLE_PRECISION
+    orders_and_limits = _DOUBLE_PRECISION if is_double else _SINGLE_PRECISION
     magnitudes = stop_gradient(abs(tensor))
     norm: Any = reduce_max(reduce_sum(magnitudes, -2), -1)
     norm = expand_dims(expand_dims(norm, -1), -1)
-    limit = orders[-1][1]
-    squarings: Any = maximum(floor(log(norm / limit) / float(np.log(2.0))), 0.0)
-    scale = cast(apply("power", constant(0.5, norm.dtype), squarings), tensor.dtype)
-    low_orders = _pade_approximants(tensor, [order for order, _ in orders[:-1]])
-    numerator, denominator = _pade_approximants(tensor * scale, [orders[-1][0]])[0]
-    for (low_numerator, low_denominator), (_, bound) in zip(reversed(low_orders), reversed(orders[:-1]), strict=True):
-        is_precise = norm < bound
+    limit = orders_and_limits[-1][1]
+    squaring_count: Any = maximum(floor(log(norm / limit) / float(np.log(2.0))), 0.0)
+    scale = cast(apply("power", constant(0.5, norm.dtype), squaring_count), tensor.dtype)
+    low_orders = _pade_approximants(tensor, [order for order, _ in orders_and_limits[:-1]])
+    numerator, denominator = _pade_approximants(tensor * scale, [orders_and_limits[-1][0]])[0]
+    low_limits = [limit for _, limit in orders_and_limits[:-1]]
+    for (low_numerator, low_denominator), low_limit in zip(reversed(low_orders), reversed(low_limits), strict=True):
+        is_precise = norm < low_limit
         numerator = where(is_precise, low_numerator, numerator)
         denominator = where(is_precise, low_denominator, denominator)
     result = solve(denominator, numerator)
-    max_squarings = reduce_max(squarings) if tensor.shape.num_elements() != 0 else constant(0.0, norm.dtype)
+    max_squaring_count = reduce_max(squaring_count) if tensor.shape.num_elements() != 0 else constant(0.0, norm.dtype)
     start = constant(0.0, norm.dtype)
 
     def square(step: Any, matrix: Any) -> tuple[Any, Any]:
-        return step + 1.0, where(step < squarings, matmul(matrix, matrix), matrix)
+        return step + 1.0, where(step < squaring_count, matmul(matrix, matrix), matrix)
 
-    _, result = while_loop(lambda step, _: step < max_squarings, square, [start, result])
+    _, result = while_loop(lambda step, _: step < max_squaring_count, square, [start, result])
     return apply("identity", result, name=name)
 
 

@@ -93,6 +93,7 @@ def tensordot(a: Any, b: Any, axes: Any, name: str | None = None) -> Tensor:
 
 @any_axis(ordered=True)
 def _resolve_first_axes(a: Any, b: Any, first: Any, second: Any, name: str | None) -> Tensor:
+    """Contract `a` and `b`. `any_axis` finds axes of the first parameter only, so there is a function for each."""
     return _resolve_second_axes(b, a, static_axes(first), second, name)
 
 

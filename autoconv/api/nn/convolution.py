@@ -176,13 +176,13 @@ def _convolve(
         if channels == 1:
             return _convolve_depthwise(parts, filters, filter_count // group_count)
         full_slice = slice(None)
-        filters_per_group, leading = filter_count // group_count, (full_slice,) * (len(filter_shape) - 1)
+        filters_per_group, leading_slices = filter_count // group_count, (full_slice,) * (len(filter_shape) - 1)
         products = []
         for g in range(group_count):
-            own_channels = slice(g * channels, (g + 1) * channels)
-            own_filters = slice(g * filters_per_group, (g + 1) * filters_per_group)
-            group_parts = [(position, get_item(part, (*leading, own_channels))) for position, part in parts]
-            products.append(_multiply(group_parts, get_item(filters, (*leading, own_filters)), windows))
+            group_channels = slice(g * channels, (g + 1) * channels)
+            group_filters = slice(g * filters_per_group, (g + 1) * filters_per_group)
+            group_parts = [(position, get_item(part, (*leading_slices, group_channels))) for position, part in parts]
+            products.append(_multiply(group_parts, get_item(filters, (*leading_slices, group_filters)), windows))
         return concat(products, -1)
     return _multiply(parts, filters, windows)
 

@@ -35,11 +35,11 @@ def isotonic_regression(
     rank, target_axis = len(x.shape), static_int(axis, "axis")
     order = [i for i in range(rank) if i != target_axis % rank] + [target_axis % rank]
     inverse_order = [order.index(i) for i in range(rank)]
-    permuted: Any = transpose(x, order)
-    result = numpy_function(IsotonicSteps(bool(decreasing)), [stop_gradient(permuted)], int32)
-    steps = reshape(result, permuted.shape if permuted.shape.is_fully_defined() else shape(permuted))
-    is_same_step = cast(apply("equal", expand_dims(steps, -1), expand_dims(steps, -2)), permuted.dtype)
-    sums: Any = apply("squeeze", apply("matmul", is_same_step, expand_dims(permuted, -1)), axis=(-1,))
+    transposed_x: Any = transpose(x, order)
+    result = numpy_function(IsotonicSteps(bool(decreasing)), [stop_gradient(transposed_x)], int32)
+    steps = reshape(result, transposed_x.shape if transposed_x.shape.is_fully_defined() else shape(transposed_x))
+    is_same_step = cast(apply("equal", expand_dims(steps, -1), expand_dims(steps, -2)), transposed_x.dtype)
+    sums: Any = apply("squeeze", apply("matmul", is_same_step, expand_dims(transposed_x, -1)), axis=(-1,))
     return transpose(sums / reduce_sum(is_same_step, -1), inverse_order), transpose(steps, inverse_order)
 
 

@@ -59,8 +59,8 @@ def ctc_unique_labels(labels: TensorLike, name: str | None = None) -> tuple[Tens
     distinct_rows, indices = [], []
     width = shape(tensor)[1]
     for i in range(row_count):
-        distinct = unique(get_item(tensor, i))
-        missing_count = width - shape(distinct.y)[0]
-        distinct_rows.append(concat([cast(distinct.y, int64), zeros(reshape(missing_count, [1]), int64)], 0))
-        indices.append(distinct.idx)
+        distinct_labels = unique(get_item(tensor, i))
+        missing_count = width - shape(distinct_labels.y)[0]
+        distinct_rows.append(concat([cast(distinct_labels.y, int64), zeros(reshape(missing_count, [1]), int64)], 0))
+        indices.append(distinct_labels.idx)
     return stack(distinct_rows), stack(indices)

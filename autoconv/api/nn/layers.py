@@ -154,8 +154,8 @@ def sparse_softmax_cross_entropy_with_logits(labels: TensorLike, logits: TensorL
             f"logits.shape={scores.shape} of rank {scores.shape.rank}"
         )
     log_probabilities = apply("log_softmax", scores, axis=-1)
-    of_labels = apply("take_along_axis", log_probabilities, apply("expand_dims", class_ids, axis=-1), axis=-1)
-    return apply("negative", apply("squeeze", of_labels, axis=(-1,)), name=name)
+    selection = apply("take_along_axis", log_probabilities, apply("expand_dims", class_ids, axis=-1), axis=-1)
+    return apply("negative", apply("squeeze", selection, axis=(-1,)), name=name)
 
 
 def softmax_cross_entropy_with_logits(
@@ -182,9 +182,9 @@ def sigmoid_cross_entropy_with_logits(labels: TensorLike, logits: TensorLike, na
     if not x.shape.is_compatible_with(z.shape):
         raise ValueError(f"`logits` and `labels` must have the same shape, received ({x.shape} vs {z.shape})")
     # max(x, 0) - x·z + log(1 + exp(-|x|)), with the right derivative at zero
-    positive = apply("greater_equal", x, apply("zeros_like", x))
-    positive_part = apply("select", positive, x, apply("zeros_like", x))
-    negative_magnitude = apply("select", positive, apply("negative", x), x)
+    is_positive = apply("greater_equal", x, apply("zeros_like", x))
+    positive_part = apply("select", is_positive, x, apply("zeros_like", x))
+    negative_magnitude = apply("select", is_positive, apply("negative", x), x)
     log_term = apply("log1p", apply("exp", negative_magnitude))
     return apply("add", apply("subtract", positive_part, apply("multiply", x, z)), log_term, name=name)
 

@@ -34,8 +34,8 @@ def dilation2d(
     windows = Windows(x, sides, side_strides, side_dilations, padding, "filters")
     maxima: Any = None
     for position, part in windows.elements_by_position(lowest_number(x.dtype)):
-        shifted: Any = part + get_item(kernel, position)
-        maxima = shifted if maxima is None else apply("maximum", maxima, shifted)
+        raised_part: Any = part + get_item(kernel, position)
+        maxima = raised_part if maxima is None else apply("maximum", maxima, raised_part)
     return apply("identity", maxima, name=name)
 
 
@@ -49,6 +49,6 @@ def erosion2d(
     >>> autoconv.nn.erosion2d(image, autoconv.zeros([2, 2, 1]), [1] * 4, "VALID", "NHWC", [1] * 4).numpy().item()
     1.0
     """
-    mirrored = reverse(convert_to_tensor(filters), [0, 1])
+    mirrored_filters = reverse(convert_to_tensor(filters), [0, 1])
     negated = apply("negative", convert_to_tensor(value))
-    return apply("negative", dilation2d(negated, mirrored, strides, padding, data_format, dilations), name=name)
+    return apply("negative", dilation2d(negated, mirrored_filters, strides, padding, data_format, dilations), name=name)

@@ -38,12 +38,12 @@ def space_to_batch(input: TensorLike, block_shape: Any, paddings: Any, name: str
             raise ValueError(f"padded_shape[1..]={sizes[1 : count + 1]} is not divisible by block_shape {blocks}")
     pairs = ((size // block, block) for size, block in zip(sizes[1:], blocks, strict=False))
     split_sizes = list(itertools.chain(*pairs))
-    split = reshape(x, [sizes[0], *split_sizes, *sizes[count + 1 :]])
+    split_x = reshape(x, [sizes[0], *split_sizes, *sizes[count + 1 :]])
     # the positions within blocks, the batch, the numbers of the blocks, the other dimensions
     order = [*range(2, 2 * count + 1, 2), 0, *range(1, 2 * count, 2), *range(2 * count + 1, count + rank)]
-    permuted = transpose(split, order)
+    transposed_x = transpose(split_x, order)
     sides = [size // block for size, block in zip(sizes[1:], blocks, strict=False)]
-    return reshape(permuted, [sizes[0] * int(np.prod(blocks)), *sides, *sizes[count + 1 :]], name=name)
+    return reshape(transposed_x, [sizes[0] * int(np.prod(blocks)), *sides, *sizes[count + 1 :]], name=name)
 
 
 def batch_to_space(input: TensorLike, block_shape: Any, crops: Any, name: str | None = None) -> Tensor:
@@ -59,13 +59,13 @@ def batch_to_space(input: TensorLike, block_shape: Any, crops: Any, name: str | 
     block_size = int(np.prod(blocks))
     if isinstance(sizes[0], int) and sizes[0] % block_size:
         raise ValueError(f"the batch {sizes[0]} is not divisible by the product of block_shape {blocks}")
-    split = reshape(x, [*blocks, sizes[0] // block_size, *sizes[1:]])
+    split_x = reshape(x, [*blocks, sizes[0] // block_size, *sizes[1:]])
     side_axes = itertools.chain(*((count + 1 + i, i) for i in range(count)))
-    permuted = transpose(split, [count, *side_axes, *range(2 * count + 1, count + rank)])
+    transposed_x = transpose(split_x, [count, *side_axes, *range(2 * count + 1, count + rank)])
     sides = [size * block for size, block in zip(sizes[1:], blocks, strict=False)]
-    joined = reshape(permuted, [sizes[0] // block_size, *sides, *sizes[count + 1 :]])
+    joined_x = reshape(transposed_x, [sizes[0] // block_size, *sides, *sizes[count + 1 :]])
     slices = tuple(slice(int(before), -int(after) if after else None) for before, after in crop_amounts)
-    return apply("identity", get_item(joined, (slice(None), *slices)), name=name)
+    return apply("identity", get_item(joined_x, (slice(None), *slices)), name=name)
 
 
 class SpaceToBatchPaddings(NamedTuple):
@@ -89,9 +89,9 @@ def required_space_to_batch_paddings(
         convert_to_tensor(base_paddings)
     ) if base_paddings is not None else np.zeros((len(blocks), 2))
     base = np.asarray(static_paddings, np.int32)
-    extra = (-(sides + base.sum(1))) % blocks
-    paddings = np.stack([base[:, 0], base[:, 1] + extra], 1).astype(np.int32)
-    crops = np.stack([np.zeros_like(extra), extra], 1).astype(np.int32)
+    extra_padding = (-(sides + base.sum(1))) % blocks
+    paddings = np.stack([base[:, 0], base[:, 1] + extra_padding], 1).astype(np.int32)
+    crops = np.stack([np.zeros_like(extra_padding), extra_padding], 1).astype(np.int32)
     return SpaceToBatchPaddings(constant(paddings), constant(crops))
 
 
@@ -119,8 +119,8 @@ def with_space_to_batch(
             raise ValueError('`filter_shape` must be specified for `padding="SAME"`')
         filter_sides: Any = known_sizes(filter_shape)
         for i, (size, rate) in enumerate(zip(filter_sides, rates, strict=False)):
-            extra = (size - 1) * rate
-            base_paddings[i] = extra // 2, extra - extra // 2
+            extra_padding = (size - 1) * rate
+            base_paddings[i] = extra_padding // 2, extra_padding - extra_padding // 2
     required = required_space_to_batch_paddings(_sizes(x)[1 : 1 + len(rates)], rates, base_paddings)
     return batch_to_space(op(space_to_batch(x, rates, required.paddings), len(rates), "VALID"), rates, required.crops)
 

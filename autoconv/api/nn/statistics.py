@@ -103,8 +103,8 @@ def sufficient_statistics(
     for axis in axes_tuple:
         count = count * sizes[axis]
     offset = None if shift is None else convert_to_tensor(shift, tensor.dtype)
-    shifted = tensor if offset is None else tensor - offset
-    sums = reduce_sum(shifted, axes, keepdims), reduce_sum(shifted * shifted, axes, keepdims)
+    shifted_x = tensor if offset is None else tensor - offset
+    sums = reduce_sum(shifted_x, axes, keepdims), reduce_sum(shifted_x * shifted_x, axes, keepdims)
     return cast(count, tensor.dtype), *sums, offset
 
 

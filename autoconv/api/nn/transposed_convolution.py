@@ -46,9 +46,9 @@ def conv_transpose(
         if not isinstance(side, int) or not isinstance(kernel_side, int):
             raise ValueError(f"a transposed convolution needs known sides, found {x.type} and {kernel.type}")
         paddings.append(_zeros_around(out_side, side, (kernel_side - 1) * gap + 1, step, padding))
-    spaced = pad(_insert_zeros(image, side_strides), [*paddings, (0, 0)])
-    flipped = transpose(reverse(kernel, list(range(side_count))), [*range(side_count), rank - 1, side_count])
-    result = convolution(spaced, flipped, 1, "VALID", FORMATS[rank][0], side_dilations)
+    spaced_image = pad(_insert_zeros(image, side_strides), [*paddings, (0, 0)])
+    flipped_kernel = transpose(reverse(kernel, list(range(side_count))), [*range(side_count), rank - 1, side_count])
+    result = convolution(spaced_image, flipped_kernel, 1, "VALID", FORMATS[rank][0], side_dilations)
     return apply(
         "identity", transpose(result, [0, rank - 1, *range(1, rank - 1)]) if is_channels_first else result, name=name
     )
@@ -131,13 +131,13 @@ def _insert_zeros(image: Tensor, side_strides: Sequence[int]) -> Tensor:
         assert sizes is not None
         rank = len(sizes)
         dynamic_sizes, next_axis = shape(image), axis + 1
-        spaced = reshape(image, apply("concat", *_sizes_with_one(dynamic_sizes, next_axis, rank), axis=0))
-        spaced = pad(spaced, [(0, 0)] * next_axis + [(0, step - 1)] + [(0, 0)] * (rank - next_axis))
+        spaced_image = reshape(image, apply("concat", *_sizes_with_one(dynamic_sizes, next_axis, rank), axis=0))
+        spaced_image = pad(spaced_image, [(0, 0)] * next_axis + [(0, step - 1)] + [(0, 0)] * (rank - next_axis))
         batch = sizes[0] if isinstance(sizes[0], int) else -1
         size = sizes[axis]
         assert isinstance(size, int)
-        joined = reshape(spaced, [batch, *sizes[1:axis], size * step, *sizes[axis + 1 :]])
-        image = get_item(joined, (*[slice(None)] * axis, slice(0, (size - 1) * step + 1)))
+        joined_image = reshape(spaced_image, [batch, *sizes[1:axis], size * step, *sizes[axis + 1 :]])
+        image = get_item(joined_image, (*[slice(None)] * axis, slice(0, (size - 1) * step + 1)))
     return image
 
 

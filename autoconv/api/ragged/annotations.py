@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 class RaggedProtocol(Protocol):
     """The attributes of a RaggedTensor."""
 
-    _uniform: int | None
+    _uniform_row_length: int | None
 
     @property
     def values(self) -> Any: ...

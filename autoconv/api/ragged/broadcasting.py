@@ -26,15 +26,15 @@ def elementwise(function: Callable[..., Any], *operands: Any) -> Any:
     """
     converted_operands = unify_splits_dtypes(*operands)
     ragged_operands = [operand for operand in converted_operands if isinstance(operand, RaggedTensor)]
-    deepest = max(ragged_operands, key=lambda operand: (operand.ragged_rank, not _has_unit_rows(operand)))
-    return deepest.with_flat_values(
-        function(*(_broadcast_to_values(operand, deepest) for operand in converted_operands))
+    deepest_operand = max(ragged_operands, key=lambda operand: (operand.ragged_rank, not _has_unit_rows(operand)))
+    return deepest_operand.with_flat_values(
+        function(*(_broadcast_to_values(operand, deepest_operand) for operand in converted_operands))
     )
 
 
 def _has_unit_rows(rows: RaggedTensor) -> bool:
     """Return whether all rows have one element by construction."""
-    return rows._uniform == 1
+    return rows._uniform_row_length == 1
 
 
 def _broadcast_to_values(operand: RaggedLike, rows: RaggedTensor) -> Any:
@@ -105,7 +105,7 @@ def _clip_positions(tensor: Tensor, axis: int, coordinates: Tensor) -> Tensor:
 
 def _broadcast_unit_rows(operand: RaggedTensor, rows: RaggedTensor) -> Any:
     """Return the elements of a ragged operand whose rows have one element each, for each value of the rows."""
-    if operand.ragged_rank > 1 or operand._uniform != 1:
+    if operand.ragged_rank > 1 or operand._uniform_row_length != 1:
         raise ValueError(f"ragged shapes {operand.shape} and {rows.shape} cannot be broadcast to each other")
     return gather(operand.values, value_coordinates(rows)[0])
 

@@ -56,10 +56,10 @@ def constant(
     for _ in range(ragged_rank):
         nested_splits.append(np.cumsum([0, *(len(row) for row in values)]))
         values = [item for row in values for item in row]
-    flat = _flat_values(values, dtype, inner_sizes, depth_of_lists - ragged_rank)
+    result = _flat_values(values, dtype, inner_sizes, depth_of_lists - ragged_rank)
     for splits in reversed(nested_splits):
-        flat = RaggedTensor(flat, dense_constant(splits.astype(as_dtype(row_splits_dtype).numpy)))
-    return flat
+        result = RaggedTensor(result, dense_constant(splits.astype(as_dtype(row_splits_dtype).numpy)))
+    return result
 
 
 def _flat_values(values: Any, dtype: DTypeLike | None, inner_sizes: tuple[Any, ...] | None, rank: int) -> Any:
@@ -107,16 +107,16 @@ def range_(
         starts, limits = 0, starts
     bounds = [convert_to_tensor(bound, dtype) if dtype is not None else convert_to_tensor(bound)
              for bound in (starts, limits, deltas)]  # fmt: skip
-    widest = max((bound.dtype for bound in bounds), key=lambda dtype: (dtype.is_floating, dtype.size))
-    first, last, step = (cast(bound, widest) for bound in bounds)
+    widest_dtype = max((bound.dtype for bound in bounds), key=lambda dtype: (dtype.is_floating, dtype.size))
+    first, last, step = (cast(bound, widest_dtype) for bound in bounds)
     differences = last - first
-    count = apply("ceil", cast(differences, _division_dtype(widest)) / cast(step, _division_dtype(widest)))
+    count = apply("ceil", cast(differences, _division_dtype(widest_dtype)) / cast(step, _division_dtype(widest_dtype)))
     lengths = apply("maximum", cast(count, row_splits_dtype), convert_to_tensor(0, as_dtype(row_splits_dtype)))
     if lengths.shape.rank == 0:
         lengths = broadcast_to(lengths, [1])
     splits = partitions.splits_of_lengths(lengths)
     row_ids = partitions.rowids_of_lengths(lengths)
-    offsets = cast(tensor_range(partitions.count_rows(row_ids, splits.dtype)) - gather(splits, row_ids), widest)
+    offsets = cast(tensor_range(partitions.count_rows(row_ids, splits.dtype)) - gather(splits, row_ids), widest_dtype)
     row_starts, row_steps = (gather(broadcast_to(bound, shape(lengths)), row_ids) for bound in (first, step))
     return RaggedTensor(row_starts + offsets * row_steps, splits)
 
@@ -159,8 +159,8 @@ def _mask(rows: RaggedTensor, mask: RaggedTensor) -> Any:
     if isinstance(mask.values, RaggedTensor):
         return RaggedTensor(_mask(rows.values, mask.values), rows.row_splits)
     flags = mask.flat_values
-    counted = cast(flags, rows.row_splits.dtype)
-    counts = unsorted_segment_sum(counted, partitions.rowids(mask), partitions.row_count(mask))
+    increments = cast(flags, rows.row_splits.dtype)
+    counts = unsorted_segment_sum(increments, partitions.rowids(mask), partitions.row_count(mask))
     return RaggedTensor(gather_rows(rows.values, true_rows(flags)), partitions.splits_of_lengths(counts))
 
 

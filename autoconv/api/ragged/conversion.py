@@ -63,7 +63,7 @@ def from_tensor(
     if lengths is None and padding is None:
         length = _size_of_axis(dense, 1, sizes)
         ragged = RaggedTensor.from_uniform_row_length(flat_values, length, row_count, validate=False)
-        return RaggedTensor(ragged.values, cast(ragged.row_splits, splits_dtype), ragged._uniform)
+        return RaggedTensor(ragged.values, cast(ragged.row_splits, splits_dtype), ragged._uniform_row_length)
     width = get_item(sizes, 1)
     if lengths is not None:
         given_lengths = cast(convert_to_tensor(lengths), splits_dtype)
@@ -158,9 +158,9 @@ def _bounding_sizes(rows: RaggedTensor) -> Tensor:
     values: Any = rows
     while isinstance(values, RaggedTensor):
         lengths = partitions.lengths(values)
-        longest = reduce_max(concat([zeros([1], lengths.dtype), lengths], 0))
-        uniform = values._uniform
-        size = longest if uniform is None else convert_to_tensor(np.array(uniform, lengths.dtype.numpy))
+        max_length = reduce_max(concat([zeros([1], lengths.dtype), lengths], 0))
+        uniform = values._uniform_row_length
+        size = max_length if uniform is None else convert_to_tensor(np.array(uniform, lengths.dtype.numpy))
         sizes.append(expand_dims(cast(size, rows.row_splits.dtype), 0))
         values = values.values
     return concat([*sizes, get_item(shape(values, rows.row_splits.dtype), slice(1, None))], 0)
@@ -190,10 +190,10 @@ def _merge_dimensions(rows: RaggedLike, first: int, last: int) -> Any:
 
 def _merge_inner(rows: RaggedTensor, count: int) -> RaggedTensor:
     """Merge dimension 1 with the next `count` dimensions."""
-    splits, inner, uniform = rows.row_splits, rows.values, rows._uniform
+    splits, inner, uniform = rows.row_splits, rows.values, rows._uniform_row_length
     for _ in range(count):
         if isinstance(inner, RaggedTensor):
-            splits, uniform = gather(inner.row_splits, splits), _product(uniform, inner._uniform)
+            splits, uniform = gather(inner.row_splits, splits), _product(uniform, inner._uniform_row_length)
             inner = inner.values
         else:
             width = get_item(shape(inner, splits.dtype), 1)
@@ -215,8 +215,8 @@ def to_tensor(rows: RaggedTensor, default_value: TensorLike | None, padded_shape
         indices, values = gather(indices, rows_inside), gather(values, rows_inside)
         values = _crop_to_sizes(values, sizes, depth)
     filler = convert_to_tensor(_zero(rows) if default_value is None else default_value, rows.dtype)
-    padded = fill(sizes, filler) if filler.shape.rank == 0 else broadcast_to(filler, sizes)
-    return _set_static_shape(tensor_scatter_nd_update(padded, indices, values), static_sizes)
+    padded_tensor = fill(sizes, filler) if filler.shape.rank == 0 else broadcast_to(filler, sizes)
+    return _set_static_shape(tensor_scatter_nd_update(padded_tensor, indices, values), static_sizes)
 
 
 def _crop_to_sizes(values: Tensor, sizes: Tensor, depth: int) -> Tensor:

@@ -49,8 +49,9 @@ def _apply_keys(rows: Any, keys: Sequence[Any]) -> Any:
         return rows[tuple(keys)]
     first_key, other_keys = keys[0], keys[1:]
     if first_key is None:
-        selected = _apply_keys(rows, other_keys)
-        return RaggedTensor.from_uniform_row_length(selected, partitions.count_rows(selected), nrows=1, validate=False)
+        selected_rows = _apply_keys(rows, other_keys)
+        row_length = partitions.count_rows(selected_rows)
+        return RaggedTensor.from_uniform_row_length(selected_rows, row_length, nrows=1, validate=False)
     if isinstance(first_key, slice):
         return _apply_inner_keys(_slice(rows, first_key), other_keys)
     row = get_row(rows, _nonnegative_position(rows, first_key))
@@ -73,10 +74,10 @@ def _nonnegative_position(rows: RaggedTensor, row_number: Any) -> Any:
 def _slice(rows: RaggedTensor, key: slice) -> RaggedTensor:
     if key == slice(None):
         return rows
-    selected: RaggedTensor = gather_rows(rows, tensor_range(partitions.row_count(rows))[key])
-    if key.step in (None, 1) and rows._uniform is not None:
-        return RaggedTensor(selected.values, selected.row_splits, rows._uniform)
-    return selected
+    selected_rows: RaggedTensor = gather_rows(rows, tensor_range(partitions.row_count(rows))[key])
+    if key.step in (None, 1) and rows._uniform_row_length is not None:
+        return RaggedTensor(selected_rows.values, selected_rows.row_splits, rows._uniform_row_length)
+    return selected_rows
 
 
 def _apply_inner_keys(rows: Any, keys: Sequence[Any]) -> Any:
@@ -87,14 +88,14 @@ def _apply_inner_keys(rows: Any, keys: Sequence[Any]) -> Any:
         return rows[(slice(None), *keys)]
     first_key, other_keys = keys[0], keys[1:]
     if first_key is None:
-        selected = _apply_inner_keys(rows, other_keys)
-        return RaggedTensor.from_uniform_row_length(selected, 1, validate=False)
+        selected_rows = _apply_inner_keys(rows, other_keys)
+        return RaggedTensor.from_uniform_row_length(selected_rows, 1, validate=False)
     if isinstance(first_key, slice):
         return _apply_keys_to_values(rows if first_key == slice(None) else _slice_each_row(rows, first_key), other_keys)
-    if rows._uniform is None:
+    if rows._uniform_row_length is None:
         raise ValueError("Cannot index into an inner ragged dimension.")
     if isinstance(first_key, int) and first_key < 0:
-        first_key += rows._uniform
+        first_key += rows._uniform_row_length
     return _apply_inner_keys(gather_rows(rows.values, partitions.starts(rows) + first_key), other_keys)
 
 

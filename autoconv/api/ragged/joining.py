@@ -54,8 +54,8 @@ def _join_ragged(operands: Sequence[Any], axis: int) -> Any:
     # Along axis 1: interleave the rows of the operands, and take each row of all operands as one.
     count = len(ragged_operands)
     row_numbers = reshape(tensor_range(partitions.row_count(ragged_operands[0]) * count), [count, -1])
-    interleaved = gather_rows(_concat_rows(ragged_operands), reshape(transpose(row_numbers), [-1]))
-    return RaggedTensor(interleaved.values, get_item(interleaved.row_splits, slice(None, None, count)))
+    interleaved_rows = gather_rows(_concat_rows(ragged_operands), reshape(transpose(row_numbers), [-1]))
+    return RaggedTensor(interleaved_rows.values, get_item(interleaved_rows.row_splits, slice(None, None, count)))
 
 
 def _concat_rows(ragged_operands: Sequence[RaggedTensor]) -> RaggedTensor:
@@ -91,9 +91,9 @@ def ragged_stack(values: Sequence[Any], axis: AxisLike = 0) -> Any:
     if positive_axis == 0:
         depth = max(operand.ragged_rank for operand in operands if isinstance(operand, RaggedTensor))
         operands = [as_ragged(operand, depth) for operand in operands]
-    joined = ragged_concat([ragged_expand_dims(operand, positive_axis) for operand in operands], positive_axis)
+    result = ragged_concat([ragged_expand_dims(operand, positive_axis) for operand in operands], positive_axis)
     # As in TensorFlow, a stack of rows has no uniform length.
-    return RaggedTensor(joined.values, joined.row_splits) if positive_axis == 0 else joined
+    return RaggedTensor(result.values, result.row_splits) if positive_axis == 0 else result
 
 
 def ragged_expand_dims(value: RaggedLike, axis: AxisLike, name: str | None = None) -> Any:
@@ -162,15 +162,15 @@ def ragged_split(value: RaggedTensor, count_or_sizes: Any, axis: AxisLike) -> li
     positive_axis = static_int(axis, "axis")
     positive_axis = positive_axis + (value.shape.rank or 0) if positive_axis < 0 else positive_axis
     length = value.shape[positive_axis]
-    known = static_value(count_or_sizes)
-    if known is None or (length is None and np.ndim(known) == 0):
+    known_sizes = static_value(count_or_sizes)
+    if known_sizes is None or (length is None and np.ndim(known_sizes) == 0):
         raise ValueError("ragged tensors are split along a dimension of known size")
-    if np.ndim(known) == 0:
-        if length % int(known):  # type: ignore[operator]
-            raise ValueError(f"{length} rows cannot be split into {int(known)} equal parts")
-        known = [length // int(known)] * int(known)  # type: ignore[operator]
+    if np.ndim(known_sizes) == 0:
+        if length % int(known_sizes):  # type: ignore[operator]
+            raise ValueError(f"{length} rows cannot be split into {int(known_sizes)} equal parts")
+        known_sizes = [length // int(known_sizes)] * int(known_sizes)  # type: ignore[operator]
     parts, start = [], 0
-    for size in np.ravel(known).tolist():
+    for size in np.ravel(known_sizes).tolist():
         parts.append(value[(*[slice(None)] * positive_axis, slice(start, start + size))])
         start += size
     return parts

@@ -187,5 +187,5 @@ def has_same_splits(rows: RaggedProtocol, other: RaggedProtocol) -> Tensor:
 
 def require_lengths(rows: RaggedProtocol, length: int) -> None:
     """Check that all rows have this length."""
-    if rows._uniform != length:
+    if rows._uniform_row_length != length:
         require(reduce_all(apply("equal", lengths(rows), length)), f"the rows do not all have the length {length}")

@@ -92,8 +92,8 @@ def _reduce_axis(function: Callable[..., Any], value: RaggedLike, axis: int) -> 
         return function(value, axis)
     segment_reduction = _SEGMENT_REDUCTIONS[function]
     if axis == 0:
-        longest = reductions.reduce_max(concat([zeros([1], value.row_splits.dtype), partitions.lengths(value)], 0))
-        return reduce_segments(segment_reduction, value.values, partitions.positions_in_rows(value), longest)
+        max_length = reductions.reduce_max(concat([zeros([1], value.row_splits.dtype), partitions.lengths(value)], 0))
+        return reduce_segments(segment_reduction, value.values, partitions.positions_in_rows(value), max_length)
     if axis == 1:
         return reduce_segments(segment_reduction, value.values, partitions.rowids(value), _row_count(value))
     return value.with_values(_reduce_axis(function, value.values, axis - 1))
@@ -109,8 +109,8 @@ def reduce_segments(reduce: SegmentReduction, data: RaggedLike, ids: Tensor, cou
     if not isinstance(data, RaggedTensor):
         return reduce(data, ids, count)
     lengths = partitions.lengths(data)
-    longest = apply("maximum", unsorted_segment_max(lengths, ids, count), np.zeros((), lengths.dtype.numpy))
-    splits = partitions.splits_of_lengths(longest)
+    max_lengths = apply("maximum", unsorted_segment_max(lengths, ids, count), np.zeros((), lengths.dtype.numpy))
+    splits = partitions.splits_of_lengths(max_lengths)
     segment_begins = gather_rows(splits, gather_rows(ids, partitions.rowids(data)))
     reduced = reduce_segments(reduce, data.values, segment_begins + partitions.positions_in_rows(data), splits[-1])
     return RaggedTensor(reduced, splits)

@@ -54,7 +54,7 @@ def slice_rows(values: Any, begin: Any, end: Any) -> Any:
     if isinstance(values, RaggedTensor):
         splits = values.row_splits[begin : end + 1]  # type: ignore[index]
         first, last = splits[0], splits[-1]
-        return RaggedTensor(slice_rows(values.values, first, last), splits - first, values._uniform)
+        return RaggedTensor(slice_rows(values.values, first, last), splits - first, values._uniform_row_length)
     return values[begin:end]
 
 

@@ -48,7 +48,7 @@ class RaggedTensor(RaggedFactories, CompositeTensor):
     def __init__(self, values: RaggedLike, row_splits: TensorLike, uniform_row_length: int | None = None) -> None:
         self._values: Any = values
         self._row_splits = convert_to_tensor(row_splits)
-        self._uniform = uniform_row_length
+        self._uniform_row_length = uniform_row_length
         self._nrows = _count_rows(self._row_splits.shape.with_rank(1)[0])
 
     @property
@@ -73,7 +73,8 @@ class RaggedTensor(RaggedFactories, CompositeTensor):
     @property
     def uniform_row_length(self) -> Any:
         """The length of all rows, None where they may differ."""
-        return None if self._uniform is None else convert_to_tensor(np.array(self._uniform, self._splits_numpy_dtype))
+        row_length = self._uniform_row_length
+        return None if row_length is None else convert_to_tensor(np.array(row_length, self._splits_numpy_dtype))
 
     @property
     def _splits_numpy_dtype(self) -> Any:
@@ -93,7 +94,7 @@ class RaggedTensor(RaggedFactories, CompositeTensor):
         inner = self._values.shape
         if inner.rank is None:
             return TensorShape(None)
-        return TensorShape([self._nrows, self._uniform, *inner[1:]])
+        return TensorShape([self._nrows, self._uniform_row_length, *inner[1:]])
 
     def get_shape(self) -> TensorShape:
         return self.shape
@@ -107,7 +108,7 @@ class RaggedTensor(RaggedFactories, CompositeTensor):
 
     def with_values(self, new_values: RaggedLike) -> RaggedTensor:
         """Return the same rows of other values."""
-        return RaggedTensor(partitions.values_of(new_values), self._row_splits, self._uniform)
+        return RaggedTensor(partitions.values_of(new_values), self._row_splits, self._uniform_row_length)
 
     def with_flat_values(self, new_values: RaggedLike) -> RaggedTensor:
         """Return the same rows, at every depth, of other values."""
@@ -117,7 +118,7 @@ class RaggedTensor(RaggedFactories, CompositeTensor):
     def with_row_splits_dtype(self, dtype: DTypeLike) -> RaggedTensor:
         """Return the same rows with row splits of another dtype, int32 or int64."""
         inner = self._values.with_row_splits_dtype(dtype) if isinstance(self._values, RaggedTensor) else self._values
-        return RaggedTensor(inner, cast(self._row_splits, dtype), self._uniform)
+        return RaggedTensor(inner, cast(self._row_splits, dtype), self._uniform_row_length)
 
     def nrows(self, out_type: DTypeLike | None = None, name: str | None = None) -> Tensor:
         """Return the number of rows."""
@@ -334,17 +335,17 @@ class RaggedTensorSpec(TypeSpec):
         ragged_values = [CONVERSIONS("to_rank", value, self._ragged_rank, self._splits_dtype) for value in values]
         counts = [int(partitions.count_rows(value).numpy()) for value in ragged_values]  # type: ignore[attr-defined]
         splits = np.cumsum([0, *counts]).astype(self._splits_dtype.numpy)
-        return RaggedTensor(CONVERSIONS("concat_rows", ragged_values), splits, _uniform(self._shape))
+        return RaggedTensor(CONVERSIONS("concat_rows", ragged_values), splits, _static_row_length(self._shape))
 
 
-def _uniform(shape: TensorShape) -> int | None:
+def _static_row_length(shape: TensorShape) -> int | None:
     return shape[0] if shape.rank else None
 
 
 def _make_unchecked(values: RaggedLike, splits: Any, uniform: int | None) -> RaggedTensor:
     """Return the ragged tensor of components, which may be placeholders of tensors, such as gradients."""
     result = RaggedTensor.__new__(RaggedTensor)
-    result._values, result._row_splits, result._uniform = values, splits, uniform
+    result._values, result._row_splits, result._uniform_row_length = values, splits, uniform
     result._nrows = _count_rows(splits.shape[0]) if isinstance(splits, Tensor) and splits.shape.rank == 1 else None
     return result
 

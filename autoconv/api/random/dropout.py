@@ -64,8 +64,8 @@ def _drop(x: TensorLike, rate: Any, noise_shape: Any, sample: Callable[..., Tens
     draws = sample(apply("shape", tensor) if noise_shape is None else noise_shape, tensor.dtype)
     drop_rate = rate if static_rate is None else float(static_rate)
     is_kept = apply("greater_equal", draws, drop_rate)
-    scaled = apply("divide", tensor, apply("subtract", 1.0, drop_rate) if static_rate is None else 1.0 - drop_rate)
-    return apply("select", is_kept, scaled, apply("zeros_like", scaled), name=name)
+    scaled_x = apply("divide", tensor, apply("subtract", 1.0, drop_rate) if static_rate is None else 1.0 - drop_rate)
+    return apply("select", is_kept, scaled_x, apply("zeros_like", scaled_x), name=name)
 
 
 def general_dropout(
@@ -82,5 +82,5 @@ def general_dropout(
     tensor: Any = convert_to_tensor(x)
     draws: Any = uniform_sampler(shape=shape(tensor) if noise_shape is None else noise_shape, dtype=tensor.dtype)
     drop_rate = cast(convert_to_tensor(rate), tensor.dtype)
-    scaled = tensor / (1.0 - drop_rate)
-    return where(apply("greater_equal", draws, drop_rate), scaled, apply("zeros_like", scaled))
+    scaled_x = tensor / (1.0 - drop_rate)
+    return where(apply("greater_equal", draws, drop_rate), scaled_x, apply("zeros_like", scaled_x))

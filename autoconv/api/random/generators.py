@@ -169,10 +169,10 @@ class Generator:
 
 def _element_count(shape: Any) -> Any:
     """Return the number of elements of a shape, an int where it is known while tracing."""
-    operands, static = shape_argument(shape)
+    operands, static_shape = shape_argument(shape)
     if operands:
         return apply("reduce_prod", apply("cast", operands[0], dtype=int64), axis=None, keepdims=False)
-    return math.prod(size or 0 for size in static or ())
+    return math.prod(size or 0 for size in static_shape or ())
 
 
 def create_rng_state(seed: TensorLike, alg: TensorLike = "auto_select") -> Tensor:

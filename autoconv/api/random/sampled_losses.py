@@ -223,11 +223,11 @@ def _sample(
         raise ValueError(f"{count} different classes cannot be sampled from {len(probabilities)}")
     generator_seed = uniform([2], maxval=2**31 - 1, dtype=int32, seed=seed)
     true_ids, probability_tensor = convert_to_tensor(true_classes, int64), convert_to_tensor(probabilities)
-    sampled, true_count, sampled_count = numpy_function(
+    sampled_ids, true_count, sampled_count = numpy_function(
         SampleClasses(count, bool(unique)), [generator_seed, true_ids, probability_tensor], [int64, float32, float32]
     )
     return CandidateSample(
-        reshape(sampled, [count]), reshape(true_count, shape(true_ids)), reshape(sampled_count, [count])
+        reshape(sampled_ids, [count]), reshape(true_count, shape(true_ids)), reshape(sampled_count, [count])
     )
 
 
@@ -242,12 +242,12 @@ class SampleClasses:
 
     def __call__(self, generator_seed: Any, true_ids: Any, probabilities: Any) -> tuple[Any, Any, Any]:
         generator = np.random.default_rng(np.asarray(generator_seed).astype(np.uint64))
-        cumulative = np.cumsum(probabilities)
+        probability_sums = np.cumsum(probabilities)
         draw_count = 0
         classes: list[int] = []
         seen_classes: set[int] = set()
         while len(classes) < self.count:
-            index = int(np.searchsorted(cumulative, generator.random() * cumulative[-1], side="right"))
+            index = int(np.searchsorted(probability_sums, generator.random() * probability_sums[-1], side="right"))
             class_id = min(index, len(probabilities) - 1)
             draw_count += 1
             if not self.unique or class_id not in seen_classes:
@@ -258,5 +258,5 @@ class SampleClasses:
             counts = -np.expm1(draw_count * np.log1p(-probability)) if self.unique else probability * self.count
             return np.asarray(counts, np.float32)
 
-        sampled = np.array(classes, np.int64)
-        return sampled, expected_count(probabilities[true_ids]), expected_count(probabilities[sampled])
+        sampled_ids = np.array(classes, np.int64)
+        return sampled_ids, expected_count(probabilities[true_ids]), expected_count(probabilities[sampled_ids])

@@ -17,7 +17,7 @@ from autoconv.runtime.tensors.conversion import constant_table, convert_to_tenso
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
 
-_BITS = 31
+_BIT_COUNT = 31
 
 # From the second dimension on: the inner coefficients of a primitive polynomial as bits of a number, then the initial
 # direction numbers, as many as its degree.
@@ -63,26 +63,26 @@ def sobol_sample(
     gray_codes = expand_dims(gray_codes, 1)
     directions = _direction_numbers(dimensions)
     points: Any = None
-    for bit in range(_BITS):
-        is_set = apply("bitwise_and", apply("right_shift", gray_codes, convert_to_tensor(np.int64(bit))), np.int64(1))
-        term = is_set * constant_table(directions[bit])
+    for bit in range(_BIT_COUNT):
+        bits = apply("bitwise_and", apply("right_shift", gray_codes, convert_to_tensor(np.int64(bit))), np.int64(1))
+        term = bits * constant_table(directions[bit])
         points = term if points is None else apply("bitwise_xor", points, term)
-    return cast(cast(points, float64) * 2.0**-_BITS, out_dtype)
+    return cast(cast(points, float64) * 2.0**-_BIT_COUNT, out_dtype)
 
 
 def _direction_numbers(dimensions: int) -> np.ndarray:
-    """Return the direction numbers [bit, dimension], scaled to integers of `_BITS` bits."""
-    numbers_by_dimension = [[1] * _BITS]
-    for inner, *numbers in _POLYNOMIALS[: dimensions - 1]:
+    """Return the direction numbers [bit, dimension], scaled to integers of `_BIT_COUNT` bits."""
+    numbers_by_dimension = [[1] * _BIT_COUNT]
+    for inner_coefficients, *numbers in _POLYNOMIALS[: dimensions - 1]:
         degree = len(numbers)
-        for _ in range(_BITS - degree):
+        for _ in range(_BIT_COUNT - degree):
             next_number = numbers[-degree] ^ (numbers[-degree] << degree)
             for term in range(1, degree):
-                if inner >> (degree - 1 - term) & 1:
+                if inner_coefficients >> (degree - 1 - term) & 1:
                     next_number ^= numbers[-term] << term
             numbers.append(next_number)
         numbers_by_dimension.append(numbers)
-    shifts = np.arange(_BITS - 1, -1, -1, dtype=np.int64)
+    shifts = np.arange(_BIT_COUNT - 1, -1, -1, dtype=np.int64)
     return np.array(numbers_by_dimension, np.int64).T << shifts[:, None]
 
 

@@ -65,11 +65,11 @@ def uniform(
     >>> autoconv.random.uniform([2, 3], maxval=10, dtype=autoconv.int32).shape
     TensorShape([2, 3])
     """
-    out_dtype, (operands, static) = check_result_dtype(dtype, FLOATING | LARGE_INTEGERS), shape_argument(shape)
+    out_dtype, (operands, sizes) = check_result_dtype(dtype, FLOATING | LARGE_INTEGERS), shape_argument(shape)
     if out_dtype.is_integer:
         low, high = integer_bounds(minval, maxval, out_dtype)
-        return apply("random_uniform_int", low, high, *operands, shape=static, seed=op_seed(seed), name=name)
-    draws = apply("random_uniform", *operands, shape=static, dtype=out_dtype, seed=op_seed(seed), name=name)
+        return apply("random_uniform_int", low, high, *operands, shape=sizes, seed=op_seed(seed), name=name)
+    draws = apply("random_uniform", *operands, shape=sizes, dtype=out_dtype, seed=op_seed(seed), name=name)
     return scale_to_bounds(draws, minval, maxval)
 
 
@@ -86,8 +86,8 @@ def normal(
     >>> autoconv.random.normal([2, 3]).shape
     TensorShape([2, 3])
     """
-    out_dtype, (operands, static) = check_result_dtype(dtype, FLOATING), shape_argument(shape)
-    draws = apply("random_normal", *operands, shape=static, dtype=out_dtype, seed=op_seed(seed), name=name)
+    out_dtype, (operands, sizes) = check_result_dtype(dtype, FLOATING), shape_argument(shape)
+    draws = apply("random_normal", *operands, shape=sizes, dtype=out_dtype, seed=op_seed(seed), name=name)
     return scale_normal(draws, mean, stddev)
 
 
@@ -104,8 +104,8 @@ def truncated_normal(
     >>> autoconv.random.truncated_normal([2, 3]).shape
     TensorShape([2, 3])
     """
-    out_dtype, (operands, static) = check_result_dtype(dtype, FLOATING), shape_argument(shape)
-    draws = apply("random_truncated_normal", *operands, shape=static, dtype=out_dtype, seed=op_seed(seed), name=name)
+    out_dtype, (operands, sizes) = check_result_dtype(dtype, FLOATING), shape_argument(shape)
+    draws = apply("random_truncated_normal", *operands, shape=sizes, dtype=out_dtype, seed=op_seed(seed), name=name)
     return scale_normal(draws, mean, stddev)
 
 
@@ -146,9 +146,9 @@ def gamma(
     """
     out_dtype = as_dtype(dtype)
     broadcast_alpha, rate = broadcast_parameters(out_dtype, alpha, 1.0 if beta is None else beta)
-    operands, static = _append_parameter_shape(shape, broadcast_alpha)
+    operands, sizes = _append_parameter_shape(shape, broadcast_alpha)
     draws = apply(
-        "random_gamma", broadcast_alpha, *operands, shape=static, dtype=out_dtype, seed=op_seed(seed), name=name
+        "random_gamma", broadcast_alpha, *operands, shape=sizes, dtype=out_dtype, seed=op_seed(seed), name=name
     )
     return draws if beta is None else apply("divide", draws, rate)
 
@@ -163,8 +163,8 @@ def poisson(
     """
     check_dtype("poisson", FLOATING - {bfloat16} | LARGE_INTEGERS, lam)
     (mean,) = broadcast_parameters(float64, lam)
-    operands, static = _append_parameter_shape(shape, mean)
-    return apply("random_poisson", mean, *operands, shape=static, dtype=as_dtype(dtype), seed=op_seed(seed), name=name)
+    operands, sizes = _append_parameter_shape(shape, mean)
+    return apply("random_poisson", mean, *operands, shape=sizes, dtype=as_dtype(dtype), seed=op_seed(seed), name=name)
 
 
 def broadcast_parameters(dtype: DType, *values: Any) -> list[Tensor]:
@@ -178,11 +178,11 @@ def broadcast_parameters(dtype: DType, *values: Any) -> list[Tensor]:
 
 def _append_parameter_shape(shape: ShapeLike, parameter: Tensor) -> tuple[Any, Any]:
     """Return an op's arguments, as from `shape_argument`, for a shape followed by that of the parameters."""
-    operands, static = shape_argument(shape)
+    operands, sizes = shape_argument(shape)
     if not operands and parameter.shape.is_fully_defined():
-        return (), (*(static or ()), *parameter.shape.as_list())
-    shapes = [operands[0] if operands else np.array(static, np.int32), apply("shape", parameter)]
-    full_shape = apply("concat", *[apply("cast", convert_to_tensor(sizes), dtype=int32) for sizes in shapes], axis=0)
+        return (), (*(sizes or ()), *parameter.shape.as_list())
+    shapes = [operands[0] if operands else np.array(sizes, np.int32), apply("shape", parameter)]
+    full_shape = apply("concat", *[apply("cast", convert_to_tensor(part), dtype=int32) for part in shapes], axis=0)
     return shape_argument(full_shape)
 
 
@@ -193,11 +193,11 @@ def draw_classes(scores: Tensor, draws: Tensor, dtype: DTypeLike, name: str | No
     logits = apply("cast", scores, dtype=float64)
     max_logits = apply("reduce_max", logits, axis=(-1,), keepdims=True)
     weights = apply("exp", apply("subtract", logits, max_logits))
-    cumulative = apply("cumsum", weights, axis=-1, exclusive=False, reverse=False)
-    total_weight = apply("reduce_max", cumulative, axis=(-1,), keepdims=True)
+    weight_sums = apply("cumsum", weights, axis=-1, exclusive=False, reverse=False)
+    total_weight = apply("reduce_max", weight_sums, axis=(-1,), keepdims=True)
     out_dtype = int64 if dtype is None else as_dtype(dtype)
     return apply(
-        "searchsorted", cumulative, apply("multiply", draws, total_weight), side="right", dtype=out_dtype, name=name
+        "searchsorted", weight_sums, apply("multiply", draws, total_weight), side="right", dtype=out_dtype, name=name
     )
 
 

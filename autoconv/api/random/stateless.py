@@ -66,16 +66,16 @@ def stateless_uniform(
     >>> autoconv.random.stateless_uniform([2], seed=[1, 2]).shape
     TensorShape([2])
     """
-    accepted = FLOATING | LARGE_INTEGERS | ({uint32, uint64} if minval is None and maxval is None else set())
-    out_dtype, (operands, static) = check_result_dtype(dtype, accepted), shape_argument(shape)
+    accepted_dtypes = FLOATING | LARGE_INTEGERS | ({uint32, uint64} if minval is None and maxval is None else set())
+    out_dtype, (operands, sizes) = check_result_dtype(dtype, accepted_dtypes), shape_argument(shape)
     key = _seed_operand(seed)
     algorithm = _algorithm_attribute(alg)
     if out_dtype.is_integer:
         if minval is None and maxval is None:
-            return apply("stateless_random_bits", key, *operands, shape=static, dtype=out_dtype, name=name, **algorithm)
+            return apply("stateless_random_bits", key, *operands, shape=sizes, dtype=out_dtype, name=name, **algorithm)
         bounds = integer_bounds(minval, maxval, out_dtype)
-        return apply("stateless_random_uniform_int", key, *bounds, *operands, shape=static, name=name, **algorithm)
-    result = apply("stateless_random_uniform", key, *operands, shape=static, dtype=out_dtype, name=name, **algorithm)
+        return apply("stateless_random_uniform_int", key, *bounds, *operands, shape=sizes, name=name, **algorithm)
+    result = apply("stateless_random_uniform", key, *operands, shape=sizes, dtype=out_dtype, name=name, **algorithm)
     return scale_to_bounds(result, minval, maxval)
 
 
@@ -93,9 +93,9 @@ def stateless_normal(
     >>> autoconv.random.stateless_normal([2, 3], seed=[1, 2]).shape
     TensorShape([2, 3])
     """
-    operands, static = shape_argument(shape)
+    operands, sizes = shape_argument(shape)
     result = apply(
-        "stateless_random_normal", _seed_operand(seed), *operands, shape=static, dtype=as_dtype(dtype), name=name,
+        "stateless_random_normal", _seed_operand(seed), *operands, shape=sizes, dtype=as_dtype(dtype), name=name,
         **_algorithm_attribute(alg)
     )
     return scale_normal(result, mean, stddev)
@@ -115,9 +115,9 @@ def stateless_truncated_normal(
     >>> autoconv.random.stateless_truncated_normal([2, 3], seed=[1, 2]).shape
     TensorShape([2, 3])
     """
-    operands, static = shape_argument(shape)
+    operands, sizes = shape_argument(shape)
     result = apply(
-        "stateless_truncated_normal", _seed_operand(seed), *operands, shape=static, dtype=as_dtype(dtype), name=name,
+        "stateless_truncated_normal", _seed_operand(seed), *operands, shape=sizes, dtype=as_dtype(dtype), name=name,
         **_algorithm_attribute(alg)
     )
     return scale_normal(result, mean, stddev)
@@ -162,9 +162,9 @@ def stateless_gamma(
     >>> autoconv.random.stateless_gamma([2], seed=[1, 2], alpha=2.0).shape
     TensorShape([2])
     """
-    out_dtype, (operands, static) = as_dtype(dtype), shape_argument(shape)
+    out_dtype, (operands, sizes) = as_dtype(dtype), shape_argument(shape)
     broadcast_alpha, rate = broadcast_parameters(out_dtype, alpha, 1.0 if beta is None else beta)
-    attributes: dict[str, Any] = {"shape": static, "dtype": out_dtype, "name": name, **_algorithm_attribute(alg)}
+    attributes: dict[str, Any] = {"shape": sizes, "dtype": out_dtype, "name": name, **_algorithm_attribute(alg)}
     result = apply("stateless_random_gamma", _seed_operand(seed), broadcast_alpha, *operands, **attributes)
     return result if beta is None else apply("divide", result, rate)
 
@@ -178,8 +178,8 @@ def stateless_poisson(
     >>> autoconv.random.stateless_poisson([2], seed=[1, 2], lam=3.0).shape
     TensorShape([2])
     """
-    (mean,), (operands, static) = broadcast_parameters(float64, lam), shape_argument(shape)
-    attributes: dict[str, Any] = {"shape": static, "dtype": as_dtype(dtype), "name": name, **_algorithm_attribute(alg)}
+    (mean,), (operands, sizes) = broadcast_parameters(float64, lam), shape_argument(shape)
+    attributes: dict[str, Any] = {"shape": sizes, "dtype": as_dtype(dtype), "name": name, **_algorithm_attribute(alg)}
     return apply("stateless_random_poisson", _seed_operand(seed), mean, *operands, **attributes)
 
 
@@ -199,9 +199,9 @@ def stateless_binomial(
     >>> autoconv.random.stateless_binomial([2], seed=[1, 2], counts=5.0, probs=0.5).shape
     TensorShape([2])
     """
-    (trials, probabilities), (operands, static) = broadcast_parameters(float64, counts, probs), shape_argument(shape)
+    (trials, probabilities), (operands, sizes) = broadcast_parameters(float64, counts, probs), shape_argument(shape)
     attributes: dict[str, Any] = {
-        "shape": static, "dtype": as_dtype(output_dtype), "name": name, **_algorithm_attribute(alg)
+        "shape": sizes, "dtype": as_dtype(output_dtype), "name": name, **_algorithm_attribute(alg)
     }
     return apply("stateless_random_binomial", _seed_operand(seed), trials, probabilities, *operands, **attributes)
 

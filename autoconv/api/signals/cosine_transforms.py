@@ -45,8 +45,8 @@ def dct(
     if type == 1:
         if size < 2:
             raise ValueError("Type-I DCT requires the dimension to be greater than one.")
-        mirrored = concat([x, reverse(get_item(x, (..., slice(1, -1))), [-1])], -1)
-        return apply("identity", real(rfft(mirrored)), name=name)
+        mirrored_x = concat([x, reverse(get_item(x, (..., slice(1, -1))), [-1])], -1)
+        return apply("identity", real(rfft(mirrored_x)), name=name)
     return apply("identity", {2: _dct2, 3: _dct3, 4: _dct4}[type](x, size, norm), name=name)
 
 
@@ -140,8 +140,8 @@ def _fit_length(x: Tensor, length: int) -> Tensor:
     if size is not None and size >= length:
         return get_item(x, (..., slice(None, length)))
     missing_count = length - size if size is not None else apply("maximum", length - apply("dimension", x, axis=-1), 0)
-    padded = pad(x, [*[[0, 0]] * (len(x.shape) - 1), [0, missing_count]])
-    return get_item(padded, (..., slice(None, length)))
+    padded_x = pad(x, [*[[0, 0]] * (len(x.shape) - 1), [0, missing_count]])
+    return get_item(padded_x, (..., slice(None, length)))
 
 
 def _rotations(angles: np.ndarray, factor: float, dtype: Any) -> Tensor:
@@ -172,8 +172,8 @@ def _dct3(x: Any, size: int, norm: str | None) -> Any:
     else:
         x = x * constant(float(size), x.dtype)
     angles = np.pi * np.arange(size) / (2 * size)
-    rotated: Any = _rotations(angles, 2.0, x.dtype) * complex(x, apply("zeros_like", x))
-    return get_item(irfft(rotated, 2 * size), (..., slice(None, size)))
+    rotated_x: Any = _rotations(angles, 2.0, x.dtype) * complex(x, apply("zeros_like", x))
+    return get_item(irfft(rotated_x, 2 * size), (..., slice(None, size)))
 
 
 def _dct4(x: Any, size: int, norm: str | None) -> Any:

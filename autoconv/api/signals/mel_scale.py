@@ -69,5 +69,5 @@ def mfccs_from_log_mel_spectrograms(log_mel_spectrograms: TensorLike, name: str 
     bin_count = tensor.shape[-1] if tensor.shape.rank else None
     if not bin_count:
         raise ValueError(f"num_mel_bins must be positive. Got: {bin_count}")
-    scaled = apply("multiply", dct(tensor, type=2), constant(1.0 / np.sqrt(2.0 * bin_count), tensor.dtype))
-    return apply("identity", scaled, name=name)
+    coefficients = apply("multiply", dct(tensor, type=2), constant(1.0 / np.sqrt(2.0 * bin_count), tensor.dtype))
+    return apply("identity", coefficients, name=name)

@@ -160,10 +160,10 @@ def _inverse_window(
 ) -> Tensor:
     length = static_int(frame_length, "frame_length")
     window = forward_window_fn(length, dtype=dtype)
-    overlaps = -(-length // step)
-    squares = pad(window * window, [[0, overlaps * step - length]])
-    step_sums = apply("reduce_sum", reshape(squares, [overlaps, step]), axis=(0,), keepdims=True)
-    divisors = reshape(step_sums * ones([overlaps, 1], dtype), [-1])
+    overlap_count = -(-length // step)
+    squares = pad(window * window, [[0, overlap_count * step - length]])
+    step_sums = apply("reduce_sum", reshape(squares, [overlap_count, step]), axis=(0,), keepdims=True)
+    divisors = reshape(step_sums * ones([overlap_count, 1], dtype), [-1])
     return window / get_item(divisors, slice(0, length))
 
 

@@ -232,8 +232,8 @@ def _reduce(
     kept_columns = convert_to_tensor(np.array(kept_axes, np.int64))
     sizes = gather(sparse.dense_shape, kept_columns)
     result_positions = positions(gather(sparse.indices, kept_columns, axis=1), sizes)
-    distinct, segment_ids = unique(result_positions, out_idx=int64)
-    values = reduce(sparse.values, segment_ids, row_count(distinct))
+    distinct_positions, segment_ids = unique(result_positions, out_idx=int64)
+    values = reduce(sparse.values, segment_ids, row_count(distinct_positions))
     shape = [sparse.shape[dimension] for dimension in kept_axes]
     if keepdims:
         result_sizes = [convert_to_tensor(np.int64(1)) if dimension in axes else get_item(sparse.dense_shape, dimension)
@@ -243,11 +243,11 @@ def _reduce(
     else:
         result_shape = sizes
     if is_sparse:
-        result = SparseTensor(coordinates(distinct, result_shape), values, result_shape)
+        result = SparseTensor(coordinates(distinct_positions, result_shape), values, result_shape)
         result.set_shape(shape)
         return sort_rows(result)
     result_size = expand_dims(element_count(sizes), 0)
-    flat = tensor_scatter_nd_update(zeros(result_size, sparse.dtype), expand_dims(distinct, 1), values)
+    flat = tensor_scatter_nd_update(zeros(result_size, sparse.dtype), expand_dims(distinct_positions, 1), values)
     return reshape(flat, [-1 if size is None else size for size in shape] if shape.count(None) < 2 else result_shape)
 
 
@@ -383,9 +383,10 @@ def _count_numbers(
     sizes = stack([width]) if rows is None else stack([cast(height, int64), width])
     count_positions = numbers if rows is None else cast(rows, int64) * width + numbers
     order = argsort(count_positions)
-    distinct, segments = unique(gather(count_positions, order), out_idx=int64)
-    counts = unsorted_segment_sum(gather(weights, order), segments, row_count(distinct))
-    return SparseTensor(coordinates(distinct, sizes), apply("ones_like", counts) if is_binary else counts, sizes)
+    distinct_positions, segments = unique(gather(count_positions, order), out_idx=int64)
+    counts = unsorted_segment_sum(gather(weights, order), segments, row_count(distinct_positions))
+    values = apply("ones_like", counts) if is_binary else counts
+    return SparseTensor(coordinates(distinct_positions, sizes), values, sizes)
 
 
 __all__ = [

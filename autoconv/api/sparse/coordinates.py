@@ -65,14 +65,14 @@ def unite_positions(sparse: Sequence[SparseTensor]) -> tuple[Tensor, list[Tensor
     positions_by_tensor = [positions(tensor.indices, tensor.dense_shape) for tensor in sparse]
     all_positions = concat(positions_by_tensor, 0)
     order = argsort(all_positions, stable=True)
-    distinct, distinct_ids = unique(gather(all_positions, order), out_idx=int64)
-    distinct_id_of = gather(distinct_ids, argsort(order))  # the index of each position among the distinct ones
+    distinct_positions, distinct_ids = unique(gather(all_positions, order), out_idx=int64)
+    ids_of_positions = gather(distinct_ids, argsort(order))  # where each position stands among the distinct ones
     ids_by_tensor, start = [], cast(convert_to_tensor(0), int64)
     for tensor in positions_by_tensor:
         count = row_count(tensor)
-        ids_by_tensor.append(get_item(distinct_id_of, slice(start, start + count)))
+        ids_by_tensor.append(get_item(ids_of_positions, slice(start, start + count)))
         start = start + count
-    return distinct, ids_by_tensor
+    return distinct_positions, ids_by_tensor
 
 
 def row_count(tensor: Tensor) -> Tensor:

@@ -80,10 +80,10 @@ class Features:
         columns = [list(_iterate_rows(array_iterator, is_sparse)) for is_sparse in self.are_sparse]
         indices, values, width = [], [], 0
         for row, features in enumerate(zip(*columns, strict=True)):
-            crossed = [self.combine(combination) for combination in itertools.product(*features)]
-            indices += [(row, index) for index in range(len(crossed))]
-            values += crossed
-            width = max(width, len(crossed))
+            combined_features = [self.combine(combination) for combination in itertools.product(*features)]
+            indices += [(row, index) for index in range(len(combined_features))]
+            values += combined_features
+            width = max(width, len(combined_features))
         array = self.as_array(values)
         height = len(columns[0]) if columns else 0
         return np.array(indices, np.int64).reshape(-1, 2), array, np.array([height, width], np.int64)
@@ -147,10 +147,10 @@ class HashedFeatures(Features):
 
 def _combine_fingerprints(first: int, second: int) -> int:
     """Return the fingerprint of two fingerprints, as TensorFlow's FingerprintCat64."""
-    mixed = first ^ _HASH_FACTOR
-    mixed ^= (_shift_mix(second * _HASH_FACTOR & _MASK_64) * _HASH_FACTOR) & _MASK_64
-    mixed = mixed * _HASH_FACTOR & _MASK_64
-    return _shift_mix(_shift_mix(mixed) * _HASH_FACTOR & _MASK_64)
+    hash_value = first ^ _HASH_FACTOR
+    hash_value ^= (_shift_mix(second * _HASH_FACTOR & _MASK_64) * _HASH_FACTOR) & _MASK_64
+    hash_value = hash_value * _HASH_FACTOR & _MASK_64
+    return _shift_mix(_shift_mix(hash_value) * _HASH_FACTOR & _MASK_64)
 
 
 def _shift_mix(value: int) -> int:

@@ -157,9 +157,9 @@ class BeamSearchDecoder:
                     # A label is repeated only after a blank; without one, the two are one label.
                     prefix_score = after_blank if labels and labels[-1] == label else total
                     _add_probabilities(next_beam, (*labels, label), -math.inf, prefix_score + frame[label])
-            best = sorted(next_beam, key=lambda labels: -_log_sum(*next_beam[labels]))[: self.width]
-            beam = {labels: next_beam[labels] for labels in best}
-        return [(labels, _log_sum(*parts)) for labels, parts in beam.items()]
+            best_sequences = sorted(next_beam, key=lambda labels: -_log_sum(*next_beam[labels]))[: self.width]
+            beam = {labels: next_beam[labels] for labels in best_sequences}
+        return [(labels, _log_sum(*probabilities)) for labels, probabilities in beam.items()]
 
 
 @attribute_class

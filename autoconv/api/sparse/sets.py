@@ -90,9 +90,9 @@ class SetOperation:
     second_is_sparse: bool
 
     def __call__(self, *arrays: Any) -> Any:
-        remaining = iter(arrays)
+        array_iterator = iter(arrays)
         (first, group_shape), (second, other_shape) = (
-            _sparse_groups(*itertools.islice(remaining, 3)) if is_sparse else _dense_groups(next(remaining))
+            _sparse_groups(*itertools.islice(array_iterator, 3)) if is_sparse else _dense_groups(next(array_iterator))
             for is_sparse in (self.first_is_sparse, self.second_is_sparse)
         )
         if group_shape != other_shape:

@@ -73,15 +73,15 @@ def reshape(sp_input: SparseTensor, shape: ShapeLike, name: str | None = None) -
     return result
 
 
-def _infer_size(sizes: tuple[int | None, ...], total: int, requested: Any) -> tuple[int | None, ...]:
+def _infer_size(sizes: tuple[int | None, ...], total: int, requested_sizes: Any) -> tuple[int | None, ...]:
     """Infer the static size given as -1; raise ValueError if the number of elements does not fit."""
-    if requested is None:
+    if requested_sizes is None:
         return sizes
     product = int(np.prod([size for size in sizes if size is not None]))
     if None in sizes and product and total % product == 0:
         return tuple(total // product if size is None else size for size in sizes)
     if product != total:
-        raise ValueError(f"Cannot reshape a tensor with {total} elements to shape {list(np.ravel(requested))}.")
+        raise ValueError(f"Cannot reshape a tensor with {total} elements to shape {list(np.ravel(requested_sizes))}.")
     return sizes
 
 
@@ -96,10 +96,10 @@ def transpose(sp_input: SparseTensor, perm: Sequence[int] | None = None, name: s
     if order is None:
         raise TypeError(f"perm has to be known while tracing, found {perm!r}")
     axes = convert_to_tensor(np.asarray(order, np.int64))
-    transposed = SparseTensor(gather(sparse.indices, axes, axis=1), sparse.values, gather(sparse.dense_shape, axes))
+    result = SparseTensor(gather(sparse.indices, axes, axis=1), sparse.values, gather(sparse.dense_shape, axes))
     if sparse.shape.rank is not None:
-        transposed.set_shape([sparse.shape[int(axis)] for axis in np.asarray(order)])
-    return sort_rows(transposed)
+        result.set_shape([sparse.shape[int(axis)] for axis in np.asarray(order)])
+    return sort_rows(result)
 
 
 def expand_dims(sp_input: SparseTensor, axis: int | None = None, name: str | None = None) -> SparseTensor:
@@ -138,8 +138,8 @@ def slice_(sp_input: SparseTensor, start: TensorLike, size: TensorLike, name: st
     """
     sparse = sparse_argument(sp_input)
     starts, counts = cast(convert_to_tensor(start), int64), cast(convert_to_tensor(size), int64)
-    available = apply("maximum", sparse.dense_shape - starts, convert_to_tensor(np.int64(0)))
-    sizes = apply("minimum", counts, available)
+    available_counts = apply("maximum", sparse.dense_shape - starts, convert_to_tensor(np.int64(0)))
+    sizes = apply("minimum", counts, available_counts)
     is_inside = apply("logical_and", sparse.indices >= starts, sparse.indices < starts + sizes)
     rows_inside = select_rows(sparse, true_rows(reduce_all(is_inside, axis=1)))
     result = SparseTensor(rows_inside.indices - starts, rows_inside.values, sizes)
@@ -216,11 +216,11 @@ def concat(
     for tensor in tensors:
         indices.append(tensor.indices + offset)
         offset = offset + apply("select", is_joined_axis, tensor.dense_shape, np.zeros(rank, np.int64))
-    largest: Any = tensors[0].dense_shape
+    max_sizes: Any = tensors[0].dense_shape
     for tensor in tensors[1:]:
-        largest = apply("maximum", largest, tensor.dense_shape)
+        max_sizes = apply("maximum", max_sizes, tensor.dense_shape)
     values = concat_dense([tensor.values for tensor in tensors], 0)
-    sparse = SparseTensor(concat_dense(indices, 0), values, apply("select", is_joined_axis, offset, largest))
+    sparse = SparseTensor(concat_dense(indices, 0), values, apply("select", is_joined_axis, offset, max_sizes))
     sparse.set_shape([_static_size(i == positive_axis, [shape[i] for shape in shapes]) for i in range(rank)])
     return sort_rows(sparse)
 
@@ -283,11 +283,11 @@ def fill_empty_rows(
     rank = static_rank(sparse)
     new_indices = concat_dense([empty_rows, zeros(stack([row_count(empty_rows), np.int64(rank - 1)]), int64)], 1)
     new_values = fill(expand_dense(row_count(empty_rows), 0), convert_to_tensor(default_value, sparse.dtype))
-    filled = SparseTensor(
+    result = SparseTensor(
         concat_dense([sparse.indices, new_indices], 0), concat_dense([sparse.values, new_values], 0), sparse.dense_shape
     )
-    filled.set_shape(sparse.shape)
-    return sort_rows(filled), is_empty
+    result.set_shape(sparse.shape)
+    return sort_rows(result), is_empty
 
 
 __all__ = [

@@ -220,5 +220,5 @@ def sparse_argument(value: Any) -> SparseTensor:
         return value
     if all(hasattr(value, name) for name in ("indices", "values", "dense_shape")):
         return SparseTensor.from_value(value)
-    kind = type(value).__name__
-    raise TypeError(f"Input must be a SparseTensor, found {kind}: autoconv.sparse.from_dense makes one.")
+    class_name = type(value).__name__
+    raise TypeError(f"Input must be a SparseTensor, found {class_name}: autoconv.sparse.from_dense makes one.")

@@ -79,6 +79,7 @@ def shape_argument(shape: ShapeLike) -> tuple[tuple[Any, ...], tuple[int | None,
     if known_shape is not None:
         return (), tuple(int(size) for size in np.ravel(known_shape))
     if as_tensor(shape) is None and isinstance(shape, Iterable):
+        # TensorFlow 1's shapes hold sizes as Dimensions.
         sizes = [getattr(size, "value", size) if type(size).__name__ == "Dimension" else size for size in shape]
         static_shape = tuple(_known_size(size) for size in sizes)
         if None not in static_shape:

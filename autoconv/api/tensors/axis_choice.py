@@ -21,7 +21,7 @@ from autoconv.runtime.tensors.tensor import Tensor
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
-Values = tuple[int, ...]
+Axes = tuple[int, ...]
 
 
 def any_axis(
@@ -46,7 +46,7 @@ def any_axis(
                     raise
                 unknown_axis = unknown
 
-            def call_with_axes(axes: Values) -> Result:
+            def call_with_axes(axes: Axes) -> Result:
                 axis = axes if unknown_axis.axis.shape.rank else axes[0]
                 positional = [axis if unknown_axis.is_axis(value) else value for value in args]
                 named = {name: axis if unknown_axis.is_axis(value) else value for name, value in kwargs.items()}
@@ -62,7 +62,7 @@ def any_axis(
     return decorate
 
 
-def _axis_choices(operand: object, axis: SymbolicTensor, new_axes: int, ordered: bool) -> list[Values] | None:
+def _axis_choices(operand: object, axis: SymbolicTensor, new_axes: int, ordered: bool) -> list[Axes] | None:
     """Return the axes that the tensor may have, each as a tuple; None where they cannot be listed."""
     tensor = operand[0] if isinstance(operand, Sequence) and operand else operand
     rank = convert_to_tensor(tensor).shape.rank  # type: ignore[arg-type]
@@ -80,15 +80,16 @@ MAX_ARMS = 120  # the permutations of five dimensions
 
 
 def _switch_over_axes(
-    axis: SymbolicTensor, choices: list[Values], call_with_axes: Callable[[Values], Result]
+    axis: SymbolicTensor, choices: list[Axes], call_with_axes: Callable[[Axes], Result]
 ) -> Result:
     """Record the function's results for all choices; the graph selects one at run time."""
     rank = 1 + max(itertools.chain.from_iterable(choices))
-    given_axes = apply("reshape", apply("cast", axis, dtype=int64), shape=(-1,))
+    run_time_axes = apply("reshape", apply("cast", axis, dtype=int64), shape=(-1,))
     positive_axes = apply(
-        "select", apply("less", given_axes, np.int64(0)), apply("add", given_axes, np.int64(rank)), given_axes
+        "select", apply("less", run_time_axes, np.int64(0)), apply("add", run_time_axes, np.int64(rank)), run_time_axes
     )
-    index = _choice_index(positive_axes, choices, rank, len({frozenset(axes) for axes in choices}) < len(choices))
+    ordered = len({frozenset(axes) for axes in choices}) < len(choices)
+    index = _choice_index(positive_axes, choices, rank, ordered)
     arms = [functools.partial(_call_for_axes, call_with_axes, axes) for axes in choices]
     results: tuple[Result, ...] = stage_arms(
         index, [*arms, _raise_no_such_axis], [], ("the result",)  # type: ignore[arg-type]
@@ -96,7 +97,7 @@ def _switch_over_axes(
     return results[0]
 
 
-def _choice_index(positive_axes: Tensor, choices: list[Values], rank: int, ordered: bool) -> Tensor:
+def _choice_index(positive_axes: Tensor, choices: list[Axes], rank: int, ordered: bool) -> Tensor:
     """Return the index of the run-time axes among the choices, or the number of choices if they are not among them."""
     count = len(choices[0])
     weights = np.asarray(rank, np.int64) ** np.arange(count)
@@ -113,7 +114,7 @@ def _choice_index(positive_axes: Tensor, choices: list[Values], rank: int, order
     return apply("select", is_valid, choice, np.int64(len(choices)))
 
 
-def _call_for_axes(call_with_axes: Callable[[Values], Result], axes: Values) -> tuple[Result]:
+def _call_for_axes(call_with_axes: Callable[[Axes], Result], axes: Axes) -> tuple[Result]:
     """Return the result for the axes; mark its errors as errors of the run, since the arm may not be taken."""
     try:
         return (call_with_axes(axes),)

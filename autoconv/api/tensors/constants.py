@@ -133,14 +133,11 @@ def range(
 
 def _widest_dtype(bounds: tuple[Any, ...]) -> DType:
     dtypes = [
-        convert_to_tensor(bound).dtype if as_tensor(bound) is None else _dtype_of_bound(bound) for bound in bounds
+        (convert_to_tensor(bound) if tensor is None else tensor).dtype
+        for bound, tensor in zip(bounds, map(as_tensor, bounds), strict=True)
     ]
     ranked_dtypes = [d for d in dtypes if d in _DTYPES_BY_WIDTH]
     return max(ranked_dtypes, key=_DTYPES_BY_WIDTH.index) if len(ranked_dtypes) == len(dtypes) else dtypes[0]
-
-
-def _dtype_of_bound(bound: object) -> DType:
-    return as_tensor(bound).dtype  # type: ignore[union-attr]
 
 
 def _convert_to_dtype(value: TensorLike, dtype: DType) -> Any:
@@ -179,6 +176,7 @@ def linspace(
     first, last = _float_bounds(start, stop)
     static_count = static_value(num)
     operands = () if static_count is not None else (num,)
+    # The op makes at least one number, which is dropped below if there shall be none.
     result = apply(
         "linspace", first, last, *operands, num=None if static_count is None else int(static_count) or 1, name=name
     )

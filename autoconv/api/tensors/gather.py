@@ -172,9 +172,9 @@ def one_hot(
            [0., 0., 1.]], dtype=float32)
     """
     check_dtype("one_hot", LARGE_INTEGERS | {int8, uint8}, indices)
-    given = [v for v in (on_value, off_value) if v is not None]
-    out_dtype = as_dtype(dtype) if dtype is not None else convert_to_tensor(given[0]).dtype if given else float32
-    if out_dtype.is_string and len(given) < 2:
+    values = [v for v in (on_value, off_value) if v is not None]
+    out_dtype = as_dtype(dtype) if dtype is not None else convert_to_tensor(values[0]).dtype if values else float32
+    if out_dtype.is_string and len(values) < 2:
         raise TypeError("one_hot of strings needs both on_value and off_value")
     on_tensor, off_tensor = (
         convert_to_tensor(v, out_dtype) if v is not None else np.array(n, out_dtype.numpy)

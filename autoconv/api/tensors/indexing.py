@@ -47,8 +47,8 @@ def slice(input_: Any, begin: TensorLike, size: ShapeLike, name: str | None = No
         count if isinstance(count, int) and count >= 0 and not is_checked else None
         for count, is_checked in zip(sizes, are_checked, strict=True)
     )
-    is_complete = sizes_to_check.count(None) == len(sizes_to_check)
-    return part if is_complete else apply("ensure_shape", part, shape=sizes_to_check)
+    needs_no_check = sizes_to_check.count(None) == len(sizes_to_check)
+    return part if needs_no_check else apply("ensure_shape", part, shape=sizes_to_check)
 
 
 def _is_known(shape: Any, axis: int) -> bool:
@@ -109,20 +109,20 @@ def strided_slice(
     """
     starts, stops = _ints_or_scalars(begin, _static_length(end)), _ints_or_scalars(end, _static_length(begin))
     steps = [1] * len(starts) if strides is None else _ints_or_scalars(strides, len(starts))
-    keys: list[Any] = []
+    entries: list[Any] = []
     for i, (start, stop, step) in enumerate(zip(starts, stops, steps, strict=True)):
         bit = 1 << i
         if ellipsis_mask & bit:
-            keys.append(Ellipsis)
+            entries.append(Ellipsis)
         elif new_axis_mask & bit:
-            keys.append(None)
+            entries.append(None)
         elif shrink_axis_mask & bit:
-            keys.append(start)
+            entries.append(start)
         else:
-            keys.append(
+            entries.append(
                 builtins.slice(None if begin_mask & bit else start, None if end_mask & bit else stop, step)
             )
-    return get_item(convert_to_tensor(input_), tuple(keys))
+    return get_item(convert_to_tensor(input_), tuple(entries))
 
 
 @any_axis()

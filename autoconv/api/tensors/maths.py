@@ -321,9 +321,9 @@ def polygamma(a: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
     np.float32(1.645)
     """
     check_dtype("polygamma", SINGLE_OR_DOUBLE, a, x)
-    known = static_value(a)
-    if known is not None and np.ndim(known) == 0 and known == int(known) and known >= 0:
-        return apply("polygamma", x, order=int(known), name=name) if known else digamma(x, name)
+    known_order = static_value(a)
+    if known_order is not None and np.ndim(known_order) == 0 and known_order == int(known_order) and known_order >= 0:
+        return apply("polygamma", x, order=int(known_order), name=name) if known_order else digamma(x, name)
     x = convert_to_tensor(x)
     order_plus_one = apply("add", apply("cast", convert_to_tensor(a), dtype=x.dtype), 1.0)
     sign = apply("cos", apply("multiply", order_plus_one, np.pi))  # -1 for even derivatives

@@ -182,7 +182,7 @@ def tile(input: TensorLike, multiples: TensorLike, name: str | None = None) -> T
 
 @any_axis()
 def repeat(input: TensorLike, repeats: TensorLike, axis: AxisLike | None = None, name: str | None = None) -> Tensor:
-    """Each row along `axis` repeated `repeats` times: one number, or one for each row. No axis: flattened.
+    """Each row along `axis` repeated `repeats` times: one number, or one for each row. Without an axis, each element.
 
     >>> autoconv.repeat([1, 2], 2).numpy()
     array([1, 1, 2, 2], dtype=int32)
@@ -220,10 +220,10 @@ def pad(
         filler = np.asarray(filler).item()
         options = {"paddings": static_paddings, "mode": mode.upper()}
         return apply("pad", tensor, *operands, constant_values=filler, **options, name=name)
-    padded = apply("pad", tensor, *operands, paddings=static_paddings, mode="CONSTANT", constant_values=0)
+    padded_tensor = apply("pad", tensor, *operands, paddings=static_paddings, mode="CONSTANT", constant_values=0)
     is_inside = apply("ones_like", tensor, dtype=bool_)
     mask = apply("pad", is_inside, *operands, paddings=static_paddings, mode="CONSTANT", constant_values=False)
-    return apply("select", mask, padded, constant_values, name=name)
+    return apply("select", mask, padded_tensor, constant_values, name=name)
 
 
 def _flatten_pairs(paddings: Any) -> Any:
@@ -246,8 +246,9 @@ def concat(values: Any, axis: Any, name: str | None = "concat") -> Tensor:
     static_axis = static_int(axis, "axis")
     if as_tensor(values) is not None:
         return apply("identity", values, name=name)
-    if items_of(values) is not None:
-        return items_of(values).concatenate(static_axis)
+    items = items_of(values)
+    if items is not None:
+        return items.concatenate(static_axis)
     return apply("concat", *_convert_lists(values), axis=static_axis, name=name)
 
 
@@ -260,8 +261,9 @@ def stack(values: Any, axis: Any = 0, name: str | None = "stack") -> Tensor:
            [2, 4]], dtype=int32)
     """
     static_axis = static_int(axis, "axis")
-    if items_of(values) is not None:
-        return items_of(values).stack(static_axis)
+    items = items_of(values)
+    if items is not None:
+        return items.stack(static_axis)
     if as_tensor(values) is not None:
         values = unstack(values)
     return apply("stack", *_convert_lists(values), axis=static_axis, name=name)
@@ -275,10 +277,10 @@ def _convert_lists(values: Sequence[Any]) -> list[Any]:
     tensors = [as_tensor(v) for v in values]
     tensor_dtype = next((t.dtype for t in tensors if t is not None and not t.weak), None)
     if tensor_dtype is None:
-        is_empty = [isinstance(v, (list, tuple)) and not v for v in values]
-        if any(is_empty) and not is_empty[0]:
+        are_empty = [isinstance(v, (list, tuple)) and not v for v in values]
+        if any(are_empty) and not are_empty[0]:
             dtype = convert_to_tensor(values[0]).dtype
-            values = [convert_to_tensor(v, dtype) if empty else v for v, empty in zip(values, is_empty, strict=True)]
+            values = [convert_to_tensor(v, dtype) if empty else v for v, empty in zip(values, are_empty, strict=True)]
             tensors = [as_tensor(v) for v in values]
         return [v if t is None else t for v, t in zip(values, tensors, strict=True)]
     return [

@@ -123,9 +123,9 @@ class Dispatched(Generic[P, R]):
                 if result is not NotImplemented:
                     self._call_counter.value += 1
                     return self._check_float_flags(concrete, result, args, kwargs)
-        deferred = self._tiers.presumption.deferred
-        if deferred and self._is_timed and not BUSY.value:  # no trace fits, as an earlier call has found by its key
-            kind = deferred.get(exact_kind_of(args, kwargs))
+        deferred_kinds = self._tiers.presumption.deferred
+        if deferred_kinds and self._is_timed and not BUSY.value:  # no trace fits, as an earlier call found by its key
+            kind = deferred_kinds.get(exact_kind_of(args, kwargs))
             if kind is not None and self._is_deferred(kind):
                 return self._run_deferred(kind, args, kwargs)
         return self._call(args, kwargs)
@@ -154,10 +154,8 @@ class Dispatched(Generic[P, R]):
     def _handle_flagged(self, entry: Callable[..., Any], result: Any, flags: int, *args: Any) -> Any:
         """Return the result of a call that went directly to an entry and raised flags of floating-point errors."""
         try:
-            for concrete, first_entry in self._direct_traces:
-                if first_entry is entry or entry in concrete.entries:
-                    return self._handle_float_flags(flags, concrete, result, args, {})
-            return result
+            concrete = self._trace_of_entry(entry)
+            return result if concrete is None else self._handle_float_flags(flags, concrete, result, args, {})
         except BaseException as error:
             present(error)
             raise
@@ -166,18 +164,20 @@ class Dispatched(Generic[P, R]):
         """Handle an error of a call that went directly to an entry: rerun it as plain Python, or raise."""
         context = error.__context__
         try:
-            for concrete, first_entry in self._direct_traces:
-                if first_entry is entry or entry in concrete.entries:
-                    if is_for_python(concrete, error):
-                        return self._rerun_plain(concrete, error, args, {})
-                    self._stop_direct_calls(concrete)
-                    break
+            concrete = self._trace_of_entry(entry)
+            if concrete is not None:
+                if is_for_python(concrete, error):
+                    return self._rerun_plain(concrete, error, args, {})
+                self._stop_direct_calls(concrete)
             raise error
         except BaseException as raised:
             if raised is error:
                 error.__context__ = context  # which a statement `raise` replaces
             present(raised)
             raise
+
+    def _trace_of_entry(self, entry: Callable[..., Any]) -> ConcreteFunction | None:
+        return next((trace for trace, first in self._direct_traces if first is entry or entry in trace.entries), None)
 
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         raise NotImplementedError

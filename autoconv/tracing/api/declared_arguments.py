@@ -85,7 +85,7 @@ def parse_declared_arguments(specs: Sequence[Any]) -> list[Any]:
             if not isinstance(type_or_value, (TensorSpec, TensorType)):
                 result.append(type_or_value)
                 continue
-            shape = type_or_value.shape if isinstance(type_or_value, TensorType) else _sizes(type_or_value)
+            shape = type_or_value.shape if isinstance(type_or_value, TensorType) else _shape_of_spec(type_or_value)
             if shape is None:
                 raise TargetError(f"{type_or_value} has no rank; files are written for arguments of known ranks")
             named_shape = tuple(next(new_symbols) if size is None else size for size in shape)
@@ -93,7 +93,7 @@ def parse_declared_arguments(specs: Sequence[Any]) -> list[Any]:
     return result
 
 
-def _sizes(spec: TensorSpec) -> tuple[Dimension, ...] | None:
+def _shape_of_spec(spec: TensorSpec) -> tuple[Dimension, ...] | None:
     return None if spec.shape.rank is None else tuple(spec.shape.as_list())
 
 
@@ -138,7 +138,7 @@ def _check_declared(function: Function[..., Any], concrete: ConcreteFunction, ar
         if shape is not None:
             pairs = zip(argument.shape, shape, strict=True)
             exact_sizes.update(
-                (size, None) for size, traced in pairs if isinstance(size, Symbol) and isinstance(traced, int)
+                (size, None) for size, traced_size in pairs if isinstance(size, Symbol) and isinstance(traced_size, int)
             )
     if exact_sizes:
         raise UnsupportedError(
@@ -162,8 +162,8 @@ def _declared_leaves(arguments: Sequence[Any], key: Key) -> list[DeclaredTensor 
 
 def _collect_number_parameters(arguments: Sequence[Any], key: Key, leaves: Sequence[Any]) -> dict[int, Any]:
     """Return the numbers among a trace's parameters by position, except those of declared tensors."""
-    rows = zip(key.leaves, leaves, _declared_leaves(arguments, key), strict=True)
-    parameters = [(leaf, declared) for kind, leaf, declared in rows if not isinstance(kind, (Literal, Reference))]
+    triples = zip(key.leaves, leaves, _declared_leaves(arguments, key), strict=True)
+    parameters = [(leaf, declared) for key_, leaf, declared in triples if not isinstance(key_, (Literal, Reference))]
     return {
         i: leaf for i, (leaf, declared) in enumerate(parameters) if isinstance(leaf, _NUMBER_TYPES) and declared is None
     }

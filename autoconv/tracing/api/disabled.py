@@ -24,19 +24,19 @@ def disable(inner: Callable[..., Any], *options: Any) -> Any:
     except (TypeError, ValueError):  # not a function, or a builtin without a signature
         return inner
     try:
-        _attach(inner, function)
+        _copy_attributes(inner, function)
     except (AttributeError, TypeError):  # a builtin, or an instance with slots
 
         @functools.wraps(inner)
         def plain(*args: Any, **kwargs: Any) -> Any:
             return inner(*args, **kwargs)
 
-        _attach(plain, function)
+        _copy_attributes(plain, function)
         return plain
     return inner
 
 
-def _attach(target: Any, function: Function) -> None:
+def _copy_attributes(target: Any, function: Function) -> None:
     names = [name for name in dir(function) if not name.startswith("_")]
     if not isinstance(target, types.FunctionType):
         names = [name for name in names if not hasattr(target, name)]  # the object's own attributes have priority

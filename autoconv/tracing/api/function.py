@@ -140,7 +140,7 @@ class Function(Bindable, Dispatched[P, R], TraceMaker, FunctionIntrospection, Pi
         region = current_region()
         if SETTINGS.run_eagerly and region is None:
             return call_with_tape_tensors(self.python_function, args, kwargs)
-        if region is not None and (self._contract.effects_each_call or self._is_part_of(region)):
+        if region is not None and (self._contract.effects_each_call or self._may_call_traced_function(region)):
             return self._inline_call(region, args, kwargs)
         if not self._definition.still_describes(self.python_function):  # the program has replaced parts of it
             Function.__init__(self, self.python_function, self._contract, self._options)
@@ -148,9 +148,9 @@ class Function(Bindable, Dispatched[P, R], TraceMaker, FunctionIntrospection, Pi
         self._retracing.calls += 1
         if self._bailout.take_skipped_call(args, kwargs):
             return call_with_tape_tensors(self.python_function, args, kwargs)
-        hook = find_hook_reason(self.python_function, args, kwargs) if self._contract.runs_plain else ""
-        if hook:
-            return self._run_plain_unexamined(hook, args, kwargs)
+        hook_reason = find_hook_reason(self.python_function, args, kwargs) if self._contract.runs_plain else ""
+        if hook_reason:
+            return self._run_plain_unexamined(hook_reason, args, kwargs)
         try:
             call = self._feedback.bind(args, kwargs)
         except CannotFlatten as error:
@@ -247,7 +247,7 @@ class Function(Bindable, Dispatched[P, R], TraceMaker, FunctionIntrospection, Pi
         """Return whether a trace serves particular objects alone: for a bound method, or arguments by identity."""
         return is_method(self.python_function) or any(isinstance(leaf, Reference) for leaf in key.leaves)
 
-    def _is_part_of(self, region: Region) -> bool:
+    def _may_call_traced_function(self, region: Region) -> bool:
         """Return whether this function may call one that is being traced: a trace of its own would then not end."""
         traced_functions = _TRACING.functions
         may_call = bool(traced_functions) and self._options.autograph and region.parent is not None
@@ -297,13 +297,13 @@ class Function(Bindable, Dispatched[P, R], TraceMaker, FunctionIntrospection, Pi
 
     def _trace(self, call: Call) -> ConcreteFunction:
         refuse = _refuse_variables if self._called_before else None
-        traced = self._trace_once(call, refuse)
-        if traced.created:
+        outcome = self._trace_once(call, refuse)
+        if outcome.created:  # variables, which the second trace finds
             self._trace_count += 1
-            traced = self._trace_once(call, _refuse_variables)
+            outcome = self._trace_once(call, _refuse_variables)
         self._trace_count += 1
         self._called_before = True
-        return traced.concrete
+        return outcome.concrete
 
     def _trace_once(self, call: Call, on_create: Any) -> Any:
         outer_functions = _TRACING.functions

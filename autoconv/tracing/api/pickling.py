@@ -129,8 +129,8 @@ def pack(function: types.FunctionType, replace: Callable[[Any], Any] | None = No
     result.defaults, result.keyword_defaults = function.__defaults__, function.__kwdefaults__
     result.cells = tuple(_cell_content(cell, replace) for cell in function.__closure__ or ())
     if module in _MAIN or not _has_globals(module, function):
-        used = sorted(set(iterate_names(code)) & function.__globals__.keys())
-        result.globals_used = {name: replace(function.__globals__[name]) for name in used}
+        used_names = sorted(set(iterate_names(code)) & function.__globals__.keys())
+        result.globals_used = {name: replace(function.__globals__[name]) for name in used_names}
     return result
 
 
@@ -206,7 +206,7 @@ def _make_replacer(in_progress: frozenset[types.FunctionType]) -> Callable[[Any]
             except AutoconvError:
                 return value
         value = _replace_modules(value)
-        if isinstance(value, (*_PLAIN_TYPES, _Module, Source, Pickled)):
+        if isinstance(value, (*_PICKLED_TYPES, _Module, Source, Pickled)):
             return value
         if isinstance(value, np.ndarray):
             return value if value.dtype.kind != "O" and value.nbytes <= _ARRAY_BYTE_LIMIT else NoValue()
@@ -218,7 +218,7 @@ def _make_replacer(in_progress: frozenset[types.FunctionType]) -> Callable[[Any]
     return replace
 
 
-_PLAIN_TYPES = (
+_PICKLED_TYPES = (
     bool, int, float, complex, str, bytes, types.NoneType, type, types.FunctionType, types.BuiltinFunctionType,
     np.generic, np.ufunc,
 )  # fmt: skip
