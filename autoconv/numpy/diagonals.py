@@ -96,6 +96,8 @@ def _triangle(m: TensorLike, k: IntLike, lower: bool) -> Tensor:
 @creates("diag")
 def diag(v: TensorLike, k: IntLike = 0) -> Tensor:
     x, offset = tensor(v), integer(k)
+    if rank_of(x) == 1 and as_tensor(v) is not None and not has_known_shape(x):
+        return apply("diag", x, offset=offset)
     if rank_of(x) == 1:
         size = known_shape(x)[0] + abs(offset)
         diagonal_positions = np.arange(size - abs(offset))
@@ -127,8 +129,11 @@ def diagonal(a: Any, offset: Any = 0, axis1: Any = None, axis2: Any = None) -> T
     first_axis, second_axis = np.lib.array_utils.normalize_axis_tuple((first_axis, second_axis), rank)
     other_axes = [i for i in range(rank) if i not in (first_axis, second_axis)]
     transposed = apply("transpose", x, perm=(*other_axes, first_axis, second_axis))
+    diagonal_offset = integer(offset)
+    if not has_known_shape(x):
+        return mark_read_only(apply("diag_part", transposed, offset=diagonal_offset))
     *batch_shape, rows, columns = known_shape(transposed)
-    diagonal_offset, step = integer(offset), columns + 1
+    step = columns + 1
     count = min(rows, columns - diagonal_offset) if diagonal_offset >= 0 else min(rows + diagonal_offset, columns)
     count = max(count, 0)
     start = diagonal_offset if diagonal_offset >= 0 else -diagonal_offset * columns

@@ -63,6 +63,17 @@ def test_arrays_that_fit_stay_compiled():
     assert "plain" not in compiled.explain() and compiled.experimental_get_tracing_count() <= 4
 
 
+@pytest.mark.parametrize("expression", ["len(np.nonzero(x > 1)[0])", "np.where(x)[0].size", "len(np.argwhere(x))"])
+def test_counts_of_selected_elements_stay_compiled(expression):
+    """Nothing reads the positions, which are at most as many as the elements."""
+    function = build_function(f"def f(x):\n    return {expression} / 2\n", f"<count {expression}>")
+    compiled = ac.compile(function)
+    for n in (3, 3, 4, 5, 6, 0):
+        x = np.arange(n) % 3
+        assert compiled(x) == function(x)
+    assert "plain" not in compiled.explain()
+
+
 UNUSED = (
     "np.zeros(n)", "np.zeros((n, n))", "np.full((2, n), 1.5)", "np.arange(n)", "np.arange(0, 10, n)",
     "np.arange(0.0, n, 0.25)", "np.repeat(x, n)", "np.broadcast_to(x, (n, 3))", "np.tile(x, n)", "np.eye(n)",

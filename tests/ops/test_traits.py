@@ -95,6 +95,12 @@ def test_same_order(op: Op) -> None:
         assert is_same(np.ravel(result), np.ravel(item.inputs[0]))
 
 
+@parametrize_ops(ops_with(lambda traits: traits.selects_rows))
+def test_selects_rows(op: Op) -> None:
+    for item in samples_of(op):
+        assert all(len(result) <= np.size(item.inputs[0]) for result in run(op, *item.inputs, **item.attributes))
+
+
 @parametrize_ops(ops_with(lambda traits: traits.shape_only))
 def test_shape_only(op: Op) -> None:
     """Other elements of these inputs do not change the results."""

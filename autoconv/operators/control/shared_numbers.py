@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.graph.dtypes import DType, bool_
+from autoconv.graph.dtypes import DType, bool_, int64
 from autoconv.graph.types import TensorType
 from autoconv.operators.regions.layout import Leaf, Variant, scalar_dtype, weak_type
 from autoconv.operators.regions.marshalling import renumber_arms, select_number
@@ -27,8 +27,8 @@ from autoconv.runtime.tensors.symbolic import SymbolicTensor
 
 _CLASSES = _PYTHON, _NUMPY = "Python", "NumPy"
 
-# Python and NumPy compute the same number with these functions of one float, and warn of nothing.
-_UNARY_FUNCTIONS = (operator.neg, operator.pos, operator.abs)
+# Functions, by the number of further operands, by which Python and NumPy compute the same float and raise nothing.
+_FUNCTIONS_OF_FLOATS = ((operator.neg, operator.pos, operator.abs), (operator.add, operator.sub, operator.mul), ())
 
 
 def shared_number(variant: Variant) -> Any:
@@ -147,20 +147,22 @@ def _class_of(value: Any) -> str | None:
 def apply_to_number(function: Callable[..., Any], variant: Variant, *others: Any) -> Any:
     """Return `function(variant, *others)` if one computation serves all arms; else NotImplemented.
 
-    Changes of sign keep the class of a float. A float64 of NumPy as the other operand makes the result one.
+    A number of NumPy's class and of the same dtype as the other operand makes the result one. Changes of sign, and
+    sums, differences and products with a Python float, keep the class of a float.
     """
     number = shared_number(variant)
-    if number is None or not number.type.dtype.is_floating:
+    dtype = None if number is None else number.type.dtype
+    if dtype is None or not (dtype.is_floating or dtype is int64):
         return NotImplemented
-    if not others and function in _UNARY_FUNCTIONS:
-        result = function(number)
-        values = [_in_class(result, value) for value in variant.values]
-        return Variant(variant.tag, [Leaf(value.type) for value in values], values, result)
-    if len(others) == 1 and type(others[0]) is SymbolicTensor:
-        other = others[0].type
-        if not other.weak and other.shape == () and other.dtype is number.type.dtype:
-            return function(number, others[0])
-    return NotImplemented
+    if len(others) == 1 and _has_dtype(others[0], dtype) and _class_of(others[0]) == _NUMPY:
+        return function(number, others[0])
+    if not dtype.is_floating or function not in _FUNCTIONS_OF_FLOATS[len(others)]:
+        return NotImplemented
+    if not all(_converts_exactly(other, dtype) and _class_of(other) == _PYTHON for other in others):
+        return NotImplemented
+    result = function(number, *others)
+    values = [_in_class(result, value) for value in variant.values]
+    return Variant(variant.tag, [Leaf(value.type) for value in values], values, result)
 
 
 def _in_class(number: Any, arm: Any) -> Any:

@@ -279,11 +279,12 @@ def _make_method(name: str) -> Any:
     in_place: Any = getattr(operator, f"__i{name[2:]}", None)
 
     def method(self: Variant, *arguments: Any) -> Any:
+        applied = function
         if in_place is not None and is_in_place(sys._getframe(1)):
-            return distribute(lambda x, y: function(x, y) if _is_array(x) else in_place(x, y), self, *arguments)
+            applied = lambda x, y: function(x, y) if _is_array(x) else in_place(x, y)
         if function is not None:
             result = _apply_to_number(name, function, self, *arguments)
-            return distribute(function, self, *arguments) if result is NotImplemented else result
+            return distribute(applied, self, *arguments) if result is NotImplemented else result
         return getattr(only_value(self, name), name)(*arguments)
 
     return method

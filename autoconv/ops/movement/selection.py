@@ -63,7 +63,7 @@ select = define(
 where_indices = define(
     name="where_indices", graphdef="Where", result=_where_type,
     kernel=lambda condition: np.argwhere(condition).astype(np.int64),
-    gradient=no_gradient("coordinates are integers"), samples=(sample(_C), sample(_X > 0)),
+    gradient=no_gradient("coordinates are integers"), samples=(sample(_C), sample(_X > 0)), selects_rows=True,
 )  # fmt: skip
 
 

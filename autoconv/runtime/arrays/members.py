@@ -86,8 +86,10 @@ def view_of(array: SymbolicArray, make_view: Callable[[np.ndarray], Any]) -> Any
 
 def diagonal_of(array: SymbolicArray, offset: Any = 0, axis1: Any = 0, axis2: Any = 1) -> SymbolicArray:
     """`np.diagonal(array, offset, axis1, axis2)`: a read-only view."""
-    if any(isinstance(as_tensor(value), SymbolicTensor) for value in (offset, axis1, axis2)):
-        raise StagingError("which diagonal of an array is taken is known only at run time", current_place())
+    offset, axis1, axis2 = (
+        operator.index(value) if isinstance(as_tensor(value), SymbolicTensor) else value
+        for value in (offset, axis1, axis2)
+    )
     # Raises NumPy's error for bad arguments.
     _call_method(np.empty((1,) * array.ndim, np.bool_), "diagonal", (offset, axis1, axis2), {})
     if (axis1 % array.ndim, axis2 % array.ndim) != (array.ndim - 2, array.ndim - 1):

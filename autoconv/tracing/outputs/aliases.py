@@ -77,12 +77,12 @@ _MAX_TESTED_ELEMENTS = 1 << 28  # elements of an array that is allocated for the
 
 
 def _apply_view(value: Value, origin: Value, array: np.ndarray) -> np.ndarray | None:
-    """Apply the view's steps from the origin to the array; None where an operand is dynamic."""
+    """Apply the view's steps from the origin to the array; None where an operand is dynamic, or a kernel copies."""
     if value is origin:
         return array
     node = value.node
     assert node is not None
-    if len(node.inputs) > 1:
+    if len(node.inputs) > 1 or node.op.name in ("broadcast_to", "diag_part", "numpy_read_only"):
         return None
     base = _apply_view(node.inputs[0], origin, array)
     if base is None:
@@ -107,7 +107,7 @@ def _origin(value: Value) -> Value:
 def _aliased_results(node: Node, aliases: set[Value]) -> set[int]:
     if node.op.name == "get_item" and not is_basic(node.attributes["spec"]):
         return set()  # advanced indexing copies
-    if node.op.traits.view or node.op.name == "broadcast_to" or _takes_complex_part(node):
+    if node.op.traits.view or node.op.name in ("broadcast_to", "diag_part") or _takes_complex_part(node):
         return set(range(len(node.results))) if node.inputs[0] in aliases else set()
     if node.op.traits.selects:
         return _aliased_region_results(node, node.inputs[1:], aliases, 0)

@@ -44,7 +44,7 @@ FUNCTIONS = {
 def declare_shared(module: ModuleText) -> None:
     """Declare the shared functions in a module, and define those that each module inlines."""
     for name, (result, parameters) in FUNCTIONS.items():
-        module.declare(name, result, parameters)
+        module.declare(name, result, parameters, "memory(inaccessiblemem: readwrite)" if name == "pause" else "")
     module.constant("is_alone", _is_alone_text(), "i1", ("ptr",))
 
 

@@ -15,6 +15,7 @@ from autoconv.backends.llvm.codegen.memory import array_view, slice_bounds
 from autoconv.backends.llvm.codegen.memory.array_view import advance_pointer, memory_of
 from autoconv.backends.llvm.codegen.registry import class_lowering, memory_lowering
 from autoconv.backends.llvm.codegen.values import Memory, Object, RegisterWriter
+from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.index_arith import (
     Index,
     Position,
@@ -24,7 +25,6 @@ from autoconv.backends.llvm.ir.index_arith import (
     byte_offset,
     element_count,
     linear_offset,
-    plus,
     product,
     row_major_strides,
 )
@@ -53,7 +53,7 @@ def _write_view(region: LoweringContext, node: Node) -> None:
     operands = iter(node.inputs[1:])
     view_sizes: list[Position] = []
     view_strides: list[Position] = []
-    offset: Position = 0
+    pointer = x.pointer
     for entry, axis in entries_of(len(x.sizes), node.attributes["spec"]):
         if isinstance(entry, NewAxis):
             view_sizes.append(1)
@@ -62,15 +62,27 @@ def _write_view(region: LoweringContext, node: Node) -> None:
         size, stride = x.sizes[axis], x.strides[axis]
         if isinstance(entry, At):
             (index,) = entry.with_operands(operands)
-            offset = plus(out, offset, product(out, normalise_index(region, node, index, size), stride))
+            pointer = element_pointer(out, pointer, normalise_index(region, node, index, size), stride)
         else:
             parts = [_write_bound(region, next(operands)) if part == INPUT else part for part in entry.parts]
             start, length, step = slice_bounds.resolve_bounds(region, node, parts, size)
-            offset = plus(out, offset, product(out, start, stride))
+            pointer = advance_pointer(region, pointer, product(out, start, stride))
             view_sizes.append(length)
             view_strides.append(product(out, step, stride))
-    pointer = advance_pointer(region, x.pointer, offset)
     region.set(result, Memory(Object(x.owner.ir), pointer, tuple(view_sizes), tuple(view_strides), "false"))
+
+
+def element_pointer(out: FunctionText, pointer: str, index: Position, stride: Position) -> str:
+    """Return the address of an element at a valid index along an axis.
+
+    The index is an operand of the address as it is: LLVM transforms products with a stride in different ways at
+    different places, and then does not see that two of them are equal.
+    """
+    if index == 0:
+        return pointer
+    if isinstance(index, int) or not isinstance(stride, int) or stride <= 0:
+        return out.new(f"getelementptr inbounds i8, ptr {pointer}, i64 {product(out, index, stride)}")
+    return out.new(f"getelementptr inbounds [{stride} x i8], ptr {pointer}, i64 {index}")
 
 
 def _as_memory(region: LoweringContext, value: Value) -> Memory:
