@@ -24,7 +24,7 @@ from autoconv.api.sparse.computing import bincount as sparse_bincount
 from autoconv.api.sparse.computing import register_row_splitter
 from autoconv.api.sparse.conversion import to_dense
 from autoconv.api.sparse.coordinates import true_rows
-from autoconv.api.tensors import arithmetic, comparison, segments, shaping
+from autoconv.api.tensors import arithmetic, comparison, constants, segments, shaping
 from autoconv.api.tensors.arguments import static_axes, static_int
 from autoconv.api.tensors.casts import cast
 from autoconv.api.tensors.gather import (
@@ -159,7 +159,26 @@ def _gather(
         if gather_axis == 1:
             return _gather_columns(params, indices)
         return params.with_values(_gather(params.values, indices, axis=gather_axis - 1))
+    if batch_rank == 0 and gather_axis > 0 and isinstance(indices, RaggedTensor):
+        return _gather_along(convert_to_tensor(params), indices, gather_axis)
     raise NotImplementedError(f"gather of ragged tensors with batch_dims={batch_rank}, axis={gather_axis}")
+
+
+def _gather_along(params: Tensor, indices: RaggedTensor, axis: int) -> Any:
+    """Gather by ragged positions along a later axis of a tensor; the axes before it are uniform in the result."""
+    sizes = shaping.shape(params)
+    if axis > 1:
+        static_size = params.shape[1]
+        merged = shaping.reshape(params, shaping.concat([[-1], sizes[2:]], 0))
+        rows = _gather_along(merged, indices, axis - 1)
+        return RaggedTensor.from_uniform_row_length(rows, sizes[1] if static_size is None else static_size)
+    static_count = indices.shape[0]
+    row_count = partitions.row_count(indices) if static_count is None else static_count
+    row_numbers = shaping.tile(constants.range(row_count), [sizes[0]])
+    columns = gather(params, indices.flat_values, axis=1)
+    flat_values = shaping.reshape(columns, shaping.concat([[-1], shaping.shape(columns)[2:]], 0))
+    rows = gather_rows(indices, row_numbers).with_flat_values(flat_values)
+    return RaggedTensor.from_uniform_row_length(rows, row_count, nrows=sizes[0])
 
 
 def _gather_columns(params: RaggedTensor, indices: RaggedLike) -> Any:

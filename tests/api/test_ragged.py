@@ -115,6 +115,14 @@ COMPUTED = {
     "gather": (lambda: ac.gather(rows(), [2, 0]), [[3], [1, 2]]),
     "gather_by_rows": (lambda: ac.gather([1, 2, 3], ac.ragged.constant([[0, 1], [2]])), [[1, 2], [3]]),
     "gather_in_rows": (lambda: ac.gather(rows(), ac.ragged.constant([[1], [], [0]]), batch_dims=1), [[2], [], [3]]),
+    "gather_along": (
+        lambda: ac.gather([[1, 2, 3], [4, 5, 6]], ac.ragged.constant([[2], [0, 1]]), axis=1),
+        [[[3], [1, 2]], [[6], [4, 5]]],
+    ),
+    "gather_along_the_last": (
+        lambda: ac.gather([[[1, 2], [3, 4]]], ac.ragged.constant([[1, 0], []], dtype=ac.int32), axis=2),
+        [[[[2, 1], []], [[4, 3], []]]],
+    ),
     "gather_nd": (lambda: ac.gather_nd(rows(), [[0, 1], [2, 0]]), [2, 3]),
     "expanded": (lambda: ac.expand_dims(rows(), 0), [ROWS]),
     "expanded_inner": (lambda: ac.expand_dims(rows(), -1), [[[1], [2]], [], [[3]]]),

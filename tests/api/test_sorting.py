@@ -24,6 +24,7 @@ def test_top_k() -> None:
     assert found.indices.numpy().tolist() == [1, 2]
     assert sorting.top_k([1.0, 5.0], constant(1), index_type=int64).indices.dtype is int64
     assert sorting.in_top_k([0, 1], [[1.0, 2.0], [1.0, 2.0]], 1).numpy().tolist() == [False, True]
+    assert sorting.in_top_k([0, 1], np.array([[1.0, 2.0], [1.0, 2.0]]), 1).numpy().tolist() == [False, True]
 
 
 def test_unique() -> None:

@@ -37,11 +37,14 @@ def test_static_values():
         found.append(ac.get_static_value(ac.shape(x)))
         found.append(ac.get_static_value(ac.shape(x), partial=True))
         found.append(ac.get_static_value(x))
+        found.append((ac.get_static_value(ac.rank(x)), ac.get_static_value(ac.size(x[0]))))
+        found.append(ac.pad(ac.shape(x), [[0, ac.rank(x)]]).shape)
         return x
 
     found = []
     f(ac.ones([4, 2, 3]))
     assert found[0].tolist() == [2, 3] and found[1] is None and found[2] == [None, 2, 3] and found[3] is None
+    assert found[4:] == [(3, 6), (6,)]
 
 
 def test_shapes_that_broadcast():

@@ -23,7 +23,7 @@ from pathlib import Path
 from sampling import UNFINISHED
 
 HERE = Path(__file__).resolve().parent
-LIMIT = 900  # seconds for the tests of a file
+LIMIT = 3600  # seconds for the tests of one process
 LEFT_OUT = ("applications_test.py", "file_utils_test.py")  # tests that need a network
 START = """
 import sys

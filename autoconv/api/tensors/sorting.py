@@ -10,7 +10,7 @@ from autoconv.api.tensors.axis_choice import any_axis
 from autoconv.api.tensors.shaping import transpose
 from autoconv.graph.dtypes import as_dtype, float32, int32
 from autoconv.runtime.annotations import AxisLike, DTypeLike, IntLike, TensorLike
-from autoconv.runtime.tensors.conversion import convert_to_tensor
+from autoconv.runtime.tensors.conversion import as_tensor, convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.static_values import static_value
 from autoconv.runtime.tensors.tensor import Tensor
@@ -98,8 +98,10 @@ def in_top_k(targets: TensorLike, predictions: TensorLike, k: IntLike, name: str
     array([ True])
     """
     check_dtype("in_top_k", LARGE_INTEGERS, targets)
-    check_dtype("in_top_k", frozenset({float32}), predictions)
-    scores = convert_to_tensor(predictions)
+    scores = as_tensor(predictions)
+    if scores is None:  # arrays of other dtypes are converted, as in TensorFlow
+        scores = convert_to_tensor(predictions, float32)
+    check_dtype("in_top_k", frozenset({float32}), scores)
     target_ids = apply("expand_dims", convert_to_tensor(targets), axis=-1)
     class_count = apply("cast", apply("shape", scores)[-1], dtype=target_ids.dtype)
     is_class = apply("logical_and", apply("greater_equal", target_ids, 0), apply("less", target_ids, class_count))

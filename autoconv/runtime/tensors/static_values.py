@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -33,18 +34,22 @@ def static_value(value: object) -> Any:
 
 
 def constant_of(value: Any) -> Any:
-    """Return the static array of a graph value: a constant, or a fully known shape; None if unknown."""
+    """Return the static array of a graph value: a constant, or a known shape, rank or size; None if unknown."""
     node = value.node
     if node is None:
         return None
     if node.op.name == "constant":
         array = node.attributes["value"]
         return array[()] if array.ndim == 0 else array
-    if node.op.name == "shape":
-        shape = node.inputs[0].shape
-        if shape is not None and all(isinstance(d, int) for d in shape):
-            return np.array(shape, value.dtype.numpy)
-    return None
+    shape = node.inputs[0].shape if node.op.name in ("shape", "rank", "size") else None
+    if shape is None:
+        return None
+    as_number = value.dtype.numpy.type
+    if node.op.name == "rank":
+        return as_number(len(shape))
+    if not all(isinstance(d, int) for d in shape):
+        return None
+    return as_number(math.prod(shape)) if node.op.name == "size" else np.array(shape, as_number)
 
 
 def static_sizes(vector: object) -> tuple[int | None, ...] | None:
