@@ -16,7 +16,7 @@ from autoconv.graph.types import ArrayType, Dimension, TensorType
 from autoconv.operators.regions.layout import Grown, Instance, Layout, Leaf, Parts, Static
 from autoconv.runtime.objects.storage import Storage
 from autoconv.runtime.tensors.tensor import EagerTensor
-from autoconv.tracing.api.declared_arguments import DeclaredTensor, Trace
+from autoconv.tracing.api.declared_arguments import Trace
 
 _RESERVED_NAMES = frozenset({  # keywords of C and C++, and the parameter `result`
     "auto", "bool", "break", "case", "catch", "char", "class", "const", "continue", "default", "delete", "do", "double",
@@ -46,15 +46,15 @@ def interface_of(trace: Trace, name: str) -> Interface:
     concrete = trace.concrete
     graph = trace.graph
     argument_count = len(graph.parameters) - len(concrete.captures)
-    open_arguments = [argument for argument in trace.arguments if isinstance(argument, DeclaredTensor)]
-    declared_shapes = iter([argument.shape for argument in open_arguments])
-    is_declared = len(open_arguments) == argument_count
+    declared_shapes = trace.declared_shapes
     names: set[str] = set()
     parameters: list[Argument | FixedParameter] = []
-    for value in graph.parameters[:argument_count]:
-        shape = next(declared_shapes) if is_declared else None
-        parameters.append(_argument(value.type, _unique_c_name(value.name, names), shape, name))
     initial_values: list[tuple[Argument, np.ndarray]] = []
+    for i, value in enumerate(graph.parameters[:argument_count]):
+        argument = _argument(value.type, _unique_c_name(value.name, names), declared_shapes.get(i), name)
+        parameters.append(argument)
+        if i in trace.states:
+            initial_values.append((argument, trace.states[i]))
     for value, capture in zip(graph.parameters[argument_count:], concrete.captures, strict=True):
         if isinstance(capture, Storage) and isinstance(value.type, ArrayType):
             argument = _argument(value.type, _unique_c_name(value.name, names), None, name)

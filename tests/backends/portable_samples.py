@@ -17,6 +17,7 @@ from autoconv.graph.types import ArrayType, TensorType
 from autoconv.ops import OPS
 from autoconv.optimise.specialise import CannotSpecialise, specialise
 from autoconv.runtime.support.structure import flatten
+from autoconv.tracing.api.exported_generators import replace_generators
 from autoconv.tracing.key.cache_key import Literal, Reference
 from autoconv.tracing.views.portable import prepare
 from tests.module_loading import load_module
@@ -129,7 +130,7 @@ def graph_and_arrays(concrete, arguments):
         replace(v.type, shape=x.shape) if isinstance(v.type, ArrayType) else v.type.with_shape(x.shape)
         for v, x in zip(concrete.recorded.parameters, arrays, strict=True)
     ]
-    return prepare(concrete.recorded, types), arrays
+    return prepare(replace_generators(concrete.recorded), types), arrays
 
 
 def parameters_of(concrete, arguments):

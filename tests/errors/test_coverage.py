@@ -30,6 +30,7 @@ DRAWS = "depends on whether matplotlib is installed; tests/bench and tests/cli/t
 # (file, start of the message): the reason why no program shows it.
 BY_OBJECT = "the call runs as Python objects, or as plain Python, and explain() says so"
 OF_ONNX = "depends on the packages that are installed; tests/backends/test_onnx.py shows it"
+OF_DRAWS = "met where a graph leaves the process; tests/tracing/test_exported_generators.py shows it"
 EXCEPTIONS: dict[tuple[str, str], str] = {
     ("autoconv/operators/values/random_methods.py", "Cannot choose from an empty sequence"):
         "Python's own words: tests/tracing/test_python_random.py",
@@ -38,6 +39,12 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
     ("autoconv/onnx/loading.py", "the package onnxruntime is not installed"): OF_ONNX,
     ("autoconv/onnx/loading.py", "ONNX Runtime refuses the model: …"): OF_ONNX,
     ("autoconv/onnx/loading.py", "the model … cannot be read: …"): OF_ONNX,
+    ("autoconv/tracing/api/exported_generators.py", "a generator with the bits of …, not PCG64, has no form"): OF_DRAWS,
+    (
+        "autoconv/tracing/api/exported_generators.py",
+        "a generator that keeps a normal number has no form outside o",
+    ): OF_DRAWS,
+    ("autoconv/tracing/api/exported_generators.py", "… has no form outside of the process"): OF_DRAWS,
     ("cli/show_graph.py", "…"): "the command's: tests/cli/test_show_graph.py",
     ("cli/tracebacks.py", "…: …"): "the command's: tests/cli/test_show_graph.py",
     ("autoconv/autodiff/cotangents.py", "the gradient of … used more than once cannot be added up"): CANNOT,

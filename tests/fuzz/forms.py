@@ -151,16 +151,24 @@ def format_runner(run: Run) -> Callable[[Program, str], tuple[str, float]]:
 
 def run_library(program: Program, folder: str) -> tuple[str, float]:
     """Build a C library of a program and call it; its result is that of `run_native`."""
+    to, contract, sizes = f"{folder}/{program.name}", program.contract, set()
     try:
-        library = ac.clibrary.build(
-            program.function, *argument_specs(program.cases), to=f"{folder}/{program.name}", contract=program.contract
-        )
+        try:
+            library = ac.clibrary.build(program.function, *argument_specs(program.cases), to=to, contract=contract)
+        except AutoconvError:  # integers may be sizes, which are parts of the library
+            if len(program.cases) > 1:
+                raise
+            sizes = {i for i, x in enumerate(program.cases[0]) if isinstance(x, int)}
+            specs = zip(argument_specs(program.cases), program.cases[0], strict=True)
+            values = [x if i in sizes else spec for i, (spec, x) in enumerate(specs)]
+            library = ac.clibrary.build(program.function, *values, to=to, contract=contract)
     except (AutoconvError, TypeError) as error:
         return clibraries.refusal_reason(error), 0.0
     call, distance = calling.Caller(library), 0.0
     for number, expected in enumerate(program.expected):
         arguments = program.arguments(number)
-        call_arguments = [x for x in map(plain_argument, arguments) if isinstance(x, np.ndarray) or np.isscalar(x)]
+        open_arguments = [plain_argument(x) for i, x in enumerate(arguments) if i not in sizes]
+        call_arguments = [x for x in open_arguments if isinstance(x, np.ndarray) or np.isscalar(x)]
         distance = max(distance, max_distance(clibraries.leaves(call(*call_arguments)), clibraries.leaves(expected)))
         if program.contract == "compile":
             distance = max(distance, max_distance(*map(arrays_of, (arguments, program.arguments_after_call(number)))))

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from autoconv.backends.portable.arrays import Arrays
 from autoconv.backends.portable.terms import Term
 from autoconv.backends.portable.unfit import GraphUnfit
-from autoconv.graph.dtypes import DType, float16, float32, int16, int32, int64
+from autoconv.graph.dtypes import DType, bool_, float16, float32, int16, int32, int64
 from autoconv.ops.elements.maths import VECTORISED
 from autoconv.ops.elements.special import erf, erfc
 
@@ -31,20 +31,29 @@ class Elementwise(Arrays):
         return self.broadcast(self.term(x, model), self.term(y, model))
 
     def binary(self, name: str, x: Any, y: Any) -> Term:
-        fold = _CONSTANT_FOLDS.get(name)
-        x_constant, y_constant = (z.constant_value if isinstance(z, Term) else z for z in (x, y))
         result = self.emit_binary(name, *self._broadcast_together(x, y))
-        if fold is not None and isinstance(x_constant, int) and isinstance(y_constant, int) and result.dtype.is_integer:
-            result.constant_value = fold(x_constant, y_constant)
+        number = _fold(_CONSTANT_FOLDS.get(name), x, y)
+        if number is not None and result.dtype.is_integer and result.dtype.min <= number <= result.dtype.max:
+            result.constant_value = number
         return result
 
     def compare(self, test: str, x: Any, y: Any) -> Term:
-        return self.emit_comparison(test, *self._broadcast_together(x, y))
+        number = _fold(getattr(operator, test), x, y)
+        return self.emit_comparison(test, *self._broadcast_together(x, y)) if number is None else self._truth(number)
+
+    def _truth(self, value: object) -> Term:
+        """Return a constant condition."""
+        result = self.constant(bool(value), bool_)
+        result.constant_value = int(bool(value))
+        return result
 
     def select(self, condition: Term, x: Any, y: Any) -> Term:
         model = x if isinstance(x, Term) else y
         if not isinstance(model, Term):
             raise TypeError("a choice between two numbers has no dtype")
+        if condition.constant_value is not None:
+            pair = self.broadcast(self.term(x, model), self.term(y, model))
+            return pair[0] if condition.constant_value else pair[1]
         return self.emit_select(*self.broadcast(condition, self.term(x, model), self.term(y, model)))
 
     def cast(self, x: Term, dtype: DType) -> Term:
@@ -74,6 +83,9 @@ class Elementwise(Arrays):
         return self.emit_cast(integer, dtype)
 
     def bits(self, name: str, x: Any, y: Any) -> Term:
+        number = _fold(_CONDITION_FOLDS.get(name), x, y)
+        if number is not None and all(isinstance(z, Term) and z.dtype.is_bool for z in (x, y)):
+            return self._truth(number)
         names = {"shl": "shift_left", "ashr": "shift_right_arithmetic", "lshr": "shift_right_logical"}
         return self.emit_binary(names.get(name, name), *self._broadcast_together(x, y))
 
@@ -188,6 +200,8 @@ class Elementwise(Arrays):
         return result, ((x ^ y) & (x ^ result)) < 0
 
     def fail(self, condition: Term) -> None:
+        if condition.constant_value == 0:
+            return
         self.fail_where(condition if not condition.shape else self.reduce_any(condition))
 
     def warn(self, error: str, condition: Term) -> None:
@@ -201,11 +215,20 @@ class Elementwise(Arrays):
         """Ignore operands for which native code calls the C library: the runtime has functions of its own."""
 
 
+def _fold(compute: Callable[[int, int], int] | None, x: Any, y: Any) -> int | None:
+    """Return the result for two integer constants; None for other operands."""
+    first, second = (z.constant_value if isinstance(z, Term) else z for z in (x, y))
+    if compute is None or not isinstance(first, int) or not isinstance(second, int):
+        return None
+    return compute(first, second)
+
+
 _CONSTANT_FOLDS: dict[str, Callable[[int, int], int]] = {
     "add": operator.add, "subtract": operator.sub, "multiply": operator.mul,
 }  # fmt: skip
 
 
+_CONDITION_FOLDS: dict[str, Callable[[int, int], int]] = {"and": operator.and_, "or": operator.or_}
 # Scalar rules, used because vector rules round by (x + large) - large, which XLA simplifies to x.
 _SCALAR_RULES: dict[str, Callable[[Any, Any], Any]] = {"erf": erf, "erfc": erfc}
 

@@ -19,10 +19,12 @@ from autoconv.graph.dtypes import DType
 from autoconv.graph.graph import Graph
 from autoconv.graph.types import ArrayType, Dimension, Symbol, TensorType, Type
 from autoconv.operators.regions.layout import Layout
+from autoconv.ops.values.generator_types import GENERATOR_TYPES
 from autoconv.optimise.known_parameters import fix_parameters
 from autoconv.runtime.support.shape import TensorSpec
 from autoconv.runtime.support.structure import flatten
 from autoconv.tracing.api.argument_types import parse_types
+from autoconv.tracing.api.exported_generators import replace_generators, state_of
 from autoconv.tracing.api.function import Function
 from autoconv.tracing.execute.compiled_trace import ConcreteFunction
 from autoconv.tracing.key.cache_key import ArrayKey, Key, Literal, Reference, TensorKey
@@ -53,6 +55,7 @@ class Trace:
 
     `graph` is the recorded graph with constants in place of given numbers and defaults. Alternatives of a result with
     several types in Python, but one type in other languages, are joined. `layout` is the layout of the results.
+    `states` maps the positions of parameters that are random generators in Python to their present states.
     """
 
     concrete: ConcreteFunction
@@ -61,19 +64,27 @@ class Trace:
     arguments: list[Any]
     contract: str
     source: str
+    states: dict[int, np.ndarray]
 
     @property
     def types(self) -> list[Type]:
         """The parameters' types, with the declared sizes: sizes of the same name are equal."""
         result = [value.type for value in self.graph.parameters]
-        declared = [argument for argument in self.arguments if isinstance(argument, DeclaredTensor)]
-        if len(declared) + len(self.concrete.captures) != len(result):
-            return result
-        for i, argument in enumerate(declared):
+        for i, shape in self.declared_shapes.items():
             type_ = result[i]
             if isinstance(type_, (TensorType, ArrayType)) and type_.shape is not None:
-                result[i] = replace(type_, shape=argument.shape)
+                result[i] = replace(type_, shape=shape)
         return result
+
+    @property
+    def declared_shapes(self) -> dict[int, tuple[Dimension, ...]]:
+        """The declared shapes of parameters, by position; none if the parameters are not those declared."""
+        declared = [argument for argument in self.arguments if isinstance(argument, DeclaredTensor)]
+        count = len(self.graph.parameters) - len(self.concrete.captures)
+        positions = [i for i in range(count) if i not in self.states]
+        if len(positions) != len(declared):
+            return {}
+        return {i: argument.shape for i, argument in zip(positions, declared, strict=True)}
 
 
 def parse_declared_arguments(specs: Sequence[Any]) -> list[Any]:
@@ -107,8 +118,8 @@ def trace_function(function: Callable[..., Any], specs: Sequence[Any], contract:
     if contract_name == "function":
         specs = [argument.spec if isinstance(argument, DeclaredTensor) else argument for argument in arguments]
         concrete = traced_function.get_concrete_function(*specs)
-        joined = join_variants(concrete.recorded, concrete.layout)
-        return Trace(concrete, *joined, list(arguments), contract_name, _source_place(traced_function))
+        joined = join_variants(replace_generators(concrete.recorded), concrete.layout)
+        return Trace(concrete, *joined, list(arguments), contract_name, _source_place(traced_function), {})
     has_open_sizes = any(isinstance(argument, DeclaredTensor) and _is_open(argument) for argument in arguments)
     size_sets = _EXAMPLE_SIZES if has_open_sizes else _EXAMPLE_SIZES[:1]
     for sizes in size_sets:
@@ -116,10 +127,15 @@ def trace_function(function: Callable[..., Any], specs: Sequence[Any], contract:
         examples = [_example(argument, sizes_by_symbol) for argument in arguments]
         concrete = traced_function.get_concrete_function(*examples)
     _check_declared(traced_function, concrete, arguments)
-    numbers = _collect_number_parameters(arguments, concrete.key, traced_function.leaves_for(concrete, examples, {}))
+    leaves = traced_function.leaves_for(concrete, examples, {})
+    numbers = _collect_number_parameters(arguments, concrete.key, leaves)
     graph = fix_parameters(concrete.recorded, numbers) if numbers else concrete.recorded
-    joined = join_variants(graph, concrete.layout)
-    return Trace(concrete, *joined, list(arguments), contract_name, _source_place(traced_function))
+    joined = join_variants(replace_generators(graph), concrete.layout)
+    rows = zip(concrete.key.leaves, leaves, strict=True)
+    parameters = [leaf for kind, leaf in rows if not isinstance(kind, (Literal, Reference))]
+    open_parameters = [leaf for i, leaf in enumerate(parameters) if i not in numbers]
+    states = {i: state_of(leaf) for i, leaf in enumerate(open_parameters) if type(leaf) in GENERATOR_TYPES}
+    return Trace(concrete, *joined, list(arguments), contract_name, _source_place(traced_function), states)
 
 
 def _check_declared(function: Function[..., Any], concrete: ConcreteFunction, arguments: Sequence[Any]) -> None:

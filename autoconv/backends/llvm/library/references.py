@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from autoconv.backends.error_causes import add_location, error_causes, location_of, message_and_class
 from autoconv.backends.llvm.codegen.control.recursion import LIBRARY_STACK
 from autoconv.backends.llvm.codegen.object_table import ObjectTable, Operands, Reference
 from autoconv.backends.llvm.codegen.values import Object
@@ -15,14 +16,7 @@ from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.module import ModuleText
 from autoconv.backends.llvm.ir.operand import Operand
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter
-from autoconv.backends.llvm.library.failures import (
-    ERRORS,
-    Failures,
-    add_location,
-    error_causes,
-    location_of,
-    message_and_class,
-)
+from autoconv.backends.llvm.library.failures import ERRORS, Failures
 from autoconv.backends.llvm.library.linear_algebra import LINEAR_ALGEBRA
 from autoconv.backends.llvm.target import abi
 from autoconv.backends.llvm.target.machine import current_target

@@ -1,0 +1,159 @@
+"""The exceptions that nodes raise: classes, messages, and tests of operands, for code that has error codes instead.
+
+A handler of the program catches the codes of the classes that its clause names. Codes without a class are not errors of
+the program, and nothing catches them: those for missing memory, and for integers of more than 64 bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from autoconv.errors import IndexOutOfRangeError
+from autoconv.graph.dtypes import bool_, float64
+from autoconv.graph.graph import Node, Span
+from autoconv.ops.rule_table import RuleTable
+
+ErrorClass = type[BaseException] | None
+Test = Callable[[Any, Sequence[Any]], Any]  # of the writer of elements, and of the operands
+Causes = tuple[tuple[type[BaseException], str, Test], ...]
+
+
+def clause_number(error_class: ErrorClass, clauses: tuple[Any, ...]) -> int:
+    """Return the number of the clause that catches errors of a class, or the number of clauses if none does."""
+    if error_class is None:
+        return len(clauses)
+    return next((i for i, clause in enumerate(clauses) if issubclass(error_class, clause)), len(clauses))
+
+
+def message_and_class(node: Node, located_node: Node | None = None) -> tuple[str, ErrorClass]:
+    """Return the message of the exception that a node raises, with its location, and the exception's class.
+
+    `located_node` is the node with the location, if that is another one.
+    """
+    error_class, text = _class_and_text(node)
+    return add_location(located_node or node, text), error_class
+
+
+def add_location(node: Node, text: str) -> str:
+    location = location_of(node.span)
+    return f"{location}: {text}" if location else text
+
+
+def location_of(span: Span | None) -> str:
+    """Return `file:line` without folders, which differ between machines; "" without a span."""
+    if span is None:
+        return ""
+    return f"{span.file.replace(chr(92), '/').rpartition('/')[2]}:{span.line}"
+
+
+def _class_and_text(node: Node) -> tuple[ErrorClass, str]:
+    name, attributes = node.op.name, node.attributes
+    if name in ("raise", "object_exception"):
+        error = attributes.get("exception", attributes.get("kind"))
+        error_class = type(error) if isinstance(error, BaseException) else error
+        class_name = getattr(error_class, "__name__", "Exception")
+        template = attributes.get("template")
+        text = str(error) if isinstance(error, BaseException) else ""
+        text = _fill_template(template) if template is not None else text
+        message = f"{class_name}: {text}" if text else class_name
+        return (error_class if isinstance(error_class, type) else None), message
+    if name == "assert_true":
+        message = attributes.get("message", "")
+        text = message if isinstance(message, str) else _fill_template(message)
+        return AssertionError, f"AssertionError: {text}" if text else "AssertionError"
+    traits = node.op.traits
+    if traits.indexing is not None or (traits.view and "spec" in attributes):
+        return IndexError, "IndexError: index out of bounds"
+    if traits.overflow_error == "only":
+        return None, f"OverflowError: {name} exceeds 64 bits"
+    return None, f"{name} fails for these values" + (", or exceeds 64 bits" if traits.overflow_error else "")
+
+
+def _fill_template(template: Sequence[object]) -> str:
+    """Return the text of a message, with `{}` for parts that are computed at run time."""
+    return "".join(part if isinstance(part, str) else "{}" for part in template)
+
+
+# ---- errors of ops over numbers that fail for several reasons, with tests of the operands
+
+
+def error_causes(node: Node) -> Causes:
+    """Return Python's errors of a node over numbers, with tests; the first one whose test holds is raised."""
+    rule = CAUSES.get(node.op.name)
+    return rule(node) if rule is not None else ()
+
+
+CAUSES: RuleTable[Callable[[Node], Causes]] = RuleTable("what ops over numbers raise")
+
+
+@CAUSES.of("python_divide", "python_floor_divide", "python_modulo")
+def _quotient_causes(node: Node) -> Causes:
+    return ((ZeroDivisionError, "division by zero", lambda b, x: x[1].same(0)),)
+
+
+@CAUSES.of("python_power")
+def _power_causes(node: Node) -> Causes:
+    text = "0.0 cannot be raised to a negative power"
+    causes: Causes = ((ZeroDivisionError, text, lambda b, x: x[0].same(0) & (x[1] < 0)),)
+    if any(value.type.dtype.is_floating for value in node.inputs):  # type: ignore[union-attr]
+        causes += ((OverflowError, "(34, 'Numerical result out of range')", _has_real_power),)
+    return causes
+
+
+@CAUSES.of("python_left_shift", "python_right_shift")
+def _shift_causes(node: Node) -> Causes:
+    return ((ValueError, "negative shift count", lambda b, x: x[1] < 0),)
+
+
+@CAUSES.of("list_position")
+def _position_causes(node: Node) -> Causes:
+    return ((IndexOutOfRangeError, "the list has no such element", _always),)
+
+
+@CAUSES.of("python_int")
+def _conversion_causes(node: Node) -> Causes:
+    return (
+        (ValueError, "cannot convert float NaN to integer", _is_nan),
+        (OverflowError, "cannot convert float infinity to integer", _is_infinite),
+    )
+
+
+@CAUSES.of("python_math")
+def _math_causes(node: Node) -> Causes:
+    domain = (ValueError, "math domain error", _always)
+    match node.attributes["function"]:
+        case "exp" | "exp2" | "expm1" | "sinh" | "cosh":
+            return ((OverflowError, "math range error", _always),)
+        case "floor" | "ceil" | "trunc":
+            return _conversion_causes(node)
+        case "pow":
+            return ((OverflowError, "math range error", _has_real_power), domain)
+        case "log" if len(node.inputs) == 2:
+            return ((ZeroDivisionError, "float division by zero", lambda b, x: ~(x[0] <= 0) & x[1].same(1)), domain)
+    return (domain,)
+
+
+def _always(b: Any, x: Sequence[Any]) -> Any:
+    return b.constant(True, bool_)
+
+
+def _has_real_power(b: Any, x: Sequence[Any]) -> Any:
+    """Return whether x to the power of y is a real number, unless it is infinite."""
+    base, exponent = (b.cast(number, float64) for number in x)
+    return (base > 0.0) | ((base < 0.0) & b.intrinsic("floor", exponent).same(exponent))
+
+
+def _is_nan(b: Any, x: Sequence[Any]) -> Any:
+    return x[0].differs(x[0]) if x[0].dtype.is_floating else b.constant(False, bool_)
+
+
+def _is_infinite(b: Any, x: Sequence[Any]) -> Any:
+    if not x[0].dtype.is_floating:
+        return b.constant(False, bool_)
+    return x[0].same(float("inf")) | x[0].same(float("-inf"))
+
+
+__all__ = [
+    "Causes", "ErrorClass", "add_location", "clause_number", "error_causes", "location_of", "message_and_class",
+]  # fmt: skip

@@ -1,0 +1,260 @@
+"""The bits of random generators of NumPy and of Python, as ordinary code over the words of their states.
+
+The code is converted where a graph leaves the process.
+
+PCG64, of NumPy's `default_rng`, has six words of 64 bits: high and low half of the state, high and low half of the
+increment, whether half of a word is kept, and that half. The Mersenne Twister, of `RandomState` and of Python's
+`random`, has 624 words of 32 bits and the position of the next one. Behind it are five words for normal numbers, which
+RandomState draws in pairs: whether the second of a pair is left, and the two uniform numbers, of 27 and 26 bits each,
+that the pair was made of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+_ONE, _HALF_BITS = np.uint64(1), np.uint64(32)
+_HALF, _FULL = np.uint64(0xFFFFFFFF), np.uint64(0xFFFFFFFFFFFFFFFF)
+_MULTIPLIER_HIGH, _MULTIPLIER_LOW = np.uint64(0x2360ED051FC65DA4), np.uint64(0x4385DF649FCCF645)
+_POSITION, _KEPT = 624, 625  # in the state of a Mersenne Twister
+
+
+class Bits(NamedTuple):
+    """The bits of a generator: functions of its state. `below` draws a word from 0 up to another one."""
+
+    next_half: Callable[[Any], Any]
+    next_word: Callable[[Any], Any]
+    next_float: Callable[[Any], Any]
+    below: Callable[[Any, Any], Any]
+
+
+# ---- PCG64
+
+
+def high_product(x: Any, y: Any) -> Any:
+    """Return the upper 64 bits of the product of two words."""
+    x_low, x_high, y_low, y_high = x & _HALF, x >> _HALF_BITS, y & _HALF, y >> _HALF_BITS
+    middle = x_high * y_low + (x_low * y_low >> _HALF_BITS)
+    other_middle = x_low * y_high + (middle & _HALF)
+    return x_high * y_high + (middle >> _HALF_BITS) + (other_middle >> _HALF_BITS)
+
+
+def _advance_pcg64(state: Any) -> None:
+    """Multiply the state by PCG's multiplier, and add the increment."""
+    high, low, increment = state[0], state[1], state[3]
+    product = low * _MULTIPLIER_LOW
+    new_low = product + increment
+    carry = np.uint64(new_low < increment)
+    crossed = high * _MULTIPLIER_LOW + low * _MULTIPLIER_HIGH
+    state[0] = crossed + high_product(low, _MULTIPLIER_LOW) + state[2] + carry
+    state[1] = new_low
+
+
+def next_word_of_pcg64(state: Any) -> Any:
+    """Return the next 64 bits."""
+    _advance_pcg64(state)
+    mixed, count = state[0] ^ state[1], state[0] >> np.uint64(58)
+    return (mixed >> count) | (mixed << ((np.uint64(64) - count) & np.uint64(63)))
+
+
+def next_half_of_pcg64(state: Any) -> Any:
+    """Return the next 32 bits, as a word: one half of a word, and the next time its other half."""
+    half = state[5]
+    if state[4] != 0:
+        state[4] = 0
+    else:
+        word = next_word_of_pcg64(state)
+        state[4] = 1
+        state[5] = word >> _HALF_BITS
+        half = word & _HALF
+    return half
+
+
+def next_float_of_pcg64(state: Any) -> Any:
+    """Return a number in [0, 1) of 53 bits."""
+    return np.float64(next_word_of_pcg64(state) >> np.uint64(11)) * (1.0 / 9007199254740992.0)
+
+
+def seed_pcg64(state: Any, seed: Any) -> None:
+    """Write the state for a seed, a nonnegative integer of at most 64 bits, as NumPy's SeedSequence spreads it."""
+    if seed < 0:
+        raise ValueError("expected non-negative integer")
+    initial_high, initial_low, sequence_high, sequence_low = _spread(np.uint64(seed))
+    state[0] = 0
+    state[1] = 0
+    state[2] = (sequence_high << np.uint64(1)) | (sequence_low >> np.uint64(63))
+    state[3] = (sequence_low << np.uint64(1)) | np.uint64(1)
+    state[4] = 0
+    state[5] = 0
+    _advance_pcg64(state)
+    new_low = state[1] + initial_low
+    state[0] = state[0] + initial_high + np.uint64(new_low < initial_low)
+    state[1] = new_low
+    _advance_pcg64(state)
+
+
+def _spread(word: Any) -> np.ndarray:
+    """Return four words for one."""
+    multiplier = 0x43B0D7E5
+    pool = np.zeros(4, np.uint64)
+    pool[0] = word & _HALF
+    pool[1] = word >> _HALF_BITS
+    for i in range(4):
+        pool[i] = _hash(pool[i], multiplier, 0x931E8875)
+        multiplier = multiplier * 0x931E8875 & 0xFFFFFFFF
+    for source in range(4):
+        for target in range(4):
+            if source != target:
+                pool[target] = _mix(pool[target], _hash(pool[source], multiplier, 0x931E8875))
+                multiplier = multiplier * 0x931E8875 & 0xFFFFFFFF
+    multiplier = 0x8B51F9DD
+    words = np.zeros(4, np.uint64)
+    for i in range(8):
+        half = _hash(pool[i % 4], multiplier, 0x58F38DED)
+        words[i // 2] = words[i // 2] | (half << _HALF_BITS if i % 2 else half)
+        multiplier = multiplier * 0x58F38DED & 0xFFFFFFFF
+    return words
+
+
+def _hash(value: Any, multiplier: int, step: int) -> Any:
+    mixed = (value ^ np.uint64(multiplier)) * np.uint64(multiplier * step & 0xFFFFFFFF) & _HALF
+    return mixed ^ (mixed >> np.uint64(16))
+
+
+def _mix(x: Any, y: Any) -> Any:
+    mixed = (np.uint64(0xCA01F9DD) * x - np.uint64(0x4973F715) * y) & _HALF
+    return mixed ^ (mixed >> np.uint64(16))
+
+
+# ---- the Mersenne Twister
+
+
+def _renew(state: Any) -> None:
+    """Compute the next 624 words."""
+    for i in range(624):
+        joined = (state[i] & np.uint32(0x80000000)) | (state[(i + 1) % 624] & np.uint32(0x7FFFFFFF))
+        state[i] = state[(i + 397) % 624] ^ (joined >> np.uint32(1)) ^ ((joined & np.uint32(1)) * np.uint32(0x9908B0DF))
+    state[_POSITION] = 0
+
+
+def next_half_of_mersenne(state: Any) -> Any:
+    """Return the next 32 bits, as a word of 64 bits."""
+    if state[_POSITION] >= 624:
+        _renew(state)
+    word = state[np.int64(state[_POSITION])]
+    state[_POSITION] = state[_POSITION] + np.uint32(1)
+    word = word ^ (word >> np.uint32(11))
+    word = word ^ ((word << np.uint32(7)) & np.uint32(0x9D2C5680))
+    word = word ^ ((word << np.uint32(15)) & np.uint32(0xEFC60000))
+    return np.uint64(word ^ (word >> np.uint32(18)))
+
+
+def next_word_of_mersenne(state: Any) -> Any:
+    """Return the next 64 bits."""
+    high = next_half_of_mersenne(state)
+    return (high << np.uint64(32)) | next_half_of_mersenne(state)
+
+
+def next_float_of_mersenne(state: Any) -> Any:
+    """Return a number in [0, 1) of 53 bits."""
+    high = np.float64(next_half_of_mersenne(state) >> np.uint64(5))
+    return (high * 67108864.0 + np.float64(next_half_of_mersenne(state) >> np.uint64(6))) / 9007199254740992.0
+
+
+def next_normal(state: Any) -> Any:
+    """Return a normal number by Marsaglia's polar method, as RandomState does."""
+    is_kept = state[_KEPT] != 0
+    square = 2.0
+    while square >= 1.0 or square == 0.0:
+        if not is_kept:
+            for i in range(4):
+                state[_KEPT + 1 + i] = next_half_of_mersenne(state) >> np.uint64(5 + i % 2)
+        x, y = _from_kept(state, _KEPT + 1), _from_kept(state, _KEPT + 3)
+        square = x * x + y * y
+    state[_KEPT] = 0 if is_kept else 1
+    scale = np.sqrt(-2.0 * np.log(square) / square)
+    return scale * (x if is_kept else y)
+
+
+def _from_kept(state: Any, position: int) -> Any:
+    """Return a number in [-1, 1) from the words at a position of the state."""
+    fraction = (np.float64(state[position]) * 67108864.0 + np.float64(state[position + 1])) / 9007199254740992.0
+    return 2.0 * fraction - 1.0
+
+
+def seed_mersenne(state: Any, seed: Any) -> None:
+    """Write the state for a seed, an integer of 32 bits, as RandomState does."""
+    if seed < 0 or seed >= 4294967296:
+        raise ValueError("Seed must be between 0 and 2**32 - 1")
+    word = np.uint32(seed)
+    for i in range(624):
+        state[i] = word
+        word = (word ^ (word >> np.uint32(30))) * np.uint32(1812433253) + np.uint32(i + 1)
+    state[_POSITION] = 624
+    state[_KEPT] = 0
+
+
+# ---- integers below others
+
+
+def below_by_product(state: Any, last: Any) -> Any:
+    """Return a word from 0 to `last` from PCG64, by Lemire's method, as `Generator` does."""
+    count, number, is_drawn = last + _ONE, last, last == 0
+    if last <= _HALF:
+        threshold = (_HALF - last) % count
+        while not is_drawn:
+            product = next_half_of_pcg64(state) * count
+            number, is_drawn = product >> _HALF_BITS, (product & _HALF) >= threshold
+    else:
+        threshold = (_FULL - last) % count if last != _FULL else np.uint64(0)
+        while not is_drawn:
+            word = next_word_of_pcg64(state)
+            number = high_product(word, count) if last != _FULL else word
+            is_drawn = word * count >= threshold
+    return number
+
+
+def masked_below(bits: Bits, state: Any, last: Any) -> Any:
+    """Return a word from 0 to `last`: of as many bits, drawn until it is small enough, as `RandomState` does."""
+    mask = last
+    for shift in (1, 2, 4, 8, 16, 32):
+        mask = mask | (mask >> np.uint64(shift))
+    number, is_drawn = last, last == 0
+    while not is_drawn:
+        number = (bits.next_half(state) if last <= _HALF else bits.next_word(state)) & mask
+        is_drawn = number <= last
+    return number
+
+
+def below_by_mask(state: Any, last: Any) -> Any:
+    return masked_below(RANDOM_STATE, state, last)
+
+
+def below_by_upper_bits(state: Any, last: Any) -> Any:
+    """Return a word from 0 to `last` from the upper bits of words of 32 bits, as Python's `random` does."""
+    count = last + _ONE
+    rest, width = count, np.uint64(1)
+    for shift in (32, 16, 8, 4, 2, 1):
+        if rest >> np.uint64(shift) != 0:
+            width = width + np.uint64(shift)
+            rest = rest >> np.uint64(shift)
+    number = count
+    while number >= count:
+        number = next_half_of_mersenne(state)
+        if width <= _HALF_BITS:
+            number = number >> (_HALF_BITS - width)
+        else:
+            number = number | (next_half_of_mersenne(state) >> (np.uint64(64) - width) << _HALF_BITS)
+    return number
+
+
+PCG64 = Bits(next_half_of_pcg64, next_word_of_pcg64, next_float_of_pcg64, below_by_product)
+RANDOM_STATE = Bits(next_half_of_mersenne, next_word_of_mersenne, next_float_of_mersenne, below_by_mask)
+PYTHON = Bits(next_half_of_mersenne, next_word_of_mersenne, next_float_of_mersenne, below_by_upper_bits)
+
+__all__ = [
+    "Bits", "PCG64", "PYTHON", "RANDOM_STATE", "masked_below", "next_normal", "seed_mersenne", "seed_pcg64",
+]  # fmt: skip

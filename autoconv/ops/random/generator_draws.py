@@ -1,0 +1,215 @@
+"""Draws of the random generators of NumPy and of Python, as ordinary code.
+
+The code is converted where a graph leaves the process; the numbers are those of the generators, bit for bit where the
+elementary functions of the other runtime are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autoconv.ops.random.generator_bits import Bits, masked_below, next_normal
+
+_ONE = np.uint64(1)
+_NORMAL_TAIL, _EXPONENTIAL_TAIL = 3.6541528853610087963519472518, 7.69711747013104972
+_INVERSE_NORMAL_TAIL = 0.27366123732975827203338247596
+
+
+def integer(bits: Bits, state: Any, low: Any, high: Any) -> Any:
+    """Draw from `low` up to below `high`."""
+    if low >= high:
+        raise ValueError("low >= high")
+    first = np.uint64(np.int64(low))
+    return np.int64(first + bits.below(state, np.uint64(np.int64(high)) - first - _ONE))
+
+
+def closed_integer(bits: Bits, state: Any, low: Any, last: Any) -> Any:
+    return integer(bits, state, low, last + 1)
+
+
+def permutation(bits: Bits, state: Any, count: Any) -> Any:
+    """Return the integers below `count` in random order."""
+    order = np.arange(count)
+    for i in range(count - 1, 0, -1):
+        j = np.int64(masked_below(bits, state, np.uint64(i)))
+        kept = order[i]
+        order[i] = order[j]
+        order[j] = kept
+    return order
+
+
+def permuted_rows(bits: Bits, state: Any, x: Any) -> Any:
+    return x[permutation(bits, state, len(x))]
+
+
+# ---- floats
+
+
+def fraction(bits: Bits, state: Any) -> Any:
+    return bits.next_float(state)
+
+
+def uniform(bits: Bits, state: Any, low: Any, high: Any) -> Any:
+    extent = high - low
+    if not extent < np.inf:
+        raise OverflowError("high - low range exceeds valid bounds")
+    return low + extent * bits.next_float(state)
+
+
+def standard_normal(bits: Bits, state: Any, limits: Any, widths: Any, densities: Any) -> Any:
+    """Draw by the ziggurat method."""
+    number, is_drawn = 0.0, False
+    while not is_drawn:
+        word = bits.next_word(state)
+        layer, is_negative = np.int64(word & np.uint64(0xFF)), word & np.uint64(0x100) != 0
+        distance = (word >> np.uint64(9)) & np.uint64(0x000FFFFFFFFFFFFF)
+        number = np.float64(distance) * widths[layer]
+        if distance < limits[layer]:
+            is_drawn = True
+        elif layer == 0:
+            is_negative = (distance >> np.uint64(8)) & _ONE != 0
+            number, is_drawn = _normal_tail(bits, state), True
+        else:
+            height = (densities[layer - 1] - densities[layer]) * bits.next_float(state) + densities[layer]
+            is_drawn = height < np.exp(-0.5 * number * number)
+        if is_negative:
+            number = -number
+    return number
+
+
+def _normal_tail(bits: Bits, state: Any) -> Any:
+    x, y = 1.0, 0.0
+    while y + y <= x * x:
+        x = -_INVERSE_NORMAL_TAIL * np.log1p(-bits.next_float(state))
+        y = -np.log1p(-bits.next_float(state))
+    return _NORMAL_TAIL + x
+
+
+def standard_exponential(bits: Bits, state: Any, limits: Any, widths: Any, densities: Any) -> Any:
+    """Draw by the ziggurat method."""
+    number, is_drawn = 0.0, False
+    while not is_drawn:
+        word = bits.next_word(state) >> np.uint64(3)
+        layer, distance = np.int64(word & np.uint64(0xFF)), word >> np.uint64(8)
+        number = np.float64(distance) * widths[layer]
+        if distance < limits[layer]:
+            is_drawn = True
+        elif layer == 0:
+            number, is_drawn = _EXPONENTIAL_TAIL - np.log1p(-bits.next_float(state)), True
+        else:
+            height = (densities[layer - 1] - densities[layer]) * bits.next_float(state) + densities[layer]
+            is_drawn = height < np.exp(-number)
+    return number
+
+
+def _check_scale(scale: Any) -> None:
+    if not scale >= 0.0:
+        raise ValueError("scale < 0")
+
+
+def normal(bits: Bits, state: Any, loc: Any, scale: Any, *tables: Any) -> Any:
+    _check_scale(scale)
+    return loc + scale * standard_normal(bits, state, *tables)
+
+
+def exponential(bits: Bits, state: Any, scale: Any, *tables: Any) -> Any:
+    _check_scale(scale)
+    return scale * standard_exponential(bits, state, *tables)
+
+
+def standard_polar_normal(bits: Bits, state: Any) -> Any:
+    return next_normal(state)
+
+
+def polar_normal(bits: Bits, state: Any, loc: Any, scale: Any) -> Any:
+    _check_scale(scale)
+    return loc + scale * next_normal(state)
+
+
+def laplace(bits: Bits, state: Any, loc: Any, scale: Any) -> Any:
+    _check_scale(scale)
+    u = bits.next_float(state)
+    while u == 0.0:
+        u = bits.next_float(state)
+    return loc - scale * np.log(2.0 - u - u) if u >= 0.5 else loc + scale * np.log(u + u)
+
+
+def logistic(bits: Bits, state: Any, loc: Any, scale: Any) -> Any:
+    _check_scale(scale)
+    u = bits.next_float(state)
+    while u == 0.0:
+        u = bits.next_float(state)
+    return loc + scale * np.log(u / (1.0 - u))
+
+
+def gumbel(bits: Bits, state: Any, loc: Any, scale: Any) -> Any:
+    _check_scale(scale)
+    u = 1.0 - bits.next_float(state)
+    while u == 1.0:
+        u = 1.0 - bits.next_float(state)
+    return loc - scale * np.log(-np.log(u))
+
+
+# ---- code of whole draws
+
+
+def same(x: Any) -> Any:
+    return x
+
+
+def number_code(draw: Callable[..., Any], bits: Bits, convert: Callable[[Any], Any]) -> Callable[..., Any]:
+    """Return the code that draws one number."""
+
+    def draw_number(state: Any, *operands: Any) -> Any:
+        return convert(draw(bits, state, *operands))
+
+    return draw_number
+
+
+def array_code(draw: Callable[..., Any], bits: Bits, shape: tuple[int, ...], dtype: Any, ranks: tuple[int, ...]) -> Any:
+    """Return the code that draws an array; the first operands, of these ranks, are parameters of the numbers."""
+
+    def draw_array(state: Any, *operands: Any) -> Any:
+        columns = [
+            (x + np.zeros(shape, x.dtype)).reshape(-1) if rank else x
+            for x, rank in zip(operands, ranks, strict=False)
+        ]
+        result = np.empty(shape, dtype)
+        numbers = result.reshape(-1)
+        for i in range(numbers.size):
+            parameters = [x[i] if rank else x for x, rank in zip(columns, ranks, strict=False)]
+            numbers[i] = draw(bits, state, *parameters, *operands[len(ranks) :])
+        return result
+
+    return draw_array
+
+
+def choice_code(bits: Bits, shape: tuple[int, ...], rank: int) -> Callable[..., Any]:
+    """Return the code that chooses from the integers below a number, or rows of an array of that rank."""
+
+    def draw_choice(state: Any, choices: Any, *chances: Any) -> Any:
+        count = len(choices) if rank else choices
+        indices = np.empty(shape, np.int64)
+        numbers = indices.reshape(-1)
+        if chances:
+            sums = np.cumsum(chances[0])
+            limits = sums / sums[-1]
+            for i in range(numbers.size):
+                numbers[i] = np.searchsorted(limits, bits.next_float(state), side="right")
+        else:
+            for i in range(numbers.size):
+                numbers[i] = integer(bits, state, 0, count)
+        chosen = indices if shape else numbers[0]
+        return choices[chosen] if rank else chosen
+
+    return draw_choice
+
+
+__all__ = [
+    "array_code", "choice_code", "closed_integer", "exponential", "fraction", "gumbel", "integer", "laplace",
+    "logistic", "normal", "number_code", "permutation", "permuted_rows", "polar_normal", "same",
+    "standard_exponential", "standard_normal", "standard_polar_normal", "uniform",
+]  # fmt: skip

@@ -1,0 +1,286 @@
+"""Random generators of a graph that leaves the process, as arrays of their state and code that draws from these.
+
+    before   %g = generator_make(%seed); %x = generator_draw(%g, method="random")
+    after    %g = array_new(shape=(6,), dtype=uint64); … stores for the seed …; %x = … integer ops on loads of %g …
+
+The code is traced from `ops.random.generator_draws`. It is not in the table of optimisations, as native code draws from
+the generators themselves.
+"""
+
+from __future__ import annotations
+
+import functools
+import linecache
+import types
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+
+from autoconv.errors import UnsupportedError
+from autoconv.graph.dtypes import DType, uint32, uint64
+from autoconv.graph.graph import Graph, Node, Value
+from autoconv.graph.rewriter import Rewriter
+from autoconv.graph.types import ArrayType, ObjectType, TensorType, Type, dense_strides
+from autoconv.ops import OPS
+from autoconv.ops.random import generator_bits, generator_draws
+from autoconv.ops.values.generator_types import GENERATOR, GENERATOR_TYPES, PYTHON_RANDOM, RANDOM_STATE
+from autoconv.optimise.known_parameters import fix_parameters
+from autoconv.runtime.support.spans import place_of
+from autoconv.tracing.api.function import Function
+from autoconv.tracing.specialise.compile_contract import CompileContract
+
+
+@dataclass(frozen=True, slots=True)
+class _Draw:
+    """A method: the function that draws one number, and its parameters after the state, with their defaults.
+
+    `draws` is the function's name in `generator_draws`; `tables` those of the ziggurat method that it takes, too.
+    """
+
+    draws: str
+    parameters: Mapping[str, Any]
+    tables: str = ""
+
+
+_REQUIRED = object()
+_LOCATION_AND_SCALE = {"loc": 0.0, "scale": 1.0}
+_INTEGER = _Draw("integer", {"low": _REQUIRED, "high": None})
+_COMMON = {
+    "random": _Draw("fraction", {}),
+    "uniform": _Draw("uniform", {"low": 0.0, "high": 1.0}),
+    "laplace": _Draw("laplace", _LOCATION_AND_SCALE),
+    "logistic": _Draw("logistic", _LOCATION_AND_SCALE),
+    "gumbel": _Draw("gumbel", _LOCATION_AND_SCALE),
+    "permutation": _Draw("permutation", {"x": _REQUIRED}),
+    "choice": _Draw("choice", {"a": _REQUIRED, "size": None, "replace": True, "p": None}),
+}
+_METHODS: dict[Type, dict[str, _Draw]] = {
+    GENERATOR: {
+        **_COMMON,
+        "integers": _INTEGER,
+        "normal": _Draw("normal", _LOCATION_AND_SCALE, "normal"),
+        "standard_normal": _Draw("standard_normal", {}, "normal"),
+        "exponential": _Draw("exponential", {"scale": 1.0}, "exponential"),
+        "standard_exponential": _Draw("standard_exponential", {}, "exponential"),
+    },
+    RANDOM_STATE: {
+        **_COMMON,
+        "random_sample": _COMMON["random"], "rand": _COMMON["random"],
+        "randint": _INTEGER,
+        "normal": _Draw("polar_normal", _LOCATION_AND_SCALE),
+        "standard_normal": _Draw("standard_polar_normal", {}), "randn": _Draw("standard_polar_normal", {}),
+    },
+    PYTHON_RANDOM: {
+        "random": _COMMON["random"],
+        "uniform": _Draw("uniform", {"a": _REQUIRED, "b": _REQUIRED}),
+        "randint": _Draw("closed_integer", {"a": _REQUIRED, "b": _REQUIRED}),
+        "randrange": _Draw("integer", {"start": _REQUIRED, "stop": None}),
+    },
+}  # fmt: skip
+_BITS = {GENERATOR: "PCG64", RANDOM_STATE: "RANDOM_STATE", PYTHON_RANDOM: "PYTHON"}
+_PCG64_STATE = ArrayType(uint64, (6,), dense_strides((6,), uint64))
+_MERSENNE_STATE = ArrayType(uint32, (630,), dense_strides((630,), uint32))
+_STATES = {GENERATOR: _PCG64_STATE, RANDOM_STATE: _MERSENNE_STATE, PYTHON_RANDOM: _MERSENNE_STATE}
+_FIXED = {"endpoint": ("value", False), "replace": ("value", True)}  # arguments that have these values
+_TAKE_SIZES = frozenset({"rand", "randn"})  # methods whose arguments are all sizes
+
+
+def replace_generators(graph: Graph) -> Graph:
+    """Return a graph whose random generators are arrays. Raises UnsupportedError for draws that have no such code."""
+    if not any(isinstance(value.type, ObjectType) and value.type in _STATES for value in _values(graph)):
+        return graph
+    return _Generators(graph, None).run()
+
+
+def _values(graph: Graph) -> list[Value]:
+    return [*graph.parameters, *(value for node in graph.walk() for value in node.results)]
+
+
+def state_of(generator: Any) -> np.ndarray:
+    """Return the state of a generator as an array. Raises UnsupportedError for one without such a state."""
+    type_ = GENERATOR_TYPES[type(generator)]
+    if type_ == PYTHON_RANDOM:
+        words, is_kept = generator.getstate()[1], generator.gauss_next is not None
+    elif type_ == RANDOM_STATE:
+        content = generator.get_state(legacy=False)
+        words, is_kept = (*content["state"]["key"], content["state"]["pos"]), content["has_gauss"]
+        is_kept |= content["bit_generator"] != "MT19937"
+    else:
+        content = generator.bit_generator.state
+        if content["bit_generator"] != "PCG64":
+            raise UnsupportedError(f"a generator with the bits of {content['bit_generator']}, not PCG64, has no form")
+        words = [word for name in ("state", "inc") for word in divmod(content["state"][name], 1 << 64)]
+        return np.array([*words, content["has_uint32"], content["uinteger"]], np.uint64)
+    if is_kept:
+        raise UnsupportedError("a generator that keeps a normal number has no form outside of the process")
+    return np.array([*words, *[0] * 5], np.uint32)
+
+
+class _Generators(Rewriter[None]):
+    """The pass over one graph."""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self._constants: dict[Value, Any] = {}
+
+    def type_of(self, value: Value) -> Type:
+        return _STATES.get(value.type, value.type)  # type: ignore[arg-type]
+
+    def node(self, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
+        match node.op.name:
+            case "constant":
+                self._constants[node.results[0]] = node.attributes["value"]
+            case "generator_make":
+                return [self._make(node, inputs[0])]
+            case "generator_draw":
+                return self._draw(node, inputs)
+            case "generator_global":
+                _refuse(node, "a draw from the generator that the whole process shares")
+            case "generator_seed":
+                _refuse(node, "a generator that is seeded anew")
+        return None
+
+    def _add(self, name: str, inputs: Sequence[Value] = (), **attributes: Any) -> Sequence[Value]:
+        return self.copy.add(OPS[name], inputs, attributes).results
+
+    def _constant(self, array: Any) -> Value:
+        return self._add("constant", value=np.asarray(array))[0]
+
+    def _make(self, node: Node, seed: Value) -> Value:
+        type_: Any = node.results[0].type
+        seed_type: Any = seed.type
+        if node.inputs[0] in self._constants:
+            number = np.asarray(self._constants[node.inputs[0]]).tolist()
+            made = np.random.default_rng(number) if type_ == GENERATOR else np.random.RandomState(number)
+            return self._add("array_of", [self._constant(state_of(made))])[0]
+        if seed_type.shape != () or not seed_type.dtype.is_integer:
+            _refuse(node, "a generator of a seed that is no integer")
+        memory = _STATES[type_]
+        (state,) = self._add("array_new", shape=memory.shape, dtype=memory.dtype, fill=0)
+        name = "seed_pcg64" if type_ == GENERATOR else "seed_mersenne"
+        self._append(node, _seed_code(name, seed_type.dtype), [state, seed])
+        return state
+
+    def _draw(self, node: Node, inputs: list[Value]) -> Sequence[Value]:
+        kind: Any = node.inputs[0].type
+        result: Any = node.results[0]
+        method = node.attributes["method"]
+        draw = _METHODS.get(kind, {}).get(method)
+        arguments = None if draw is None else _arguments(node, draw)
+        if draw is None or arguments is None or not isinstance(result.type, TensorType) or result.type.shape is None:
+            _refuse(node, f"a draw by {method!r} of a generator with these arguments")
+        operands = [
+            inputs[1 + argument[1]] if argument[0] in ("input", "number") else self._constant(argument[-1])
+            for argument in arguments
+        ]
+        if any(size is None for size in result.type.shape):
+            _refuse(node, f"a draw by {method!r} of as many numbers as a value says")
+        operand_types: list[Any] = [value.type for value in operands]
+        types = tuple((type_.dtype, type_.shape) for type_ in operand_types)
+        code = _draw_code(kind, draw.draws, types, draw.tables, result.type)
+        tables = [self._add("array_of", [self._constant(table)])[0] for table in ziggurat(draw.tables)]
+        arrays = [
+            self._add("array_of", [value])[0] if type_.shape else value
+            for value, type_ in zip(operands, operand_types, strict=True)
+        ]
+        (number,) = self._append(node, code, [inputs[0], *arrays, *tables])
+        return self._add("array_load", [number]) if isinstance(number.type, ArrayType) else [number]
+
+    def _append(self, node: Node, code: Graph, operands: Sequence[Value]) -> list[Value]:
+        """Append the nodes of a graph, as nodes of the line of `node`."""
+        self.values.update(zip(code.parameters, operands, strict=True))
+        start = len(self.copy.nodes)
+        self.append(code.nodes)
+        for added in self.copy.nodes[start:]:
+            for inner in (added, *(inner for region in added.regions for inner in region.walk())):
+                inner.span = node.span
+        return [self.values[value] for value in code.outputs]
+
+
+def _refuse(node: Node, description: str) -> NoReturn:
+    place = None if node.span is None else place_of(node.span)
+    raise UnsupportedError(
+        f"{description} has no form outside of the process", place,
+        remedy="a generator made in the function by numpy.random.default_rng(seed), and its methods random, integers, "
+        "uniform, normal, exponential and permutation",
+    )  # fmt: skip
+
+
+def _arguments(node: Node, draw: _Draw) -> list[Any] | None:
+    """Return the arguments for the parameters of a draw; None if there are others."""
+    given, keywords = node.attributes["arguments"], dict(node.attributes["keywords"])
+    if node.attributes["method"] in _TAKE_SIZES:
+        return None if keywords else []
+    names = dict.fromkeys([*draw.parameters, "size"])
+    by_name = {**dict(zip(names, given, strict=False)), **keywords}
+    fixed = {"endpoint": by_name.pop("endpoint", ("value", False)), "replace": by_name.pop("replace", ("value", True))}
+    if len(given) > len(names) or not by_name.keys() <= names.keys() or fixed != _FIXED:
+        return None
+    if draw.draws == "integer" and by_name.get([*draw.parameters][1], ("value", None)) == ("value", None):
+        first, second = draw.parameters
+        by_name = {**by_name, first: ("value", 0), second: by_name[first]}
+    result = [
+        by_name.get(name, ("value", default))
+        for name, default in draw.parameters.items()
+        if name not in ("size", "replace") and (name != "p" or name in by_name)
+    ]
+    constants = [parts[-1] for kind, *parts in result if kind not in ("input", "number")]
+    return result if all(isinstance(value, (int, float, np.generic)) for value in constants) else None
+
+
+@functools.cache
+def _sources() -> types.ModuleType:
+    """Load the code of draws as code of the program, which is converted: code of this package is not."""
+    result = types.ModuleType("generator_draws")
+    for module in (generator_draws, generator_bits):  # the second defines anew what the first imports of it
+        text, name = Path(str(module.__file__)).read_text(encoding="utf-8"), f"<{module.__name__}>"
+        linecache.cache[name] = len(text), None, text.splitlines(keepends=True), name
+        exec(compile(text, name, "exec"), vars(result))
+    return result
+
+
+@functools.cache
+def ziggurat(name: str) -> Sequence[np.ndarray]:
+    """Return the tables of the ziggurat method for a distribution: limits as integers, widths and densities."""
+    if not name:
+        return ()
+    rows = np.load(Path(generator_draws.__file__).with_name("ziggurat.npy"))
+    limits, widths, densities = rows[:3] if name == "normal" else rows[3:]
+    return limits, widths.view(np.float64), densities.view(np.float64)
+
+
+@functools.cache
+def _seed_code(name: str, dtype: DType) -> Graph:
+    memory = _PCG64_STATE if name == "seed_pcg64" else _MERSENNE_STATE
+    return _trace(getattr(_sources(), name), [np.zeros(memory.shape, memory.dtype.numpy), dtype.numpy.type(1)])
+
+
+@functools.cache
+def _draw_code(kind: ObjectType, name: str, operands: tuple[Any, ...], tables: str, result: TensorType) -> Graph:
+    """Return the graph of a draw; `operands` are the dtypes and shapes of its parameters."""
+    sources, memory = _sources(), _STATES[kind]
+    bits, ranks = getattr(sources, _BITS[kind]), tuple(len(shape) for _, shape in operands)
+    if name == "choice":
+        code = sources.choice_code(bits, result.shape, ranks[0])
+    elif result.shape == () or name == "permutation":
+        convert = (int if result.dtype.is_integer else float) if result.weak else sources.same
+        draw = sources.permuted_rows if name == "permutation" and ranks[0] else getattr(sources, name)
+        code = sources.number_code(draw, bits, convert)
+    else:
+        code = sources.array_code(getattr(sources, name), bits, result.shape, result.dtype.numpy, ranks)
+    examples = [np.ones(shape, dtype.numpy)[()] for dtype, shape in operands]
+    return _trace(code, [np.zeros(memory.shape, memory.dtype.numpy), *examples, *ziggurat(tables)])
+
+
+def _trace(code: Callable[..., Any], examples: Sequence[Any]) -> Graph:
+    """Return the graph of Python code for such arguments; constants of the code are part of it."""
+    concrete = Function(code, CompileContract).get_concrete_function(*examples)
+    graph = concrete.recorded
+    first = len(graph.parameters) - len(concrete.captures)
+    return fix_parameters(graph, {first + i: np.asarray(value) for i, value in enumerate(concrete.captures)})
+
+
+__all__ = ["replace_generators", "state_of", "ziggurat"]
