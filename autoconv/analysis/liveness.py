@@ -75,10 +75,10 @@ class Liveness:
     ) -> list[frozenset[str]]:
         """Return the names live after each statement of a block."""
         result: list[frozenset[str]] = []
-        live = live_after
+        live_names = live_after
         for statement in reversed(statements):
-            result.append(live)
-            live = self.statement_activity(statement).live_before(live)
+            result.append(live_names)
+            live_names = self.statement_activity(statement).live_before(live_names)
         return result[::-1]
 
     def _compute_activity(self, node: gast.AST) -> Activity:
@@ -105,8 +105,8 @@ class Liveness:
             return self._try_activity(node)
         if isinstance(node, gast.Match):
             cases = [self._case_activity(case) for case in node.cases]
-            joined = _join([*cases, Activity()])
-            return expression_activity(node.subject).then(joined)
+            joined_cases = _join([*cases, Activity()])
+            return expression_activity(node.subject).then(joined_cases)
         result = simple_statement_activity(node)
         if isinstance(node, _LEAVING_STATEMENTS) or (self._is_exit is not None and self._is_exit(node)):
             result = result._replace(falls_through=False)
@@ -126,20 +126,21 @@ class Liveness:
         return pattern.then(guard).then(self.block_activity(case.body))
 
     def _try_activity(self, node: gast.AST) -> Activity:
-        body, orelse, final = (self.block_activity(part) for part in (node.body, node.orelse, node.finalbody))
-        exposed = body.exposed | (orelse.exposed - body.killed) | final.exposed
-        modified = body.modified | orelse.modified | final.modified
+        body, orelse, finalbody = (self.block_activity(part) for part in (node.body, node.orelse, node.finalbody))
+        exposed = body.exposed | (orelse.exposed - body.killed) | finalbody.exposed
+        modified = body.modified | orelse.modified | finalbody.modified
         endings = [body.then(orelse)]
         for handler in node.handlers:
             clause = self.block_activity(handler.body)
-            bound = handler_name(handler)
-            exposed |= clause.exposed - bound
+            bound_names = handler_name(handler)
+            exposed |= clause.exposed - bound_names
             if handler.type is not None:
                 exposed |= expression_activity(handler.type).exposed
-            modified |= clause.modified | bound  # Python deletes the name after the handler
-            endings.append(Activity(killed=clause.killed - bound, falls_through=clause.falls_through))
+            modified |= clause.modified | bound_names  # Python deletes the name after the handler
+            endings.append(Activity(killed=clause.killed - bound_names, falls_through=clause.falls_through))
         joined = _join(endings)
-        return Activity(exposed, joined.killed | final.killed, modified, joined.falls_through and final.falls_through)
+        falls_through = joined.falls_through and finalbody.falls_through
+        return Activity(exposed, joined.killed | finalbody.killed, modified, falls_through)
 
 
 def simple_statement_activity(node: gast.AST) -> Activity:
@@ -152,8 +153,8 @@ def simple_statement_activity(node: gast.AST) -> Activity:
     if isinstance(node, gast.AugAssign):
         target = expression_activity(node.target)
         if isinstance(node.target, gast.Name):
-            read = Activity(frozenset([node.target.id]))
-            return read.then(expression_activity(node.value)).then(target)
+            target_read = Activity(frozenset([node.target.id]))
+            return target_read.then(expression_activity(node.value)).then(target)
         return target.then(expression_activity(node.value))
     if isinstance(node, gast.AnnAssign):
         total = expression_activity(node.value) if node.value is not None else Activity()
@@ -166,8 +167,8 @@ def simple_statement_activity(node: gast.AST) -> Activity:
         outer_activity = Activity()
         for part in outer_parts(node):
             outer_activity = outer_activity.then(expression_activity(part))
-        bound = frozenset([node.name])
-        return outer_activity.then(Activity(frozenset(exposed), bound, bound))
+        bound_names = frozenset([node.name])
+        return outer_activity.then(Activity(frozenset(exposed), bound_names, bound_names))
     if isinstance(node, gast.Delete):
         names = frozenset(target.id for target in node.targets if isinstance(target, gast.Name))
         reads = expression_activity(node)

@@ -1,4 +1,4 @@
-"""Regions of the converted graph: the present contents of each array, and the captures of each region."""
+"""Regions of the converted graph: the current contents of each array, and the captures of each region."""
 
 from __future__ import annotations
 

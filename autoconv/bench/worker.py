@@ -275,7 +275,7 @@ def main() -> None:
 
 
 def _reset_peak_memory() -> None:
-    """Reset the peak of this process's memory to the present value, where Linux supports it."""
+    """Reset the peak of this process's memory to the current value, where Linux supports it."""
     try:
         with open("/proc/self/clear_refs", "w", encoding="ascii") as file:
             file.write("5")

@@ -32,7 +32,7 @@ class Interface:
     """The function in C.
 
     `source` is its position in the Python program; `constants` are results that are always the same.
-    `initial_values` are the arguments that are variables in Python, with their present values.
+    `initial_values` are the arguments that are variables in Python, with their current values.
     """
 
     form: LibraryForm

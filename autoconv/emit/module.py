@@ -44,13 +44,13 @@ def convert_source(source: str, filename: str, options: Options | None = None) -
 def _convert_source(source: str, filename: str, options: Options) -> Conversion:
     diagnostics: list[Diagnostic] = []
     excluded: set[str] = set()
-    parsed = check_source(source, filename)
-    if parsed is None:
+    source_tree = check_source(source, filename)
+    if source_tree is None:
         with deep_recursion():
-            parsed = parse_ast(source, filename)
+            source_tree = parse_ast(source, filename)
     while True:
         with deep_recursion():
-            outcome = _convert_and_print(source, parsed, filename, options, frozenset(excluded), diagnostics)
+            outcome = _convert_and_print(source, source_tree, filename, options, frozenset(excluded), diagnostics)
         if isinstance(outcome, _Failure):
             failure = outcome
         elif (failure_of_compiler := _compilation_failure(outcome, source, filename, excluded)) is None:
@@ -83,14 +83,14 @@ class _Failure:
 
 
 def _convert_and_print(
-    source: str, parsed: ast.Module, filename: str, options: Options, excluded: frozenset[str],
+    source: str, source_tree: ast.Module, filename: str, options: Options, excluded: frozenset[str],
     diagnostics: Sequence[Diagnostic],
 ) -> _ConvertedModule | _Failure:  # fmt: skip
-    """Convert everything but the functions in `excluded`; `parsed` is the tree of the text."""
-    converted = _convert_tree(source, parsed, filename, options, excluded)
-    if isinstance(converted, _Failure):
-        return converted
-    context, tree = converted
+    """Convert everything but the functions in `excluded`; `source_tree` is the tree of the text."""
+    outcome = _convert_tree(source, source_tree, filename, options, excluded)
+    if isinstance(outcome, _Failure):
+        return outcome
+    context, tree = outcome
     comments = dict(own_line_comments(source)) if options.comments else {}
     if tree.body and not tree.body[0].lineno:  # line 0 is that of the inserted header
         comments = _move_first_lines_up(comments, source)
@@ -103,7 +103,7 @@ def _convert_and_print(
     except RecursionError:
         return _nesting_failure(tree, source, filename, excluded)
     text, origins = _append_line_map(printed, source, context, options)
-    constructs = (*map(_construct_of_note, context.notes), *_constructs_outside_functions(parsed, context))
+    constructs = (*map(_construct_of_note, context.notes), *_constructs_outside_functions(source_tree, context))
     conversion = Conversion(
         text,
         origins,
@@ -158,9 +158,9 @@ def _move_first_lines_up(comments: Mapping[int, tuple[str, ...]], source: str) -
     lines = [line.strip() for line in source.removeprefix("\ufeff").split("\n", 2)[:2]]
     matches = [k for k, line in enumerate(lines) if _FIRST_LINE_COMMENT.match(line) and all(lines[:k])]
     first_line = next(iter(comments), 0)
-    moved = lines[: matches[-1] + 1] if matches else []
-    if moved and tuple(moved) == comments.get(first_line, ())[: len(moved)]:
-        result[0], result[first_line] = tuple(moved), comments[first_line][len(moved) :]
+    moved_lines = lines[: matches[-1] + 1] if matches else []
+    if moved_lines and tuple(moved_lines) == comments.get(first_line, ())[: len(moved_lines)]:
+        result[0], result[first_line] = tuple(moved_lines), comments[first_line][len(moved_lines) :]
     return result
 
 
@@ -175,17 +175,17 @@ def _append_line_map(printed: Printed, source: str, context: Context, options: O
 
 
 def _convert_tree(
-    source: str, parsed: ast.Module, filename: str, options: Options, excluded: frozenset[str]
+    source: str, source_tree: ast.Module, filename: str, options: Options, excluded: frozenset[str]
 ) -> tuple[Context, ast.Module] | _Failure:
-    _check_option_names(parsed, filename, options)
-    tree = to_gast(parsed)
+    _check_option_names(source_tree, filename, options)
+    tree = to_gast(source_tree)
     context = Context(filename, source.splitlines(), Namer(tree), only=options.only, excluded=excluded)
     if options.rename_imports:
         rename_imports(tree, options.rename_imports, gast)
     try:
         tree = run_passes(tree, context, options.last_pass, options.skip)
     except UnsupportedError as error:
-        return _Failure(error, _function_name_at(parsed, error))
+        return _Failure(error, _function_name_at(source_tree, error))
     has_decorated = _decorate(tree, options)
     result = to_ast(tree)
     _insert_header(result, has_decorated)
@@ -302,11 +302,11 @@ def _construct_of_note(note: Any) -> Construct:
     return Construct(note.kind, note.place, note.function, note.form, note.stages, note.reason)
 
 
-def _constructs_outside_functions(parsed: ast.Module, context: Context) -> list[Construct]:
+def _constructs_outside_functions(source_tree: ast.Module, context: Context) -> list[Construct]:
     """Return the ifs and loops of the module and of class bodies, which run once, at import."""
     kinds = {ast.If: "if", ast.While: "while", ast.For: "for"}
     result: list[Construct] = []
-    stack: list[tuple[ast.AST, str]] = [(parsed, "")]
+    stack: list[tuple[ast.AST, str]] = [(source_tree, "")]
     while stack:
         node, prefix = stack.pop()
         for child in ast.iter_child_nodes(node):

@@ -14,6 +14,16 @@ def no_cotangents(b: Builder, inputs: Any, results: Any, cotangents: Any, attrib
     return (None,) * len(inputs)
 
 
+def pass_cotangent(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> tuple[Any]:
+    """Gradient rule of an op that returns its operand."""
+    return (cotangents[0],)
+
+
+def sum_cotangent(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> tuple[Any, ...]:
+    """Gradient rule of an op that repeats its first operand."""
+    return (b.sum_to_shape_of(cotangents[0], inputs[0]), *(None for _ in inputs[1:]))
+
+
 def unbroadcast(b: Builder, cotangent: Any, like: Any) -> Any:
     """Sum a cotangent over the axes along which `like` was broadcast."""
     shape = shape_of(like)

@@ -63,7 +63,7 @@ class Scatter:
     """The way in which an op writes to indexed elements.
 
     updates         the index of the operand that is written
-    combine         the op that combines it with the present elements; None if it replaces them
+    combine         the op that combines it with the current elements; None if it replaces them
     base            the index of the operand with the initial elements; None for zeros
     """
 

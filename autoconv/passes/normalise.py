@@ -147,8 +147,8 @@ class Normalise(FunctionPass):
         rebound_names = self._may_rebind(node.value)
         if isinstance(target, gast.Attribute):
             make_owner = self._evaluate_once(target.value, setup, "target_", rebound_names)
-            read: Any = gast.Attribute(make_owner(), target.attr, gast.Load())
-            write: Any = gast.Attribute(make_owner(), target.attr, gast.Store())
+            target_read: Any = gast.Attribute(make_owner(), target.attr, gast.Load())
+            target_write: Any = gast.Attribute(make_owner(), target.attr, gast.Store())
         else:
             if is_item_of_attribute:
                 make_owner, attribute = (
@@ -161,10 +161,10 @@ class Normalise(FunctionPass):
             else:  # a name is written directly, so that a tensor in it can be replaced
                 make_container = self._evaluate_once(target.value, setup, "target_", _NO_NAMES)
             make_index = self._evaluate_index_once(target.slice, setup, rebound_names)
-            read = gast.Subscript(make_container(), make_index(), gast.Load())
-            write = gast.Subscript(make_container(), make_index(), gast.Store())
-        value = build.operate(INPLACE[type(node.op)], read, node.value)
-        statements = [*setup, build.assign(write, value), *write_back]
+            target_read = gast.Subscript(make_container(), make_index(), gast.Load())
+            target_write = gast.Subscript(make_container(), make_index(), gast.Store())
+        value = build.operate(INPLACE[type(node.op)], target_read, node.value)
+        statements = [*setup, build.assign(target_write, value), *write_back]
         return [build.place(statement, node) for statement in statements]
 
     def _augment_item_of(self, node: Any, target: Any) -> Any:
@@ -185,8 +185,8 @@ class Normalise(FunctionPass):
         if not contains(value, gast.Call):
             return walruses
         locals_ = scope_of(self.function_node).locals
-        rebound = {name for n in walk(self.function_node) if isinstance(n, gast.Nonlocal) for name in n.names}
-        return _Complement(locals_ - rebound - walruses)
+        nonlocal_names = {name for n in walk(self.function_node) if isinstance(n, gast.Nonlocal) for name in n.names}
+        return _Complement(locals_ - nonlocal_names - walruses)
 
     def _evaluate_once(self, expression: Any, setup: list[Any], stem: str, rebound_names: Container[str]) -> Any:
         """Return a function that makes reads of `expression`, which is evaluated only once."""
@@ -198,16 +198,19 @@ class Normalise(FunctionPass):
         setup.append(build.assign(temporary, expression))
         return lambda: build.name(temporary)
 
-    def _evaluate_item_once(self, item: Any, setup: list[Any], write_back: list[Any], rebound: Container[str]) -> Any:
+    def _evaluate_item_once(
+        self, item: Any, setup: list[Any], write_back: list[Any], rebound_names: Container[str]
+    ) -> Any:
         """Do as `_evaluate_once` for a container in an item `x[i]`, and store a tensor that was replaced back there."""
-        target, changed = self.namer.fresh("target_"), self.namer.fresh("changed_")
-        item_read = self._evaluate_holder_once(item, setup, rebound)
+        target, changed_name = self.namer.fresh("target_"), self.namer.fresh("changed_")
+        item_read = self._evaluate_holder_once(item, setup, rebound_names)
         setup.append(build.assign(target, item_read))
-        setup.append(build.assign(changed, build.name(target)))
+        setup.append(build.assign(changed_name, build.name(target)))
         item_write = copy_tree(item_read)
         item_write.ctx = gast.Store()
-        write_back.append(build.assign(item_write, build.operate("replaced", build.name(target), build.name(changed))))
-        return lambda: build.name(changed)
+        replaced = build.operate("replaced", build.name(target), build.name(changed_name))
+        write_back.append(build.assign(item_write, replaced))
+        return lambda: build.name(changed_name)
 
     def _evaluate_holder_once(self, holder: Any, setup: list[Any], rebound_names: Container[str]) -> Any:
         if isinstance(holder, gast.Subscript):

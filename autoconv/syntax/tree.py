@@ -129,12 +129,12 @@ def copy_tree(node: Any) -> Any:
         return None
     if node.__class__ is list:
         return [copy_tree(item) if item.__class__ is list or isinstance(item, gast.AST) else item for item in node]
-    new = node.__class__.__new__(node.__class__)
+    copied_node = node.__class__.__new__(node.__class__)
     for field, value in node.__dict__.items():
         if value.__class__ is list or (isinstance(value, gast.AST) and field != "ctx"):
             value = copy_tree(value)
-        setattr(new, field, value)
-    return new
+        setattr(copied_node, field, value)
+    return copied_node
 
 
 class Transformer:
@@ -172,9 +172,9 @@ class Transformer:
                 if value:
                     setattr(node, field, self.visit_list(value))
             elif isinstance(value, gast.AST) and type(value) not in self._skipped_kinds:
-                new = self.visit(value)
-                if new is not value:
-                    setattr(node, field, new)
+                replacement = self.visit(value)
+                if replacement is not value:
+                    setattr(node, field, replacement)
         return node
 
     def visit_list(self, items: list[Any]) -> list[Any]:
@@ -183,11 +183,11 @@ class Transformer:
             if type(item) in self._skipped_kinds or not isinstance(item, gast.AST):
                 result.append(item)
                 continue
-            new = self.visit(item)
-            if isinstance(new, list):
-                result.extend(new)
-            elif new is not None:
-                result.append(new)
+            replacement = self.visit(item)
+            if isinstance(replacement, list):
+                result.extend(replacement)
+            elif replacement is not None:
+                result.append(replacement)
         return result
 
 

@@ -1,4 +1,4 @@
-"""Buffers that can change (memoryviews, bytearrays, `array.array`): each call reads their present contents."""
+"""Buffers that can change (memoryviews, bytearrays, `array.array`): each call reads their current contents."""
 
 import array
 

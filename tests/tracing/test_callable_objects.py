@@ -1,4 +1,4 @@
-"""Partial functions, callable objects and bound methods under `compile`: each call reads their present state."""
+"""Partial functions, callable objects and bound methods under `compile`: each call reads their current state."""
 
 import functools
 

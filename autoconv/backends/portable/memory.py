@@ -46,7 +46,7 @@ class Memory:
         return cell.term
 
     def load(self, view: View) -> Any:
-        """Return the present elements of an array."""
+        """Return the current elements of an array."""
         if isinstance(view.cell, Choice):
             *others, result = (self.load(option) for option in options_of(view))
             for i, other in reversed(list(enumerate(others))):

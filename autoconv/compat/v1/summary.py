@@ -168,7 +168,7 @@ class FileWriter:
         self.add_event(messages("event").Event(graph_def=serialize_graph(graph)), global_step)
 
     def add_event(self, event: Any, global_step: Any = None) -> None:
-        """Write a message for TensorBoard, with the present time."""
+        """Write a message for TensorBoard, with the current time."""
         if global_step is not None:
             event.step = int(global_step)
         self._file.add(event)

@@ -92,25 +92,25 @@ def new(container: Any) -> Any:
     if kind in (list, tuple) and any(type(item) is Spread for item in container):
         if not region.contract.objects_in_graph:
             return _concatenate(container) if kind is list else tuple(_concatenate(container))
-        joined = _join_parts(container)
-        return joined if kind is list else apply_object("tuple", joined)
+        joined_list = _join_parts(container)
+        return joined_list if kind is list else apply_object("tuple", joined_list)
     return items.new(container)
 
 
 def _join_parts(parts: Any) -> Any:
     """Build a graph list out of items and Spreads."""
-    joined: Any = None
+    joined_list: Any = None
     pending_items: list[Any] = []
     for part in (*parts, None):  # None at the end adds the pending items
         if type(part) is Spread or (part is None and pending_items):
             built = build_object("list", pending_items)
-            joined = built if joined is None else apply_object("iadd", joined, built)
+            joined_list = built if joined_list is None else apply_object("iadd", joined_list, built)
             pending_items = []
         if type(part) is Spread:
-            joined = apply_object("iadd", joined, part.items)
+            joined_list = apply_object("iadd", joined_list, part.items)
         else:
             pending_items.append(part)
-    return joined
+    return joined_list
 
 
 def _concatenate(parts: Any) -> Any:
@@ -216,9 +216,10 @@ def _unpack_symbolic_list(value: Any, target: str) -> tuple[Any, ...]:
     name_count, star_position = _parse_target(target)
     single_count, size = name_count - 1, items_of(value).length()
     raise_if(size < single_count, ValueError(f"not enough values to unpack (expected at least {single_count})"))
-    after = single_count - star_position
-    starred_items = value[star_position : size - after]
-    return (*(value[n] for n in range(star_position)), starred_items, *(value[n - after] for n in range(after)))
+    count_after = single_count - star_position
+    starred_items = value[star_position : size - count_after]
+    last_items = (value[n - count_after] for n in range(count_after))
+    return (*(value[n] for n in range(star_position)), starred_items, *last_items)
 
 
 @functools.cache

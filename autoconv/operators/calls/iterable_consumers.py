@@ -264,7 +264,7 @@ def _is_only_in_graph(iterable: object) -> bool:
     )
 
 
-def _map(function: Callable[..., Any], *iterables: Any) -> Any:
+def _map_in_graph(function: Callable[..., Any], *iterables: Any) -> Any:
     """map() over symbolic iterables, as a generator expression."""
     if len(iterables) == 1:
         return generator(iterables[0], lambda item: convert_callback(function)(item))
@@ -326,18 +326,18 @@ OVERRIDES[builtins.enumerate] = _enumerate
 _previous_map = OVERRIDES[builtins.map]
 
 
-def _map_iterables(function: Callable[..., Any], *iterables: Any) -> Any:
+def _map(function: Callable[..., Any], *iterables: Any) -> Any:
     if any(map(_is_only_in_graph, iterables)) or (has_objects_in_graph() and len(iterables) == 1):
-        return _map(function, *iterables)
+        return _map_in_graph(function, *iterables)
     return _previous_map(function, *iterables)
 
 
-OVERRIDES[builtins.map] = _map_iterables
+OVERRIDES[builtins.map] = _map
 OVERRIDES[builtins.filter] = _filter
 OVERRIDES.update({known: dispatch_by_class(known, OVERRIDES[known]) for known in CLASS_DISPATCHED})
 # Builtins for graph objects that the graph does not implement under their own names.
 GRAPH_ONLY_BUILTINS: dict[Any, Callable[..., Any]] = {
-    builtins.map: _map_iterables, builtins.filter: _filter, builtins.zip: _zip_in_graph,
+    builtins.map: _map, builtins.filter: _filter, builtins.zip: _zip_in_graph,
 }  # fmt: skip
 
 __all__ = ["GRAPH_ONLY_BUILTINS", "extend", "is_deferred"]

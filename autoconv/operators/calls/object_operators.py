@@ -202,9 +202,9 @@ def _apply_operator(function: str, operands: Sequence[Any], attributes: dict[str
 
     def apply_to_first(instance: Any) -> Any:
         methods = _FORWARD_METHODS[function]
-        forward = lambda: _call_first_method(instance, methods, operands[1:], function, apply_reflected)
+        try_forward = lambda: _call_first_method(instance, methods, operands[1:], function, apply_reflected)
         if reflected_method is None or len(operands) < 2:
-            return forward()
+            return try_forward()
         # The second operand's method goes first if its class is a subclass of the first's and overrides that method.
         overriding_classes = [
             kind
@@ -212,8 +212,8 @@ def _apply_operator(function: str, operands: Sequence[Any], attributes: dict[str
             if kind is not type(instance) and issubclass(kind, type(instance))
             and getattr(kind, reflected_method) is not getattr(type(instance), reflected_method, None)
         ]  # fmt: skip
-        call_override = lambda other: _call_first_method(other, (reflected_method,), (instance,), function, forward)
-        return dispatch_on_class(operands[1], overriding_classes, call_override, forward)
+        call_override = lambda other: _call_first_method(other, (reflected_method,), (instance,), function, try_forward)
+        return dispatch_on_class(operands[1], overriding_classes, call_override, try_forward)
 
     first_has_method = bool(kinds_of(operands[0], _FORWARD_METHODS[function]))
     is_reflected = reflected_method is not None and len(operands) > 1 and kinds_of(operands[1], (reflected_method,))

@@ -212,6 +212,8 @@ def _convert_class_attribute(name: str, value: Any, convert: Callable[[Any], Any
         return CachedProperty(value, _convert_lazily(value.func, convert))
     if isinstance(value, property):
         accessors: tuple[Any, ...] = (value.fget, value.fset, value.fdel)
-        get, put, delete = (_convert_lazily(f, convert) if isinstance(f, types.FunctionType) else f for f in accessors)
-        return property(get, put, delete, value.__doc__)
+        getter, setter, deleter = (
+            _convert_lazily(f, convert) if isinstance(f, types.FunctionType) else f for f in accessors
+        )
+        return property(getter, setter, deleter, value.__doc__)
     return value

@@ -197,4 +197,3 @@ class _ManagedRound:
 
         stage_arms(truth(result), [lambda: (), reraise], [], ())
         return True
-

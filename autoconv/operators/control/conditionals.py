@@ -218,8 +218,8 @@ def assertion(condition: TensorLike, message: Thunk | None = None) -> Any:
         if raises_python:
             error = evaluate_exception(lambda: AssertionError(message())) if message else AssertionError()
             raise mark_program_error(error)
-        with_message = lambda: AssertionFailedError(f"assertion failed: [{message()}]")  # type: ignore[misc]
-        raise (evaluate_exception(with_message) if message else None) or AssertionFailedError("assertion failed: []")
+        make_error = lambda: AssertionFailedError(f"assertion failed: [{message()}]")  # type: ignore[misc]
+        raise (evaluate_exception(make_error) if message else None) or AssertionFailedError("assertion failed: []")
 
     stage_arms(truth(condition), [lambda: (), fail], [], ())
     return True

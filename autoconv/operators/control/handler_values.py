@@ -168,7 +168,7 @@ def refuse_changed(contents_before: Sequence[tuple[Any, Any]], name: str) -> Non
 
 
 def _tensor_type(layout: Layout) -> TensorType | None:
-    """Return the type of a number or tensor in the graph; None of another layout."""
+    """Return the type of a number or tensor in the graph; None for another layout."""
     if isinstance(layout, Leaf) and layout.wrap is None and isinstance(layout.type, TensorType):
         return layout.type
     return None

@@ -40,7 +40,7 @@ class LoopRecording:
     """A while loop, recorded once for each set of layouts until an iteration preserves them.
 
     The state is that of the variables `names`, and behind it the contents of `locations`. Of the last recording:
-    `recorded_test` and `recorded_body` are its parts; `shared` are the places of the state that may hold one list;
+    `recorded_test` and `recorded_body` are its parts; `shared_lists` are places of the state that may hold one list;
     `initial_state` is that before the loop, `final_state` that after an iteration. `new_locations` are those that
     this recording was the first to write, `deferred_output` its prints.
     """
@@ -67,7 +67,7 @@ class LoopRecording:
         self.names, self.locations = names, locations
         self.variable_count = len(names)
         self.layouts: list[Layout] = [state_layout(value, parent) for value in state]
-        self.shared = SharedLists()
+        self.shared_lists = SharedLists()
         self._frozen_before = dict(parent.trace.frozen_objects)
 
     def record(self) -> None:
@@ -110,8 +110,8 @@ class LoopRecording:
     def _add_parameters(self, region: Region) -> list[Any]:
         """Create parameters for the state, as Python values; write those of locations to them."""
         name = f"{region.trace.scope}Placeholder"
-        parameters = [region.graph.add_parameter(type_, name) for type_ in self.shared.types(self.layouts)]
-        values = self.shared.rebuild(self.layouts, parameters, region)
+        parameters = [region.graph.add_parameter(type_, name) for type_ in self.shared_lists.types(self.layouts)]
+        values = self.shared_lists.rebuild(self.layouts, parameters, region)
         for location, value in zip(self.locations.values(), values[self.variable_count :], strict=True):
             write_location(location, value)
         return values[: self.variable_count]
@@ -137,10 +137,10 @@ class LoopRecording:
             if position in joined:
                 result.append(joined[position])
                 continue
-            before = self.initial_state[position]
-            aligned = align_keys(location, [before, self.final_state[position]], self.parent)
+            contents_before = self.initial_state[position]
+            aligned = align_keys(location, [contents_before, self.final_state[position]], self.parent)
             self.initial_state[position], self.final_state[position] = aligned
-            if self.initial_state[position] is not before:
+            if self.initial_state[position] is not contents_before:
                 layout = _add_keys(layout, contents_layout(location.owner, self.initial_state[position], self.parent))
             result.append(_widen_contents(location, layout, self.final_state[position], self.recorded_body.region))
         return result
@@ -151,8 +151,8 @@ class LoopRecording:
         positions = [*range(self.variable_count)]
         if not self.parent.contract.keeps_identity:
             joined_kinds = ("cell", "attribute")
-            numbered = enumerate(locations, self.variable_count)
-            positions += [position for position, location in numbered if location.kind in joined_kinds]
+            numbered_locations = enumerate(locations, self.variable_count)
+            positions += [position for position, location in numbered_locations if location.kind in joined_kinds]
         all_names = [*self.names, *(location.name for location in locations)]
         layouts, initial_values, final_values, names = (
             [values[n] for n in positions] for values in (self.layouts, self.initial_state, self.final_state, all_names)
@@ -180,11 +180,11 @@ class LoopRecording:
             wider_layouts = wider_layouts[:count]
         refuse_changed_copies(parent, [*self.locations.values(), *self.new_locations.values()])
         places = find_shared_lists([[x] for x in self.final_state], wider_layouts, [self.recorded_body.region])
-        shared = self.shared.widen(places)
-        is_preserved = wider_layouts == self.layouts and shared == self.shared
+        shared_lists = self.shared_lists.widen(places)
+        is_preserved = wider_layouts == self.layouts and shared_lists == self.shared_lists
         if is_preserved and not self.new_locations and not has_moved:
             return True
-        self.layouts, self.shared = wider_layouts, shared
+        self.layouts, self.shared_lists = wider_layouts, shared_lists
         self.locations.update(self.new_locations)
         return False
 
@@ -196,44 +196,44 @@ class LoopRecording:
 
     def finish(self) -> tuple[Any, ...]:
         """Record the `while` node for the final layouts; write the locations, and return the final variables."""
-        initial_values = self.shared.emit(self.initial_state, self.layouts, self.parent)
+        initial_values = self.shared_lists.emit(self.initial_state, self.layouts, self.parent)
         with recording(self.recorded_test.region):
             condition_layout = Leaf(TensorType(bool_, (), True))
             condition = emit(self.recorded_test.results[0], condition_layout, self.recorded_test.region)
             self.recorded_test.region.graph.outputs = condition
         with recording(self.recorded_body.region):
             region = self.recorded_body.region
-            region.graph.outputs = self.shared.emit(self.final_state, self.layouts, region)
+            region.graph.outputs = self.shared_lists.emit(self.final_state, self.layouts, region)
         captures = unify_captures([self.recorded_test.region, self.recorded_body.region], len(initial_values))
         node = self.parent.record(
             "while",
             [*initial_values, *captures],
             {"state": len(initial_values)},
             regions=[self.recorded_test.region.graph, self.recorded_body.region.graph],
-            types=self.shared.types(self.layouts),
+            types=self.shared_lists.types(self.layouts),
             node_name="while",
         )
-        rebuilt = self.shared.rebuild(self.layouts, node.results, self.parent)
-        for location, value in zip(self.locations.values(), rebuilt[self.variable_count :], strict=True):
+        values_after = self.shared_lists.rebuild(self.layouts, node.results, self.parent)
+        for location, value in zip(self.locations.values(), values_after[self.variable_count :], strict=True):
             write_location(location, value)
-        return tuple(rebuilt[: self.variable_count])
+        return tuple(values_after[: self.variable_count])
 
 
 def _widen_contents(location: Location, layout: Layout, value: object, region: Region) -> Layout:
     """Join the layouts of a location's contents before the loop and after an iteration."""
-    later = NEVER if value is NEVER else layout_of(value, region)
+    layout_after = NEVER if value is NEVER else layout_of(value, region)
     if type(location.owner) is TracedList and not region.contract.objects_in_graph:
-        is_grown = isinstance(layout, Grown) or isinstance(later, Grown)
+        is_grown = isinstance(layout, Grown) or isinstance(layout_after, Grown)
         if is_grown or (isinstance(value, tuple) and _item_count(layout) != len(value)):
-            return join_lists([x for x in (layout, later) if x is not NEVER], location.name, region.contract)
-    return join_layouts(layout, later, location.name, region.contract)
+            return join_lists([x for x in (layout, layout_after) if x is not NEVER], location.name, region.contract)
+    return join_layouts(layout, layout_after, location.name, region.contract)
 
 
-def _add_keys(layout: Layout, wider: Layout) -> Layout:
-    """Extend the layout of a dict's contents by the additional keys of `wider`."""
-    assert isinstance(wider, Parts)
+def _add_keys(layout: Layout, wider_layout: Layout) -> Layout:
+    """Extend the layout of a dict's contents by the additional keys of `wider_layout`."""
+    assert isinstance(wider_layout, Parts)
     pairs_by_key = {_key(pair): pair for pair in (layout.parts if isinstance(layout, Parts) else ())}
-    return Parts(tuple, None, tuple(pairs_by_key.get(_key(pair), pair) for pair in wider.parts))
+    return Parts(tuple, None, tuple(pairs_by_key.get(_key(pair), pair) for pair in wider_layout.parts))
 
 
 def _key(pair: Layout) -> Any:

@@ -158,9 +158,9 @@ def _loop_over(iterable: Any, body: LoopBody, state: tuple[Any, ...]) -> tuple[A
     staged = as_staged(iterable)
     if isinstance(staged, StagedIterator):
         staged.begin()
-        final = stage_for(staged, body, state)
-        staged.end(body.exit_code(final) < BREAK)
-        return final
+        final_state = stage_for(staged, body, state)
+        staged.end(body.exit_code(final_state) < BREAK)
+        return final_state
     if staged is not None and (is_staged_iterable(staged) or _is_long(iterable)):
         return stage_for(staged, body, state)
     return unroll(iterable, body, state)
@@ -188,11 +188,11 @@ def _loop_over_variant(iterable: Variant, body: LoopBody, state: tuple[Any, ...]
 
 def _loop_over_source(source: Any, body: LoopBody, state: tuple[Any, ...]) -> tuple[Any, ...]:
     if type(source) is GeneratorExpression:
-        final = _loop_over_source(source.take(), body, state)
-        code = body.exit_code(final)
+        final_state = _loop_over_source(source.take(), body, state)
+        code = body.exit_code(final_state)
         if not is_staged(code):
             source.leave(is_exhausted=code < BREAK)
-        return final
+        return final_state
     if type(source) is GeneratorCall:
         return loop_over_generator(source, body.with_journal(), state)
     if type(source) is not Source:
@@ -239,13 +239,13 @@ def _loop_over_counted(
     if not is_staged(is_over) and is_over:
         return tuple(state)
     loop, initial_state = counted_loop.extend_body(body)
-    final = _loop_over_source(counted_loop.generator, loop, (*initial_state, *state))
-    code, position = loop.exit_code(final), final[0]
+    final_state = _loop_over_source(counted_loop.generator, loop, (*initial_state, *state))
+    code, position = loop.exit_code(final_state), final_state[0]
     if is_staged(code) or (code >= BREAK and is_staged(position)):
         iterator.leave()
     else:
         iterator.resume_with(iter(()) if code < BREAK else counted_loop.iterate_from(position))
-    return final[len(initial_state) :]
+    return final_state[len(initial_state) :]
 
 
 def _run_if_conditions_hold(

@@ -136,8 +136,9 @@ class RecursiveFunction(Call):
             raise Suspended(region)
         for position, location in enumerate(self.locations.values()):
             current_layout = layout_or_never(location.read(), region)
-            before = self.next_location_layouts[position]
-            self.next_location_layouts[position] = join_layouts(before, current_layout, location.name, region.contract)
+            old_layout = self.next_location_layouts[position]
+            joined_layout = join_layouts(old_layout, current_layout, location.name, region.contract)
+            self.next_location_layouts[position] = joined_layout
         # With other layouts, the next round records the call; here placeholders stand for its results.
         if self.next_argument_layouts != self.argument_layouts or self.next_location_layouts != self.location_layouts:
             layouts = [self.result_layout, *self.location_layouts]
@@ -182,14 +183,16 @@ class RecursiveFunction(Call):
         contract = parent.contract
         assumptions_before = self._assumptions()
         (value,) = recorded.results
-        results = [NEVER if value is NEVER else argument_layout(value, body_region, is_result=True)]
-        results += [layout_or_never(recorded.value_of(location), body_region) for location in self.locations.values()]
-        layouts = [self.result_layout, *self.next_location_layouts]
+        found_layouts = [NEVER if value is NEVER else argument_layout(value, body_region, is_result=True)]
+        found_layouts += [layout_or_never(recorded.value_of(x), body_region) for x in self.locations.values()]
+        old_layouts = [self.result_layout, *self.next_location_layouts]
         titles = [f"what {self.function.__name__} gives", *(location.name for location in self.locations.values())]
-        joined = [join_layouts(a, b, title, contract) for a, b, title in zip(layouts, results, titles, strict=True)]
+        triples = zip(old_layouts, found_layouts, titles, strict=True)
+        joined_layouts = [join_layouts(a, b, title, contract) for a, b, title in triples]
         argument_layouts = self.next_argument_layouts
         if contract.objects_in_graph and round_number >= _GENERALISE_AFTER:
-            joined = [a if a == b else join_objects(a, b) for a, b in zip(layouts, joined, strict=True)]
+            pairs = zip(old_layouts, joined_layouts, strict=True)
+            joined_layouts = [a if a == b else join_objects(a, b) for a, b in pairs]
             pairs = zip(self.argument_layouts, argument_layouts, strict=True)
             argument_layouts = [a if a == b else join_objects(a, b) for a, b in pairs]
         locations = (*self.locations.values(), *adopted_locations.values())
@@ -200,10 +203,10 @@ class RecursiveFunction(Call):
         ]
         has_moved = move_into_graph(parent, value_pairs, contents_layouts, locations, 0)
         self.argument_layouts = self.next_argument_layouts = list(argument_layouts)
-        self.result_layout, self.location_layouts = joined[0], joined[1:]
+        self.result_layout, self.location_layouts = joined_layouts[0], joined_layouts[1:]
         self.never_returns = isinstance(self.result_layout, Never) and (self.has_suspended_arms or self.never_returns)
         outputs = [value, *(recorded.value_of(location) for location in self.locations.values())]
-        outputs_with_layouts = list(zip(outputs, joined, strict=True))
+        outputs_with_layouts = list(zip(outputs, joined_layouts, strict=True))
         self._set_outputs(recorded, outputs_with_layouts)
         for key, location in adopted_locations.items():
             self.locations[key] = location
@@ -266,20 +269,20 @@ class RecursiveFunction(Call):
         region = current_region()
         assert region is not None
         layout = stored_layout(value, region)
-        before = self.stored_layouts.get(location.key, layout)
-        self.stored_layouts[location.key] = join_layouts(before, layout, location.name, region.contract)
+        old_layout = self.stored_layouts.get(location.key, layout)
+        self.stored_layouts[location.key] = join_layouts(old_layout, layout, location.name, region.contract)
         store_handler_value(self.value_dict, list(self.locations).index(location.key), value, location.name)
 
     def value_at_raise(self, location: Location) -> Any:
         """Return the contents of the location at the point where a call raised."""
-        before = location.read()
+        value_before = location.read()
         self.is_handled = True
         if self.value_dict is None:
-            return before
+            return value_before
         layouts = [self.location_layouts[list(self.locations).index(location.key)]]
         layouts += [self.stored_layouts[location.key]] if location.key in self.stored_layouts else []
         position = list(self.locations).index(location.key)
-        return load_handler_value(self.value_dict, position, layouts, location.name, before, self.region.contract)
+        return load_handler_value(self.value_dict, position, layouts, location.name, value_before, self.region.contract)
 
     def _record_call(self, values: Sequence[Any], region: Region) -> Any:
         inputs: list[Value] = []

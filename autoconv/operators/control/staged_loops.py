@@ -64,13 +64,13 @@ def stage_loop(
         if not loop.update_layouts(wider_layouts, has_moved):
             continue
         try:
-            final = loop.finish()
+            final_state = loop.finish()
         except UnmovedError as unmoved:
             loop.move_container(unmoved.container)
             continue
         for show in loop.deferred_output:
             emit_output(loop.parent, show)
-        return final
+        return final_state
     raise StagingError(
         "the types of this loop's variables do not converge: " + ", ".join(names),
         current_place(),

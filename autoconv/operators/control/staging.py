@@ -64,21 +64,21 @@ def stage_arms(
         [index.value_in_graph, *captures],
         {},
         regions=[region.graph for region in regions],
-        types=joined_arms.shared.types(joined_arms.layouts),
+        types=joined_arms.shared_lists.types(joined_arms.layouts),
         node_name="cond",
     )
     if all(arm.diverges for arm in joined_arms.recorded) and any(arm.is_suspended for arm in joined_arms.recorded):
         raise Suspended(parent)
     record_result_classes(node, regions)
-    rebuilt = joined_arms.shared.rebuild(joined_arms.layouts, node.results, parent)
+    values_after = joined_arms.shared_lists.rebuild(joined_arms.layouts, node.results, parent)
     for position, earlier_position in joined_arms.earlier_positions.items():
-        rebuilt[position] = rebuilt[earlier_position]
+        values_after[position] = values_after[earlier_position]
     count = len(names)
-    for position, (location, value) in enumerate(zip(joined_arms.locations, rebuilt[count:], strict=True), count):
+    for position, (location, value) in enumerate(zip(joined_arms.locations, values_after[count:], strict=True), count):
         # Without a layout of its own or an earlier position, the code that follows is unreachable.
         if joined_arms.layouts[position] is not NEVER or position in joined_arms.earlier_positions:
             write_location(location, value)
-    return tuple(rebuilt[:count])
+    return tuple(values_after[:count])
 
 
 @dataclass(slots=True)
@@ -86,7 +86,7 @@ class _JoinedArms:
     """The recorded arms of a condition, whose results and `locations` have layouts that hold those of every arm.
 
     `columns[i][j]` is result i of arm j. `earlier_positions` maps the position of a result to an earlier one that is
-    the same object in every arm. `shared` are the places in the results that may hold one list.
+    the same object in every arm. `shared_lists` are the places in the results that may hold one list.
     """
 
     recorded: list[Recorded]
@@ -94,7 +94,7 @@ class _JoinedArms:
     columns: list[list[Any]]
     layouts: list[Layout]
     earlier_positions: dict[int, int]
-    shared: SharedLists
+    shared_lists: SharedLists
 
 
 def _emit_arm_outputs(
@@ -113,8 +113,8 @@ def _emit_arm_outputs(
         return None
     frozen_before = set(parent.trace.frozen_objects)
     titles = [*names, *(location.name for location in locations)]
-    joined, changed_ids = _join_results(columns, recorded, titles, [*[None] * count, *locations])
-    layouts = list(joined)
+    joined_layouts, changed_ids = _join_results(columns, recorded, titles, [*[None] * count, *locations])
+    layouts = list(joined_layouts)
     earlier_positions = find_shared_identities(columns, regions)
     for position in earlier_positions:
         layouts[position] = NEVER
@@ -129,13 +129,13 @@ def _emit_arm_outputs(
     if parent.contract.keeps_identity:
         for position, name in enumerate(names):
             for body, arm in zip(arms, recorded, strict=True):
-                check_alias(parent, body, arm.results[position], joined[position], name)
+                check_alias(parent, body, arm.results[position], joined_layouts[position], name)
     try:
-        shared = emit_outputs(recorded, unshared_columns, layouts, at_end=bool(changed_ids))
+        shared_lists = emit_outputs(recorded, unshared_columns, layouts, at_end=bool(changed_ids))
     except UnmovedError as unmoved:
         box(unmoved.container)
         return None
-    return _JoinedArms(recorded, locations, unshared_columns, layouts, earlier_positions, shared)
+    return _JoinedArms(recorded, locations, unshared_columns, layouts, earlier_positions, shared_lists)
 
 
 def emit_outputs(
@@ -145,11 +145,11 @@ def emit_outputs(
 
     Returns the places in them that may hold one list, which have outputs of their own.
     """
-    shared = find_shared_lists(columns, layouts, [arm.region for arm in recorded])
+    shared_lists = find_shared_lists(columns, layouts, [arm.region for arm in recorded])
     for position, arm in enumerate(recorded):
         with recording(arm.region), arm.restored_end_state() if at_end else nullcontext():
-            arm.region.graph.outputs = shared.emit([column[position] for column in columns], layouts, arm.region)
-    return shared
+            arm.region.graph.outputs = shared_lists.emit([column[position] for column in columns], layouts, arm.region)
+    return shared_lists
 
 
 def _record_arms(

@@ -32,10 +32,10 @@ from autoconv.runtime.recording.regions import recording, subregion
 from autoconv.runtime.support.spans import current_span
 
 
-def join_ends(recorder: Any, start: Node | None, written: Journal) -> bool:
+def join_ends(recorder: Any, node_before: Node | None, rounds_journal: Journal) -> bool:
     """Record the try node; return False if the rounds have to be repeated.
 
-    `start` is the last node before the statement, `written` the journal of its rounds.
+    `node_before` is the last node before the statement, `rounds_journal` the journal of its rounds.
     """
     assert recorder.normal is not None
     parent = recorder.parent
@@ -44,10 +44,10 @@ def join_ends(recorder: Any, start: Node | None, written: Journal) -> bool:
     locations, columns = _collect_columns(recorder, arms)
     titles = [location.name for location in (*recorder.cells, *locations)]
     with recording(parent):
-        if _move_before_statement(recorder, start, arms, columns, titles, locations, written):
+        if _move_before_statement(recorder, node_before, arms, columns, titles, locations, rounds_journal):
             return False
         layouts = [_join_column(column, arms, title) for column, title in zip(columns, titles, strict=True)]
-        written.merge_into(outer_journal)
+        rounds_journal.merge_into(outer_journal)
         regions_of_arms = [arm.region for arm in arms]
         earlier_positions = find_shared_identities(columns, regions_of_arms)
         no_values = [NEVER] * len(arms)
@@ -55,12 +55,12 @@ def join_ends(recorder: Any, start: Node | None, written: Journal) -> bool:
         layouts = [NEVER if n in earlier_positions else layout for n, layout in enumerate(layouts)]
         layouts = mark_shared(layouts, unshared_columns, regions_of_arms)
         try:
-            shared = emit_outputs(arms, unshared_columns, layouts)
+            shared_lists = emit_outputs(arms, unshared_columns, layouts)
         except UnmovedError as unmoved:
-            undo_rounds(recorder, start, written)
+            undo_rounds(recorder, node_before, rounds_journal)
             box(unmoved.container)
             return False
-        types = shared.types(layouts)
+        types = shared_lists.types(layouts)
         if parent.contract.python_exceptions:
             _record_tracebacks(recorder)
         if recorder.handler_count:
@@ -72,10 +72,11 @@ def join_ends(recorder: Any, start: Node | None, written: Journal) -> bool:
         graphs: list[Graph] = [region.graph for region in regions]
         parent.trace.catches_errors = True
         node = parent.record("try", captures, {}, regions=graphs, types=types, node_name="try")
-        values = shared.rebuild(layouts, node.results, parent)
+        values = shared_lists.rebuild(layouts, node.results, parent)
         # The position of the output that holds each result.
-        sources = [earlier_positions.get(position, position) for position in range(len(titles))]
-        _write_results(recorder.cells, locations, [values[i] for i in sources], [layouts[i] for i in sources])
+        output_positions = [earlier_positions.get(position, position) for position in range(len(titles))]
+        values, layouts = ([parts[i] for i in output_positions] for parts in (values, layouts))
+        _write_results(recorder.cells, locations, values, layouts)
         if all(arm.diverges for arm in arms):  # the code that follows is unreachable
             raise Suspended(parent)
     return True
@@ -106,7 +107,8 @@ def _write_results(
 
 
 def _move_before_statement(
-    recorder: Any, start: Node | None, arms: Any, columns: Any, titles: Any, locations: Any, written: Journal
+    recorder: Any, node_before: Node | None, arms: Any, columns: Any, titles: Any, locations: Any,
+    rounds_journal: Journal,
 ) -> bool:
     """Move containers whose state a tensor decides into the graph, before the statement."""
     outer_journal, recorder.parent.journal = recorder.parent.journal, Journal()
@@ -119,7 +121,7 @@ def _move_before_statement(
         return False
     # Graph objects created here may hold objects of the rounds, so they are created again after those are undone.
     journal.roll_back()
-    undo_rounds(recorder, start, written)
+    undo_rounds(recorder, node_before, rounds_journal)
     for location in journal.locations.values():
         box(location.owner)
     return True
@@ -143,10 +145,10 @@ def _move_containers(recorder: Any, arms: Any, columns: Any, titles: Any, locati
     return has_moved
 
 
-def undo_rounds(recorder: Any, start: Node | None, written: Journal) -> None:
+def undo_rounds(recorder: Any, node_before: Node | None, rounds_journal: Journal) -> None:
     """Undo all effects of the rounds."""
-    recorder.parent.graph.truncate(recorder.parent.graph.position(start))
-    written.roll_back()
+    recorder.parent.graph.truncate(recorder.parent.graph.position(node_before))
+    rounds_journal.roll_back()
 
 
 def _has_changed_before_raising(recorder: Any, location: Location) -> bool:
@@ -161,8 +163,8 @@ def _join_handlers(recorder: Any, types: Sequence[Any]) -> None:
     reraise_region.journal = Journal(reraise_region)
     with recording(reraise_region):
         # An outer handler must find the variables as the body left them.
-        stored = (location for stores in reraise_region.trace.stores for location in stores.locations(reraise_region))
-        recorder.restore({location.key for location in stored})
+        stored_locations = [stores.locations(reraise_region) for stores in reraise_region.trace.stores]
+        recorder.restore({location.key for locations in stored_locations for location in locations})
         reraise_region.record("object_raise", [reraise_region.lift(recorder.error.value_in_graph)], {"again": True})
         placeholders = [reraise_region.record("absent", [], {"type": leaf}) for leaf in types]
         reraise_region.graph.outputs = [node.results[0] for node in placeholders]

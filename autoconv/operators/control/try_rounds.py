@@ -78,7 +78,7 @@ class TryRecorder:
         self.stores: DeferredStores | None = None
 
     def rounds(self) -> Iterator[TryRecorder]:
-        """Yield itself for the body, then for each handler; start again if a container had to move into the graph."""
+        """Yield the recorder for the body, then for each handler; start again if a container moved into the graph."""
         for _ in range(_MAX_ROUNDS):
             start = self.parent.graph.mark()
             outer_journal, self.parent.journal = self.parent.journal, Journal()
@@ -214,9 +214,9 @@ class TryRecorder:
         unshared_columns = [[NEVER if n in earlier_positions else value] for n, value in enumerate(values)]
         layouts = [NEVER if n in earlier_positions else layout for n, layout in enumerate(layouts)]
         layouts = mark_shared(layouts, unshared_columns, [body.region])
-        shared = emit_outputs([body], unshared_columns, layouts)
-        parameters = [self.region.graph.add_parameter(type_, "try") for type_ in shared.types(layouts)]
-        values = shared.rebuild(layouts, parameters, self.region)
+        shared_lists = emit_outputs([body], unshared_columns, layouts)
+        parameters = [self.region.graph.add_parameter(type_, "try") for type_ in shared_lists.types(layouts)]
+        values = shared_lists.rebuild(layouts, parameters, self.region)
         for position, location in enumerate(locations):
             value = values[earlier_positions.get(position, position)]
             if position >= len(self.cells):

@@ -177,11 +177,11 @@ def _iterate_entries(owner: Any, view_name: str) -> Iterator[Any]:
         if len(current_keys) != len(keys):
             class_name = "Set" if type(owner) is TracedSet else "dictionary"
             raise mark_program_error(RuntimeError(f"{class_name} changed size during iteration"))
-        if not all(map(_is_same, current_keys, keys)):
+        if not all(map(_are_same_key, current_keys, keys)):
             raise _ChangedError
 
 
-def _is_same(a: object, b: object) -> bool:
+def _are_same_key(a: object, b: object) -> bool:
     return a is b or (type(a) is type(b) and a == b)
 
 
@@ -193,18 +193,18 @@ def _record_rest(
     if type(iterable) is TracedList and region is not None and not region.contract.objects_in_graph:
         return _record_rest_of_list(iterable, done_count, body, state)
     sources = _source_containers(iterable)
-    before = [contents(source) for source in sources]
+    contents_before = [contents(source) for source in sources]
     items = _exhaust(iterator)
     if type(iterable) is HeldIterator:
         iterable.leave()
     staged = as_staged(items) if len(items) > _UNROLL_LIMIT else None
     if staged is not None:
         state = stage_for(staged, body, state)
-        _check_unchanged(iterable, sources, before)
+        _check_unchanged(iterable, sources, contents_before)
         return state
     for item in items:
         state = _record_iteration(body, state, lambda: item)  # noqa: B023
-        _check_unchanged(iterable, sources, before)
+        _check_unchanged(iterable, sources, contents_before)
         if body.has_left(state):
             break
     return state
@@ -244,13 +244,13 @@ def _record_as_one_loop(
     staged = as_staged(list(owner)[done_count:])
     if staged is None:
         return None
-    trial, before = Attempt(), contents(owner)
+    trial, contents_before = Attempt(), contents(owner)
     try:
         state = stage_for(staged, body, state)
     except BaseException:
         trial.keep()
         raise
-    if not _have_same_contents(contents(owner), before):
+    if not _have_same_contents(contents(owner), contents_before):
         trial.undo()
         return None
     trial.keep()
@@ -315,11 +315,11 @@ def _source_containers(iterable: Any) -> list[Any]:
 ITERATED[_unroll_items.__code__] = _source_containers
 
 
-def _check_unchanged(iterable: object, sources: list[Any], before: list[Any]) -> None:
+def _check_unchanged(iterable: object, sources: list[Any], contents_before: list[Any]) -> None:
     """Raise if a container has changed whose items were taken beforehand."""
-    for source, contents_before in zip(sources, before, strict=True):
+    for source, old_contents in zip(sources, contents_before, strict=True):
         current_contents = contents(source)
-        if _have_same_contents(current_contents, contents_before):
+        if _have_same_contents(current_contents, old_contents):
             continue
         if _container_behind(iterable)[0] is source:
             raise _ChangedError

@@ -162,7 +162,7 @@ def _iterate(self: Variant) -> Any:
 
 
 def _stack(self: Variant) -> Any:
-    """Convert each alternative to a tensor, where all are lists or tuples."""
+    """Convert each alternative to a tensor; None unless all are lists or tuples."""
     values = [value for value in self.values if not isinstance(value, Undefined)]
     if not all(isinstance(value, (list, tuple)) for value in values):
         return None
@@ -261,27 +261,27 @@ def only_value(variant: Variant, operation: str) -> Any:
 
     result = drop_arms(variant, is_absent, make_error)
     if isinstance(result, Variant):
+        kinds = ", ".join(map(_kind_name, result.values))
         raise StagingError(
-            f"this value is one of several kinds depending on a tensor ({', '.join(map(_label, result.values))}), and "
-            f"{operation} needs one kind",
+            f"this value is one of several kinds depending on a tensor ({kinds}), and {operation} needs one kind",
             current_place(),
             "values of one kind on every path",
         )
     return result
 
 
-def _label(value: object) -> str:
+def _kind_name(value: object) -> str:
     return "tensor" if isinstance(value, Tensor) else type(value).__name__
 
 
 def _make_method(name: str) -> Any:
     function: Any = _FUNCTIONS.get(name)
-    in_place: Any = getattr(operator, f"__i{name[2:]}", None)
+    in_place_operator: Any = getattr(operator, f"__i{name[2:]}", None)
 
     def method(self: Variant, *arguments: Any) -> Any:
         applied = function
-        if in_place is not None and is_in_place(sys._getframe(1)):
-            applied = lambda x, y: function(x, y) if _is_array(x) else in_place(x, y)
+        if in_place_operator is not None and is_in_place(sys._getframe(1)):
+            applied = lambda x, y: function(x, y) if _is_array(x) else in_place_operator(x, y)
         if function is not None:
             result = _apply_to_number(name, function, self, *arguments)
             return distribute(applied, self, *arguments) if result is NotImplemented else result
@@ -348,11 +348,11 @@ Variant.__autoconv_assigned__ = drop_undefined  # type: ignore[attr-defined]
 Variant.__autoconv_present__ = require_present  # type: ignore[attr-defined]
 
 
-def _attribute(self: Variant, name: str) -> Any:
+def _read_attribute(self: Variant, name: str) -> Any:
     if name.startswith("__"):
         raise AttributeError(name)
     read = read_for_program if is_of_program(sys._getframe(1)) else getattr
     return distribute(lambda value: read(value, name), self)
 
 
-Variant.__getattr__ = _attribute  # type: ignore[attr-defined]
+Variant.__getattr__ = _read_attribute  # type: ignore[attr-defined]

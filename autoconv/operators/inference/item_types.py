@@ -49,7 +49,7 @@ def _array_type(flow: Flow, value: Value) -> TensorType | None:
         return None
     known_lists = [list_ for list_ in flow.lists_with_stores if flow.is_known(list_)]
     descriptions = {_describe(flow.contents_of(list_), is_outermost=True) for list_ in known_lists}
-    descriptions |= set(map(_describe, flow.appended.values()))
+    descriptions |= set(map(_describe, flow.appended_contents.values()))
     return _as_type(descriptions.pop()) if len(descriptions) == 1 else None
 
 

@@ -75,9 +75,9 @@ class Flow:
                 self.add_unknown(self.contents_of(value), may_be_list_in_object=True)
         for node in nodes:
             self._collect(node)
-        self.appended: dict[int, Contents] = {}  # by id of the list: items appended while Python held it
+        self.appended_contents: dict[int, Contents] = {}  # by id of the list: items appended while Python held it
         for container, item in trace.appended_items:
-            contents = self.appended.setdefault(id(container), Contents())
+            contents = self.appended_contents.setdefault(id(container), Contents())
             self._add_traced(self.items_of(contents, None), item)
         while self._has_changed:
             self._has_changed = False

@@ -146,8 +146,8 @@ def _call_implementation(
     if object in kinds:
         contract.before_call(UnsupportedCall(function, _CALLBACK_OBJECT))
     result = function(*args, **kwargs)
-    created = convert_created(result)
-    return result if created is None else _as_zero_dimensional(function, created, args, contract, kwargs)
+    converted = convert_created(result)
+    return result if converted is None else _as_zero_dimensional(function, converted, args, contract, kwargs)
 
 
 def _as_zero_dimensional(function: Any, result: Any, args: Any, contract: Contract | None, options: Any) -> Any:

@@ -8,9 +8,7 @@ from contextlib import contextmanager
 from types import FunctionType, MethodType
 from typing import Any
 
-from autoconv.errors import (
-    StagingError,
-)
+from autoconv.errors import StagingError
 from autoconv.operators.regions.layout import (
     NEVER,
     Arms,
@@ -43,12 +41,12 @@ def move_into_graph(
     columns: Sequence[Sequence[Any]],
     layouts: Sequence[Layout],
     locations: Sequence[Location],
-    count: int,
+    result_count: int,
 ) -> bool:
     """Move tracked containers into the graph whose structure, not only the values of their items, depends on a tensor.
 
-    A column has the values of one result, or of one location, in each region: first the `count` results, then the
-    `locations`. Returns whether there were any such containers, so that the regions have to be recorded again.
+    A column has the values of one result, or of one location, in each region: first the results, `result_count` of
+    them, then the `locations`. Returns whether there were any such containers: the regions have to be recorded again.
     """
     if not parent.contract.keeps_identity:
         return False
@@ -57,7 +55,7 @@ def move_into_graph(
         if is_object_layout(layout):  # it outlives the region, and each region would create an object of its own
             containers = [part for value in column for part in _containers(value)]
             moving_containers += [part for part in containers if parent.is_inside(_creating_region(part, parent))]
-    for location, column, layout in zip(locations, columns[count:], layouts[count:], strict=True):
+    for location, column, layout in zip(locations, columns[result_count:], layouts[result_count:], strict=True):
         if location.kind == "instance" or (type(location.owner) in PLAIN_OF and not _keeps_shape(column, layout)):
             moving_containers.append(location.owner)
     has_moved = False
@@ -117,9 +115,9 @@ def is_alias_of_outer(column: Sequence[Any], parent: Region | None) -> bool:
     if not outer_containers:
         return False
     # Under `compile`, a container known at trace time with symbolic items would be rebuilt as a copy.
-    first = outer_containers[0]
-    is_copied = first._home.contract.keeps_identity and heap_of(first) is None and holds_symbols(first)
-    others = [v for v in column if v is not first and v is not NEVER]
+    container = outer_containers[0]
+    is_copied = container._home.contract.keeps_identity and heap_of(container) is None and holds_symbols(container)
+    others = [v for v in column if v is not container and v is not NEVER]
     return any(is_copied or not _is_none_or_undefined(v) for v in others)
 
 
@@ -261,12 +259,12 @@ def refuse_unrecorded_changes(body: Any, inputs: Any, place: Any) -> Iterator[No
     containers = [part for value in values for part in mutable_parts(value)]
     locations = [container_location(part) for part in containers if isinstance(part, (list, dict))]
     locations += [_queue_location(value) for value in values if type(value) in (deque, bytearray)]
-    before = [location.read() for location in locations]
+    contents_before = [location.read() for location in locations]
     changed_name = ""
     try:
         yield
     finally:
-        for location, contents in zip(locations, before, strict=True):
+        for location, contents in zip(locations, contents_before, strict=True):
             if not have_same_items(location.read(), contents):
                 location.write(contents)
                 changed_name = location.name

@@ -48,15 +48,17 @@ def join_state(
     """
     states = initial_values, final_values
     shared_ids = {id(part) for values in states for part in _repeated_containers(values, region)}
-    joined = []
-    for layout, before, value, name in zip(layouts, initial_values, final_values, names, strict=True):
-        later = NEVER if value is NEVER else layout_of(value, region)
-        joined_layout = _widen_lists(join_layouts(layout, later, name, region.contract), name, region)
-        parts = [part for part in _containers(value, joined_layout, region) if parent.is_inside(part._home)]
-        copies = [*_containers(before, joined_layout), *parts]
+    joined_layouts = []
+    for layout, value_before, value_after, name in zip(layouts, initial_values, final_values, names, strict=True):
+        layout_after = NEVER if value_after is NEVER else layout_of(value_after, region)
+        joined_layout = _widen_lists(join_layouts(layout, layout_after, name, region.contract), name, region)
+        parts = [part for part in _containers(value_after, joined_layout, region) if parent.is_inside(part._home)]
+        copies = [*_containers(value_before, joined_layout), *parts]
         is_aliased = any(id(part) in shared_ids or _has_other_reference(part, names, attributes) for part in copies)
-        joined.append(_identity_layout(layout, later, (before, value), name, region) if is_aliased else joined_layout)
-    return joined
+        if is_aliased:
+            joined_layout = _identity_layout(layout, layout_after, (value_before, value_after), name, region)
+        joined_layouts.append(joined_layout)
+    return joined_layouts
 
 
 def _container_finder(region: Region) -> Callable[[object], Iterator[Any]]:
@@ -68,11 +70,11 @@ def _widen_lists(layout: Layout, name: str, region: Region) -> Layout:
     return layout if region.contract.objects_in_graph else widen_lists(layout, name, region.contract)
 
 
-def _identity_layout(layout: Layout, later: Layout, values: Sequence[Any], name: str, region: Region) -> Layout:
+def _identity_layout(layout: Layout, layout_after: Layout, values: Sequence[Any], name: str, region: Region) -> Layout:
     """Return a layout in which containers from before the loop keep their identity."""
     if region.contract.keeps_identity:
         return Leaf(ObjectType(), as_object)
-    arms = [arm for joined_layout in (layout, later) for arm in joined_layout.alternatives]
+    arms = [arm for joined_layout in (layout, layout_after) for arm in joined_layout.alternatives]
     containers = dict.fromkeys(filter(is_container, arms))
     if not containers:
         raise StagingError(

@@ -247,7 +247,7 @@ def _select_mapped(variant: Variant, positions: Sequence[int], target_position: 
 
 
 def _select_in_arms(variant: Variant, is_selected: Sequence[bool], layout: Layout) -> Any:
-    """Return the variant's value in `layout` if its tag selects a wanted arm; else any value."""
+    """Return the variant's value in `layout` if its tag selects a chosen arm; else any value."""
 
     def make_arm(value: object, is_wanted: bool) -> Any:
         return lambda: (_copy_in_layout(value, layout) if is_wanted else NEVER,)
@@ -297,7 +297,7 @@ def _describe_layout(layout: Layout) -> str:
 
 def rebuild(layout: Layout, values: Iterator[Any]) -> Any:
     """Return the Python value of `layout` that holds the given graph values, or tensors after a graph has run."""
-    return _REBUILD[type(layout)](layout, values)
+    return _REBUILD_BY_LAYOUT[type(layout)](layout, values)
 
 
 def _rebuild_static(layout: Static, values: Iterator[Any]) -> Any:
@@ -335,10 +335,10 @@ def _rebuild_parts(layout: Parts, values: Iterator[Any]) -> Any:
 def _rebuild_variant(layout: Arms, values: Iterator[Any]) -> Any:
     tag = next(values)
     number = None if layout.number_type is None else next(values)
-    rebuilt = [_rebuild_arm(arm, number, values) for arm in layout.arms]
+    arm_values = [_rebuild_arm(arm, number, values) for arm in layout.arms]
     if isinstance(tag, Value):
-        return Variant(SymbolicTensor(tag), layout.arms, rebuilt, None if number is None else SymbolicTensor(number))
-    return rebuilt[int(tag)]
+        return Variant(SymbolicTensor(tag), layout.arms, arm_values, None if number is None else SymbolicTensor(number))
+    return arm_values[int(tag)]
 
 
 def _rebuild_arm(arm: Layout, number: Any, values: Iterator[Any]) -> Any:
@@ -383,7 +383,7 @@ def _rebuild_list(layout: Grown, values: Iterator[Any]) -> Any:
     return [rebuild(layout.element, iter(values_of_item)) for values_of_item in item_values]
 
 
-_REBUILD: dict[type[Layout], Callable[[Any, Iterator[Any]], Any]] = {
+_REBUILD_BY_LAYOUT: dict[type[Layout], Callable[[Any, Iterator[Any]], Any]] = {
     Static: _rebuild_static,
     Never: lambda layout, values: None,
     Leaf: _rebuild_leaf,

@@ -41,7 +41,6 @@ TRACING_ERRORS = (StagingError, ConversionError, InaccessibleTensorError, Operat
 # Errors that the operators raise on behalf of the user's code; others of this package are errors of tracing.
 _RUN_TIME_ERRORS = (LookupError, UnboundLocalError, ArithmeticError, StopIteration, AssertionFailedError)
 
-
 # Errors that Python's operations raise on symbolic tensors; under TensorFlow's contract, handlers may catch them.
 _SYMBOLIC_TENSOR_ERRORS = (InaccessibleTensorError, OperatorNotAllowedInGraphError, AttributeError)
 
@@ -96,13 +95,13 @@ def is_raised_by_program(error: BaseException) -> bool:
         innermost_frame = innermost_frame.tb_next
     code = innermost_frame.tb_frame.f_code
     return (
-        code.co_code[innermost_frame.tb_lasti] == _RAISE
+        code.co_code[innermost_frame.tb_lasti] == _RAISE_OPCODE
         and not is_own_file(code.co_filename)
         and code not in signal_handler_codes
     )
 
 
-_RAISE = dis.opmap["RAISE_VARARGS"]
+_RAISE_OPCODE = dis.opmap["RAISE_VARARGS"]
 
 
 def is_tracing_error(error: BaseException) -> bool:

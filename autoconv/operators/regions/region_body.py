@@ -8,10 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from autoconv.errors import (
-    AutoconvError,
-    StagingError,
-)
+from autoconv.errors import AutoconvError, StagingError
 from autoconv.graph.graph import Value
 from autoconv.operators.regions.layout import NEVER, Static, Variant
 from autoconv.operators.regions.outside_writes import record_outside_write
@@ -48,14 +45,14 @@ class Recorded:
     @contextmanager
     def restored_end_state(self) -> Iterator[None]:
         """Inside the block, restore the state of Python objects as of the end of the arm."""
-        before = {key: location.read() for key, location in self.locations.items()}
+        contents_before = {key: location.read() for key, location in self.locations.items()}
         for key, location in self.locations.items():
             location.write(self.written[key])
         try:
             yield
         finally:
             for key, location in self.locations.items():
-                location.write(before[key])
+                location.write(contents_before[key])
 
     def value_of(self, location: Location) -> Any:
         if self.diverges:
@@ -134,24 +131,24 @@ def apply_body(arm: Body, inputs: Sequence[Any]) -> Callable[[Region], tuple[Any
     return lambda _: as_tuple(arm(*inputs))
 
 
-def unify_captures(regions: Sequence[Region], leading: int | Sequence[int] = 0) -> list[Value]:
+def unify_captures(regions: Sequence[Region], leading_counts: int | Sequence[int] = 0) -> list[Value]:
     """Give all regions the same captures in the same order, after their leading parameters; return the outer values.
 
-    `leading` is the number of leading parameters, or a sequence with one number for each region.
+    `leading_counts` is the number of leading parameters, or a sequence with one number for each region.
     """
     union: dict[Value, None] = {}
     for region in regions:
         union.update(dict.fromkeys(region.parent_captures()))
     for position, region in enumerate(regions):
-        captured = region.parent_captures()
-        leading_parameters = region.graph.parameters[: leading if isinstance(leading, int) else leading[position]]
+        captured_values = region.parent_captures()
+        leading_count = leading_counts if isinstance(leading_counts, int) else leading_counts[position]
         inner_values = []
         for outer in union:
-            if outer not in captured:
-                captured[outer] = region.graph.add_parameter(outer.type, outer.name)
-                region.captures[outer] = captured[outer]
-            inner_values.append(captured[outer])
-        region.graph.parameters = [*leading_parameters, *inner_values]
+            if outer not in captured_values:
+                captured_values[outer] = region.graph.add_parameter(outer.type, outer.name)
+                region.captures[outer] = captured_values[outer]
+            inner_values.append(captured_values[outer])
+        region.graph.parameters = [*region.graph.parameters[:leading_count], *inner_values]
     return list(union)
 
 

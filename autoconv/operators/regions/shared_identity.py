@@ -97,8 +97,8 @@ def check_identity(a: object, b: object) -> None:
     region = current_region()
     if region is None or a is b or type(a) is not type(b):
         return
-    frozen, created_objects = region.trace.frozen_objects, region.trace.created_objects or {}
-    if (id(a) in frozen or id(b) in frozen) and id(a) in created_objects and id(b) in created_objects:
+    frozen_objects, created_objects = region.trace.frozen_objects, region.trace.created_objects or {}
+    if (id(a) in frozen_objects or id(b) in frozen_objects) and id(a) in created_objects and id(b) in created_objects:
         require_identity(a)
         raise StagingError(
             "an object is compared by identity, and which one it is depends on a tensor", current_place(),

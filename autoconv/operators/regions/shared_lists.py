@@ -57,20 +57,20 @@ class SharedLists:
     """Places that may hold one new container.
 
     `earlier`: place -> earlier places that hold the same container on some path. `constant_index`: place -> the
-    position among these, from 1, of the one that holds it on all paths. `frozen`: results with shared containers in
-    other places, which must not change.
+    position among these, from 1, of the one that holds it on all paths. `frozen_results`: those with shared containers
+    in other places, which must not change.
     """
 
     earlier: dict[Place, tuple[Place, ...]] = field(default_factory=dict)
     constant_index: dict[Place, int] = field(default_factory=dict)
-    frozen: set[int] = field(default_factory=set)
+    frozen_results: set[int] = field(default_factory=set)
 
     def widen(self, other: SharedLists) -> SharedLists:
         """Return the aliases of both, for a loop whose state has to hold either; each has an alias index."""
         places = sorted({*self.earlier, *other.earlier}, key=_place_order)
         earlier = {place: {*self.earlier.get(place, ()), *other.earlier.get(place, ())} for place in places}
         ordered = {place: tuple(sorted(earlier_places, key=_place_order)) for place, earlier_places in earlier.items()}
-        return SharedLists(ordered, {}, self.frozen | other.frozen)
+        return SharedLists(ordered, {}, self.frozen_results | other.frozen_results)
 
     def types(self, layouts: Sequence[Layout]) -> list[Type]:
         """Return the types of a region's outputs in these layouts: those of its results, then the alias indices."""
@@ -101,7 +101,7 @@ class SharedLists:
             else:
                 value = values_by_place[earlier[self.constant_index[place] - 1]]
             rebuilt[place.result_position] = _replace_part(rebuilt[place.result_position], place.path, value)
-        for position in self.frozen:
+        for position in self.frozen_results:
             _freeze_copies(region, rebuilt[position], layouts[position])
         return rebuilt
 
@@ -131,11 +131,11 @@ def find_shared_lists(
             result.earlier[place] = earlier
     result.constant_index = _constant_positions(result.earlier, columns, layouts, regions)
     for position, column in enumerate(columns):
-        containers_there = [keys for place, keys in containers_by_place.items() if place.result_position == position]
-        ids_in_places = {key for containers in containers_there for keys in containers for key in keys}
+        keys_in_column = [keys for place, keys in containers_by_place.items() if place.result_position == position]
+        ids_in_places = {key for containers in keys_in_column for keys in containers for key in keys}
         ids_in_column = {id(part) for part in _references(column)} & shared_ids
         if not ids_in_column <= ids_in_places:
-            result.frozen.add(position)
+            result.frozen_results.add(position)
     return result
 
 

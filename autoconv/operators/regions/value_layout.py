@@ -1,4 +1,4 @@
-"""Layouts of Python values: which layout a value has in its present state, and as the state of a loop."""
+"""Layouts of Python values: which layout a value has in its current state, and as the state of a loop."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from autoconv.runtime.tensors.tensor import EagerTensor
 
 
 def layout_of(value: Any, region: Region) -> Layout:
-    """Return the layout of a value in its present state; numbers stay static."""
+    """Return the layout of a value in its current state; numbers stay static."""
     if type(value) in PLAIN_OF and heap_of(value) is not None:
         value = heap_of(value)
     if type(value) is Items:
@@ -58,11 +58,11 @@ def layout_of(value: Any, region: Region) -> Layout:
     is_made_in = getattr(type(value), "__autoconv_made_in__", None)
     if is_made_in is not None and region.contract.objects_in_graph and is_made_in(value, region):
         return Leaf(ObjectType(), as_object)
-    wrapper = getattr(type(value), "__autoconv_graph_value__", None)
-    if wrapper is not None and type(value) not in PLAIN_OF:
+    to_graph_value = getattr(type(value), "__autoconv_graph_value__", None)
+    if to_graph_value is not None and type(value) not in PLAIN_OF:
         # A value whose recording is deferred provides its type.
         graph_type = getattr(value, "__autoconv_graph_type__", None)
-        return Leaf(graph_type or as_value(wrapper(value), region).type, value.__autoconv_wrap__())
+        return Leaf(graph_type or as_value(to_graph_value(value), region).type, value.__autoconv_wrap__())
     if is_structure(value) and not _is_indivisible(value, region) and has_leaves(value, region):
         keys, parts = take_apart(value)
         return Parts(structure_form(value), keys, tuple(layout_of(part, region) for part in parts))

@@ -92,18 +92,14 @@ def _functions_by_name(*names: str) -> list[Any]:
     return [function for function in map(find_numpy_function, names) if function is not None]
 
 
-def _diagonal_of(array: SymbolicArray, k: IntLike) -> Any:
-    compute = implementation(np.diag)
-    assert compute is not None
-    return compute(load_elements(array), k)
+def _make_diagonal(array: SymbolicArray, k: IntLike) -> Any:
+    return _call_implementation(np.diag, load_elements(array), k)
 
 
 def _without_nan(array: SymbolicArray, copy: Any, **options: Any) -> Any:
     if not copy:
         _refuse_view(np.nan_to_num)  # mutates its argument
-    compute = implementation(np.nan_to_num)
-    assert compute is not None
-    return compute(load_elements(array), **options)
+    return _call_implementation(np.nan_to_num, load_elements(array), **options)
 
 
 def _identity_if(function: Callable[..., Any], times: int) -> Callable[..., Any]:
@@ -188,7 +184,7 @@ VIEWS: dict[Any, Callable[..., Any]] = {
         function: lambda array, *args, **options: array_member(array, "astype")(*args, **options)
         for function in _functions_by_name("astype")
     },
-    np.diag: lambda array, k=0: diagonal_of(array, k) if array.ndim == 2 else wrap_new_arrays(_diagonal_of(array, k)),
+    np.diag: lambda array, k=0: diagonal_of(array, k) if array.ndim == 2 else wrap_new_arrays(_make_diagonal(array, k)),
     np.nan_to_num: lambda array, copy=True, **options: wrap_new_arrays(_without_nan(array, copy, **options)),
     np.trim_zeros: lambda *args, **options: _call_implementation(np.trim_zeros, *args, **options),
     np.ravel: lambda array, order="C": array_member(array, "ravel")(order),

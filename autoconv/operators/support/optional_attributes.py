@@ -29,12 +29,12 @@ class MaybeMissing:
 
     def __get__(self, instance: object, owner: object = None) -> Any:
         if instance is None:
-            return self._class_attribute(None, owner)
+            return self._read_class_attribute(None, owner)
         attributes = instance_attributes(instance)
         if HEAP in attributes and current_region() is not None:
             return record_object("object_get_attribute", [attributes[HEAP]], name=self.name)
         if self.name not in attributes:
-            return self._class_attribute(instance, type(instance))
+            return self._read_class_attribute(instance, type(instance))
         value = attributes[self.name]
         if not is_optional(value) or current_region() is None:
             return value
@@ -42,7 +42,7 @@ class MaybeMissing:
         error = AttributeError(f"{class_name!r} object has no attribute {self.name!r}")
         return value.__autoconv_present__(MISSING, error)
 
-    def _class_attribute(self, instance: Any, owner: Any) -> Any:
+    def _read_class_attribute(self, instance: Any, owner: Any) -> Any:
         attribute: Any = MISSING
         for base in owner.__mro__:
             if attribute is MISSING:

@@ -66,7 +66,7 @@ _VALUE_DEPENDENT = ("IS_OP", "CONTAINS_OP", "COMPARE_OP", "YIELD_VALUE", "FOR_IT
 
 def writes(method: FunctionType) -> bool:
     """Return whether a method's own code assigns to an attribute, an item or an outer name."""
-    return _summary(method.__code__).writes
+    return _summarise(method.__code__).writes
 
 
 def may_write(method: FunctionType, classes: Iterable[type]) -> bool:
@@ -84,7 +84,7 @@ def may_write(method: FunctionType, classes: Iterable[type]) -> bool:
         if not isinstance(function, FunctionType) or function.__code__ in seen:
             continue
         seen.add(function.__code__)
-        summary = _summary(function.__code__)
+        summary = _summarise(function.__code__)
         if summary.writes_outer_names if initialises else summary.writes or summary.calls_writing_method:
             return True
         names_in_scope = {**vars(builtins), **function.__globals__, **_cell_values(function)}
@@ -142,7 +142,7 @@ class _Summary(NamedTuple):
 
 
 @lru_cache(maxsize=1024)
-def _summary(code: CodeType) -> _Summary:
+def _summarise(code: CodeType) -> _Summary:
     """Return the summary of code, which includes that of functions nested in it."""
     writes = writes_outer_names = calls_writing_method = False
     names, attributes = [], []
@@ -157,7 +157,7 @@ def _summary(code: CodeType) -> _Summary:
             attributes.append(instruction.argval)
     for nested_code in code.co_consts:
         if isinstance(nested_code, CodeType):
-            summary = _summary(nested_code)
+            summary = _summarise(nested_code)
             calls_writing_method |= summary.calls_writing_method
             writes |= summary.writes
             writes_outer_names |= summary.writes_outer_names

@@ -45,10 +45,10 @@ def kinds_of(operand: Any, names: Sequence[str]) -> list[type]:
 
 def may_call_unseen_method(op: str, operands: Sequence[Any]) -> bool:
     """Return whether the operation may call a method of a class that has no instance in the graph yet."""
-    call_no_methods = (
+    ops_without_calls = (
         "object_get_attribute", "object_set_attribute", "object_isinstance", "object_build", "object_make", "name",
     )  # fmt: skip
-    if op in call_no_methods:
+    if op in ops_without_calls:
         return False
     return any(type(x) is SymbolicObject and x.value_in_graph.type == ObjectType() for x in operands)
 

@@ -45,26 +45,25 @@ from autoconv.runtime.tensors.tensor_methods import refuse_as_python
 _ORDER = {"lt": operator.lt, "le": operator.le, "gt": operator.gt, "ge": operator.ge}
 
 
-def eq(x: object, y: object) -> Any:
-    if current_region() is None:
-        return x == y
-    if type(x).__eq__ is object.__eq__:
-        check_identity(x, y)
-    if type(x) is complex and isinstance(y, Tensor):
-        return binary_dispatch.binary("equal", x, y)  # the method of `y` would not see which operand is the first
-    result = _compare_parts("eq", x, y)
-    return x == y if result is NotImplemented else result
+def _equality_operator(name: str, op: str) -> Callable[[Any, Any], Any]:
+    """Return the operator of that name; `op` is the op on tensors."""
+    python_operator = getattr(operator, name)
+
+    def compare(x: Any, y: Any) -> Any:
+        if current_region() is None:
+            return python_operator(x, y)
+        if type(x).__eq__ is object.__eq__:
+            check_identity(x, y)
+        if type(x) is complex and isinstance(y, Tensor):
+            return binary_dispatch.binary(op, x, y)  # the method of `y` would not see which operand is the first
+        result = _compare_parts(name, x, y)
+        return python_operator(x, y) if result is NotImplemented else result
+
+    compare.__name__ = name
+    return compare
 
 
-def ne(x: object, y: object) -> Any:
-    if current_region() is None:
-        return x != y
-    if type(x).__eq__ is object.__eq__:
-        check_identity(x, y)
-    if type(x) is complex and isinstance(y, Tensor):
-        return binary_dispatch.binary("not_equal", x, y)  # the method of `y` would not see which operand is the first
-    result = _compare_parts("ne", x, y)
-    return x != y if result is NotImplemented else result
+eq, ne = _equality_operator("eq", "equal"), _equality_operator("ne", "not_equal")
 
 
 def _compare_dtypes(name: str, x: object, y: object) -> Any:

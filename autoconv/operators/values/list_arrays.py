@@ -69,8 +69,8 @@ def convert_list_arguments(
         copy_option = {"copy": None} if function is np.array else {}  # the array is new already
         return (array,), {name: value for name, value in kwargs.items() if name != "dtype"} | copy_option
     if function in _JOINING_FUNCTIONS and type(args[0]) in (list, tuple, TracedList) and heap_of(args[0]) is None:
-        joined = [_list_as_array(item) if _is_in_graph(item) else item for item in args[0]]
-        return (args if any(array is None for array in joined) else (joined, *args[1:])), kwargs
+        converted_items = [_list_as_array(item) if _is_in_graph(item) else item for item in args[0]]
+        return (args if any(array is None for array in converted_items) else (converted_items, *args[1:])), kwargs
     count = function.nin if isinstance(function, np.ufunc) else _ARRAY_ARGUMENT_COUNTS.get(function, 0)
     positions = [i for i, value in enumerate(args[:count]) if _is_in_graph(value)]
     arrays = {i: _list_as_array(args[i]) for i in positions}
@@ -95,8 +95,8 @@ def join_list(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[
         return None
     if type(axis) is not int and axis is not None:
         return None
-    boxed = box(items)
-    guess = array_type(region, region.lift(boxed.value_in_graph))
+    boxed_list = box(items)
+    guess = array_type(region, region.lift(boxed_list.value_in_graph))
     if guess is None or guess.shape is None:
         return None
     example = np.ones([size if isinstance(size, int) else 2 for size in guess.shape[1:]], guess.dtype.numpy)
@@ -105,7 +105,7 @@ def join_list(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[
     except (TypeError, ValueError):  # includes numpy.exceptions.AxisError
         return None
     attributes = {"dtype": guess.dtype, "shape": (None,) * rank, "given": False, "function": name, "axis": axis}
-    result: SymbolicTensor = record_object(OF_OBJECTS, [boxed], **attributes)
+    result: SymbolicTensor = record_object(OF_OBJECTS, [boxed_list], **attributes)
     return result
 
 
@@ -148,14 +148,14 @@ def _list_as_array(value: object, dtype: DTypeLike | None = None, is_index: bool
     named_dtype = None if dtype is None else _array_dtype(dtype)
     if dtype is not None and named_dtype is None:
         return None
-    boxed = box(value)
-    guess = array_type(region, region.lift(boxed.value_in_graph))
+    boxed_list = box(value)
+    guess = array_type(region, region.lift(boxed_list.value_in_graph))
     if guess is None:
         return None
     if is_index and guess.dtype is int64:
         named_dtype = int64
     attributes = {"dtype": named_dtype or guess.dtype, "shape": guess.shape, "given": named_dtype is not None}
-    result: SymbolicTensor = record_object(OF_OBJECTS, [boxed], **attributes)
+    result: SymbolicTensor = record_object(OF_OBJECTS, [boxed_list], **attributes)
     return result
 
 

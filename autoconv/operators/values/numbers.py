@@ -39,9 +39,9 @@ def math_override(function: Callable[..., Any]) -> Callable[..., Any] | None:
     if function is math.dist:
         return _distance
     if module == "math" and function.__name__ in _MATH_FUNCTIONS:
-        return _record_number_function("python_math", function)
+        return _make_recorder("python_math", function)
     if module == "cmath" and function.__name__ in CMATH:
-        return _record_number_function("python_cmath", function)
+        return _make_recorder("python_cmath", function)
     return None
 
 
@@ -52,7 +52,7 @@ def value_of(x: object) -> Any:
     return x
 
 
-def _record_number_function(op: str, function: Callable[..., Any]) -> Callable[..., Any]:
+def _make_recorder(op: str, function: Callable[..., Any]) -> Callable[..., Any]:
     def apply(*args: Any, **kwargs: Any) -> Any:
         args = tuple(map(value_of, args))
         if kwargs or not any(isinstance(a, SymbolicTensor) for a in args):
@@ -70,11 +70,11 @@ def _distance(*points: Any, **kwargs: Any) -> Any:
     points = tuple(map(value_of, points))
     is_pair = not kwargs and len(points) == 2 and is_compiled()
     if not (is_pair and any(isinstance(point, SymbolicTensor) for point in points)):
-        return _record_number_function("python_math", math.dist)(*points, **kwargs)
+        return _make_recorder("python_math", math.dist)(*points, **kwargs)
     p, q = map(_coordinates, points)
     if len(p) != len(q):
         raise_from_python(math.dist, [1.0] * len(p), [1.0] * len(q))
-    return _record_number_function("python_math", math.hypot)(*map(operator.sub, p, q))
+    return _make_recorder("python_math", math.hypot)(*map(operator.sub, p, q))
 
 
 def _coordinates(point: Any) -> list[Any]:

@@ -120,8 +120,8 @@ def _as_tensor(items: Items, op: str, axis: int, added_rank: int) -> Any:
     if added_rank:
         return dispatch.apply("transpose", stack(items), perm=tuple(order))
     inverse_order = [order.index(i) for i in range(rank)]
-    transposed = map_items(items, lambda x: dispatch.apply("transpose", x, perm=tuple(inverse_order)))
-    return dispatch.apply("transpose", concatenate(transposed), perm=tuple(order))
+    transposed_items = map_items(items, lambda x: dispatch.apply("transpose", x, perm=tuple(inverse_order)))
+    return dispatch.apply("transpose", concatenate(transposed_items), perm=tuple(order))
 
 
 def map_list(owner: TracedList, function: Callable[[Any], Any]) -> TracedList:

@@ -140,13 +140,13 @@ class _Cells:
     def _drop_unbounded_cells(self) -> None:
         while True:
             self._tallies = {}
-            dropped = set[Value]()
+            dropped_cells = set[Value]()
             for cells, update in self._updates:
                 if cells & self._cells and not self._is_small(self._tally_of_update(update)):
-                    dropped |= cells & self._cells
-            if not dropped:
+                    dropped_cells |= cells & self._cells
+            if not dropped_cells:
                 return
-            self._cells -= dropped
+            self._cells -= dropped_cells
 
     # ---- tallies of numbers: relative to the numbers in all cells
 

@@ -126,11 +126,11 @@ class RangeAnalysis:
         limits = self._limits(value)
         if limits is None:
             return
-        assumed = self._assumed_ranges.get(value)
-        if assumed is not None:
-            range_ = assumed
-        narrowed = limits if range_ is None else intersection(range_, limits)
-        self._known_ranges[value] = limits if narrowed is None else narrowed
+        assumed_range = self._assumed_ranges.get(value)
+        if assumed_range is not None:
+            range_ = assumed_range
+        narrowed_range = limits if range_ is None else intersection(range_, limits)
+        self._known_ranges[value] = limits if narrowed_range is None else narrowed_range
 
     @contextmanager
     def _suppress_reports(self) -> Iterator[None]:
@@ -190,7 +190,7 @@ class RangeAnalysis:
         return result if result is not None and is_within_int64(result) and cast_range(result, limits) else None
 
     def _visit_cond(self, node: Node) -> None:
-        index = self.of(node.inputs[0])
+        index_range = self.of(node.inputs[0])
         is_bool = _limits(node.inputs[0]) == (0, 1)
         arm_ranges: list[Ranges] = []
         outputs_of_arms: list[list[Value]] = []
@@ -198,28 +198,28 @@ class RangeAnalysis:
             self._operand_of.update(zip(region.parameters, node.inputs[1:], strict=True))
             index_value = 1 - position if is_bool else position  # the first arm is that of True
             operand_ranges = [self.of(value) for value in node.inputs[1:]]
-            refined: Ranges | None = operand_ranges
+            refined_ranges: Ranges | None = operand_ranges
             if is_bool and len(node.regions) == 2:
-                is_taken = index is not None and index[0] <= index_value <= index[1]
-                refined = (
+                is_taken = index_range is not None and index_range[0] <= index_value <= index_range[1]
+                refined_ranges = (
                     _refine(
                         node.inputs[1:], operand_ranges, self._implied_facts(node.inputs[0], index_value == 1)
                     ) if is_taken else None
                 )
-            if refined is None:  # the arm is never taken
+            if refined_ranges is None:  # the arm is never taken
                 with self._suppress_reports():
                     self._visit(region, [None] * len(operand_ranges), node)
                 continue
-            outputs = self._visit(region, refined, node)
+            outputs = self._visit(region, refined_ranges, node)
             arm_ranges.append(outputs)
             outputs_of_arms.append(region.outputs)
         for position, value in enumerate(node.results):
-            reachable = [
+            reachable_ranges = [
                 ranges_of_arm[position]
                 for ranges_of_arm, outputs in zip(arm_ranges, outputs_of_arms, strict=True)
                 if outputs[position] not in self._absent
             ]
-            self._set_range(value, _union(reachable) if None not in reachable else None)
+            self._set_range(value, _union(reachable_ranges) if None not in reachable_ranges else None)
 
     def _visit_loop(self, node: Node) -> None:
         operands = [self.of(value) for value in node.inputs]
@@ -240,28 +240,28 @@ class RangeAnalysis:
         """Return the ranges of a loop's state; those of an earlier visit with other operands are the first guess."""
         state_count = state_size(node)
         body = node.regions[1]
-        start, captures = operands[:state_count], operands[state_count:]
-        state = list(start) if earlier_visit is None else _join(start, earlier_visit[1])
+        initial_state, captures = operands[:state_count], operands[state_count:]
+        state = list(initial_state) if earlier_visit is None else _join(initial_state, earlier_visit[1])
         limits: Ranges = [_limits(value) for value in body.parameters[:state_count]]
         for round_number in range(_MAX_ROUNDS + 2):
-            after = self._run_iteration(node, state, captures)
+            state_after = self._run_iteration(node, state, captures)
             if self._assumes_slow_growth:
-                after = [_without_slow_growth(a, b) for a, b in zip(state, after, strict=True)]
-            joined = _join(state, after)
-            if joined == state:  # the bounds hold; another iteration may narrow those that were widened
-                state = _join(start, after)
-                if state != joined:
+                state_after = [_without_slow_growth(a, b) for a, b in zip(state, state_after, strict=True)]
+            joined_state = _join(state, state_after)
+            if joined_state == state:  # the bounds hold; another iteration may narrow those that were widened
+                state = _join(initial_state, state_after)
+                if state != joined_state:
                     self._run_iteration(node, state, captures)
                 return state
             if round_number < _EXACT_ROUNDS:
-                state = joined
+                state = joined_state
             elif round_number < _MAX_ROUNDS - 1:
-                state = [_widen(a, b, _BOUNDS) for a, b in zip(state, joined, strict=True)]
+                state = [_widen(a, b, _BOUNDS) for a, b in zip(state, joined_state, strict=True)]
             elif round_number == _MAX_ROUNDS - 1 and self._assumes_slow_growth:
-                state = [_widen(a, b, _SLOW_GROWTH_RANGE) for a, b in zip(state, joined, strict=True)]
+                state = [_widen(a, b, _SLOW_GROWTH_RANGE) for a, b in zip(state, joined_state, strict=True)]
             else:
                 state = [  # those that still grow are unknown
-                    old if old == new else limit for old, new, limit in zip(state, joined, limits, strict=True)
+                    old if old == new else limit for old, new, limit in zip(state, joined_state, limits, strict=True)
                 ]
         self._run_iteration(node, limits, captures)
         return limits
@@ -272,16 +272,16 @@ class RangeAnalysis:
         parameter_ranges = [*state, *captures]
         test_result = test.outputs[0]
         with self._suppress_reports():
-            required = self._required_comparisons(node)
+            required_comparisons = self._required_comparisons(node)
         outputs = self._visit(test, parameter_ranges, node)
         if outputs[0] != _FALSE:
-            refined: Ranges | None = parameter_ranges
-            for condition in (*required, test_result):
-                refined = None if refined is None else _refine(
-                    test.parameters, refined, self._implied_facts(condition, True)
+            refined_ranges: Ranges | None = parameter_ranges
+            for condition in (*required_comparisons, test_result):
+                refined_ranges = None if refined_ranges is None else _refine(
+                    test.parameters, refined_ranges, self._implied_facts(condition, True)
                 )
-            if refined is not None:
-                return self._visit(body, refined, node)
+            if refined_ranges is not None:
+                return self._visit(body, refined_ranges, node)
         with self._suppress_reports():
             self._visit(body, [None] * len(body.parameters), node)  # not entered: any ranges hold
         return list(state)

@@ -9,7 +9,7 @@ from autoconv.graph.linear_form import Range
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """The next value of a state: the present value plus a number in `steps`, or a number in `resets`.
+    """The next value of a state: the current value plus a number in `steps`, or a number in `resets`.
 
     Either range may be None, if that case does not occur.
     """

@@ -10,6 +10,7 @@ from autoconv.errors import InvalidArgumentError
 from autoconv.graph.effects import Effects
 from autoconv.graph.types import ResourceType, TensorType, Type, are_shapes_compatible, shape_text
 from autoconv.ops.elementwise.arithmetic import quiet
+from autoconv.ops.gradients import pass_cotangent
 from autoconv.ops.record import Builder, define, sample
 
 
@@ -93,7 +94,7 @@ def _assignment_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any,
 read_variable = define(
     name="read_variable", graphdef="ReadVariableOp", result=_read_type,
     kernel=lambda resource: resource.value,
-    gradient=lambda b, inputs, results, cotangents, attributes: (cotangents[0],), effects=Effects.READ,
+    gradient=pass_cotangent, effects=Effects.READ,
     samples=(sample(Cell([1.5, 2.0])),),
 )  # fmt: skip
 assign_variable = define(

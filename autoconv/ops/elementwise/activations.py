@@ -9,7 +9,7 @@ import numpy as np
 
 from autoconv.graph.types import TensorType
 from autoconv.ops.elementwise.arithmetic import quiet
-from autoconv.ops.elementwise.maths import COMPLEX, SMALL, floating_rule, numeric_rule, unary
+from autoconv.ops.elementwise.maths import COMPLEX, SMALL, define_unary, floating_rule, numeric_rule
 from autoconv.ops.record import Builder, define, sample
 from autoconv.ops.rules import normalised_axis
 
@@ -68,7 +68,7 @@ def _leaky_relu_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any,
 
 
 def _axis_rule(name: str) -> Callable[..., TensorType]:
-    floating_type = floating_rule(name, complex_too=False)
+    floating_type = floating_rule(name, allows_complex=False)
 
     def rule(x: TensorType, *, axis: int, **_: Any) -> TensorType:
         if x.shape is not None:
@@ -108,21 +108,21 @@ def _log_softmax_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any
     return (b.subtract(ct, b.multiply(b.exp(y), total)),)
 
 
-sigmoid = unary(
+sigmoid = define_unary(
     "sigmoid", "Sigmoid", _sigmoid, lambda b, x, y: b.multiply(y, b.subtract(1.0, y)), SMALL, COMPLEX
 )
-softplus = unary(
+softplus = define_unary(
     "softplus", "Softplus", _softplus, lambda b, x, y: b.sigmoid(x), SMALL,
-    rule=floating_rule("softplus", complex_too=False), compiles_eager_calls=True,
+    rule=floating_rule("softplus", allows_complex=False), compiles_eager_calls=True,
 )  # fmt: skip
 relu = define(
-    name="relu", graphdef="Relu", result=numeric_rule("relu", complex_too=False), kernel=quiet(_relu),
+    name="relu", graphdef="Relu", result=numeric_rule("relu", allows_complex=False), kernel=quiet(_relu),
     gradient=_relu_gradient, elementwise=True, samples=(sample(SMALL), sample(_INTEGERS)),
 )  # fmt: skip
-elu = unary("elu", "Elu", _elu, _elu_slope, SMALL, rule=floating_rule("elu", complex_too=False))
-selu = unary("selu", "Selu", _selu, _selu_slope, SMALL, rule=floating_rule("selu", complex_too=False))
+elu = define_unary("elu", "Elu", _elu, _elu_slope, SMALL, rule=floating_rule("elu", allows_complex=False))
+selu = define_unary("selu", "Selu", _selu, _selu_slope, SMALL, rule=floating_rule("selu", allows_complex=False))
 leaky_relu = define(
-    name="leaky_relu", graphdef="LeakyRelu", result=floating_rule("leaky_relu", complex_too=False),
+    name="leaky_relu", graphdef="LeakyRelu", result=floating_rule("leaky_relu", allows_complex=False),
     kernel=quiet(_leaky_relu), gradient=_leaky_relu_gradient, elementwise=True,
     samples=(sample(SMALL, alpha=0.2),),
 )  # fmt: skip

@@ -9,16 +9,16 @@ import numpy as np
 from autoconv.ops.elements import bessel
 from autoconv.ops.elements.arrays import kernel_of
 from autoconv.ops.elements.registry import Rule
-from autoconv.ops.elementwise.maths import Derivative, floating_rule, unary
+from autoconv.ops.elementwise.maths import Derivative, define_unary, floating_rule
 from autoconv.ops.record import Builder, Op
 
 _SAMPLES = np.array([0.25, -1.5, 4.0, 25.0])
 
 
 def _define(name: str, graphdef: str, rule: Rule, derivative: Derivative, *samples: Any) -> Op:
-    return unary(
+    return define_unary(
         name, graphdef, kernel_of(rule), derivative, *samples,
-        rule=floating_rule(name, complex_too=False), compiles_eager_calls=True,
+        rule=floating_rule(name, allows_complex=False), compiles_eager_calls=True,
     )  # fmt: skip
 
 

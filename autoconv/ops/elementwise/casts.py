@@ -11,7 +11,7 @@ from autoconv.graph.dtypes import DType, float32, float64, int32, int64, uint8
 from autoconv.graph.effects import Effects
 from autoconv.graph.types import TensorType
 from autoconv.ops.elementwise.arithmetic import quiet
-from autoconv.ops.gradients import dtype_of, no_cotangents
+from autoconv.ops.gradients import dtype_of, no_cotangents, pass_cotangent
 from autoconv.ops.record import Builder, define, no_gradient, sample
 from autoconv.ops.rules import same_type
 
@@ -37,7 +37,7 @@ def _cast(x: Any, *, dtype: DType) -> Any:
     return np.asarray(x).astype(dtype.numpy)
 
 
-def _cast_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+def cast_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
     dtype = dtype_of(inputs[0])
     return (b.cast(cotangents[0], dtype=dtype) if dtype.is_differentiable else None,)
 
@@ -120,10 +120,6 @@ def _bitcast(x: Any, *, dtype: DType) -> Any:
     return array.view(target)[..., 0]
 
 
-def _identity_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    return (cotangents[0],)
-
-
 def _floating_type(x: TensorType, *, message: str) -> TensorType:
     if not (x.dtype.is_floating or x.dtype.is_complex):
         raise TypeError(f"check_numerics takes floating tensors, found {x.dtype.name}")
@@ -143,7 +139,7 @@ def _check_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attr
 
 
 cast = define(
-    name="cast", graphdef="Cast", result=_cast_type, kernel=quiet(_cast), gradient=_cast_gradient,
+    name="cast", graphdef="Cast", result=_cast_type, kernel=quiet(_cast), gradient=cast_gradient,
     elementwise=True,
     samples=(
         sample(_X, dtype=float64), sample(_X, dtype=int32), sample(_I, dtype=float32),
@@ -166,7 +162,7 @@ bitcast = define(
     may_alias=True,
 )  # fmt: skip
 identity = define(
-    name="identity", graphdef="Identity", result=same_type, kernel=lambda x: x, gradient=_identity_gradient,
+    name="identity", graphdef="Identity", result=same_type, kernel=lambda x: x, gradient=pass_cotangent,
     elementwise=True, samples=(sample(_X), sample(np.array(b"a", object))),
     view=True,
 )  # fmt: skip

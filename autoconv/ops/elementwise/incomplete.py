@@ -48,7 +48,7 @@ def _zeta_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attri
 
 def _define(name: str, graphdef: str, rule: Rule, gradient: Any, *samples: Any) -> None:
     def result(*inputs: TensorType, **_: Any) -> TensorType:
-        floating = floating_rule(name, complex_too=False)
+        floating = floating_rule(name, allows_complex=False)
         return broadcast(*map(floating, inputs))
 
     define(

@@ -23,30 +23,30 @@ COMPLEX = np.array([0.5 + 0.25j, -0.75 - 1.5j])
 INTEGERS = np.array([7, -7, 0], np.int64)
 
 
-def floating_rule(name: str, complex_too: bool = True) -> Callable[..., TensorType]:
+def floating_rule(name: str, allows_complex: bool = True) -> Callable[..., TensorType]:
     """Return a type rule: the result has the operand's type, which has to be floating (or complex)."""
 
     def rule(x: TensorType, **_: Any) -> TensorType:
-        if not (x.dtype.is_floating or (complex_too and x.dtype.is_complex)):
+        if not (x.dtype.is_floating or (allows_complex and x.dtype.is_complex)):
             raise TypeError(f"{name} takes floating tensors, found {x.dtype.name}; cast first")
         return x
 
     return rule
 
 
-def numeric_rule(name: str, complex_too: bool = True) -> Callable[..., TensorType]:
+def numeric_rule(name: str, allows_complex: bool = True) -> Callable[..., TensorType]:
     """Return a type rule: operands of one numeric dtype, broadcast against each other."""
 
     def rule(*inputs: TensorType, **_: Any) -> TensorType:
         for x in inputs:
-            if not x.dtype.is_numeric or (x.dtype.is_complex and not complex_too):
+            if not x.dtype.is_numeric or (x.dtype.is_complex and not allows_complex):
                 raise TypeError(f"{name} takes numeric tensors, found {x.dtype.name}")
         return broadcast(*inputs)
 
     return rule
 
 
-def unary(
+def define_unary(
     name: str, graphdef: str, kernel: Callable[..., Any], derivative: Derivative, *inputs: Any,
     rule: Callable[..., TensorType] | None = None, costly: bool = True, compiles_eager_calls: bool = False,
 ) -> Op:  # fmt: skip
@@ -64,7 +64,7 @@ def unary(
 
 
 def _define_real_unary(name: str, graphdef: str, kernel: Callable[..., Any], derivative: Derivative, x: Any) -> Op:
-    return unary(name, graphdef, kernel, derivative, x, rule=floating_rule(name, complex_too=False))
+    return define_unary(name, graphdef, kernel, derivative, x, rule=floating_rule(name, allows_complex=False))
 
 
 def _define_binary(
@@ -72,7 +72,7 @@ def _define_binary(
     *samples: tuple[Any, Any] | Sample, rule: Callable[..., TensorType] | None = None, **facts: Any,
 ) -> Op:  # fmt: skip
     def result(x: TensorType, y: TensorType, **_: Any) -> TensorType:
-        return broadcast(floating_rule(name, complex_too=False)(x), y)
+        return broadcast(floating_rule(name, allows_complex=False)(x), y)
 
     return define(
         name=name, graphdef=graphdef, result=rule or result, kernel=quiet(kernel), gradient=gradient,
@@ -138,8 +138,8 @@ def _squared_difference_gradient(
     b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any
 ) -> Any:
     (ct,), (x, y) = cotangents, inputs
-    to_x = b.multiply(ct, conjugate(b, b.multiply(b.subtract(x, y), 2.0)))
-    return unbroadcast(b, to_x, x), unbroadcast(b, b.negative(to_x), y)
+    x_cotangent = b.multiply(ct, conjugate(b, b.multiply(b.subtract(x, y), 2.0)))
+    return unbroadcast(b, x_cotangent, x), unbroadcast(b, b.negative(x_cotangent), y)
 
 
 def _atan2_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
@@ -212,7 +212,7 @@ def _rsqrt(x: Any) -> Any:
     return np.true_divide(x.dtype.type(1), np.sqrt(x))
 
 
-square = unary(
+square = define_unary(
     "square", "Square", np.square, lambda b, x, y: b.multiply(x, 2.0), SMALL, COMPLEX, INTEGERS,
     rule=numeric_rule("square"), costly=False,
 )  # fmt: skip
@@ -220,32 +220,32 @@ sqrt = define(
     name="sqrt", graphdef="Sqrt", result=floating_rule("sqrt"), kernel=quiet(np.sqrt), gradient=_sqrt_gradient,
     elementwise=True, costly=True, samples=(sample(POSITIVE), sample(COMPLEX)),
 )  # fmt: skip
-rsqrt = unary(
+rsqrt = define_unary(
     "rsqrt", "Rsqrt", _rsqrt, lambda b, x, y: b.multiply(b.multiply(b.square(y), y), -0.5), POSITIVE, COMPLEX
 )
-reciprocal = unary(
+reciprocal = define_unary(
     "reciprocal", "Reciprocal", _reciprocal, lambda b, x, y: b.negative(b.square(y)), SMALL, COMPLEX
 )
-exp = unary("exp", "Exp", np.exp, lambda b, x, y: y, SMALL, COMPLEX)
-expm1 = unary("expm1", "Expm1", np.expm1, lambda b, x, y: b.exp(x), SMALL, COMPLEX)
-log = unary("log", "Log", np.log, lambda b, x, y: b.reciprocal(x), POSITIVE, COMPLEX)
-log1p = unary("log1p", "Log1p", np.log1p, lambda b, x, y: _reciprocal_of_one_plus(b, x), SMALL, COMPLEX)
-sin = unary("sin", "Sin", np.sin, lambda b, x, y: b.cos(x), SMALL, COMPLEX)
-cos = unary("cos", "Cos", np.cos, lambda b, x, y: b.negative(b.sin(x)), SMALL, COMPLEX)
-tan = unary("tan", "Tan", np.tan, lambda b, x, y: b.add(b.square(y), 1.0), SMALL, COMPLEX)
-asin = unary("asin", "Asin", np.arcsin, _arcsine_slope, SMALL, COMPLEX)
-acos = unary("acos", "Acos", np.arccos, _arccosine_slope, SMALL, COMPLEX)
-atan = unary("atan", "Atan", np.arctan, lambda b, x, y: _reciprocal_of_one_plus(b, b.square(x)), SMALL, COMPLEX)
-sinh = unary("sinh", "Sinh", np.sinh, lambda b, x, y: b.cosh(x), SMALL, COMPLEX)
-cosh = unary("cosh", "Cosh", np.cosh, lambda b, x, y: b.sinh(x), SMALL, COMPLEX)
-tanh = unary("tanh", "Tanh", np.tanh, lambda b, x, y: b.subtract(1.0, b.square(y)), SMALL, COMPLEX)
-asinh = unary(
+exp = define_unary("exp", "Exp", np.exp, lambda b, x, y: y, SMALL, COMPLEX)
+expm1 = define_unary("expm1", "Expm1", np.expm1, lambda b, x, y: b.exp(x), SMALL, COMPLEX)
+log = define_unary("log", "Log", np.log, lambda b, x, y: b.reciprocal(x), POSITIVE, COMPLEX)
+log1p = define_unary("log1p", "Log1p", np.log1p, lambda b, x, y: _reciprocal_of_one_plus(b, x), SMALL, COMPLEX)
+sin = define_unary("sin", "Sin", np.sin, lambda b, x, y: b.cos(x), SMALL, COMPLEX)
+cos = define_unary("cos", "Cos", np.cos, lambda b, x, y: b.negative(b.sin(x)), SMALL, COMPLEX)
+tan = define_unary("tan", "Tan", np.tan, lambda b, x, y: b.add(b.square(y), 1.0), SMALL, COMPLEX)
+asin = define_unary("asin", "Asin", np.arcsin, _arcsine_slope, SMALL, COMPLEX)
+acos = define_unary("acos", "Acos", np.arccos, _arccosine_slope, SMALL, COMPLEX)
+atan = define_unary("atan", "Atan", np.arctan, lambda b, x, y: _reciprocal_of_one_plus(b, b.square(x)), SMALL, COMPLEX)
+sinh = define_unary("sinh", "Sinh", np.sinh, lambda b, x, y: b.cosh(x), SMALL, COMPLEX)
+cosh = define_unary("cosh", "Cosh", np.cosh, lambda b, x, y: b.sinh(x), SMALL, COMPLEX)
+tanh = define_unary("tanh", "Tanh", np.tanh, lambda b, x, y: b.subtract(1.0, b.square(y)), SMALL, COMPLEX)
+asinh = define_unary(
     "asinh", "Asinh", np.arcsinh, lambda b, x, y: b.reciprocal(b.cosh(y)), SMALL, COMPLEX
 )
-acosh = unary(
+acosh = define_unary(
     "acosh", "Acosh", np.arccosh, lambda b, x, y: b.reciprocal(b.sinh(y)), POSITIVE + 1.0, COMPLEX
 )
-atanh = unary(
+atanh = define_unary(
     "atanh", "Atanh", np.arctanh, lambda b, x, y: b.reciprocal(b.subtract(1.0, b.square(x))), SMALL, COMPLEX
 )
 cbrt = _define_real_unary(
@@ -262,7 +262,7 @@ power = _define_binary(
 squared_difference = _define_binary(
     "squared_difference", "SquaredDifference", lambda x, y: np.square(np.subtract(x, y)),
     _squared_difference_gradient, (SMALL, POSITIVE), (INTEGERS, INTEGERS[::-1]),
-    rule=numeric_rule("squared_difference", complex_too=False), commutative=True,
+    rule=numeric_rule("squared_difference", allows_complex=False), commutative=True,
 )  # fmt: skip
 atan2 = _define_binary(
     "atan2", "Atan2", np.arctan2, _atan2_gradient, (SMALL, POSITIVE), (SMALL, -POSITIVE), costly=True

@@ -49,7 +49,7 @@ def _cmath_type(*_: TensorType, function: str) -> TensorType:
 
 
 def _cmath(*inputs: Any, function: str) -> np.ndarray:
-    return to_python_array(CMATH[function](*(np.asarray(x).item() for x in inputs)), complex_too=True)
+    return to_python_array(CMATH[function](*(np.asarray(x).item() for x in inputs)), allows_complex=True)
 
 
 def _cmath_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:

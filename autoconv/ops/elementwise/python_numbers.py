@@ -19,6 +19,7 @@ from autoconv.errors import IntegerLimitError, OtherKindError
 from autoconv.graph.dtypes import DType, bool_, complex128, float64, int64
 from autoconv.graph.effects import Effects
 from autoconv.graph.types import TensorType, weak_rank
+from autoconv.ops.elementwise.casts import cast_gradient
 from autoconv.ops.record import OPS, Builder, define, no_gradient, sample
 
 _INT_LIMIT = 2**63  # magnitude of the ints of a graph
@@ -27,17 +28,17 @@ _I, _J = np.array(-7), np.array(3)
 _Z = np.array(0.5 - 1.25j)
 
 
-def to_python_array(value: Any, complex_too: bool = False) -> np.ndarray:
+def to_python_array(value: Any, allows_complex: bool = False) -> np.ndarray:
     """Convert a Python number to its scalar array.
 
-    Raises IntegerLimitError for an int beyond 64 bits, and OtherKindError for a complex number unless `complex_too`.
+    Raises IntegerLimitError for an int beyond 64 bits, and OtherKindError for a complex number unless `allows_complex`.
     """
     if isinstance(value, int) and not isinstance(value, bool) and not -_INT_LIMIT <= value < _INT_LIMIT:
         raise IntegerLimitError(
             f"the Python int {_short_text(value)} does not fit into the 64 bits that a graph carries it in; start with "
             "a float, or use @autoconv.compile, which runs a call that needs such ints as plain Python"
         )
-    if isinstance(value, complex) and not complex_too:
+    if isinstance(value, complex) and not allows_complex:
         raise OtherKindError(
             "a complex number comes where this graph was recorded for a real one; start with a complex number, or use "
             "@autoconv.compile, which runs such a call as plain Python"
@@ -68,7 +69,7 @@ def _real_type(symbol: str) -> Callable[..., TensorType]:
 def _ordering_type(symbol: str) -> Callable[..., TensorType]:
     def result(*inputs: TensorType, **_: Any) -> TensorType:
         _refuse_complex(f"'{symbol}' not supported between instances of {{}} and {{}}", inputs)
-        return _bool_type()
+        return bool_type()
 
     return result
 
@@ -96,11 +97,11 @@ def _float_type(*_: TensorType, **__: Any) -> TensorType:
     return TensorType(float64, (), True)
 
 
-def _int_type(*_: TensorType, **__: Any) -> TensorType:
+def int_type(*_: TensorType, **__: Any) -> TensorType:
     return TensorType(int64, (), True)
 
 
-def _bool_type(*_: TensorType, **__: Any) -> TensorType:
+def bool_type(*_: TensorType, **__: Any) -> TensorType:
     return TensorType(bool_, (), True)
 
 
@@ -153,10 +154,10 @@ def gradient_of(op: str) -> Callable[..., Any]:
 
     def rule(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
         common_dtype = complex128 if any(x.dtype.is_complex for x in inputs) else float64
-        converted = tuple(
+        converted_inputs = tuple(
             x if x.dtype is common_dtype else b.python_cast(x, dtype=common_dtype, weak=True) for x in inputs
         )
-        gradients = OPS[op].gradient(b, converted, results, cotangents, attributes)  # type: ignore[operator]
+        gradients = OPS[op].gradient(b, converted_inputs, results, cotangents, attributes)  # type: ignore[operator]
         return tuple(_cotangent(b, gradient, x.dtype) for gradient, x in zip(gradients, inputs, strict=True))
 
     return rule
@@ -174,7 +175,7 @@ _graphdef: str
 _symbol: str
 _function: Any
 
-for _name, _graphdef, _function, _typed, _facts in (
+for _name, _graphdef, _function, _tensor_op, _facts in (
     ("add", "AddV2", operator.add, "add", {"commutative": True}),
     ("subtract", "Sub", operator.sub, "subtract", {}),
     ("multiply", "Mul", operator.mul, "multiply", {"commutative": True}),
@@ -184,7 +185,7 @@ for _name, _graphdef, _function, _typed, _facts in (
     _arity = 1 if _name in ("negative", "abs") else 2
     define(
         name=f"python_{_name}", graphdef=_graphdef, result=_abs_type if _name == "abs" else _arithmetic_type,
-        kernel=python_kernel(_function), gradient=gradient_of(_typed),
+        kernel=python_kernel(_function), gradient=gradient_of(_tensor_op),
         effects=_abs_effects if _name == "abs" else _arithmetic_effects, elementwise=True, overflow_error="only",
         samples=tuple(sample(*pair[:_arity]) for pair in ((_X, _Y), (_I, _J), (_Z, _Y))), **_facts,
     )  # fmt: skip
@@ -219,7 +220,7 @@ for _name, _graphdef, _function, _symbol in (
     ("greater_equal", "GreaterEqual", operator.ge, ">="),
 ):
     define(
-        name=f"python_{_name}", graphdef=_graphdef, result=_ordering_type(_symbol) if _symbol else _bool_type,
+        name=f"python_{_name}", graphdef=_graphdef, result=_ordering_type(_symbol) if _symbol else bool_type,
         kernel=python_kernel(_function), gradient=no_gradient("a bool"), elementwise=True,
         samples=(sample(_X, _Y), sample(_I, np.array(2.5))),
     )  # fmt: skip
@@ -234,7 +235,7 @@ for _name, _graphdef, _function in (
 ):
     define(
         name=f"python_{_name}", graphdef=_graphdef,
-        result=_int_type if _name in ("invert", "left_shift", "right_shift") else _bitwise_type,
+        result=int_type if _name in ("invert", "left_shift", "right_shift") else _bitwise_type,
         kernel=python_kernel(_function), gradient=no_gradient("an integer"), elementwise=True,
         effects=Effects.RAISE if "shift" in _name else Effects.PURE,
         overflow_error="also" if _name == "left_shift" else "",
@@ -255,32 +256,27 @@ def _cast(x: Any, *, dtype: DType, weak: bool = False) -> Any:
     return array.astype(dtype.numpy)
 
 
-def _cast_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    dtype = inputs[0].dtype
-    return (b.cast(cotangents[0], dtype=dtype) if dtype.is_differentiable else None,)
-
-
 def _cast_effects(types: Any, attributes: Any) -> Effects:
     is_narrow = attributes["dtype"].is_integer and attributes["dtype"] is not int64
     return Effects.RAISE if is_narrow and types[0].dtype.is_integer else Effects.PURE
 
 
 define(
-    name="python_cast", graphdef="Cast", result=_cast_type, kernel=_cast, gradient=_cast_gradient,
+    name="python_cast", graphdef="Cast", result=_cast_type, kernel=_cast, gradient=cast_gradient,
     effects=_cast_effects, elementwise=True, samples=(sample(_X, dtype=float64), sample(_I, dtype=float64)),
     may_alias=True,
 )  # fmt: skip
 define(
-    name="python_int", graphdef="Cast", result=_int_type, kernel=python_kernel(int),
+    name="python_int", graphdef="Cast", result=int_type, kernel=python_kernel(int),
     gradient=no_gradient("piecewise constant"), effects=Effects.RAISE, overflow_error="also",
     samples=(sample(_X), sample(_I)),
 )  # fmt: skip
 define(
     name="python_float", graphdef="Cast", result=_float_type, kernel=python_kernel(float),
-    gradient=_cast_gradient, samples=(sample(_I), sample(_X)),
+    gradient=cast_gradient, samples=(sample(_I), sample(_X)),
 )  # fmt: skip
 define(
-    name="python_bool", graphdef="NotEqual", result=_bool_type, kernel=python_kernel(bool),
+    name="python_bool", graphdef="NotEqual", result=bool_type, kernel=python_kernel(bool),
     gradient=no_gradient("a bool"), samples=(sample(_I), sample(_X)),
 )  # fmt: skip
 

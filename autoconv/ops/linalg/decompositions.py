@@ -63,8 +63,8 @@ def matrix_kernel(
             public_error = InvalidArgumentError(f"{op}: the shapes {shapes} do not go together")
             raise public_error.with_plain_error(error.with_traceback(None)) from None
         if is_half_precision:  # results that are no floats, such as positions, have dtypes of their own
-            narrowed = [x.astype(dtype) if x.dtype == np.float32 else x for x in _as_tuple(result)]
-            return tuple(narrowed) if isinstance(result, tuple) else narrowed[0]
+            narrowed_results = [x.astype(dtype) if x.dtype == np.float32 else x for x in _as_tuple(result)]
+            return tuple(narrowed_results) if isinstance(result, tuple) else narrowed_results[0]
         return result
 
     return quiet(checked_kernel)
@@ -235,11 +235,11 @@ def _svd_type(
     if x.shape is None:
         return (values_type, x, x) if compute_uv else (values_type,)
     *batch, rows, columns = x.shape
-    smaller = _smaller_size(rows, columns)
-    values_type = values_type.with_shape((*batch, smaller))
+    smaller_size = _smaller_size(rows, columns)
+    values_type = values_type.with_shape((*batch, smaller_size))
     if not compute_uv:
         return (values_type,)
-    left_count, right_count = (rows, columns) if full_matrices else (smaller, smaller)
+    left_count, right_count = (rows, columns) if full_matrices else (smaller_size, smaller_size)
     return values_type, x.with_shape((*batch, rows, left_count)), x.with_shape((*batch, columns, right_count))
 
 

@@ -137,9 +137,9 @@ def _tensordot_type(
         raise ValueError(
             f"tensordot: the axes {axes} of shapes [{shape_text(x.shape)}] and [{shape_text(y.shape)}] differ"
         )
-    left = tuple(d for a, d in enumerate(x.shape) if a not in x_axes)
+    left_sizes = tuple(d for a, d in enumerate(x.shape) if a not in x_axes)
     return TensorType(
-        x.dtype, left + tuple(d for a, d in enumerate(y.shape) if a not in y_axes), x.weak and y.weak
+        x.dtype, left_sizes + tuple(d for a, d in enumerate(y.shape) if a not in y_axes), x.weak and y.weak
     )
 
 
@@ -193,10 +193,10 @@ def parse_equation(equation: str, count: int) -> tuple[list[str], str]:
         right = ("..." if "..." in left else "") + "".join(
             sorted(c for c in set(labels) if labels.count(c) == 1)
         )
-    for text in (*operands, right):
-        letters = text.replace("...", "", 1)
+    for labels_text in (*operands, right):
+        letters = labels_text.replace("...", "", 1)
         if letters and not (letters.isalpha() and letters.isascii()):
-            raise ValueError(f"einsum: {text!r} in {equation!r} has to be letters, and `...` once at most")
+            raise ValueError(f"einsum: {labels_text!r} in {equation!r} has to be letters, and `...` once at most")
     unknown = set(right.replace("...", "")) - set(left)
     if "..." in left and "..." not in right:
         raise ValueError(
@@ -234,9 +234,9 @@ def _einsum_type(*inputs: TensorType, equation: str) -> TensorType:
     labelled_sizes = tuple(sizes.get(c) for c in result.replace("...", ""))
     shape: Shape = labelled_sizes
     if "..." in result:
-        common = broadcast_shapes(*ellipses)
+        common_shape = broadcast_shapes(*ellipses)
         before = result.index("...")
-        shape = None if common is None else (*labelled_sizes[:before], *common, *labelled_sizes[before:])
+        shape = None if common_shape is None else (*labelled_sizes[:before], *common_shape, *labelled_sizes[before:])
     return TensorType(inputs[0].dtype, shape, weak)
 
 
@@ -337,6 +337,3 @@ einsum = define(
     ),
     may_alias=True,
 )  # fmt: skip
-
-
-

@@ -16,10 +16,9 @@ from typing import Any
 import numpy as np
 
 from autoconv.errors import OtherKindError
-from autoconv.graph.dtypes import bool_, int64
 from autoconv.graph.effects import Effects
 from autoconv.graph.types import ObjectType, TensorType, Type
-from autoconv.ops.elementwise.python_numbers import to_python_array
+from autoconv.ops.elementwise.python_numbers import bool_type, int_type, to_python_array
 from autoconv.ops.record import define, no_gradient
 
 NUMBERS = ObjectType("numbers")
@@ -69,14 +68,6 @@ def _no_results(*_: Type, **__: Any) -> tuple[()]:
 
 def _item_type(*_: Type, element: TensorType, **__: Any) -> TensorType:
     return element
-
-
-def _count_type(*_: Type, **__: Any) -> TensorType:
-    return TensorType(int64, (), True)
-
-
-def _bool_type(*_: Type, **__: Any) -> TensorType:
-    return TensorType(bool_, (), True)
 
 
 def _make(*items: Any, element: TensorType) -> tuple[Any]:
@@ -161,8 +152,8 @@ def _reduce(x: bytearray, *, function: str, element: TensorType) -> np.ndarray:
 
 def _reduction_type(_: Type, *, function: str, element: TensorType) -> TensorType:
     if function in ("any", "all"):
-        return _bool_type()
-    return _count_type() if function == "sum" and not element.dtype.is_floating else element
+        return bool_type()
+    return int_type() if function == "sum" and not element.dtype.is_floating else element
 
 
 def _find(x: bytearray, item: Any, *, method: str, element: TensorType) -> np.ndarray:
@@ -170,7 +161,7 @@ def _find(x: bytearray, item: Any, *, method: str, element: TensorType) -> np.nd
 
 
 def _search_type(*_: Type, method: str, **__: Any) -> TensorType:
-    return _bool_type() if method == "__contains__" else _count_type()
+    return bool_type() if method == "__contains__" else int_type()
 
 
 def _advance(x: bytearray, cursor: bytearray, *, element: TensorType) -> np.ndarray:
@@ -198,7 +189,7 @@ _define("typed_list_make", _list_type, _make, _READ_WRITE)
 _define("typed_list_repeat", _list_type, _repeat, _READ_WRITE)
 _define("typed_list_range", _list_type, _range, _READ_WRITE | Effects.RAISE)
 _define("typed_list_slice", _list_type, _slice, _READ_WRITE | Effects.RAISE)
-_define("typed_list_length", _count_type, lambda x, *, element: np.array(_length(x, element)), _READ)
+_define("typed_list_length", int_type, lambda x, *, element: np.array(_length(x, element)), _READ)
 _define("typed_list_get", _item_type, _get, _READ | Effects.RAISE)
 _define("typed_list_set", _no_results, _set, _READ_WRITE | Effects.RAISE)
 _define("typed_list_append", _no_results, _append, _READ_WRITE)
@@ -212,14 +203,14 @@ _define(
     "typed_list_cursor", lambda *_, **__: CURSOR,
     lambda start: (bytearray(np.int64(start).tobytes() + bytes(8)),), _READ_WRITE,
 )  # fmt: skip
-_define("typed_list_advance", _bool_type, _advance, _READ_WRITE)
+_define("typed_list_advance", bool_type, _advance, _READ_WRITE)
 _define(
     "typed_list_current", _item_type,
     lambda cursor, *, element: _read_number(cursor, slice(8, 8 + element.dtype.size), element), _READ,
 )  # fmt: skip
 # The number of items before the cursor's current one.
 _define(
-    "typed_list_position", _count_type, lambda cursor: np.array(np.frombuffer(cursor, _INT64)[0] - 1), _READ
+    "typed_list_position", int_type, lambda cursor: np.array(np.frombuffer(cursor, _INT64)[0] - 1), _READ
 )
 _define(
     "typed_list_object", lambda *_, **__: ObjectType("list"), lambda x, *, element: (items_of(x, element),), _READ_WRITE

@@ -10,7 +10,7 @@ from autoconv.errors import InvalidArgumentError
 from autoconv.graph.dtypes import DType, as_dtype, float32, float64
 from autoconv.graph.types import Dimension, TensorType, are_shapes_compatible
 from autoconv.ops.elementwise.arithmetic import quiet
-from autoconv.ops.gradients import no_cotangents
+from autoconv.ops.gradients import no_cotangents, sum_cotangent
 from autoconv.ops.record import Builder, define, no_gradient, sample
 from autoconv.ops.rules import broadcast_shapes
 from autoconv.ops.traits import SizeOperand
@@ -101,12 +101,8 @@ def _fill(value: Any, vector: Any = None, *, shape: Any) -> Any:
     return result
 
 
-def _fill_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    return (b.sum_to_shape_of(cotangents[0], inputs[0]), *(None for _ in inputs[1:]))
-
-
 fill = define(
-    name="fill", graphdef="Fill", result=_fill_type, kernel=_fill, gradient=_fill_gradient,
+    name="fill", graphdef="Fill", result=_fill_type, kernel=_fill, gradient=sum_cotangent,
     samples=(
         sample(np.array(2.5), shape=(2, 3)),
         sample(np.array(2.5), np.array([2, 3], np.int32), shape=(None, 3)),

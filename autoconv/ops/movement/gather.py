@@ -208,21 +208,21 @@ def _check_updates(op: str, shape: Shape, indices: TensorType, updates: TensorTy
         return
     if coordinate_count > len(shape):
         raise ValueError(f"{op}: the indices have {coordinate_count} coordinates, the tensor {len(shape)} dimensions")
-    expected = (*indices.shape[:-1], *shape[coordinate_count:])
-    if not are_shapes_compatible(updates.shape, expected):
+    expected_shape = (*indices.shape[:-1], *shape[coordinate_count:])
+    if not are_shapes_compatible(updates.shape, expected_shape):
         raise ValueError(
-            f"{op}: the shape of the updates has to be [{shape_text(expected)}], found "
+            f"{op}: the shape of the updates has to be [{shape_text(expected_shape)}], found "
             f"[{shape_text(updates.shape)}]"
         )
 
 
-def _add_at(result: Any, indices: Any, updates: Any, ufunc: Any, batch_dims: int = 0) -> Any:
+def _combine_at(result: Any, indices: Any, updates: Any, ufunc: Any, batch_dims: int = 0) -> Any:
     """Combine the updates with the elements of `result` by the ufunc, in place; None replaces the elements."""
     index = _coordinates(indices, result.shape, batch_dims)
-    expected = np.shape(indices)[:-1] + result.shape[batch_dims + np.shape(indices)[-1] :]
-    if np.shape(updates) != expected:
+    expected_shape = np.shape(indices)[:-1] + result.shape[batch_dims + np.shape(indices)[-1] :]
+    if np.shape(updates) != expected_shape:
         raise InvalidArgumentError(
-            f"the updates have to be of shape {list(expected)}, found {list(np.shape(updates))}"
+            f"the updates have to be of shape {list(expected_shape)}, found {list(np.shape(updates))}"
         )
     if not index:
         for update in np.reshape(updates, (-1, *result.shape)):
@@ -238,7 +238,7 @@ def _scatter_nd(indices: Any, updates: Any, shape_vector: Any = None, *, shape: 
     sizes = tuple(int(size) for size in (shape if shape_vector is None else shape_vector))
     updates = np.asarray(updates)
     initial_elements = np.full(sizes, b"", object) if updates.dtype == object else np.zeros(sizes, updates.dtype)
-    return _add_at(initial_elements, indices, updates, np.logical_or if updates.dtype == bool else np.add)
+    return _combine_at(initial_elements, indices, updates, np.logical_or if updates.dtype == bool else np.add)
 
 
 def _scatter_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
@@ -251,7 +251,7 @@ def _gather_nd_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, 
 
 
 def _ungather_nd(x: Any, indices: Any, like: Any, *, batch_dims: int = 0) -> Any:
-    return _add_at(np.zeros(np.shape(like), np.asarray(x).dtype), indices, x, np.add, batch_dims)
+    return _combine_at(np.zeros(np.shape(like), np.asarray(x).dtype), indices, x, np.add, batch_dims)
 
 
 def _ungather_nd_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
@@ -296,9 +296,9 @@ def _tensor_scatter_type(tensor: TensorType, indices: TensorType, updates: Tenso
     return tensor
 
 
-def _tensor_scatter(name: str, graphdef: str, ufunc: Any, combine: str | None, gradient: Any) -> Any:
+def _define_tensor_scatter(name: str, graphdef: str, ufunc: Any, combine: str | None, gradient: Any) -> Any:
     def kernel(tensor: Any, indices: Any, updates: Any) -> Any:
-        return _add_at(np.array(tensor), indices, np.asarray(updates), ufunc)
+        return _combine_at(np.array(tensor), indices, np.asarray(updates), ufunc)
 
     return define(
         name=name, graphdef=graphdef, result=_tensor_scatter_type, kernel=kernel, gradient=gradient,
@@ -346,8 +346,8 @@ def _extreme_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, at
     return b.multiply(share, is_kept), None, b.multiply(is_written, b.gather_nd(share, indices, batch_dims=0))
 
 
-_tensor_scatter("tensor_scatter_nd_update", "TensorScatterUpdate", None, None, _update_gradient)
-_tensor_scatter("tensor_scatter_nd_add", "TensorScatterAdd", np.add, "add", _add_gradient)
-_tensor_scatter("tensor_scatter_nd_sub", "TensorScatterSub", np.subtract, "subtract", _subtract_gradient)
-_tensor_scatter("tensor_scatter_nd_min", "TensorScatterMin", np.minimum, "minimum", _extreme_gradient)
-_tensor_scatter("tensor_scatter_nd_max", "TensorScatterMax", np.maximum, "maximum", _extreme_gradient)
+_define_tensor_scatter("tensor_scatter_nd_update", "TensorScatterUpdate", None, None, _update_gradient)
+_define_tensor_scatter("tensor_scatter_nd_add", "TensorScatterAdd", np.add, "add", _add_gradient)
+_define_tensor_scatter("tensor_scatter_nd_sub", "TensorScatterSub", np.subtract, "subtract", _subtract_gradient)
+_define_tensor_scatter("tensor_scatter_nd_min", "TensorScatterMin", np.minimum, "minimum", _extreme_gradient)
+_define_tensor_scatter("tensor_scatter_nd_max", "TensorScatterMax", np.maximum, "maximum", _extreme_gradient)

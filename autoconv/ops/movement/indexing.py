@@ -56,12 +56,12 @@ def indexed_shape(
         _check_operands(entry, operands_of_entry)
         if isinstance(entry, Mask) and operands_of_entry[0].rank is None:
             return None
-    covered = covered_dimensions(entries)
+    covered_count = covered_dimensions(entries)
     if shape is None:
         return None
-    if covered > len(shape):
+    if covered_count > len(shape):
         raise IndexOutOfRangeError(
-            f"too many indices: the tensor has {len(shape)} dimensions, but {covered} were indexed"
+            f"too many indices: the tensor has {len(shape)} dimensions, but {covered_count} were indexed"
         )
     return _result_shape(_result_parts(shape, entries, sliced or _slice_size))
 
@@ -74,18 +74,18 @@ def _result_parts(shape: tuple[Dimension, ...], entries: list[AlignedEntry], sli
     has_index_arrays = not is_basic(tuple(aligned.entry for aligned in entries))
     parts: list[_Part] = []
     for entry, operands_of_entry, axis, width in entries:
-        covered = shape[axis : axis + width]
+        covered_sizes = shape[axis : axis + width]
         if isinstance(entry, NewAxis):
             parts.append(("kept", (1,)))
         elif isinstance(entry, Rest):
-            parts.append(("kept", covered))
+            parts.append(("kept", covered_sizes))
         elif isinstance(entry, Slice):
             parts.append(("kept", (sliced(shape[axis], entry.parts),)))
         elif isinstance(entry, Mask):
-            if not are_shapes_compatible(covered, operands_of_entry[0].shape):
+            if not are_shapes_compatible(covered_sizes, operands_of_entry[0].shape):
                 raise IndexOutOfRangeError(
                     f"the boolean index of shape [{shape_text(operands_of_entry[0].shape)}] does not match the indexed "
-                    f"dimensions [{shape_text(covered)}]"
+                    f"dimensions [{shape_text(covered_sizes)}]"
                 )
             parts.append(("advanced", (None,)))
         else:
@@ -204,8 +204,8 @@ def _may_fail(shape: tuple[Dimension, ...], operands: Sequence[Any], spec: Spec)
             return True
         if isinstance(entry, Mask):
             # A single mask of exactly the covered shape cannot fail.
-            mask = operands_of_entry[0].shape
-            return len(spec) > 1 or mask is None or None in mask or shape[: len(mask)] != mask
+            mask_shape = operands_of_entry[0].shape
+            return len(spec) > 1 or mask_shape is None or None in mask_shape or shape[: len(mask_shape)] != mask_shape
     return False
 
 

@@ -11,6 +11,7 @@ from autoconv.errors import InvalidArgumentError
 from autoconv.graph.dtypes import int64
 from autoconv.graph.effects import Effects
 from autoconv.graph.types import Dimension, Shape, TensorType, Type, are_shapes_compatible, shape_text
+from autoconv.ops.gradients import sum_cotangent
 from autoconv.ops.movement.constants import check_shape, static_shape
 from autoconv.ops.record import Builder, define, sample
 from autoconv.ops.rules import is_known_to_broadcast, normalised_axis
@@ -36,9 +37,9 @@ def _check_expands(x: TensorType, shape: Shape) -> None:
 def _broadcast_to_type(
     x: TensorType, vector: TensorType | None = None, *, shape: tuple[int | None, ...] | None
 ) -> TensorType:
-    target = static_shape("broadcast_to", shape, vector)
-    _check_expands(x, target)
-    return x.with_shape(target)
+    target_shape = static_shape("broadcast_to", shape, vector)
+    _check_expands(x, target_shape)
+    return x.with_shape(target_shape)
 
 
 def _broadcast_to_shape_of_type(x: TensorType, like: TensorType) -> TensorType:
@@ -62,19 +63,15 @@ def _broadcast_effects(types: Sequence[Type], attributes: Mapping[str, Any]) -> 
     return Effects.PURE if target is not None and is_known_to_broadcast(target, shape) else Effects.RAISE
 
 
-def _sum_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    return (b.sum_to_shape_of(cotangents[0], inputs[0]), *(None for _ in inputs[1:]))
-
-
 broadcast_to = define(
     name="broadcast_to", graphdef="BroadcastTo", result=_broadcast_to_type, kernel=_broadcast_to,
-    gradient=_sum_gradient, effects=_broadcast_effects,
+    gradient=sum_cotangent, effects=_broadcast_effects,
     samples=(sample(_X[:, :1], shape=(4, 2, 3)), sample(_X, np.array([2, 2, 3]), shape=(None, None, 3))),
     sizes=SizeOperand("shape", 1),
 )  # fmt: skip
 broadcast_to_shape_of = define(
     name="broadcast_to_shape_of", graphdef="BroadcastTo", result=_broadcast_to_shape_of_type,
-    kernel=lambda x, like: _broadcast_to(x, shape=np.shape(like)), gradient=_sum_gradient, shape_only=(1,),
+    kernel=lambda x, like: _broadcast_to(x, shape=np.shape(like)), gradient=sum_cotangent, shape_only=(1,),
     samples=(sample(_X[:1], np.zeros((4, 2, 3)), differentiable=(0,)),),
 )  # fmt: skip
 
@@ -160,17 +157,17 @@ def _repeat_type(
 
 
 def _repeat(x: Any, counts: Any = None, *, repeats: int | None = None, axis: int) -> Any:
-    amount: Any = repeats if counts is None else counts
-    if np.min(amount, initial=0) < 0:
-        is_scalar = np.size(amount) == 1  # NumPy multiplies the size by it
+    repeat_counts: Any = repeats if counts is None else counts
+    if np.min(repeat_counts, initial=0) < 0:
+        is_scalar = np.size(repeat_counts) == 1  # NumPy multiplies the size by it
         text = "negative dimensions are not allowed" if is_scalar else "repeats may not contain negative values."
         error = ValueError(text)
         raise InvalidArgumentError("repeat: the number of repeats must not be negative").with_plain_error(error)
     try:
-        return np.repeat(x, amount, axis)
+        return np.repeat(x, repeat_counts, axis)
     except ValueError as error:
         raise InvalidArgumentError(
-            f"repeat: {np.size(amount)} repeats for a dimension of {np.shape(x)[axis]}"
+            f"repeat: {np.size(repeat_counts)} repeats for a dimension of {np.shape(x)[axis]}"
         ).with_plain_error(error) from None
 
 
@@ -178,8 +175,8 @@ def _repeat_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, att
     x, axis = inputs[0], attributes["axis"]
     zero, one = (b.constant(value=np.array(n, np.int64)) for n in (0, 1))
     rows = b.range(zero, b.dimension(x, axis=axis, dtype=int64), one)
-    origin = b.repeat(rows, *inputs[1:], repeats=attributes.get("repeats"), axis=0)
-    return (b.ungather(cotangents[0], origin, x, axis=axis, batch_dims=0), *(None for _ in inputs[1:]))
+    source_rows = b.repeat(rows, *inputs[1:], repeats=attributes.get("repeats"), axis=0)
+    return (b.ungather(cotangents[0], source_rows, x, axis=axis, batch_dims=0), *(None for _ in inputs[1:]))
 
 
 repeat = define(

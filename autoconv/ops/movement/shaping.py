@@ -10,7 +10,7 @@ from autoconv.errors import InvalidArgumentError
 from autoconv.graph.dtypes import DType, int32, int64
 from autoconv.graph.effects import Effects
 from autoconv.graph.types import Dimension, Shape, TensorType, are_shapes_compatible, shape_text
-from autoconv.ops.gradients import no_cotangents
+from autoconv.ops.gradients import no_cotangents, pass_cotangent
 from autoconv.ops.movement.constants import static_shape
 from autoconv.ops.record import Builder, define, sample
 from autoconv.ops.rules import element_count, normalised_axes, normalised_axis
@@ -236,7 +236,7 @@ squeeze = define(
 ensure_shape = define(
     name="ensure_shape", graphdef="EnsureShape", result=_ensure_shape_type, kernel=_ensure_shape,
     effects=Effects.RAISE,
-    gradient=lambda b, inputs, results, cotangents, attributes: (cotangents[0],),
+    gradient=pass_cotangent,
     samples=(sample(_X, shape=(None, 3)), sample(_X, shape=None)),
     may_alias=True,
 )  # fmt: skip

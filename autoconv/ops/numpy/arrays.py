@@ -1,6 +1,6 @@
 """Mutable arrays in memory, and views of them, with NumPy's meaning.
 
-A value of an ArrayType refers to memory: `array_load` reads its elements as a tensor of their present values, and
+A value of an ArrayType refers to memory: `array_load` reads its elements as a tensor of their current values, and
 `array_store` writes them. Loads and stores keep their program order. To a kernel the value is an ndarray.
 """
 

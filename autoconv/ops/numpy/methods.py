@@ -14,7 +14,7 @@ from autoconv.graph.dtypes import DType, as_dtype
 from autoconv.graph.effects import Effects
 from autoconv.graph.types import ObjectType, Shape, TensorType
 from autoconv.ops.elementwise.arithmetic import quiet
-from autoconv.ops.gradients import dtype_of, no_cotangents, restore_reduced_axes
+from autoconv.ops.gradients import dtype_of, no_cotangents, pass_cotangent, restore_reduced_axes
 from autoconv.ops.record import OPS, Builder, define, no_gradient, sample
 from autoconv.ops.rules import broadcast, element_count, normalised_axes, reduced_shape, same_type
 
@@ -156,8 +156,8 @@ _define_scan("cumprod")
 def _clip_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
     x, low, high = inputs
     maximum = b.maximum(x, low)
-    of_maximum, of_high = OPS["minimum"].gradient(b, (maximum, high), results, cotangents, {})  # type: ignore[operator]
-    return (*OPS["maximum"].gradient(b, (x, low), (maximum,), (of_maximum,), {}), of_high)  # type: ignore[operator]
+    maximum_cotangent, high_cotangent = OPS["minimum"].gradient(b, (maximum, high), results, cotangents, {})  # type: ignore[operator]
+    return (*OPS["maximum"].gradient(b, (x, low), (maximum,), (maximum_cotangent,), {}), high_cotangent)  # type: ignore[operator]
 
 
 def _clip(x: Any, low: Any, high: Any) -> Any:
@@ -216,7 +216,7 @@ def _read_only(x: Any) -> Any:
 
 define(
     name="numpy_read_only", graphdef="NumpyReadOnly", result=same_type, kernel=_read_only,
-    gradient=lambda b, inputs, results, cotangents, attributes: (cotangents[0],), samples=(sample(_X), sample(_I)),
+    gradient=pass_cotangent, samples=(sample(_X), sample(_I)),
     view=True,
 )  # fmt: skip
 define(

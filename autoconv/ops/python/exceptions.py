@@ -10,7 +10,8 @@ import numpy as np
 from autoconv.graph.effects import Effects
 from autoconv.graph.types import ObjectType
 from autoconv.ops.control.flow import copy_exception
-from autoconv.ops.python.objects import CHANGE_OR_RAISE, NO_GRADIENT, count_type, no_results
+from autoconv.ops.elementwise.python_numbers import int_type
+from autoconv.ops.python.objects import CHANGE_OR_RAISE, NO_GRADIENT, no_results
 from autoconv.ops.record import define
 
 
@@ -23,7 +24,7 @@ def _match(x: Any, *, clauses: tuple[Any, ...]) -> np.ndarray:
 
 
 define(
-    name="object_match", graphdef="ObjectMatch", result=count_type, kernel=_match, gradient=NO_GRADIENT,
+    name="object_match", graphdef="ObjectMatch", result=int_type, kernel=_match, gradient=NO_GRADIENT,
     effects=Effects.READ,
 )  # fmt: skip
 

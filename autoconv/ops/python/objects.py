@@ -23,12 +23,12 @@ from typing import Any
 import numpy as np
 
 from autoconv.errors import NotInGraphError, OtherKindError
-from autoconv.graph.dtypes import DType, bool_, int64
+from autoconv.graph.dtypes import DType
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Node
 from autoconv.graph.python_operators import BINARY, COMPARISONS, UNARY
 from autoconv.graph.types import ObjectType, TensorType, Type, weak_rank
-from autoconv.ops.elementwise.python_numbers import KINDS, to_python_array
+from autoconv.ops.elementwise.python_numbers import KINDS, bool_type, int_type, to_python_array
 from autoconv.ops.index_spec import NUMPY_INDEX_MESSAGE, SLICE_INDEX_MESSAGE
 from autoconv.ops.python.attribute_access import refuse_user_code_access
 from autoconv.ops.python.exception_groups import exception_to_raise, split_group
@@ -128,14 +128,6 @@ def _any_object_type(*_: Type, **__: Any) -> ObjectType:
 
 def no_results(*_: Type, **__: Any) -> tuple[()]:
     return ()
-
-
-def _truth_type(*_: Type, **__: Any) -> TensorType:
-    return TensorType(bool_, (), True)
-
-
-def count_type(*_: Type, **__: Any) -> TensorType:
-    return TensorType(int64, (), True)
 
 
 define(
@@ -295,15 +287,15 @@ define(
     gradient=NO_GRADIENT, effects=READ_OR_RAISE,
 )  # fmt: skip
 define(
-    name="object_truth", graphdef="ObjectTruth", result=_truth_type, kernel=lambda x: np.array(bool(x)),
+    name="object_truth", graphdef="ObjectTruth", result=bool_type, kernel=lambda x: np.array(bool(x)),
     gradient=NO_GRADIENT, effects=READ_OR_RAISE,
 )  # fmt: skip
 define(
-    name="object_length", graphdef="ObjectLength", result=count_type, kernel=lambda x: np.array(len(x)),
+    name="object_length", graphdef="ObjectLength", result=int_type, kernel=lambda x: np.array(len(x)),
     gradient=NO_GRADIENT, effects=READ_OR_RAISE,
 )  # fmt: skip
 define(
-    name="object_index", graphdef="ObjectIndex", result=count_type,
+    name="object_index", graphdef="ObjectIndex", result=int_type,
     kernel=lambda x: to_python_array(operator.index(x)), gradient=NO_GRADIENT, effects=READ_OR_RAISE,
 )  # fmt: skip
 
@@ -369,7 +361,7 @@ define(
 
 
 define(
-    name="object_isinstance", graphdef="ObjectIsinstance", result=_truth_type,
+    name="object_isinstance", graphdef="ObjectIsinstance", result=bool_type,
     kernel=lambda x, *, kinds: np.array(isinstance(x, kinds)), gradient=NO_GRADIENT, effects=READ_OR_RAISE,
 )  # fmt: skip
 

@@ -53,12 +53,12 @@ def revocable(
         for array, copy in zip(writable, copies, strict=True):
             array[...] = copy
         error = Revoked()
-        error._autoconv_printed = log.printed
+        error._autoconv_printed = log.printed_count
         raise error
     finally:
         ACTIVE.log = outer_log
         if outer_log is not None and not revoked:
-            outer_log.printed += log.printed
+            outer_log.printed_count += log.printed_count
             if not outer_log.lost:
                 outer_log.entries += log.entries
                 if log.lost:

@@ -69,7 +69,7 @@ class Log:
         self.iterators: dict[int, Any] = {}  # made by the run, so they need no undo
         self.lost = False
         self.stops = stops  # True if the run is abandoned before an irreversible change
-        self.printed = 0  # characters
+        self.printed_count = 0  # characters
 
     def add(self, owner: Any, key: Any, undo: Callable[[], Any]) -> None:
         self.logged_keys.add(key)
@@ -117,12 +117,12 @@ def undoing(
                 ACTIVE.log = None
                 log.undo()
                 error._autoconv_undone = True  # type: ignore[union-attr]
-                error._autoconv_printed = log.printed  # type: ignore[union-attr]
+                error._autoconv_printed = log.printed_count  # type: ignore[union-attr]
             raise
         finally:
             ACTIVE.log = outer_log
             if outer_log is not None:
-                outer_log.printed += log.printed
+                outer_log.printed_count += log.printed_count
             if outer_log is not None and not outer_log.lost:
                 outer_log.entries += log.entries
                 if log.lost:
@@ -132,10 +132,10 @@ def undoing(
 
 
 def write_output(text: str) -> None:
-    """Write to the present sys.stdout."""
+    """Write to the current sys.stdout."""
     sys.stdout.write(text)
     if ACTIVE.log is not None:
-        ACTIVE.log.printed += len(text)
+        ACTIVE.log.printed_count += len(text)
 
 
 def changes(function: str) -> bool:

@@ -101,12 +101,12 @@ class GlobalGenerator:
                 result = self._streams[op_seed] = _state(*(pair or entropy))
             return result
 
-    def next(self, kind: str, count: int, op_seed: Any = None, blocks: int | None = None) -> Philox:
-        """Reserve words for one draw of `count` numbers, or of `blocks` blocks, and return them."""
+    def next(self, kind: str, count: int, op_seed: Any = None, block_count: int | None = None) -> Philox:
+        """Reserve words for one draw of `count` numbers, or of `block_count` blocks, and return them."""
         state = self.stream(kind, op_seed)
         with self._lock:
             key, low, high = map(int, state)
-            state[1] = (low + (count * RESERVED_BLOCKS if blocks is None else blocks)) % _MODULUS
+            state[1] = (low + (count * RESERVED_BLOCKS if block_count is None else block_count)) % _MODULUS
         return Philox(key, low, high)
 
 
@@ -326,9 +326,9 @@ _define_float_ops(
 
 
 def _random_uniform_int(low: Any, high: Any, vector: Any = None, *, shape: Any, seed: Any = None) -> Any:
-    static_shape = _resolve_shape("random_uniform_int", shape, vector)
-    bits = GLOBAL.next(stream_name("uniform_int", as_dtype(low.dtype)), _element_count(static_shape), seed)
-    return _draw_integers(bits, static_shape, low, high)
+    result_shape = _resolve_shape("random_uniform_int", shape, vector)
+    bits = GLOBAL.next(stream_name("uniform_int", as_dtype(low.dtype)), _element_count(result_shape), seed)
+    return _draw_integers(bits, result_shape, low, high)
 
 
 def _stateless_uniform_int(
@@ -346,14 +346,14 @@ def _bits_type(vector: TensorType | None = None, *, shape: Any, dtype: DType, **
 
 
 def _stateless_bits(seed: Any, vector: Any = None, *, shape: Any, dtype: DType, alg: str = "philox") -> Any:
-    static_shape = _resolve_shape("stateless_random_bits", shape, vector)
-    return _draw_words(from_seed(seed, alg), static_shape, dtype.size == 8).astype(dtype.numpy)
+    result_shape = _resolve_shape("stateless_random_bits", shape, vector)
+    return _draw_words(from_seed(seed, alg), result_shape, dtype.size == 8).astype(dtype.numpy)
 
 
 def _random_bits(vector: Any = None, *, shape: Any, dtype: DType, seed: Any = None) -> Any:
-    static_shape = _resolve_shape("random_bits", shape, vector)
-    bits = GLOBAL.next(stream_name("bits", dtype), _element_count(static_shape), seed)
-    return _draw_words(bits, static_shape, dtype.size == 8).astype(dtype.numpy)
+    result_shape = _resolve_shape("random_bits", shape, vector)
+    bits = GLOBAL.next(stream_name("bits", dtype), _element_count(result_shape), seed)
+    return _draw_words(bits, result_shape, dtype.size == 8).astype(dtype.numpy)
 
 
 _LOW, _HIGH = np.int32(-3), np.int32(9)

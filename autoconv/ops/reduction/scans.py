@@ -111,9 +111,9 @@ def _recurrence_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any,
     (ct,), (coefficient, _), (states,) = cotangents, inputs, results
     axis, reverse = attributes["axis"], attributes.get("reverse", False)
     next_coefficient = conjugate(b, b.shift(coefficient, axis=axis, reverse=not reverse))
-    to_addend = b.linear_recurrence(next_coefficient, ct, axis=axis, reverse=not reverse)
+    addend_cotangent = b.linear_recurrence(next_coefficient, ct, axis=axis, reverse=not reverse)
     previous_state = conjugate(b, b.shift(states, axis=axis, reverse=reverse))
-    return b.multiply(to_addend, previous_state), to_addend
+    return b.multiply(addend_cotangent, previous_state), addend_cotangent
 
 
 def _extreme_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:

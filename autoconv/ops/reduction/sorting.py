@@ -11,6 +11,7 @@ from autoconv.errors import InvalidArgumentError
 from autoconv.graph.dtypes import DType, int32
 from autoconv.graph.effects import Effects
 from autoconv.graph.types import Shape, TensorType, are_shapes_compatible, shape_text
+from autoconv.ops.movement.gather import check_indices
 from autoconv.ops.record import Builder, define, no_gradient, sample
 from autoconv.ops.rules import normalised_axis
 from autoconv.ops.traits import Indexing, Scatter
@@ -70,18 +71,18 @@ def _top_k_type(x: TensorType, count: TensorType | None = None, *, k: int | None
     if x.shape is not None:
         if not x.shape:
             raise ValueError("top_k: input must be >= 1-D, found a scalar")
-        last = x.shape[-1]
-        if isinstance(last, int) and k is not None and last < k:
-            raise ValueError(f"top_k: input must have last dimension >= k = {k} but is {last}")
+        last_size = x.shape[-1]
+        if isinstance(last_size, int) and k is not None and last_size < k:
+            raise ValueError(f"top_k: input must have last dimension >= k = {k} but is {last_size}")
         shape = (*x.shape[:-1], k)
     return TensorType(x.dtype, shape), TensorType(int32, shape)
 
 
 def _top_k(x: Any, count: Any = None, *, k: int | None = None) -> Any:
-    needed = int(k or 0) if count is None else int(count)
-    if not 0 <= needed <= x.shape[-1]:
-        raise InvalidArgumentError(f"input must have at least k columns. Had {x.shape[-1]}, needed {needed}")
-    indices = _stable_order(x, -1, True)[..., :needed]
+    needed_count = int(k or 0) if count is None else int(count)
+    if not 0 <= needed_count <= x.shape[-1]:
+        raise InvalidArgumentError(f"input must have at least k columns. Had {x.shape[-1]}, needed {needed_count}")
+    indices = _stable_order(x, -1, True)[..., :needed_count]
     return np.take_along_axis(x, indices, -1), indices.astype(np.int32)
 
 
@@ -109,16 +110,9 @@ def _along_type(x: TensorType, indices: TensorType, *others: TensorType, axis: i
     return x.with_shape(indices.shape)
 
 
-def _check_indices(indices: Any, size: int) -> Any:
-    is_outside = (indices < 0) | (indices >= size)
-    if np.any(is_outside):
-        position = tuple(int(i) for i in np.argwhere(is_outside)[0])
-        raise InvalidArgumentError(f"indices{list(position)} = {indices[position]} is not in [0, {size})")
-    return indices
-
-
 def _take_along(x: Any, indices: Any, *, axis: int) -> Any:
-    return np.take_along_axis(x, _check_indices(indices, x.shape[axis]), axis)
+    check_indices(indices, x.shape[axis])
+    return np.take_along_axis(x, indices, axis)
 
 
 def _take_along_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
@@ -132,7 +126,7 @@ def _add_along_type(updates: TensorType, indices: TensorType, like: TensorType, 
 
 def _add_along(updates: Any, indices: Any, like: Any, *, axis: int) -> Any:
     result = np.zeros(np.shape(like), updates.dtype)
-    _check_indices(indices, result.shape[axis])
+    check_indices(indices, result.shape[axis])
     target_index: list[Any] = list(np.ogrid[tuple(slice(d) for d in indices.shape)])
     target_index[axis] = indices
     np.add.at(result, tuple(target_index), updates)

@@ -48,7 +48,7 @@ def _python_offsets() -> tuple[int, int] | None:
 
 
 def copy_state(generator: Any) -> Callable[[], None] | None:
-    """Return a function that restores the present state of a Mersenne Twister; None for other generators.
+    """Return a function that restores the current state of a Mersenne Twister; None for other generators.
 
     The bytes are copied: an access to the state by its methods takes a hundred times as long.
     """

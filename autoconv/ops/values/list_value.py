@@ -144,8 +144,8 @@ class ListValue:
         """Return the shape of the elements: the static one, or that of a written element; None if unknown."""
         if self.shape is not None and all(isinstance(d, int) for d in self.shape):
             return self.shape  # type: ignore[return-value]
-        written = next((item.shape for item in self.items() if item is not None), None)
-        return self.like.element_shape() if written is None and self.like is not None else written
+        written_shape = next((item.shape for item in self.items() if item is not None), None)
+        return self.like.element_shape() if written_shape is None and self.like is not None else written_shape
 
     def stack(self) -> np.ndarray:
         """Stack all elements into one array; raises InvalidArgumentError when shapes differ or are unknown."""

@@ -254,7 +254,7 @@ def weak_constant(region: Region, value: bool | int | float | complex, name: str
     Raises IntegerLimitError for an int beyond 64 bits; the program's handlers do not catch it.
     """
     try:
-        array = to_python_array(value, complex_too=True)
+        array = to_python_array(value, allows_complex=True)
     except IntegerLimitError as error:
         error._autoconv_uncatchable_in_trace = True  # type: ignore[attr-defined]
         raise

@@ -1,4 +1,4 @@
-"""Promotion of the program's arrays from constants to inputs of a graph, so that calls read their present contents.
+"""Promotion of the program's arrays from constants to inputs of a graph, so that calls read their current contents.
 
 During the trace they are constants, because shapes and the like may depend on their values.
 """

@@ -88,7 +88,7 @@ class _CheckWriter:
         return f"{constant}.cell_contents" if key is None else f"{constant}[{key!r}]"
 
     def compare(self, value: Any, expression: str) -> None:
-        """Write the comparison of the value with the present one, which `expression` reads."""
+        """Write the comparison of the value with the current one, which `expression` reads."""
         if value is None or value is True or value is False:
             self.writer.require(f"{expression} is {value}")
             return

@@ -204,7 +204,7 @@ class Guards:
             self.on_class_read(kind, kind in self.outside_kinds)
 
     def current_reads(self) -> AttributeReads | None:
-        """Return the reads of the functions found so far, from the present values; None if they are unknown."""
+        """Return the reads of the functions found so far, from the current values; None if they are unknown."""
         if self.reads is None:
             return None
         reads = self.reads.copy()
@@ -250,7 +250,7 @@ class Guards:
         return (read() for _, read, _ in self._pending)
 
     def take_fingerprints(self) -> None:
-        """Take the fingerprints of the present values, after the trace's own writes."""
+        """Take the fingerprints of the current values, after the trace's own writes."""
         if self.restore_arrays():
             raise RunPlain("an array of one element is changed in place, which has to happen on every call")
         if self.reads is not None:
@@ -320,7 +320,7 @@ class Guards:
         return Fingerprints(self.skip, self.runs_plain, reads=self.reads)
 
     def refresh(self) -> None:
-        """Take the fingerprints of the present values once more."""
+        """Take the fingerprints of the current values once more."""
         self._checker, self._fingerprint_checks = None, 0
         for position, (name, read, _, place) in enumerate(self.checks):
             with contextlib.suppress(Unguardable):  # if it cannot be guarded, it counts as changed

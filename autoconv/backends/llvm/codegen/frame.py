@@ -73,7 +73,7 @@ class Body:
         self.stack_buffers = StackBuffers(out)
         self.objects = objects
         self.failure_label = "failed"
-        self.loop_depth = 0  # depth of the loops around the present position
+        self.loop_depth = 0  # depth of the loops around the current position
         self.is_serial = False  # True in an innermost loop that LLVM does not vectorise
         # In recursive functions the registers of state and depth; outside of them the address of the state, from the
         # first recursive call on (see control/recursion.py).
