@@ -10,6 +10,7 @@ from autoconv.graph.dtypes import as_dtype
 from autoconv.numpy.operands import (
     cast,
     computes,
+    have_equal_shapes,
     is_weak,
     known_shape,
     promotion_operand,
@@ -51,7 +52,7 @@ def allclose(
 @computes("array_equal")
 def array_equal(a1: TensorLike, a2: TensorLike, equal_nan: bool = False) -> Any:
     x, y = tensor(a1), tensor(a2)
-    if known_shape(x) != known_shape(y):
+    if not have_equal_shapes(x, y):
         return False
     are_equal = call_ufunc(np.equal, x, y)
     if equal_nan and x.dtype.is_differentiable and y.dtype.is_differentiable:

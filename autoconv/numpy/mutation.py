@@ -16,10 +16,12 @@ from autoconv.numpy.operands import (
     assume,
     cast,
     computes,
+    has_known_shape,
     holds_tensors,
     is_weak,
     known_shape,
     numpy_dtype_of,
+    positions_along,
     promotion_operand,
     rank_of,
     refuse,
@@ -175,10 +177,15 @@ def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
 @computes("fill_diagonal")
 def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
     x = _require_mutable(a)
-    shape = known_shape(x)
-    if len(shape) != 2 or wrap:
+    if rank_of(x) != 2 or wrap:
         refuse("is given another number of dimensions than two, or wrap")
-    positions, values = np.arange(min(shape)), _convert_elements(a, val)
+    values = _convert_elements(a, val)
+    if not np.ndim(val) and not has_known_shape(x):
+        sizes = [tensor(size, np.int64) for size in sizes_of(x)]
+        positions: Any = apply("range", tensor(0), apply("minimum", *sizes), tensor(1))
+        a[positions, positions] = values
+        return
+    positions = np.arange(min(known_shape(x)))
     if np.ndim(val):  # as assignment to a flat iterator, which repeats the values
         elements = apply("reshape", tensor(values), shape=(-1,))
         (count,) = known_shape(elements)
@@ -191,12 +198,11 @@ def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
 @computes("put_along_axis")
 def put_along_axis(arr: Any, indices: object, values: Any, axis: Any) -> None:
     x, positions = _require_mutable(arr), tensor(indices)
-    shape, rank = known_shape(x), rank_of(x)
+    rank = rank_of(x)
     if axis is None or rank_of(positions) != rank:
         refuse("is given no axis, or indices of another number of dimensions")
     axis_index = range(rank)[axis]
-    open_grids = [np.arange(d).reshape([-1 if j == i else 1 for j in range(rank)]) for i, d in enumerate(shape)]
-    index = tuple(positions if i == axis_index else grid for i, grid in enumerate(open_grids))
+    index = tuple(positions if i == axis_index else positions_along(x, i) for i in range(rank))
     arr[index] = _convert_elements(arr, values)
 
 

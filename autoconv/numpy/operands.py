@@ -266,11 +266,33 @@ def assume(condition: TensorLike, message: str) -> None:
     apply("assert_true", condition, message=(message,), kind="assumption")
 
 
+def have_equal_shapes(x: Tensor, y: Tensor) -> bool:
+    """Return whether two shapes are equal; the graph assumes that sizes known only at run time are."""
+    if rank_of(x) != rank_of(y):
+        return False
+    pairs = list(zip(sizes_of(x), sizes_of(y), strict=True))
+    known_pairs = [pair for pair in pairs if all(isinstance(size, int) for size in pair)]
+    if any(size != other for size, other in known_pairs):
+        return False
+    for size, other in pairs:
+        if (size, other) not in known_pairs:
+            assume(apply("equal", tensor(size, np.int64), tensor(other, np.int64)), "two shapes are equal")
+    return True
+
+
 def sizes_of(x: Tensor) -> tuple[Any, ...]:
     """Return the shape: ints, and weak scalars for sizes known only at run time."""
     if x.type.shape is None:
         refuse("depends on a number of dimensions known only at run time")
     return tuple(d if isinstance(d, int) else dimension_of(x, axis) for axis, d in enumerate(x.type.shape))
+
+
+def positions_along(x: Tensor, axis: int) -> Any:
+    """Return the positions along an axis, in a shape that broadcasts with the array."""
+    rank, size = rank_of(x), sizes_of(x)[axis]
+    positions = np.arange(size) if isinstance(size, int) else apply("range", tensor(0), tensor(size), tensor(1))
+    shape = tuple(-1 if i == axis else 1 for i in range(rank))
+    return positions.reshape(shape) if isinstance(positions, np.ndarray) else apply("reshape", positions, shape=shape)
 
 
 def rank_of(x: Tensor) -> int:

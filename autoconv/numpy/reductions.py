@@ -19,6 +19,7 @@ from autoconv.numpy.operands import (
     cast,
     check,
     computes,
+    have_equal_shapes,
     integer,
     is_compiled,
     known_shape,
@@ -285,7 +286,7 @@ def _average(
         scale = apply("add", apply("zeros_like", result), cast(tensor(count), result.dtype))
     else:
         weight_tensor = tensor(weights)
-        if axis is None and known_shape(weight_tensor) != known_shape(x):
+        if axis is None and not have_equal_shapes(weight_tensor, x):
             raise TypeError("Axis must be specified when shapes of a and weights differ.")
         if rank_of(weight_tensor) != rank_of(x):
             if axis is None or isinstance(axis, (tuple, list)) or rank_of(weight_tensor) != 1:

@@ -19,6 +19,7 @@ from autoconv.numpy.operands import (
     holds_tensors,
     is_weak,
     known_shape,
+    positions_along,
     rank_of,
     refuse,
     refuse_options,
@@ -30,7 +31,7 @@ from autoconv.numpy.shapes import WHOLE
 from autoconv.numpy.ufuncs import call_ufunc
 from autoconv.numpy.writes import write_into
 from autoconv.ops.index_spec import At, Gather, Mask, Rest, Slice
-from autoconv.runtime.annotations import AxisLike, OutLike, ShapeLike, TensorLike
+from autoconv.runtime.annotations import AxisLike, OutLike, TensorLike
 from autoconv.runtime.tensors.conversion import as_tensor
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
@@ -93,11 +94,8 @@ def take_along_axis(arr: TensorLike, indices: TensorLike, axis: AxisLike = -1) -
         raise ValueError("`indices` and `arr` must have the same number of dimensions")
     if not positions.dtype.is_integer:
         raise IndexError("`indices` must be an integer array")
-    axis_index, shape = axis_of(axis, rank), known_shape(x)
-    index = [
-        positions if i == axis_index else np.arange(d).reshape([-1 if j == i else 1 for j in range(rank)])
-        for i, d in enumerate(shape)
-    ]
+    axis_index = axis_of(axis, rank)
+    index = [positions if i == axis_index else positions_along(x, i) for i in range(rank)]
     return apply("get_item", x, *index, spec=(Gather(),) * rank)
 
 
@@ -337,13 +335,6 @@ def isin(
     matches = call_ufunc(np.equal, apply("expand_dims", x, axis=-1), candidates)
     result = apply("numpy_any", matches, axis=-1)
     return apply("logical_not", result) if invert else result
-
-
-@computes("unravel_index")
-def unravel_index(indices: TensorLike, shape: ShapeLike, order: str = "C") -> tuple[Tensor, ...]:
-    if order != "C" or not isinstance(shape, (tuple, list)) or len(shape) < 2:
-        refuse("is given another order, or one dimension")
-    return call_numpy("unravel_index", False, tensor(indices), tuple(shape))
 
 
 @computes("sort_complex")

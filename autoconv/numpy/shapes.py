@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from autoconv.graph.dtypes import int64
+from autoconv.numpy.kernels import call_numpy
 from autoconv.numpy.operands import (
+    assume,
     axes_of,
     axis_of,
     cast,
@@ -343,3 +347,22 @@ def iscomplexobj(x: TensorLike) -> bool:
 @computes("isrealobj")
 def isrealobj(x: TensorLike) -> bool:
     return numpy_dtype_of(x).kind != "c"
+
+
+@computes("unravel_index")
+def unravel_index(indices: TensorLike, shape: ShapeLike, order: str = "C") -> tuple[Tensor, ...]:
+    if order != "C" or not isinstance(shape, (tuple, list)) or len(shape) < 2:
+        refuse("is given another order, or one dimension")
+    x, sizes = tensor(indices), [tensor(size) for size in shape]
+    if rank_of(x) or x.dtype is not int64 or any(rank_of(size) or not size.dtype.is_integer for size in sizes):
+        return call_numpy("unravel_index", False, x, tuple(shape))
+    sizes = [cast(size, np.int64) for size in sizes]
+    count = functools.reduce(lambda first, second: apply("multiply", first, second), sizes)
+    is_inside = apply("logical_and", apply("greater_equal", x, tensor(0, np.int64)), apply("less", x, count))
+    assume(is_inside, "an index is inside of the shape")
+    positions: list[Tensor] = []
+    for size in reversed(sizes[1:]):
+        positions.insert(0, apply("modulo", x, size))
+        x = apply("floor_divide", x, size)
+    return (x, *positions)
+

@@ -10,7 +10,10 @@ import numpy as np
 import pytest
 
 import autoconv
+from autoconv.backends.llvm.analysis.loop_dependence import LoopDependence
 from autoconv.backends.llvm.analysis.serial_loops import is_serial
+from autoconv.ops.analysis.alias import Overlaps
+from autoconv.ops.analysis.integer_ranges import integer_ranges
 
 pytestmark = pytest.mark.optimised
 MOST = 2**63 - 1
@@ -48,17 +51,45 @@ def passed_on(x: Any, y: Any) -> Any:
     return x
 
 
-PROGRAMS = [(counted, True), (shortest, True), (subtracted, True), (added, False), (passed_on, False)]
+def aligned(x: Any, y: Any) -> Any:
+    h = np.zeros((len(x) + 1, len(y) + 1), x.dtype)
+    for i in range(1, len(x) + 1):
+        for j in range(1, len(y) + 1):
+            h[i, j] = max(h[i - 1, j - 1] + x[i - 1], h[i - 1, j] - y[j - 1], h[i, j - 1] - y[j - 1])
+    return h
+
+
+def summed_rows(x: Any, y: Any) -> Any:
+    h = np.zeros((len(x) + 1, len(y) + 1), x.dtype)
+    for i in range(1, len(x) + 1):
+        for j in range(1, len(y) + 1):
+            h[i, j] = h[i - 1, j - 1] + y[j - 1]
+    return h
+
+
+def searched(x: Any, y: Any) -> Any:
+    i, s = 0, x[0]
+    while i < len(x) and s < 20:
+        s = s + y[i]
+        i += 1
+    return s
+
+
+PROGRAMS = [
+    (counted, True), (shortest, True), (subtracted, True), (added, False), (passed_on, True), (aligned, True),
+    (summed_rows, False), (searched, True),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("program", "serial"), PROGRAMS)
 def test_which_loops_are_serial(program: Any, serial: bool) -> None:
-    graph = autoconv.compile(program).get_concrete_function(np.arange(7), np.arange(7)).optimised
+    graph = autoconv.compile(program).get_concrete_function(np.arange(9), np.arange(9)).optimised
+    dependence = LoopDependence(graph, integer_ranges(graph), Overlaps(graph))
     innermost = [
         node for node in graph.walk()
         if node.op.traits.repeats and not any(inner.op.traits.repeats for inner in node.regions[1].walk())
     ]  # fmt: skip
-    assert [is_serial(node) for node in innermost] == [serial]
+    assert {is_serial(node, dependence) for node in innermost} == {serial}
 
 
 @pytest.mark.parametrize("dtype", [np.int64, np.int32])

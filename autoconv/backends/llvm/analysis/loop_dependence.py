@@ -60,6 +60,31 @@ class LoopDependence:
             for other in (*stored[i:], *loaded)
         )
 
+    def passes_elements_on(self, loop: Node) -> bool:
+        """Return whether each iteration of a counting loop reads an element that the iteration before it writes."""
+        counter, body = counter_of(loop), loop.regions[1]
+        if counter is None:
+            return False
+        stored = [node.inputs[0] for node in body.walk() if node.op.name == "array_store"]
+        loaded = [node.inputs[0] for node in body.walk() if node.op.name == "array_load"]
+        if len(stored) + len(loaded) > _ACCESS_LIMIT:
+            return False
+        return any(
+            self._base(target) is self._base(other) and self._is_next(target, other, body.parameters[counter.position])
+            for target, other in product(stored, loaded)
+        )
+
+    def _is_next(self, target: Value, other: Value, counter: Atom) -> bool:
+        """Return whether the position of `other` is that of `target` in the iteration before."""
+        pairs = list(zip(self._position_forms(target), self._position_forms(other), strict=True))
+        if not pairs or any(len(forms) != 1 for pair in pairs for forms in pair):
+            return False
+        steps = [first.terms.get(counter, 0) for (first,), _ in pairs]
+        return any(steps) and all(
+            first.plus(second, -1) == LinearForm(step)
+            for ((first,), (second,)), step in zip(pairs, steps, strict=True)
+        )
+
     def are_disjoint(self, first: Value, second: Value) -> bool:
         """Return whether two views that exist in the same iteration have no common elements."""
         return self._are_separate(first, second, None)

@@ -2,6 +2,8 @@
 
     counts[places[i]] += 1                  a write at a position that the iteration computes
     d[i, j] = min(d[i, j], d[i, k] + …)     a read, at a fixed position, of the array that is written
+    d[i, j] = min(d[i - 1, j], d[i, j - 1]) a read of the element that the iteration before wrote
+    while x[i] > x[stack[top]]: …           a number of iterations that only the loop finds
 
 In such a loop a test for overflow is a branch, one instruction. In other loops the tests are joined as bits, which
 vectorises.
@@ -9,6 +11,7 @@ vectorises.
 
 from __future__ import annotations
 
+from autoconv.backends.llvm.analysis.loop_dependence import LoopDependence
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.region_flow import state_size
 from autoconv.graph.types import ArrayType
@@ -18,11 +21,13 @@ from autoconv.ops.analysis.induction import constant_of, counter_of
 _INVARIANT, _LINEAR, _OTHER = range(3)  # how a position depends on the iteration's number
 
 
-def is_serial(loop: Node) -> bool:
+def is_serial(loop: Node, dependence: LoopDependence) -> bool:
     """Return whether a loop without loops in it is sure to run element by element."""
-    body = loop.regions[1]
+    body, counter = loop.regions[1], counter_of(loop)
     if any(node.op.traits.repeats for node in body.walk()):
         return False
+    if counter is None or not counter.is_only_exit or dependence.passes_elements_on(loop):
+        return True
     dependences = _IterationDependence(loop, body)
     written = [node.inputs[0] for node in body.nodes if node.op.traits.stores_into is not None]
     if any(dependences.of_element(array) == _OTHER for array in written):

@@ -123,7 +123,7 @@ def write_while(region: LoweringContext, node: Node) -> None:
     captures = [as_borrowed(region.native(value)) for value in node.inputs[count:]]
     head, enter, done = out.label("while"), out.label("again"), out.label("after")
     region.body.begin_loop(captures)
-    outer_is_serial, region.body.is_serial = region.body.is_serial, is_serial(node)
+    outer_is_serial, region.body.is_serial = region.body.is_serial, is_serial(node, region.body.dependence)
     is_slow = any(_is_slow(inner) for graph in node.regions for inner in graph.walk())
     counter = counter_of(node)
     is_short = not is_slow and _has_short_trip_count(node)
