@@ -183,13 +183,13 @@ class Graph:
         return replacement
 
     def unique_name(self, name: str) -> str:
-        """Return `name`, or `name_1`, `name_2` … if the graph has it already, and reserve it."""
-        if name not in self._names:
-            self._names[name] = 0
-            return name
+        """Return `name`, or `name_1`, `name_2` … if the graph has it already, and reserve it.
+
+        Names of a block that differ only in the case of letters are the same name, as in TensorFlow.
+        """
         result, number = self._next_name(name)
-        self._names[name] = number
-        self._names[result] = self._names.get(result, 0)
+        self._names[self._name_key(name)] = number
+        self._names.setdefault(self._name_key(result), 0)
         return result
 
     def next_name(self, name: str) -> str:
@@ -197,12 +197,16 @@ class Graph:
         return self._next_name(name)[0]
 
     def _next_name(self, name: str) -> tuple[str, int]:
-        if name not in self._names:
+        key = self._name_key(name)
+        if key not in self._names:
             return name, 0
-        number = self._names[name] + 1
-        while f"{name}_{number}" in self._names:
+        number = self._names[key] + 1
+        while f"{key}_{number}" in self._names:
             number += 1
         return f"{name}_{number}", number
+
+    def _name_key(self, name: str) -> str:
+        return name if self.block is None else name.lower()
 
     @property
     def effects(self) -> Effects:

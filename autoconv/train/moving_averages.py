@@ -42,6 +42,11 @@ class ExponentialMovingAverage:
 
     def apply(self, var_list: Iterable[Variable]) -> None:
         """Make averages for variables that have none, and move the averages of all the variables towards them."""
+        self._move_averages(var_list)
+
+    def _move_averages(self, var_list: Iterable[Variable]) -> list[Any]:
+        """Make the averages that are missing, move all of them, and return the assignments."""
+        assignments = []
         decay: Any = convert_to_tensor(self._decay)
         if self._num_updates is not None:
             updates = apply("cast", convert_to_tensor(self._num_updates), dtype=decay.dtype)
@@ -53,9 +58,13 @@ class ExponentialMovingAverage:
             key = variable.ref()
             if key not in self._averages:
                 name = f"{variable.name.partition(':')[0]}/{self._name}"
-                self._averages[key] = Variable(variable.value(), trainable=False, name=name)
+                self._averages[key] = Variable(self._first_value(variable), trainable=False, name=name)
             average = self._averages[key]
-            average.assign_sub((average - variable) * weight)
+            assignments.append(average.assign_sub((average - variable) * weight))
+        return assignments
+
+    def _first_value(self, variable: Variable) -> Any:
+        return variable.value()
 
     def average(self, var: Variable) -> Any:
         """Return the average of a variable, None before the first `apply`."""

@@ -20,7 +20,8 @@ _GRAPH_ONLY_NAMES = (
     "get_collection", "add_to_collection", "losses.get_total_loss", "losses.get_losses", "trainable_variables",
     "global_variables", "losses.get_regularization", "layers.batch_normalization", "import_graph_def", "gradients_",
     "train.start_queue_runners", "train.Coordinator", "train.MonitoredTrainingSession", "train.Supervisor",
-    "get_default_session", "report_uninitialized_variables", "data.make_",
+    "get_default_session", "report_uninitialized_variables", "data.make_", "data.Iterator", "queue.", "FIFOQueue",
+    "PaddingFIFOQueue", "RandomShuffleQueue", "PriorityQueue", "train.QueueRunner",
 )  # fmt: skip
 _GRAPH_ONLY_METHODS = ("make_one_shot_iterator", "make_initializable_iterator")
 

@@ -76,4 +76,4 @@ def new_name(name: str) -> str:
 
 def remedy(name: str) -> str | None:
     """Return advice on the replacement of a removed name, or None."""
-    return REMEDIES.get(name.partition(".")[0])
+    return REMEDIES.get(name) or REMEDIES.get(name.partition(".")[0])

@@ -78,7 +78,22 @@ LIBRARIES = {
         ("scipy",),
         variables=(("TENSORLY_BACKEND", "tensorflow"),),
     ),
-    "tensornetwork": Library("tensornetwork==0.4.6", ("tensornetwork",), ("tensornetwork/**/*_test.py",), ("scipy",)),
+    "tensornetwork": Library(  # its other tests need JAX and PyTorch, too
+        "tensornetwork==0.4.6",
+        ("tensornetwork",),
+        ("tensornetwork/backends/tensorflow/*_test.py",),
+        ("scipy", "graphviz", "opt_einsum", "h5py"),
+    ),
+    "tensorflow-graphics": Library(
+        "tensorflow-graphics==2021.12.3",
+        ("tensorflow_graphics",),
+        tuple(
+            f"tensorflow_graphics/{folder}/**/*_test.py"
+            for folder in ("geometry", "image", "math", "nn/loss", "nn/metric", "rendering")
+        ),
+        (*ABSL, "scipy", "psutil", "tqdm", "termcolor", "trimesh", "networkx", "matplotlib"),
+        old_numpy=("int", "float", "bool", "object"),
+    ),
 }
 
 

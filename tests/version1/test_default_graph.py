@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import autoconv as ac
@@ -14,6 +15,17 @@ def version1():
     yield
     tf.enable_v2_behavior()
     tf.reset_default_graph()
+
+
+def test_unknown_sizes(version1):
+    image = tf.placeholder(tf.float32, [None, 8, None, 3])
+    assert str(image.shape) == "(?, 8, ?, 3)" and image.shape[0].value is None
+    resized = tf.image.central_crop(image, 0.5)
+    sparse = tf.sparse_placeholder(tf.float32, [None, 3])
+    with tf.Session() as session:
+        assert session.run(resized, {image: np.ones([2, 8, 4, 3])}).shape == (2, 4, 2, 3)
+        fed = {sparse: ([[0, 1]], [5.0], [1, 3])}
+        assert session.run(tf.sparse.to_dense(sparse), fed).tolist() == [[0.0, 5.0, 0.0]]
 
 
 def test_ops_go_to_the_default_graph(version1):

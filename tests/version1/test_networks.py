@@ -86,6 +86,52 @@ def test_recurrent_networks(kind):
     np.testing.assert_allclose(slope[0][position], (above - below) / (2 * step), rtol=5e-3, atol=1e-3)
 
 
+def test_cells_take_initializers_peepholes_and_projections():
+    x = DRAW.randn(2, 3, 2).astype("f")
+    cell = tf.nn.rnn_cell.LSTMCell(
+        4, use_peepholes=True, cell_clip=0.3, initializer=tf.constant_initializer(0.5), num_proj=3, proj_clip=0.4
+    )
+    wrapped = tf.nn.rnn_cell.ResidualWrapper(
+        tf.nn.rnn_cell.GRUCell(2, kernel_initializer=tf.constant_initializer(0.1), bias_initializer=tf.ones_initializer)
+    )
+    outputs, state = tf.nn.dynamic_rnn(cell, tf.constant(x), dtype=tf.float32)
+    added, _ = tf.nn.static_rnn(wrapped, [tf.constant(x[:, 0])], dtype=tf.float32, scope="added")
+    names = [variable.name.removeprefix("rnn/lstm_cell/") for variable in tf.trainable_variables("rnn")]
+    assert names == ["kernel:0", "bias:0", "w_f_diag:0", "w_i_diag:0", "w_o_diag:0", "projection/kernel:0"]
+
+    def sigmoid(z):
+        return 1 / (1 + np.exp(-z))
+
+    c, h = np.zeros((2, 4)), np.zeros((2, 3))
+    for step in range(3):
+        gate = np.concatenate([x[:, step], h], 1).sum(1, keepdims=True) * 0.5
+        c = sigmoid(gate + 1 + 0.5 * c) * c + sigmoid(gate + 0.5 * c) * np.tanh(gate)
+        c = np.clip(c, -0.3, 0.3)
+        h = np.clip((sigmoid(gate + 0.5 * c) * np.tanh(c)) @ np.full((4, 3), 0.5), -0.4, 0.4)
+    update = sigmoid(x[:, 0].sum(1, keepdims=True) * 0.1 + 1)
+    expected = x[:, 0] + (1 - update) * np.tanh(x[:, 0].sum(1, keepdims=True) * 0.1 + 1)
+    found, last, sum_found = run(outputs, state, added[0])
+    np.testing.assert_allclose(last.c, c, rtol=1e-5)
+    np.testing.assert_allclose(last.h, h, rtol=1e-5)
+    np.testing.assert_allclose(found[:, -1], h, rtol=1e-5)
+    np.testing.assert_allclose(sum_found, expected, rtol=1e-5)
+
+
+def test_networks_in_both_directions():
+    x = DRAW.randn(2, 3, 2).astype("f")
+    cells = [tf.nn.rnn_cell.BasicRNNCell(4) for _ in range(2)]
+    outputs, states = tf.nn.bidirectional_dynamic_rnn(*cells, tf.constant(x), sequence_length=[3, 2], dtype=tf.float32)
+    variables = tf.trainable_variables()
+    assert [v.name.split("/")[1] for v in variables] == ["fw", "fw", "bw", "bw"]
+    (forward, backward), (_, last), weights = run(outputs, states, variables)
+    reversed_x = np.stack([x[0, ::-1], np.concatenate([x[1, 1::-1], x[1, 2:]])])
+    expected, end = by_numpy("BasicRNNCell", reversed_x, [3, 2], weights[2:])
+    np.testing.assert_allclose(backward[0], expected[0, ::-1], rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(backward[1, :2], expected[1, 1::-1], rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(last, end, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(forward, by_numpy("BasicRNNCell", x, [3, 2], weights[:2])[0], rtol=1e-5, atol=1e-6)
+
+
 def _reused(name):
     with tf.variable_scope(name, reuse=True) as scope:
         return scope

@@ -243,6 +243,59 @@ def test_iterators_of_datasets():
             assert second.run(tf.reduce_sum(restarted_element["x"])) == 1.0
 
 
+def test_iterators_of_several_datasets():
+    spec = ({"a": tf.int64}, tf.int64), ({"a": []}, [])
+    iterator = tf.data.Iterator.from_structure(*spec)
+    numbers = [tf.data.Dataset.range(n, n + 2).map(lambda i: ({"a": i}, i * i)) for n in (0, 5)]
+    starts = [iterator.make_initializer(dataset) for dataset in numbers]
+    handle = tf.placeholder(tf.string, [])
+    fed = tf.data.Iterator.from_string_handle(handle, *spec).get_next()
+    element = iterator.get_next()
+    with pytest.raises(TypeError, match="Expected elements"):
+        iterator.make_initializer(tf.data.Dataset.range(2).map(lambda i: ({"a": i}, tf.cast(i, tf.float32))))
+    with tf.Session() as session:
+        with pytest.raises(FailedPreconditionError, match="initializer"):
+            session.run(element)
+        session.run(starts[1])
+        assert session.run(element) == ({"a": 5}, 25)
+        assert session.run(fed, {handle: session.run(iterator.string_handle())}) == ({"a": 6}, 36)
+        session.run(starts[0])
+        assert session.run(element) == ({"a": 0}, 0)
+        with pytest.raises(ac.errors.InvalidArgumentError, match="that of no iterator"):
+            session.run(fed, {handle: "Other"})
+
+
+def test_feeds_and_fetches_in_parts():
+    pair = tf.placeholder(tf.float32, []), (tf.placeholder(tf.float32, [2]),)
+    sparse = tf.sparse_placeholder(tf.float32, [None, 3])
+    with tf.Session() as session:
+        assert session.run(pair[0] + pair[1][0], {pair: (1.0, ([2.0, 3.0],))}).tolist() == [3.0, 4.0]
+        fed = tf.SparseTensorValue([[0, 1]], [5.0], [2, 3])
+        found = session.run(sparse, {sparse: fed})
+        assert isinstance(found, tf.SparseTensorValue) and found.dense_shape.tolist() == [2, 3]
+        assert session.run(tf.sparse.to_dense(sparse), {sparse: tuple(fed)}).tolist() == [[0, 5, 0], [0, 0, 0]]
+
+
+def test_names_differ_in_more_than_the_case_of_letters():
+    names = [tf.constant(1, name=name).name for name in ("x", "X", "x", "X")]
+    assert names == ["x:0", "X_1:0", "x_2:0", "X_3:0"]
+
+
+def test_the_operation_of_a_variable_has_its_name():
+    v = tf.Variable(1.0, name="v")
+    assert v.op.name == "v" and v.op == v.op
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        session.run(v.op)
+
+
+def test_python_functions_get_scalars():
+    with tf.Session() as session:
+        upper = tf.py_func(lambda text: text.upper(), [tf.constant("ab")], tf.string)
+        kinds = tf.py_func(lambda *values: ",".join(type(v).__name__ for v in values), [1.0, True, [1]], tf.string)
+        assert session.run([upper, kinds]) == [b"AB", b"float32,bool,ndarray"]
+
+
 def test_datasets_of_placeholders():
     array, size = tf.placeholder(tf.float32, [None]), tf.placeholder(tf.int64, [])
     rows = ac.data.Dataset.from_tensor_slices(array * 2.0).map(lambda x: x + 1.0).batch(size)

@@ -1,6 +1,7 @@
 """Programs of version 1 print what TensorFlow prints: as they are, with the import changed, and upgraded.
 
-The files beside the programs hold what TensorFlow 2.21 prints with `disable_v2_behavior()`.
+The files beside the programs hold what TensorFlow 2.21 prints with `disable_v2_behavior()`. Programs in the folder
+`graphs` need a graph, by its names, collections, queues or iterators: their sessions stay.
 """
 
 from __future__ import annotations
@@ -19,6 +20,9 @@ from autoconv.upgrade import upgrade
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures" / "version1"
 PROGRAMS = sorted(path.stem for path in FIXTURES.glob("*.py"))
+
+
+GRAPH_PROGRAMS = sorted(path.stem for path in (FIXTURES / "graphs").glob("*.py"))
 
 
 def run_program(path: Path) -> str:
@@ -47,6 +51,14 @@ def test_programs_run_as_functions(name, tmp_path):
     assert "Session" not in upgraded.text and "placeholder" not in upgraded.text
     (tmp_path / "program.py").write_text(upgraded.text)
     assert run_program(tmp_path / "program.py") == (FIXTURES / f"{name}.txt").read_text()
+
+
+@pytest.mark.parametrize("name", GRAPH_PROGRAMS)
+def test_programs_that_need_a_graph_keep_their_sessions(name, tmp_path):
+    upgraded = upgrade((FIXTURES / "graphs" / f"{name}.py").read_text(), f"{name}.py")
+    assert upgraded.sessions == "kept" and "autoconv.compat.v1" in upgraded.text
+    (tmp_path / "program.py").write_text(upgraded.text)
+    assert run_program(tmp_path / "program.py") == (FIXTURES / "graphs" / f"{name}.txt").read_text()
 
 
 def upgraded(text: str) -> str:

@@ -80,8 +80,8 @@ class GraphVariable(Variable):
 
     @property
     def op(self) -> TensorOperation:
-        """The operation that reads the variable."""
-        return self.snapshot.op
+        """The operation that reads the variable, under the variable's name."""
+        return _VariableOperation(self.snapshot.op, self._storage.name)
 
     @property
     def control_names(self) -> tuple[str, ...]:
@@ -128,6 +128,20 @@ class GraphVariable(Variable):
 
     def __reduce__(self) -> NoReturn:
         raise TypeError(f"{self.name} belongs to a graph and cannot be pickled.")
+
+
+class _VariableOperation(TensorOperation):
+    """The operation that reads a variable, under the variable's name."""
+
+    __slots__ = ("_name",)
+
+    def __init__(self, read: TensorOperation, name: str) -> None:
+        super().__init__(read._value, read._wrap)
+        self._name = name
+
+    @property
+    def name(self) -> str:
+        return self._name
 
 
 @contextmanager

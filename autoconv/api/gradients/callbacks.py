@@ -34,6 +34,7 @@ def numpy_function(
 ) -> Any:  # fmt: skip
     """func(*arrays), run each time, with NumPy arrays as arguments and results. No gradient flows through it.
 
+    A scalar is passed as NumPy's number, a scalar string as bytes.
     `Tout` is the dtype of the result, or a list of dtypes for several results, which are returned as a list of tensors.
     The shapes of results are unknown. Raises InvalidArgumentError when the function returns another dtype, or another
     number of values. An error of the function is raised as TensorFlow's: InvalidArgumentError for TypeError and
@@ -69,7 +70,7 @@ class ArrayCall:
         self.__name__ = getattr(function, "__name__", type(function).__name__)
 
     def __call__(self, *arrays: Any) -> Any:
-        return self._call(*arrays)
+        return self._call(*(array if array.shape else array[()] for array in map(np.asarray, arrays)))
 
     def _call(self, *arguments: Any) -> Any:
         try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import abc  # `Iterator` is a public name of this namespace, that of version 2
+from collections import abc
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -16,12 +16,18 @@ from autoconv.compat.v1.collections import GraphKeys, add_to_collection
 from autoconv.compat.v1.operations import StartOperation, as_operation
 from autoconv.compat.v1.session import running_session
 from autoconv.data.dataset import GRAPH_ITERATOR
-from autoconv.errors import FailedPreconditionError, OutOfRangeError
+from autoconv.errors import FailedPreconditionError, InvalidArgumentError, OutOfRangeError
+from autoconv.graph.dtypes import string
 from autoconv.runtime.recording.regions import recording
+from autoconv.runtime.support.shape import TensorSpec
+from autoconv.runtime.tensors.conversion import constant, convert_to_tensor
 
 
-class GraphIterator:
+class Iterator:
     """An iterator of a dataset in a graph: each session iterates over the elements by itself.
+
+    `from_structure` makes one for several datasets: the operation that `make_initializer` returns starts it on one of
+    them. `from_string_handle` makes one that is fed with the `string_handle` of another iterator.
 
     >>> with autoconv.Graph().as_default(), autoconv.compat.v1.Session() as session:
     ...     element = autoconv.compat.v1.data.make_one_shot_iterator(autoconv.data.Dataset.range(3)).get_next()
@@ -29,19 +35,51 @@ class GraphIterator:
     [np.int64(0), np.int64(1)]
     """
 
-    def __init__(self, dataset: data.Dataset, initializable: bool) -> None:
+    def __init__(
+        self, dataset: data.Dataset | None, initializable: bool, element_spec: Any = None, handle: Any = None
+    ) -> None:
         graph = graph_being_built()
         if graph is None:
             raise RuntimeError("an iterator of version 1 needs a graph: where ops run at once, write iter(dataset).")
-        self.element_spec = dataset.element_spec
-        with outside_of_control_flow(graph):
-            self._dataset = dataset.__autoconv_graph_value__()
+        self.element_spec = element_spec if dataset is None else dataset.element_spec
+        self._dataset = None if dataset is None else _dataset_value(dataset, graph)
         self._states: WeakKeyDictionary[Any, abc.Iterator[Any]] = WeakKeyDictionary()
         self._is_initializable = initializable
+        self._handle = handle
+        self._name = graph.unique_name("Iterator")
+        self._siblings: dict[bytes, Iterator] = graph.attachments.setdefault("iterators", {})
+        self._siblings[self._name.encode()] = self
         self.initializer: Any = None
-        if initializable:
-            self.initializer = StartOperation(graph.unique_name("MakeIterator"), graph, self._dataset, self._start)
+        if initializable and dataset is not None:
+            self.initializer = self.make_initializer(dataset)
             add_to_collection(GraphKeys.TABLE_INITIALIZERS, self.initializer)
+
+    @classmethod
+    def from_structure(cls, output_types: Any, output_shapes: Any = None, *_: Any, **__: Any) -> Iterator:
+        """Return an iterator without a dataset, for elements of these dtypes and shapes."""
+        return cls(None, initializable=True, element_spec=_element_spec(output_types, output_shapes))
+
+    @classmethod
+    def from_string_handle(
+        cls, string_handle: Any, output_types: Any, output_shapes: Any = None, *_: Any, **__: Any
+    ) -> Iterator:
+        """Return an iterator whose elements are those of the iterator with this handle, a string tensor."""
+        spec = _element_spec(output_types, output_shapes)
+        return cls(None, initializable=False, element_spec=spec, handle=convert_to_tensor(string_handle))
+
+    def make_initializer(self, dataset: data.Dataset, name: str | None = None) -> Any:
+        """Return the operation that starts the iterator on a dataset. Raises TypeError for elements that do not fit."""
+        pairs = zip(nest.flatten(dataset.element_spec), nest.flatten(self.element_spec), strict=True)
+        if not all(own.is_compatible_with(expected) for own, expected in pairs):
+            raise TypeError(f"Expected elements {self.element_spec} but got dataset with {dataset.element_spec}.")
+        graph = graph_being_built()
+        assert graph is not None
+        value = self._dataset or _dataset_value(dataset, graph)
+        return StartOperation(graph.unique_name(name or "MakeIterator"), graph, value, self._start)
+
+    def string_handle(self, name: str | None = None) -> Any:
+        """Return a scalar string tensor to feed to an iterator of `from_string_handle`."""
+        return constant(self._name, string, name=name or "IteratorToStringHandle")
 
     def get_next(self, name: str | None = None) -> Any:
         """Return the tensors of the next element, in its structure.
@@ -49,17 +87,22 @@ class GraphIterator:
         A run raises OutOfRangeError after the last element, and FailedPreconditionError before the initializer has run.
         """
         specs = nest.flatten(self.element_spec)
-        elements = as_operation(lambda: numpy_function(self._next, [], specs, name=name or "IteratorGetNext"))
+        inputs = [] if self._handle is None else [self._handle]
+        elements = as_operation(lambda: numpy_function(self._next, inputs, specs, name=name or "IteratorGetNext"))
         return nest.pack_sequence_as(self.element_spec, list(elements))
 
     def _start(self, session: Any, dataset_value: Any) -> None:
         with recording(None):
             self._states[session] = iter(data.DatasetSpec(self.element_spec)(dataset_value))
 
-    def _next(self) -> list[Any]:
+    def _next(self, handle: bytes | None = None) -> list[Any]:
+        if handle is not None:
+            if handle not in self._siblings:
+                raise InvalidArgumentError(f"the handle {handle!r} is that of no iterator of this graph")
+            return self._siblings[handle]._next()
         session = running_session()
         if session not in self._states:
-            if self._is_initializable:
+            if self._is_initializable or self._dataset is None:
                 raise FailedPreconditionError("the iterator has not been initialized: run its initializer first")
             self._start(session, session.run_value(self._dataset))
         try:
@@ -69,17 +112,32 @@ class GraphIterator:
         return [np.asarray(part) for part in nest.flatten(element)]
 
 
-def make_one_shot_iterator(dataset: data.Dataset) -> GraphIterator:
+def _dataset_value(dataset: data.Dataset, graph: Any) -> Any:
+    with outside_of_control_flow(graph):
+        return dataset.__autoconv_graph_value__()
+
+
+def _element_spec(types: Any, shapes: Any) -> Any:
+    """Return the specs of elements from the structures of their dtypes and shapes; without shapes, of any shape."""
+    if isinstance(types, dict):
+        return {key: _element_spec(types[key], None if shapes is None else shapes[key]) for key in types}
+    if isinstance(types, (list, tuple)):
+        parts = map(_element_spec, types, [None] * len(types) if shapes is None else shapes)
+        return nest.pack_sequence_as(types, nest.flatten(list(parts)))
+    return TensorSpec(shapes, types)
+
+
+def make_one_shot_iterator(dataset: data.Dataset) -> Iterator:
     """Return an iterator over the dataset, which each session runs once.
 
     >>> with autoconv.Graph().as_default():
     ...     autoconv.compat.v1.data.make_one_shot_iterator(autoconv.data.Dataset.range(3)).get_next().dtype
     autoconv.int64
     """
-    return GraphIterator(dataset, initializable=False)
+    return Iterator(dataset, initializable=False)
 
 
-def make_initializable_iterator(dataset: data.Dataset, shared_name: str | None = None) -> GraphIterator:
+def make_initializable_iterator(dataset: data.Dataset, shared_name: str | None = None) -> Iterator:
     """Return an iterator that restarts each time its `initializer` runs.
 
     >>> with autoconv.Graph().as_default(), autoconv.compat.v1.Session() as session:
@@ -89,12 +147,12 @@ def make_initializable_iterator(dataset: data.Dataset, shared_name: str | None =
     ...     session.run(element)
     np.int64(0)
     """
-    return GraphIterator(dataset, initializable=True)
+    return Iterator(dataset, initializable=True)
 
 
-GRAPH_ITERATOR.set(GraphIterator)
+GRAPH_ITERATOR.set(Iterator)
 
-__all__ = ["GraphIterator", "make_initializable_iterator", "make_one_shot_iterator"]
+__all__ = ["Iterator", "make_initializable_iterator", "make_one_shot_iterator"]
 
 
 def __getattr__(name: str) -> Any:

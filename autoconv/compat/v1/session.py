@@ -12,8 +12,10 @@ import numpy as np
 from autoconv import nest
 from autoconv.api.control.graph_variable import GraphVariable
 from autoconv.api.control.graphs import Graph
+from autoconv.api.sparse.tensor import SparseTensor
 from autoconv.compat.v1.default_graph import get_default_graph
 from autoconv.compat.v1.operations import Operation, StartOperation
+from autoconv.compat.v1.placeholders import SparseTensorValue
 from autoconv.compat.v1.slices import Slice, slice_of
 from autoconv.graph.dtypes import string
 from autoconv.graph.graph import Value
@@ -47,6 +49,7 @@ class Session:
         self._storages: dict[Storage, Storage] = {}
         self._is_closed = False
         self._contexts: list[ExitStack] = []
+        self._close_callbacks: list[Callable[[], None]] = []
 
     def run(self, fetches: Any, feed_dict: Any = None, options: object = None, run_metadata: object = None) -> Any:
         """Return the values of the fetches in their structure: arrays of tensors and variables, None of operations.
@@ -74,7 +77,13 @@ class Session:
     def close(self) -> None:
         """End the session and discard the values of its variables."""
         self._is_closed = True
+        for callback in self._close_callbacks:
+            callback()
         self._storages.clear()
+
+    def call_at_close(self, callback: Callable[[], None]) -> None:
+        """Call a function when the session is closed, such as one that ends the waiting of other threads."""
+        self._close_callbacks.append(callback)
 
     @contextmanager
     def as_default(self) -> Iterator[Session]:
@@ -124,7 +133,8 @@ class Session:
     def _run_with_feeds(self, fetches: Any, feed_targets: tuple[Value, ...], fed_arrays: list[Any]) -> Any:
         if self._is_closed:
             raise RuntimeError("Attempted to use a closed Session.")
-        flat_fetches = nest.flatten(fetches)
+        fetched_structure = nest.map_structure(_sparse_parts, fetches)
+        flat_fetches = nest.flatten(fetched_structure)
         for item in flat_fetches:
             if isinstance(item, StartOperation):
                 item.start(self, self._run_values([item.value], (), feed_targets, fed_arrays)[0])
@@ -133,7 +143,7 @@ class Session:
         node_names = tuple(name for fetch in resolved if isinstance(fetch, tuple) for name in fetch)
         results = iter(self._run_values(values, node_names, feed_targets, fed_arrays))
         fetched = [next(results) if isinstance(fetch, Value) else None for fetch in resolved]
-        return nest.pack_sequence_as(fetches, fetched)
+        return nest.pack_sequence_as(fetched_structure, fetched)
 
     def run_value(self, value: Value) -> Any:
         """Return a value of the graph that needs no feeds, such as a dataset."""
@@ -158,8 +168,7 @@ class Session:
     def _collect_feeds(self, feed_dict: Any) -> dict[Value, Any]:
         feeds: dict[Value, Any] = {}
         for key, value in (feed_dict or {}).items():
-            keys, values = (key, value) if isinstance(key, tuple) else ((key,), (value,))
-            for item, item_value in zip(keys, values, strict=True):
+            for item, item_value in _flat_feed(key, value):
                 target = self._value_in_graph(item)
                 feeds[target] = _feed_array(target, item_value)
         return feeds
@@ -206,7 +215,8 @@ class Session:
         try:
             return self.graph.as_graph_element(name)
         except KeyError as error:
-            raise ValueError(f"Fetch argument {name!r} cannot be interpreted as a Tensor. ({error.args[0]})") from None
+            message = f"Argument `fetch` = {name} cannot be interpreted as a Tensor. ({error.args[0]})"
+            raise ValueError(message) from None
 
 
 class InteractiveSession(Session):
@@ -279,6 +289,25 @@ def _evaluate(
 
 
 EVALUATE.set(_evaluate)
+
+
+def _sparse_parts(fetch: Any) -> Any:
+    """Return the tensors of a sparse tensor, and any other fetch itself."""
+    if not isinstance(fetch, SparseTensor):
+        return fetch
+    return SparseTensorValue(fetch.indices, fetch.values, fetch.dense_shape)
+
+
+def _flat_feed(key: Any, value: Any) -> Iterator[tuple[Any, Any]]:
+    """Yield the tensors of a key of `feed_dict`, which may be nested tuples, with their values."""
+    if isinstance(key, SparseTensor):
+        key = key.indices, key.values, key.dense_shape
+        value = (value.indices, value.values, value.dense_shape) if hasattr(value, "dense_shape") else value
+    if not isinstance(key, tuple):
+        yield key, value
+        return
+    for key_part, value_part in zip(key, value, strict=True):
+        yield from _flat_feed(key_part, value_part)
 
 
 def _feed_array(target: Value, value: Any) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
@@ -117,7 +118,8 @@ class TensorShape(tuple):  # type: ignore[type-arg]
         return TensorShape(None if self.dims_tuple is None or second is None else self.dims_tuple + second)
 
     def __iter__(self) -> Iterator[int | None]:
-        return iter(self.as_list()) if _SIZE_FORM.present_size is None else map(_SIZE_FORM.present_size, self.as_list())
+        present_size = _present_size()
+        return iter(self.as_list()) if present_size is None else map(present_size, self.as_list())
 
     def __len__(self) -> int:
         if self.dims_tuple is None:
@@ -132,8 +134,8 @@ class TensorShape(tuple):  # type: ignore[type-arg]
             size = None if isinstance(index, int) else TensorShape(None)
         else:
             size = TensorShape(self.dims_tuple[index]) if isinstance(index, slice) else self.as_list()[index]
-        present = _SIZE_FORM.present_size
-        return size if present is None or isinstance(size, TensorShape) else present(size)
+        present_size = _present_size()
+        return size if present_size is None or isinstance(size, TensorShape) else present_size(size)
 
     def __add__(self, other: object) -> TensorShape:
         return self.concatenate(other)
@@ -156,7 +158,10 @@ class TensorShape(tuple):  # type: ignore[type-arg]
     def __str__(self) -> str:
         if self.dims_tuple is None:
             return "<unknown>"
-        return str(tuple(self.as_list()))
+        sizes: list[Any] = self.as_list()
+        if _SIZE_FORM.present_size is not None:
+            sizes = [_SIZE_FORM.present_size(size) for size in sizes]
+        return f"({', '.join(map(str, sizes))}{',' if len(sizes) == 1 else ''})"
 
     def __repr__(self) -> str:
         return f"TensorShape({'None' if self.dims_tuple is None else self.as_list()})"
@@ -172,6 +177,13 @@ class _SizeForm:
 
 
 _SIZE_FORM = _SizeForm()
+
+
+def _present_size() -> Callable[[int | None], Any] | None:
+    """Return the function that presents sizes to the caller of the shape's method; this package itself has none."""
+    if _SIZE_FORM.present_size is None or sys._getframe(2).f_globals.get("__name__", "").startswith("autoconv."):
+        return None
+    return _SIZE_FORM.present_size
 
 
 def show_sizes_by(present_size: Callable[[int | None], Any] | None) -> None:

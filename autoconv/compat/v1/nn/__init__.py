@@ -26,12 +26,12 @@ from autoconv.compat.v1.nn.losses import (
     sparse_softmax_cross_entropy_with_logits,
     weighted_cross_entropy_with_logits,
 )
-from autoconv.compat.v1.nn.rnn import dynamic_rnn, static_rnn
+from autoconv.compat.v1.nn.rnn import bidirectional_dynamic_rnn, dynamic_rnn, static_rnn
 from autoconv.compat.v1.nn.sampling import log_uniform_candidate_sampler, nce_loss, sampled_softmax_loss
 
 __all__ = [
-    "avg_pool", "conv2d", "dropout", "dynamic_rnn", "embedding_lookup", "in_top_k", "log_softmax",
-    "log_uniform_candidate_sampler", "max_pool", "moments", "nce_loss", "relu_layer", "rnn_cell",
+    "avg_pool", "bidirectional_dynamic_rnn", "conv2d", "dropout", "dynamic_rnn", "embedding_lookup", "in_top_k",
+    "log_softmax", "log_uniform_candidate_sampler", "max_pool", "moments", "nce_loss", "relu_layer", "rnn_cell",
     "sampled_softmax_loss", "sigmoid_cross_entropy_with_logits", "softmax", "softmax_cross_entropy_with_logits",
     "softmax_cross_entropy_with_logits_v2", "sparse_softmax_cross_entropy_with_logits", "static_rnn",
     "weighted_cross_entropy_with_logits", "xw_plus_b",

@@ -7,8 +7,9 @@ from typing import Any
 
 from autoconv import nest
 from autoconv.api.control.flow import while_loop
+from autoconv.api.nn.blocks import reverse_sequence
 from autoconv.api.tensors.gather import where
-from autoconv.api.tensors.shaping import expand_dims, transpose
+from autoconv.api.tensors.shaping import expand_dims, reverse, transpose
 from autoconv.api.tensors.shaping import shape as shape_of
 from autoconv.compat.v1 import variables
 from autoconv.graph.dtypes import int32
@@ -87,6 +88,42 @@ def dynamic_rnn(
         if not time_major:
             outputs = transpose(outputs, [1, 0, 2])
     return outputs, nest.pack_sequence_as(state, list(loop_results[2:]))
+
+
+def bidirectional_dynamic_rnn(
+    cell_fw: Any, cell_bw: Any, inputs: Any, sequence_length: Any = None, initial_state_fw: Any = None,
+    initial_state_bw: Any = None, dtype: DTypeLike | None = None, parallel_iterations: int | None = None,
+    swap_memory: bool = False, time_major: bool = False, scope: Any = None,
+) -> tuple[tuple[Any, Any], tuple[Any, Any]]:  # fmt: skip
+    """Call one cell from the first step to the last, and one backward; return the outputs and the last states of both.
+
+    The arguments are those of `dynamic_rnn`.
+
+    >>> with autoconv.Graph().as_default():
+    ...     x = autoconv.compat.v1.placeholder(autoconv.float32, [None, 5, 3])
+    ...     cells = [autoconv.compat.v1.nn.rnn_cell.GRUCell(4) for _ in range(2)]
+    ...     outputs, _ = autoconv.compat.v1.nn.bidirectional_dynamic_rnn(*cells, x, dtype=autoconv.float32)
+    >>> outputs[1].shape
+    TensorShape([None, 5, 4])
+    """
+    steps_axis, batch_axis = (0, 1) if time_major else (1, 0)
+
+    def reversed_steps(steps: Any) -> Any:
+        if sequence_length is None:
+            return reverse(steps, [steps_axis])
+        return reverse_sequence(steps, sequence_length, seq_axis=steps_axis, batch_axis=batch_axis)
+
+    with variables.variable_scope(scope or "bidirectional_rnn"):
+        with variables.variable_scope("fw") as forward_scope:
+            forward_outputs, forward_state = dynamic_rnn(
+                cell_fw, inputs, sequence_length, initial_state_fw, dtype, time_major=time_major, scope=forward_scope
+            )
+        with variables.variable_scope("bw") as backward_scope:
+            backward_outputs, backward_state = dynamic_rnn(
+                cell_bw, reversed_steps(convert_to_tensor(inputs)), sequence_length, initial_state_bw, dtype,
+                time_major=time_major, scope=backward_scope,
+            )  # fmt: skip
+    return (forward_outputs, reversed_steps(backward_outputs)), (forward_state, backward_state)
 
 
 def _initial_state_of(cell: Any, inputs: Any, axis: int, initial_state: Any, dtype: Any) -> Any:

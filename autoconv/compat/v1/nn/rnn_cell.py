@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from autoconv import math, nn
 from autoconv.api.matrices.linalg import matmul
+from autoconv.api.tensors.comparison import clip_by_value
 from autoconv.api.tensors.constants import zeros
 from autoconv.api.tensors.shaping import concat, split
 from autoconv.compat.v1 import variables
@@ -70,12 +71,15 @@ class RNNCell:
 
     trainable_variables = weights = trainable_weights = variables
 
-    def _linear(self, inputs: Any, units: int, bias_initializer: Any = zeros_initializer, part: str = "") -> Any:
-        """inputs @ kernel + bias, with the variables of this part of the cell."""
+    def _linear(
+        self, inputs: Any, units: int, kernel_initializer: Any = None, bias_initializer: Any = None, part: str = ""
+    ) -> Any:
+        """inputs @ kernel + bias, with the variables of this part of the cell; a bias starts with zeros."""
         prefix = f"{part}/" if part else ""
-        kernel = variables.get_variable(f"{prefix}kernel", [int(inputs.shape[-1]), units], inputs.dtype)
-        bias_variable = variables.get_variable(f"{prefix}bias", [units], inputs.dtype, bias_initializer())
-        return nn.bias_add(matmul(inputs, kernel), bias_variable)
+        shape = [int(inputs.shape[-1]), units]
+        kernel = variables.get_variable(f"{prefix}kernel", shape, inputs.dtype, kernel_initializer)
+        bias = variables.get_variable(f"{prefix}bias", [units], inputs.dtype, bias_initializer or zeros_initializer())
+        return nn.bias_add(matmul(inputs, kernel), bias)
 
 
 class BasicRNNCell(RNNCell):
@@ -109,12 +113,17 @@ class GRUCell(RNNCell):
         super().__init__(name, reuse)
         self.state_size = self.output_size = num_units
         self._activation = activation or math.tanh
+        self._kernel_initializer, self._bias_initializer = kernel_initializer, bias_initializer
 
     def call(self, inputs: Any, state: Any) -> tuple[Any, Any]:
-        gates = math.sigmoid(self._linear(concat([inputs, state], 1), 2 * self.output_size, ones_initializer, "gates"))
-        reset, update = split(gates, 2, 1)
+        size, kernel_initializer, gate_bias = self.output_size, self._kernel_initializer, self._bias_initializer
+        gate_bias = gate_bias or ones_initializer()
+        gates = self._linear(concat([inputs, state], 1), 2 * size, kernel_initializer, gate_bias, "gates")
+        reset, update = split(math.sigmoid(gates), 2, 1)
         candidate_inputs = concat([inputs, reset * state], 1)
-        candidate = self._activation(self._linear(candidate_inputs, self.output_size, zeros_initializer, "candidate"))
+        candidate = self._activation(
+            self._linear(candidate_inputs, size, kernel_initializer, self._bias_initializer, "candidate")
+        )
         output = update * state + (1 - update) * candidate
         return output, output
 
@@ -122,28 +131,48 @@ class GRUCell(RNNCell):
 class LSTMCell(RNNCell):
     """A long short-term memory (Hochreiter and Schmidhuber, 1997); its state is a pair of c and h.
 
+    With `use_peepholes` the gates depend on c too. With `num_proj` the output is a product of h with a matrix of so
+    many columns. `cell_clip` and `proj_clip` are bounds of the absolute values of c and of that product.
+
     >>> autoconv.compat.v1.nn.rnn_cell.LSTMCell(4).state_size
     LSTMStateTuple(c=4, h=4)
     """
 
     def __init__(
-        self, num_units: int, forget_bias: float = 1.0, state_is_tuple: bool = True, activation: Any = None,
-        reuse: Any = None, name: str | None = None, dtype: Any = None,
+        self, num_units: int, use_peepholes: bool = False, cell_clip: float | None = None, initializer: Any = None,
+        num_proj: int | None = None, proj_clip: float | None = None, num_unit_shards: int | None = None,
+        num_proj_shards: int | None = None, forget_bias: float = 1.0, state_is_tuple: bool = True,
+        activation: Any = None, reuse: Any = None, name: str | None = None, dtype: Any = None,
     ) -> None:  # fmt: skip
         super().__init__(name, reuse, dtype)
         self._unit_count, self._forget_bias, self._state_is_tuple = num_units, forget_bias, state_is_tuple
-        self.state_size = LSTMStateTuple(num_units, num_units) if state_is_tuple else 2 * num_units
-        self.output_size = num_units
+        self._initializer, self._use_peepholes = initializer, use_peepholes
+        self._projection_size, self._cell_clip, self._projection_clip = num_proj, cell_clip, proj_clip
+        self.output_size = num_proj or num_units
+        self.state_size = (
+            LSTMStateTuple(num_units, self.output_size) if state_is_tuple else num_units + self.output_size
+        )
         self._activation = activation or math.tanh
 
     def call(self, inputs: Any, state: Any) -> tuple[Any, Any]:
-        c, h = state if self._state_is_tuple else split(state, 2, 1)
-        gates = self._linear(concat([inputs, h], 1), 4 * self._unit_count)
+        c, h = state if self._state_is_tuple else split(state, [self._unit_count, self.output_size], 1)
+        gates = self._linear(concat([inputs, h], 1), 4 * self._unit_count, self._initializer)
         input_gate, candidate, forget_gate, output_gate = split(gates, 4, 1)
-        kept = c * math.sigmoid(forget_gate + self._forget_bias)
-        next_c = kept + math.sigmoid(input_gate) * self._activation(candidate)
-        next_h = self._activation(next_c) * math.sigmoid(output_gate)
+        kept = c * math.sigmoid(self._with_peephole(forget_gate + self._forget_bias, c, "f"))
+        next_c = kept + math.sigmoid(self._with_peephole(input_gate, c, "i")) * self._activation(candidate)
+        next_c = _clip(next_c, self._cell_clip)
+        next_h = self._activation(next_c) * math.sigmoid(self._with_peephole(output_gate, next_c, "o"))
+        if self._projection_size is not None:
+            shape = [self._unit_count, self._projection_size]
+            matrix = variables.get_variable("projection/kernel", shape, inputs.dtype, self._initializer)
+            next_h = _clip(matmul(next_h, matrix), self._projection_clip)
         return next_h, LSTMStateTuple(next_c, next_h) if self._state_is_tuple else concat([next_c, next_h], 1)
+
+    def _with_peephole(self, gate: Any, c: Any, letter: str) -> Any:
+        if not self._use_peepholes:
+            return gate
+        shape = [self._unit_count]
+        return gate + c * variables.get_variable(f"w_{letter}_diag", shape, gate.dtype, self._initializer)
 
 
 class BasicLSTMCell(LSTMCell):
@@ -152,6 +181,15 @@ class BasicLSTMCell(LSTMCell):
     >>> autoconv.compat.v1.nn.rnn_cell.BasicLSTMCell(4).output_size
     4
     """
+
+    def __init__(
+        self, num_units: int, forget_bias: float = 1.0, state_is_tuple: bool = True, activation: Any = None,
+        reuse: Any = None, name: str | None = None, dtype: Any = None,
+    ) -> None:  # fmt: skip
+        super().__init__(
+            num_units, forget_bias=forget_bias, state_is_tuple=state_is_tuple, activation=activation, reuse=reuse,
+            name=name, dtype=dtype,
+        )  # fmt: skip
 
 
 class MultiRNNCell(RNNCell):
@@ -200,6 +238,29 @@ class DropoutWrapper(RNNCell):
         input_keep, output_keep, state_keep = self._keep_probabilities
         output, next_state = self._cell(_drop_out(inputs, input_keep), state, scope)
         return _drop_out(output, output_keep), _map_state(lambda part: _drop_out(part, state_keep), next_state)
+
+
+class ResidualWrapper(RNNCell):
+    """A cell that adds its inputs to its outputs; with `residual_fn`, that is a function of both.
+
+    >>> cell = autoconv.compat.v1.nn.rnn_cell.GRUCell(4)
+    >>> autoconv.compat.v1.nn.rnn_cell.ResidualWrapper(cell).state_size
+    4
+    """
+
+    def __init__(self, cell: RNNCell, residual_fn: Any = None) -> None:
+        super().__init__()
+        self._cell = cell
+        self._residual = residual_fn or (lambda inputs, outputs: inputs + outputs)
+        self.state_size, self.output_size = cell.state_size, cell.output_size
+
+    def __call__(self, inputs: Any, state: Any, scope: Any = None) -> tuple[Any, Any]:
+        output, next_state = self._cell(inputs, state, scope)
+        return self._residual(inputs, output), next_state
+
+
+def _clip(value: Any, bound: float | None) -> Any:
+    return value if bound is None else clip_by_value(value, -bound, bound)
 
 
 def _drop_out(value: Any, keep_probability: Any) -> Any:

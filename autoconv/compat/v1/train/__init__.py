@@ -7,6 +7,16 @@ from typing import Any
 from autoconv import train
 from autoconv.compat.v1.summary import summary_iterator
 from autoconv.compat.v1.train.graph_files import write_graph
+from autoconv.compat.v1.train.input import (
+    batch,
+    batch_join,
+    input_producer,
+    range_input_producer,
+    shuffle_batch,
+    shuffle_batch_join,
+    slice_input_producer,
+    string_input_producer,
+)
 from autoconv.compat.v1.train.monitored_session import (
     ChiefSessionCreator,
     MonitoredSession,
@@ -15,6 +25,7 @@ from autoconv.compat.v1.train.monitored_session import (
     SessionCreator,
     SingularMonitoredSession,
 )
+from autoconv.compat.v1.train.moving_averages import ExponentialMovingAverage
 from autoconv.compat.v1.train.optimizer import (
     AdadeltaOptimizer,
     AdagradOptimizer,
@@ -25,7 +36,7 @@ from autoconv.compat.v1.train.optimizer import (
     Optimizer,
     RMSPropOptimizer,
 )
-from autoconv.compat.v1.train.queue_runners import start_queue_runners
+from autoconv.compat.v1.train.queue_runner import QueueRunner, add_queue_runner, start_queue_runners
 from autoconv.compat.v1.train.saver import Saver
 from autoconv.compat.v1.train.saver_hooks import CheckpointSaverHook, CheckpointSaverListener, SummarySaverHook
 from autoconv.compat.v1.train.schedules import (
@@ -61,23 +72,30 @@ from autoconv.compat.v1.train.steps import (
 )
 from autoconv.train import get_checkpoint_state, latest_checkpoint
 from autoconv.train.reader import exists as checkpoint_exists
+from autoconv.upgrade.version1 import REMEDIES
 
 NewCheckpointReader = train.load_checkpoint
 
 __all__ = [
     "AdadeltaOptimizer", "AdagradOptimizer", "AdamOptimizer", "CheckpointSaverHook", "CheckpointSaverListener",
-    "ChiefSessionCreator", "FeedFnHook", "FinalOpsHook", "FtrlOptimizer", "GradientDescentOptimizer",
-    "LoggingTensorHook", "MomentumOptimizer", "MonitoredSession", "MonitoredTrainingSession",
-    "NanLossDuringTrainingError", "NanTensorHook", "Optimizer", "RMSPropOptimizer", "Saver", "Scaffold",
-    "SecondOrStepTimer", "SessionCreator", "SessionRunArgs", "SessionRunContext", "SessionRunHook",
-    "SessionRunValues", "SingularMonitoredSession", "StepCounterHook", "StopAtStepHook", "SummarySaverHook",
-    "checkpoint_exists", "cosine_decay", "cosine_decay_restarts", "create_global_step", "exponential_decay",
-    "get_checkpoint_state", "get_global_step", "get_or_create_global_step", "global_step", "inverse_time_decay",
-    "latest_checkpoint", "linear_cosine_decay", "natural_exp_decay", "piecewise_constant",
-    "piecewise_constant_decay", "polynomial_decay", "start_queue_runners", "summary_iterator", "write_graph",
+    "ChiefSessionCreator", "ExponentialMovingAverage", "FeedFnHook", "FinalOpsHook", "FtrlOptimizer",
+    "GradientDescentOptimizer", "LoggingTensorHook", "MomentumOptimizer", "MonitoredSession",
+    "MonitoredTrainingSession", "NanLossDuringTrainingError", "NanTensorHook", "Optimizer", "QueueRunner",
+    "RMSPropOptimizer", "Saver", "Scaffold", "SecondOrStepTimer", "SessionCreator", "SessionRunArgs",
+    "SessionRunContext", "SessionRunHook", "SessionRunValues", "SingularMonitoredSession", "StepCounterHook",
+    "StopAtStepHook", "SummarySaverHook", "add_queue_runner", "batch", "batch_join", "checkpoint_exists",
+    "cosine_decay", "cosine_decay_restarts", "create_global_step", "exponential_decay", "get_checkpoint_state",
+    "get_global_step", "get_or_create_global_step", "global_step", "input_producer", "inverse_time_decay",
+    "latest_checkpoint", "linear_cosine_decay", "natural_exp_decay", "piecewise_constant", "piecewise_constant_decay",
+    "polynomial_decay", "range_input_producer", "shuffle_batch", "shuffle_batch_join", "slice_input_producer",
+    "start_queue_runners", "string_input_producer", "summary_iterator", "write_graph",
 ]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:
     """Return the names that have the same meaning in version 2."""
+    if not hasattr(train, name):
+        advice = REMEDIES.get(f"train.{name}")
+        message = f"module 'autoconv.compat.v1.train' has no attribute {name!r}"
+        raise AttributeError(f"{message}: {advice}" if advice else message)
     return getattr(train, name)

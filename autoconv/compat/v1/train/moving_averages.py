@@ -1,0 +1,58 @@
+"""Exponential moving averages in version 1: their updates are operations of the graph."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from autoconv import train
+from autoconv.compat.v1.collections import (
+    GraphKeys,
+    add_to_collection,
+    global_variables,
+    moving_average_variables,
+    trainable_variables,
+)
+from autoconv.compat.v1.operations import group
+
+
+class ExponentialMovingAverage(train.ExponentialMovingAverage):
+    """Exponential averages of variables; `apply` returns the operation that moves them.
+
+    >>> v1 = autoconv.compat.v1
+    >>> with autoconv.Graph().as_default(), v1.Session() as session:
+    ...     x = v1.get_variable("x", initializer=1.0)
+    ...     average = v1.train.ExponentialMovingAverage(0.5)
+    ...     move = average.apply([x])
+    ...     session.run(v1.global_variables_initializer())
+    ...     session.run(x.assign(3.0))
+    ...     session.run(move)
+    ...     session.run(average.average(x))
+    np.float32(3.0)
+    np.float32(2.0)
+    """
+
+    def apply(self, var_list: Iterable[Any] | None = None) -> Any:
+        """Make averages for variables that have none; return the operation that moves all of them.
+
+        The variables are the trainable ones by default, and become members of the collection MOVING_AVERAGE_VARIABLES.
+        """
+        variables = list(trainable_variables() if var_list is None else var_list)
+        for variable in variables:
+            if variable not in moving_average_variables():
+                add_to_collection(GraphKeys.MOVING_AVERAGE_VARIABLES, variable)
+        return group(*self._move_averages(variables), name=self.name)
+
+    def variables_to_restore(self, moving_avg_variables: Iterable[Any] | None = None) -> dict[str, Any]:
+        """Return variables by the names under which a Saver restores them: averages in place of averaged variables."""
+        averaged = [*trainable_variables(), *moving_average_variables()]
+        averaged = averaged if moving_avg_variables is None else list(moving_avg_variables)
+        own_names = {variable.op.name for variable in averaged}
+        result = {self.average_name(variable): variable for variable in averaged}
+        for variable in global_variables():
+            if variable.op.name not in own_names:
+                result.setdefault(variable.op.name, variable)
+        return result
+
+    def _first_value(self, variable: Any) -> Any:
+        return variable.initialized_value() if hasattr(variable, "initialized_value") else variable.value()
