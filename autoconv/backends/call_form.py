@@ -139,6 +139,7 @@ class CallForm:
                   bool, int or float), or one of the parameter classes above
     fixed_arguments  positions of arguments that are no parameters, with the type and value that each must have (for
                   strings, the identical object)
+    defaults      the arguments that stand for the last ones where a call omits them
     result        the result of the call, built from the outputs
     outputs_may_share_memory  whether output arrays may share memory with other holders; otherwise they are copied
     tensor_class  its instances hold an array at `array_slot` and a bool at `weak_slot`, offsets in bytes
@@ -153,6 +154,7 @@ class CallForm:
 
     parameters: tuple[str | Captured | ListParameter | InstanceParameter, ...]
     fixed_arguments: tuple[tuple[int, Any], ...]
+    defaults: tuple[Any, ...]
     result: ResultForm
     outputs_may_share_memory: bool
     tensor_class: type

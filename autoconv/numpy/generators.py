@@ -109,6 +109,14 @@ def random_state(seed: TensorLike | None = None) -> Any:
     return _make_generator(np.random.RandomState, seed)
 
 
+@computes(random.Random)
+def python_random(x: TensorLike | None = None) -> Any:
+    """Create a generator of Python's from a Python number, as `default_rng` does."""
+    if x is None or (not is_weak(x) and type(x) not in (bool, int, float)):
+        refuse("is given another seed than a Python number")
+    return _make_generator(random.Random, x)
+
+
 def _make_generator(generator_class: type, seed: TensorLike | None) -> Any:
     region = current_region()
     is_of_graph = type(seed) is SymbolicGenerator
@@ -140,7 +148,8 @@ def _draw_from_global_generator(module: Any, generator_class: type, method: str,
     return getattr(generator, method)(*args, **kwargs)
 
 
+CREATION_FUNCTIONS.add(random.Random)
 _register_global_functions()
 DRAW_HOOK.set(_draw)
 
-__all__ = ["default_rng", "random_state"]
+__all__ = ["default_rng", "python_random", "random_state"]

@@ -59,10 +59,18 @@ def shuffle_numbers(n):
     return numbers, random.choice("abc")
 
 
+def draw_from_new_generators(n):
+    first, second, third = random.Random(n), random.Random(0.5 * n), random.Random(n > 3)
+    items = list(range(10))
+    first.shuffle(items)
+    return items, first.choice(items), second.randint(1, n + 1), second.gauss(0, 1), third.random()
+
+
 PROGRAMS = {
     estimate_pi: lambda call: (1 + call % 2,), roll: lambda call: (30 + call,),
     walk: lambda call: (random.Random(call), 40), draw_from_an_outer_name: lambda call: (5 + call,),
     shuffle_numbers: lambda call: (10 + call,), serve: lambda call: (random.Random(call), 20 + call),
+    draw_from_new_generators: lambda call: (call,),
     draw_triangles: lambda call: (random.Random(call), 0.3 * call, call + 1),
 }  # fmt: skip
 

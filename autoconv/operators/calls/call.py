@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 import builtins
 import dataclasses
 import functools
@@ -265,7 +266,8 @@ _ITERATING_MODULES = frozenset({"builtins", "array", "collections", "itertools"}
 def _make_class_constructor(cls: type, contract: Contract) -> Any:
     """Return the constructor of a class; a user-defined `__init__` is converted."""
     init: Any = getattr(cls, "__init__", None)
-    is_plain = type(cls) is type and cls.__new__ is object.__new__ and not issubclass(cls, BaseException)
+    is_error, has_plain_type = issubclass(cls, BaseException), type(cls) in (type, abc.ABCMeta)
+    is_plain = has_plain_type and not is_error and cls.__new__ is object.__new__
     has_user_init = isinstance(init, types.FunctionType) and is_user_code(init)
     has_written_init = has_user_init and not (dataclasses.is_dataclass(cls) and init.__code__.co_filename == "<string>")
     if contract.effects_each_call and is_user_defined(getattr(cls, "__del__", None)):
@@ -273,8 +275,7 @@ def _make_class_constructor(cls: type, contract: Contract) -> Any:
             f"a {cls.__name__} is made, whose __del__ Python calls once nothing refers to it", current_place(),
             "a with statement, or a method with a name of its own",
         )  # fmt: skip
-    is_exception = type(cls) is type and issubclass(cls, BaseException) and has_user_init
-    is_exception = is_exception and not is_user_defined(cls.__new__)
+    is_exception = is_error and has_plain_type and has_user_init and not is_user_defined(cls.__new__)
     if is_exception or (is_plain and (has_user_init or (init is object.__init__ and is_user_code(cls)))):
         allocate = cls.__new__ if is_exception else lambda cls, *args, **kwargs: object.__new__(cls)
         return _construct_by(cls, allocate, init if has_user_init else None, contract if has_written_init else None)
@@ -336,7 +337,7 @@ def convert_members(region: Any, cls: type, is_outer: bool = True) -> None:
         convert_special_methods(
             region.trace, cls, is_user_code, lambda function: _convert_special_method(function, region.contract)
         )
-        for base in cls.__mro__ if type(cls) is type else ():
+        for base in cls.__mro__ if type(cls) in (type, abc.ABCMeta) else ():
             for value in list(vars(base).values()):
                 if any(map(is_user_defined, (getattr(type(value), name, None) for name in DESCRIPTOR_METHODS))):
                     convert_members(region, type(value))

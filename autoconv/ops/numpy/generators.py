@@ -18,14 +18,14 @@ from autoconv.graph.effects import Effects
 from autoconv.graph.types import TensorType, Type
 from autoconv.ops.numpy.calls import Argument, example, resolve
 from autoconv.ops.record import define, no_gradient
-from autoconv.ops.values.generator_types import GENERATOR, global_generator
+from autoconv.ops.values.generator_types import GENERATOR, generator_class, global_generator
 
 _EFFECTS = Effects.READ | Effects.WRITE | Effects.RAISE
 
 
 def _make(seed: Any, type: Type) -> tuple[Any]:
-    """Make a generator of that type from a seed, an array of one number or of several."""
-    make: Any = np.random.default_rng if type == GENERATOR else np.random.RandomState
+    """Make a generator of that type from a seed, an array of one number or, for NumPy's, of several."""
+    make: Any = np.random.default_rng if type == GENERATOR else generator_class(type)
     return (make(np.asarray(seed).tolist()),)
 
 

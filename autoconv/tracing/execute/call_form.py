@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import itertools
 import types
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -58,11 +59,15 @@ _UNCHANGING_TYPES = (type(None), bool, int, float, complex, str, bytes, types.Bu
 
 @dataclass(frozen=True, slots=True)
 class Arguments:
-    """The leaves of the arguments: `donated` positions are donated, the last `location_count` are written locations."""
+    """The leaves of the arguments: `donated` positions are donated, the last `location_count` are written locations.
+
+    `are_whole`: the entry is called with the user's arguments, not with leaves that were extracted from them.
+    """
 
     key: Key
     donated: Collection[int]
     location_count: int
+    are_whole: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +116,7 @@ def make_call_form(
     return CallForm(
         parameters=(*parameter_forms, *map(Captured, values)),
         fixed_arguments=tuple(checked_literals.items()),
+        defaults=_defaults(guards.function, arguments),
         result=result,
         outputs_may_share_memory=results.outputs_may_share_memory
         and not any(isinstance(leaf, TensorKey) and leaf.is_of_array for leaf in native_leaves),
@@ -203,6 +209,21 @@ def _definition_guards(function: types.FunctionType | None) -> list[Guard]:
     keyword_defaults = function.__kwdefaults__ or {}
     items = [GlobalGuard(keyword_defaults, name, value) for name, value in keyword_defaults.items()]
     return [CellGuard(types.CellType(function), function, checked_fields), *items]
+
+
+def _defaults(function: types.FunctionType | None, arguments: Arguments) -> tuple[Any, ...]:
+    """Return the defaults of the last arguments; none where these are not all of the function's, or are not guarded.
+
+    A call cannot give parameters behind `*` by position, and a bound method lacks the first parameter.
+    """
+    if function is None or not function_offsets() or not arguments.are_whole:
+        return ()
+    code, defaults = function.__code__, function.__defaults__ or ()
+    names = [name for name, _ in arguments.key.templates]
+    parameters = code.co_varnames[: code.co_argcount]
+    has_others = code.co_kwonlyargcount or code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS)
+    is_fitting = bool(names) and not has_others and tuple(names) == parameters[-len(names) :]
+    return defaults[-len(names) :] if is_fitting else ()
 
 
 def _is_constant(defaults: tuple[Any, ...] | None) -> bool:

@@ -122,7 +122,7 @@ class ConcreteFunction(GraphMember):
             donated = [i for i, leaf_position in enumerate(unpacking.positions) if leaf_position in donated]
         outputs_may_share_memory = not self._returns_captures and not self._returns_constants
         results = Results(self.layout, self._returns_arrays, outputs_may_share_memory, self._first_equal_positions)
-        arguments = Arguments(form_key, donated, location_count)
+        arguments = Arguments(form_key, donated, location_count, unpacking is None and not locations)
         form = make_call_form(arguments, self.captures, results, self.guards, contract, self.function_name)
         self.can_run_again = can_run_again(optimised)  # whether a failed run has no side effects
         rollback = Rollback() if self.can_run_again or not contract.python_exceptions else make_rollback(optimised)

@@ -42,7 +42,10 @@ class EntryWriter:
     A check that fails branches to the exit that refuses the call.
     """
 
-    def __init__(self, graph: Graph, module: ModuleText, objects: ObjectTable, name: str, count: int) -> None:
+    def __init__(
+        self, graph: Graph, module: ModuleText, objects: ObjectTable, name: str, count: int,
+        defaults: Sequence[Any] = (),
+    ) -> None:
         self._graph = graph
         self._module = module
         self._objects = objects
@@ -54,7 +57,8 @@ class EntryWriter:
         self.out = FunctionText(module, Signature("ptr", parameters, f"nounwind {QUICK}", name, exported=True))
         self.result_writer = ResultWriter(self.out, objects)
         self._refusal_label = self.out.label("other")
-        self._check(self.out.icmp("eq", "%count", count))
+        self._defaults, self._required_count = defaults, count - len(defaults)
+        self._check(self.out.icmp("ule", self.out.op("sub", "%count", self._required_count), len(defaults)))
         self.open_dimensions = ArgumentDimensions(module.open_sizes, self.out, objects, self._check)
 
     def _check(self, test: str) -> None:
@@ -68,7 +72,14 @@ class EntryWriter:
         return self.out.load(ir_type, address)
 
     def load_argument(self, position: int) -> str:
-        return self._load_field("%arguments", 8 * position, "ptr")
+        """Return an argument of the call, or its default where the call omits it."""
+        if position < self._required_count:
+            return self._load_field("%arguments", 8 * position, "ptr")
+        out, default = self.out, self._objects.reference(self._defaults[position - self._required_count])
+        cell = out.alloca("ptr")
+        out.store("ptr", default(out), cell)
+        is_given = out.icmp("ugt", "%count", position)
+        return out.load("ptr", out.select(is_given, out.gep("i8", "%arguments", 8 * position), cell))
 
     # ---- checks
 

@@ -126,7 +126,7 @@ def write_call(
     argument_count, constants = len(passed_parameters) + len(form.fixed_arguments), dict(form.fixed_arguments)
     variable_positions = [position for position in range(argument_count) if position not in constants]
     argument_positions = dict(zip(passed_parameters, variable_positions, strict=True))
-    entry = EntryWriter(graph, module, objects, CALL, argument_count)
+    entry = EntryWriter(graph, module, objects, CALL, argument_count, form.defaults)
     entry.check_idle(form)
     for position, expected in constants.items():
         entry.check_constant(entry.load_argument(position), expected)
