@@ -165,3 +165,19 @@ def test_what_has_no_form_is_refused_with_its_line(function, words):
 def test_a_generator_of_other_bits_has_no_form():
     with pytest.raises(UnsupportedError, match="bits of Philox"):
         state_of(np.random.Generator(np.random.Philox(1)))
+
+
+def draw_from_pythons_generator(x):
+    generator = random.Random(5)
+    return generator.random() * x, generator.randrange(10)
+
+
+def draw_from_a_seed(n):
+    return random.Random(n).random()
+
+
+def test_generators_of_pythons_made_from_constants(run):
+    found = run(draw_from_pythons_generator, [ac.TensorSpec([], ac.float64)], 2.0)
+    np.testing.assert_array_equal([float(number) for number in found], draw_from_pythons_generator(2.0))
+    with pytest.raises(UnsupportedError, match="seed that is no constant"):
+        ac.stablehlo.export(draw_from_a_seed, ac.TensorSpec([], ac.int64), contract="compile")

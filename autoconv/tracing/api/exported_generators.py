@@ -26,7 +26,13 @@ from autoconv.graph.rewriter import Rewriter
 from autoconv.graph.types import ArrayType, ObjectType, TensorType, Type, dense_strides
 from autoconv.ops import OPS
 from autoconv.ops.random import generator_bits, generator_draws
-from autoconv.ops.values.generator_types import GENERATOR, GENERATOR_TYPES, PYTHON_RANDOM, RANDOM_STATE
+from autoconv.ops.values.generator_types import (
+    GENERATOR,
+    GENERATOR_TYPES,
+    PYTHON_RANDOM,
+    RANDOM_STATE,
+    generator_class,
+)
 from autoconv.optimise.known_parameters import fix_parameters
 from autoconv.runtime.support.spans import place_of
 from autoconv.tracing.api.function import Function
@@ -154,10 +160,11 @@ class _Generators(Rewriter[None]):
         seed_type: Any = seed.type
         if node.inputs[0] in self._constants:
             number = np.asarray(self._constants[node.inputs[0]]).tolist()
-            made = np.random.default_rng(number) if type_ == GENERATOR else np.random.RandomState(number)
+            make: Any = np.random.default_rng if type_ == GENERATOR else generator_class(type_)
+            made = make(number)
             return self._add("array_of", [self._constant(state_of(made))])[0]
-        if seed_type.shape != () or not seed_type.dtype.is_integer:
-            _refuse(node, "a generator of a seed that is no integer")
+        if seed_type.shape != () or not seed_type.dtype.is_integer or type_ == PYTHON_RANDOM:
+            _refuse(node, "a generator of a seed that is no integer, or one of Python's of a seed that is no constant")
         memory = _STATES[type_]
         (state,) = self._add("array_new", shape=memory.shape, dtype=memory.dtype, fill=0)
         name = "seed_pcg64" if type_ == GENERATOR else "seed_mersenne"
