@@ -47,6 +47,16 @@ def test_static_values():
     assert found[4:] == [(3, 6), (6,)]
 
 
+def test_a_conditional_on_a_known_size_runs_one_branch():
+    from autoconv.tensorflow.__internal__.smart_cond import smart_cond
+
+    @ac.function(input_signature=[ac.TensorSpec([None, 4])])
+    def f(x):
+        return smart_cond(ac.shape(x)[-1] > 1, lambda: ac.argmax(x, axis=-1), lambda: ac.squeeze(x, axis=-1))
+
+    assert f(ac.constant([[0.0, 3.0, 1.0, 2.0]])).numpy().tolist() == [1]
+
+
 def test_shapes_that_broadcast():
     assert ac.broadcast_static_shape(ac.TensorShape([None, 3]), ac.TensorShape([2, 1])) == ac.TensorShape([2, 3])
     with pytest.raises(ValueError, match="Incompatible shapes for broadcasting"):
