@@ -14,7 +14,7 @@ AutoconvError
     │   ├── IndexOutOfRangeError  (also an IndexError)
     │   │   └── ListReadError     (also an OutOfRangeError)
     │   ├── AssertionFailedError  (also an AssertionError)
-    │   └── DtypeError            (also a TypeError) an op does not take the dtype of an operand
+    │   └── DtypeError            (also a TypeError) an op does not take an operand's dtype; TypeError in a generator
     ├── OutOfRangeError           the end of a sequence
     │   └── EndOfSequenceError    (also a StopIteration) an iterator over a dataset has no more elements
     ├── UnavailableError          a process of a cluster cannot be reached or was lost

@@ -112,11 +112,11 @@ def _reverse(tensor: RaggedTensor, axis: AxisLike, name: str | None = None) -> A
     return joining.ragged_reverse(tensor, _nonnegative_axes(tensor, axis))
 
 
-def _nonnegative_axes(value: RaggedTensor, axis: AxisLike) -> list[int]:
+def _nonnegative_axes(value: RaggedTensor | Tensor, axis: AxisLike) -> list[int]:
     rank = value.shape.rank
     axes = static_axes(axis) or ()
     if rank is None and any(number < 0 for number in axes):
-        raise ValueError("a negative axis needs a ragged tensor of known rank")
+        raise ValueError("a negative axis needs a tensor of known rank")
     return [number + rank if number < 0 else number for number in axes]  # type: ignore[operator]
 
 
@@ -151,6 +151,9 @@ def _gather(
 ) -> Any:  # fmt: skip
     batch_rank = static_int(batch_dims, "batch_dims")
     gather_axis = batch_rank if axis is None else static_int(axis, "axis")
+    if gather_axis < 0:
+        params = params if isinstance(params, RaggedTensor) else convert_to_tensor(params)
+        (gather_axis,) = _nonnegative_axes(params, gather_axis)
     if batch_rank == 0 and gather_axis == 0:
         return gather_rows(params, indices)
     if batch_rank == 1 and gather_axis == 1:

@@ -19,7 +19,7 @@ from autoconv.data.elements import (
 from autoconv.data.functions import function_name
 from autoconv.data.nodes import INFINITE, Bindings, BoundDataset, Element, Node, integer_tensor
 from autoconv.data.optional import expand_optional_specs
-from autoconv.errors import DtypeError, InvalidArgumentError
+from autoconv.errors import AutoconvError, DtypeError, InvalidArgumentError
 from autoconv.graph.dtypes import DType, as_dtype, int64
 from autoconv.runtime.support.shape import TensorSpec
 from autoconv.runtime.support.structure import Template, flatten, pack
@@ -191,7 +191,7 @@ class FromGenerator(Node):
                 f"`generator` has to give something to iterate over; {function_name(self.generator)} gave {iterable!r}"
             ) from None
         try:
-            for value in values:
+            for value in _raise_as_ops(values):
                 yield self._element_leaves(value)
         finally:
             close = getattr(values, "close", None)
@@ -242,6 +242,18 @@ class FromGenerator(Node):
             )
         # A generator may reuse one array.
         return array.copy() if isinstance(value, np.ndarray) and np.may_share_memory(array, value) else array
+
+
+def _raise_as_ops(values: Iterator[Any]) -> Iterator[Any]:
+    """Yield the values; raise a generator's TypeError or ValueError as the error of an op, as TensorFlow does."""
+    try:
+        yield from values
+    except AutoconvError:
+        raise
+    except TypeError as error:
+        raise DtypeError(f"TypeError: {error}") from error
+    except ValueError as error:
+        raise InvalidArgumentError(f"{type(error).__name__}: {error}") from error
 
 
 class Empty(Node):

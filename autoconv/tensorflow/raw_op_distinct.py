@@ -21,12 +21,15 @@ def _unique(x: TensorLike, axis: TensorLike, out_idx: DTypeLike = tf.int32) -> t
     if rank == 1:
         distinct, positions = tf.unique(values, out_idx)
         return distinct, positions
-    count = tf.shape(values, tf.int64)[slice_axis]
     order = [slice_axis] + [other for other in range(rank) if other != slice_axis]
-    columns = tf.transpose(tf.reshape(tf.transpose(values, order), [count, -1]))
+    sizes = tf.shape(values, tf.int64)
+    count = sizes[slice_axis]
+    width = tf.reduce_prod(tf.gather(sizes, order[1:]))
+    columns = tf.transpose(tf.reshape(tf.transpose(values, order), [count, width]))
     # The class of each slice: equal slices, numbered by their first occurrence.
     classes = tf.foldl(_refine_classes, columns, tf.zeros([count], tf.int64))
-    first_positions = tf.math.unsorted_segment_min(tf.range(count), classes, tf.reduce_max(classes) + 1)
+    class_count = tf.reduce_max(tf.concat([classes, [-1]], 0)) + 1
+    first_positions = tf.math.unsorted_segment_min(tf.range(count), classes, class_count)
     return tf.gather(values, first_positions, axis=slice_axis), tf.cast(classes, out_idx)
 
 

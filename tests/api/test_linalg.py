@@ -188,3 +188,13 @@ def test_bands_of_diagonals_are_aligned_as_in_tensorflow():
         matrix = autoconv.Variable(x)
         total = autoconv.reduce_sum(bands.diag_part(matrix, k=(-1, 1)) ** 2)
     assert tape.gradient(total, matrix).numpy().tolist() == (2 * np.triu(np.tril(x, 1), -1)).tolist()
+
+
+@pytest.mark.parametrize("limits", [(1, -1), (-1, 0), (0, 1)])
+def test_a_band_whose_limits_are_computed(limits):
+    x = np.arange(24.0).reshape(2, 3, 4)
+    lower, upper = limits
+    expected = np.triu(x, -lower) if lower >= 0 else x
+    expected = np.tril(expected, upper) if upper >= 0 else expected
+    found = autoconv.function(linalg.band_part)(constant(x), constant(lower), constant(upper, autoconv.int64))
+    np.testing.assert_array_equal(found, expected)

@@ -120,7 +120,7 @@ COMPUTED = {
         [[[3], [1, 2]], [[6], [4, 5]]],
     ),
     "gather_along_the_last": (
-        lambda: ac.gather([[[1, 2], [3, 4]]], ac.ragged.constant([[1, 0], []], dtype=ac.int32), axis=2),
+        lambda: ac.gather([[[1, 2], [3, 4]]], ac.ragged.constant([[1, 0], []], dtype=ac.int32), axis=-1),
         [[[[2, 1], []], [[4, 3], []]]],
     ),
     "gather_nd": (lambda: ac.gather_nd(rows(), [[0, 1], [2, 0]]), [2, 3]),

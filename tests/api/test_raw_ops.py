@@ -102,6 +102,11 @@ def test_a_raw_op_takes_its_arguments_by_name(name):
         np.testing.assert_allclose(x, value, rtol=1e-5, atol=1e-6)
 
 
+def test_distinct_slices_of_nothing():
+    distinct, positions = tf.raw_ops.UniqueV2(x=np.zeros((0, 3), np.float32), axis=[0])
+    assert distinct.shape == (0, 3) and positions.shape == (0,)
+
+
 def test_texts():
     assert raw.StringJoin(inputs=["a", ["b", "c"]], separator="-").numpy().tolist() == [b"a-b", b"a-c"]
     indices, values, shape = raw.StringSplitV2(input=["a b", "c"], sep="")

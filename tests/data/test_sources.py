@@ -190,6 +190,17 @@ def test_a_generator_that_raises():
     assert 'raise KeyError("lost")' in str(raised.traceback[-1].statement)
 
 
+@pytest.mark.parametrize("kind", [ValueError, TypeError])
+def test_errors_of_a_generator_are_those_of_ops(kind):
+    def generate():
+        yield 1
+        raise kind("lost")
+
+    with pytest.raises(tf.errors.InvalidArgumentError, match=f"{kind.__name__}: lost") as raised:
+        list(Dataset.from_generator(generate, output_signature=tf.TensorSpec((), tf.int32)))
+    assert isinstance(raised.value, kind) and isinstance(raised.value.__cause__, kind)
+
+
 def test_empty_lists_from_a_generator_take_the_dtype_of_the_spec(elements):
     def rows():
         yield []

@@ -12,6 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from autoconv.api.tensors.casts import cast
+from autoconv.api.tensors.constants import range as numbers
+from autoconv.graph.dtypes import int32
 from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
@@ -165,3 +168,14 @@ def _gather_flat(tensor: Tensor, count: int, indices: np.ndarray) -> Tensor:
     batch = [size if isinstance(size, int) else -1 for size in (tensor.type.shape or ())[:-count]]
     flat = apply("reshape", tensor, shape=(*batch, int(np.prod(_trailing_sizes(tensor, count)))))
     return apply("gather", flat, convert_to_tensor(indices.astype(np.int32)), axis=len(batch), batch_dims=0)
+
+
+def select_band(matrices: Tensor, num_lower: Any, num_upper: Any) -> Tensor:
+    """Keep a band whose limits are known at run time only."""
+    sizes = apply("shape", matrices, dtype=int32)
+    below = apply("expand_dims", numbers(sizes[-2]), axis=1) - numbers(sizes[-1])
+    lower, upper = (
+        apply("logical_or", apply("less", limit, 0), apply("less_equal", distance, limit))
+        for limit, distance in ((cast(num_lower, int32), below), (cast(num_upper, int32), -below))
+    )
+    return apply("select", apply("logical_and", lower, upper), matrices, apply("zeros_like", matrices))

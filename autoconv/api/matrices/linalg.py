@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from autoconv.api.matrices.bands import select_band
 from autoconv.api.tensors.accepted_dtypes import COMPLEX, FLOATING, LARGE_INTEGERS, REAL, check_dtype
 from autoconv.api.tensors.arguments import static_axes, static_int
 from autoconv.api.tensors.axis_choice import any_axis
@@ -189,8 +190,10 @@ def band_part(input: TensorLike, num_lower: Any, num_upper: Any, name: str | Non
            [0, 5, 6],
            [0, 0, 9]], dtype=int32)
     """
-    lower, upper = static_int(num_lower, "num_lower"), static_int(num_upper, "num_upper")
-    return apply("matrix_band_part", input, num_lower=lower, num_upper=upper, name=name)
+    if static_value(num_lower) is None or static_value(num_upper) is None:
+        return select_band(convert_to_tensor(input), num_lower, num_upper)
+    limits = {"num_lower": static_int(num_lower, "num_lower"), "num_upper": static_int(num_upper, "num_upper")}
+    return apply("matrix_band_part", input, **limits, name=name)
 
 
 # ---- determinants, inverses, systems
