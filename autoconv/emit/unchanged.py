@@ -14,10 +14,13 @@ import inspect
 import linecache
 import textwrap
 import types
+import weakref
 from typing import Any
 
 _MAX_LINES = 200  # lines of a function that is examined; longer ones are converted
 _MISSING = object()  # marker for a missing value
+# The statements of functions, since a trace calls many a function often.
+_BODIES: weakref.WeakKeyDictionary[types.CodeType, list[ast.stmt]] = weakref.WeakKeyDictionary()
 
 
 def is_unchanged(function: types.FunctionType, allows_package_calls: bool) -> bool:
@@ -29,7 +32,9 @@ def is_unchanged(function: types.FunctionType, allows_package_calls: bool) -> bo
     code = function.__code__
     if code.co_name == "<lambda>" or code.co_cellvars or code.co_flags & inspect.CO_GENERATOR:
         return False
-    body = _body_statements(code, function.__globals__)
+    body = _BODIES.get(code)
+    if body is None:
+        body = _BODIES[code] = _body_statements(code, function.__globals__)
     return bool(body) and all(_is_plain_statement(statement, function, allows_package_calls) for statement in body)
 
 

@@ -123,6 +123,20 @@ def test_a_container_too_long_to_be_compared_on_every_call_makes_calls_plain():
     assert "table (a list of 150,000 items) is read" in compiled.explain() and traces(compiled) == 0
 
 
+def test_many_calls_with_known_arguments_make_calls_plain():
+    """A recursion over texts: all its calls have constants as arguments, and a trace would run them one by one."""
+
+    @ac.compile
+    def distance(a, b):
+        if not a or not b:
+            return len(a) + len(b)
+        changed = distance(a[:-1], b[:-1]) + (a[-1] != b[-1])
+        return min(changed, distance(a, b[:-1]) + 1, distance(a[:-1], b) + 1)
+
+    assert [distance(*pair) for pair in (("kitten", "sitting"), ("flaw", "lawn"))] == [3, 2]
+    assert "tracing runs more than 5,000 calls of functions" in distance.explain()
+
+
 def test_a_trace_that_takes_long_to_record_is_abandoned(monkeypatch):
     def unrolled(x, n):
         for _ in range(n):

@@ -19,6 +19,7 @@ from autoconv.operators.regions.recursive_signature import bound_arguments, hold
 from autoconv.operators.regions.tracing_signals import swallowed_signal_error
 from autoconv.operators.support.call_graph import may_call_itself
 from autoconv.operators.support.speculation import Attempt
+from autoconv.runtime.recording.contracts import CALL
 from autoconv.runtime.recording.regions import Region, current_region
 
 # Number of recursive calls, by contract, recorded inline if their arguments differ only in numbers known to Python.
@@ -59,6 +60,7 @@ def is_tracked(function: FunctionType) -> bool:
 
 def _record_call(function: FunctionType, target: Any, args: Any, kwargs: Any, region: Region) -> Any:
     """Record the call inline or as one of a recursive function, or restart an outer call as a recursive function."""
+    region.contract.spend(CALL)
     call = Call(function, target, args, kwargs, region)
     running_calls = region.trace.calls
     active_calls = [c for c in running_calls if c.identity == call.identity and region.is_inside(c.region)]

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from autoconv.graph.graph import Value
     from autoconv.runtime.recording.journal import Location
 
-ITERATION, NODE = "iteration", "node"  # units of the trace budget, see `Contract.spend`
+CALL, ITERATION, NODE = "call", "iteration", "node"  # units of the trace budget, see `Contract.spend`
 
 
 class Contract:
@@ -105,4 +105,4 @@ class Contract:
 EAGER = Contract()
 
 
-__all__ = ["EAGER", "ITERATION", "NODE", "Contract"]
+__all__ = ["CALL", "EAGER", "ITERATION", "NODE", "Contract"]

@@ -32,7 +32,7 @@ from autoconv.ops.python.objects import LIBRARY
 from autoconv.ops.python.reversibility import can_undo, may_not_undo
 from autoconv.runtime.objects.containers import PLAIN_OF, materialise
 from autoconv.runtime.objects.symbolic_objects import record_object
-from autoconv.runtime.recording.contracts import ITERATION, NODE
+from autoconv.runtime.recording.contracts import CALL, ITERATION, NODE
 from autoconv.runtime.recording.regions import Trace, current_region
 from autoconv.runtime.support.attributes import attributes_of, has_attributes
 from autoconv.runtime.support.kind_preserving import is_kind_preserving
@@ -60,10 +60,11 @@ _READING_METHODS = frozenset(
     }
 )  # fmt: skip
 ATTEMPT, SECONDS = "attempt", "seconds"
-WORK_LIMITS = {ITERATION: 10_000, NODE: 8_000, ATTEMPT: 40}
+WORK_LIMITS = {CALL: 5_000, ITERATION: 10_000, NODE: 8_000, ATTEMPT: 40}
 SECONDS_LIMIT = 3.0  # processor seconds, where calls are timed; other traces must not depend on a clock
-_CLOCK_INTERVAL = 8  # iterations, or nodes, between two readings of the clock, which is a call of the system
+_CLOCK_INTERVAL = 8  # calls, iterations or nodes between two readings of the clock, which is a call of the system
 _LIMIT_MESSAGES = {
+    CALL: "tracing runs more than {:,} calls of functions, which plain Python runs sooner",
     ITERATION: "loops that are unrolled while tracing take more than {:,} iterations",
     NODE: "the graph has more than {:,} nodes, most of them from unrolled loops",
     SECONDS: "recording the trace takes more than {:.1f} s",
@@ -82,11 +83,11 @@ class RunPlain(AbandonTrace):
 
 
 class TracingBudget:
-    """The cost of tracing for one call: iterations of loops that ran in Python, recorded nodes, and attempts.
+    """The cost of tracing for one call: calls and iterations of loops that ran in Python, recorded nodes, and attempts.
 
-    A trace runs an iteration some fifty times as slowly as Python does. A node takes longer to compile than most ops
-    take to run. A call that needs more of them than `WORK_LIMITS` allows runs plain. So does a call whose recording
-    takes longer than `SECONDS_LIMIT`, if `is_timed`.
+    A trace runs an iteration some fifty times as slowly as Python does, and a call some five hundred times. A node
+    takes longer to compile than most ops take to run. A call that needs more of them than `WORK_LIMITS` allows runs
+    plain. So does a call whose recording takes longer than `SECONDS_LIMIT`, if `is_timed`.
     """
 
     __slots__ = ("_end", "counts")
