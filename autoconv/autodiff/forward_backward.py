@@ -195,11 +195,8 @@ class Region(Level):
             return copy_node(self.backward, value.node, inputs).results[value.index]
         return super()._transfer(value)
 
-    def capture(self, outer: Value) -> Value:
-        result = self.captures.get(outer)
-        if result is None:
-            result = self.captures[outer] = self.backward.add_parameter(outer.type, outer.name)
-        return result
+    def capture(self, outer_value: Value) -> Value:
+        return _capture(self.captures, self.backward, outer_value)
 
     def _is_invariant(self, value: Value) -> bool:
         result = self._invariant.get(value)
@@ -249,6 +246,13 @@ class Region(Level):
         return result  # type: ignore[no-any-return]
 
 
+def _capture(captures: dict[Value, Value], graph: Graph, outer_value: Value) -> Value:
+    """Return the parameter of the graph for a value of the enclosing level, a new one for the first read."""
+    if outer_value not in captures:
+        captures[outer_value] = graph.add_parameter(outer_value.type, outer_value.name)
+    return captures[outer_value]
+
+
 class UnconditionalLevel(Level):
     """A graph that runs once per run of the enclosing level; `add_result` adds a result to that level.
 
@@ -273,13 +277,10 @@ class UnconditionalLevel(Level):
         stack.exit, stack.top = final_value, self.resolve(final_value)
 
     def _store(self, value: Value) -> Value:
-        outer = self.outer[value] if value in self.outer else self._add_result(value)
+        outer_value = self.outer[value] if value in self.outer else self._add_result(value)
         if self.backward is self.enclosing.backward:
-            return self.enclosing.resolve(outer)
-        result = self.captures.get(outer)
-        if result is None:
-            result = self.captures[outer] = self.backward.add_parameter(outer.type, outer.name)
-        return result
+            return self.enclosing.resolve(outer_value)
+        return _capture(self.captures, self.backward, outer_value)
 
 
 class ReverseBuilder(GraphBuilder):

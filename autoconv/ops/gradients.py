@@ -37,6 +37,11 @@ def conjugate(b: Builder, x: Any) -> Any:
     return b.conjugate(x) if dtype_of(x).is_complex else x
 
 
+def as_dtype_of(b: Builder, real: Any, like: Any) -> Any:
+    """Convert real numbers to the dtype of `like`."""
+    return b.complex(real, b.zeros_like(real)) if dtype_of(like).is_complex else real
+
+
 def restore_reduced_axes(b: Builder, value: Any, x: Any, axis: tuple[int, ...] | None, keepdims: bool) -> Any:
     """Restore the reduced axes of `value`, a reduction of `x` over `axis`, as ones.
 

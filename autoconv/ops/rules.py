@@ -94,6 +94,14 @@ def normalised_axis(axis: int, rank: int) -> int:
     return axis % rank
 
 
+def check_axis_of(name: str, x: TensorType, axis: int) -> None:
+    """Raise ValueError for an axis that the operand of an op lacks, and for a scalar."""
+    if x.shape == ():
+        raise ValueError(f"{name} takes a tensor of at least one dimension, found a scalar")
+    if x.shape is not None:
+        normalised_axis(axis, len(x.shape))
+
+
 def diagonal_length(rows: Dimension, columns: Dimension, offset: int) -> Dimension:
     """Return the length of the diagonal `offset` columns right of the main one, or rows below it if negative."""
     if isinstance(rows, int) and isinstance(columns, int):

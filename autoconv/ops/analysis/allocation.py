@@ -1,4 +1,4 @@
-"""Allocation analysis: which objects the present run has allocated. Writes to these need no undo."""
+"""Allocation analysis: which objects the current run has allocated. Writes to these need no undo."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ def has_computed_sizes(node: Node) -> bool:
     """Return whether the program computes sizes of the result, which may be negative or exceed memory."""
     traits = node.op.traits
     positions = traits.counted_by if traits.sizes is None else (traits.sizes.position, *traits.counted_by)
-    return any(_is_computed(node.inputs[at]) for at in positions if at < len(node.inputs))
+    return any(_is_computed(node.inputs[position]) for position in positions if position < len(node.inputs))
 
 
 def _is_computed(value: Value) -> bool:

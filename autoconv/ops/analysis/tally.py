@@ -1,4 +1,4 @@
-"""Tallies: ranges of the next number of a state or array, relative to its present number."""
+"""Tallies: ranges of the next number of a state or array, relative to its current number."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from autoconv.graph.types import TensorType
 from autoconv.ops.elementwise.arithmetic import quiet
 from autoconv.ops.elementwise.maths import COMPLEX, SMALL, define_unary, floating_rule, numeric_rule
 from autoconv.ops.record import Builder, define, sample
-from autoconv.ops.rules import normalised_axis
+from autoconv.ops.rules import check_axis_of
 
 _SELU_SCALE = 1.0507009873554804934193349852946
 _SELU_ALPHA = 1.6732632423543772848170429916717
@@ -71,10 +71,7 @@ def _axis_rule(name: str) -> Callable[..., TensorType]:
     floating_type = floating_rule(name, allows_complex=False)
 
     def rule(x: TensorType, *, axis: int, **_: Any) -> TensorType:
-        if x.shape is not None:
-            if not x.shape:
-                raise ValueError(f"{name} takes a tensor of at least one dimension, found a scalar")
-            normalised_axis(axis, len(x.shape))
+        check_axis_of(name, x, axis)
         return floating_type(x)
 
     return rule

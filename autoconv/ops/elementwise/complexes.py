@@ -13,7 +13,7 @@ import numpy as np
 from autoconv.graph.dtypes import DType, complex64, complex128
 from autoconv.graph.types import TensorType
 from autoconv.ops.elementwise.arithmetic import quiet
-from autoconv.ops.gradients import dtype_of, unbroadcast
+from autoconv.ops.gradients import as_dtype_of, dtype_of, unbroadcast
 from autoconv.ops.record import Builder, Gradient, Op, define, sample
 from autoconv.ops.rules import broadcast
 
@@ -40,12 +40,7 @@ def _define_unary(
 
 def _abs_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
     (ct,), (x,) = cotangents, inputs
-    return (b.multiply(_real_as_dtype(b, ct, x), b.sign(x)),)
-
-
-def _real_as_dtype(b: Builder, real: Any, x: Any) -> Any:
-    """Convert `real` to x's dtype."""
-    return b.complex(real, b.zeros_like(real)) if dtype_of(x).is_complex else real
+    return (b.multiply(as_dtype_of(b, ct, x), b.sign(x)),)
 
 
 def _sign(x: Any) -> Any:
@@ -60,8 +55,8 @@ def _sign_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attri
     if not dtype_of(x).is_complex:
         return (b.zeros_like(x),)
     parallel = b.real(b.multiply(b.conjugate(y), ct))
-    orthogonal = b.subtract(ct, b.multiply(_real_as_dtype(b, parallel, x), y))
-    return (b.divide(orthogonal, _real_as_dtype(b, b.abs(x), x)),)
+    orthogonal = b.subtract(ct, b.multiply(as_dtype_of(b, parallel, x), y))
+    return (b.divide(orthogonal, as_dtype_of(b, b.abs(x), x)),)
 
 
 def _conjugate_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
@@ -69,7 +64,7 @@ def _conjugate_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, 
 
 
 def _real_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    return (_real_as_dtype(b, cotangents[0], inputs[0]),)
+    return (as_dtype_of(b, cotangents[0], inputs[0]),)
 
 
 def _imag_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:

@@ -16,7 +16,7 @@ _P = np.array([[True], [False]])
 _Q = np.array([True, False])
 
 
-def _logical(name: str, graphdef: str, kernel: Callable[..., Any], *inputs: Any, **facts: Any) -> Op:
+def _define_logical(name: str, graphdef: str, kernel: Callable[..., Any], *inputs: Any, **facts: Any) -> Op:
     def result(*types: TensorType, **_: Any) -> TensorType:
         for type_ in types:
             if not type_.dtype.is_bool:
@@ -29,7 +29,7 @@ def _logical(name: str, graphdef: str, kernel: Callable[..., Any], *inputs: Any,
     )  # fmt: skip
 
 
-logical_and = _logical("logical_and", "LogicalAnd", np.logical_and, _P, _Q, commutative=True, identity=True)
-logical_or = _logical("logical_or", "LogicalOr", np.logical_or, _P, _Q, commutative=True, identity=False)
-logical_xor = _logical("logical_xor", "LogicalXor", np.logical_xor, _P, _Q, commutative=True, identity=False)
-logical_not = _logical("logical_not", "LogicalNot", np.logical_not, _Q)
+logical_and = _define_logical("logical_and", "LogicalAnd", np.logical_and, _P, _Q, commutative=True, identity=True)
+logical_or = _define_logical("logical_or", "LogicalOr", np.logical_or, _P, _Q, commutative=True, identity=False)
+logical_xor = _define_logical("logical_xor", "LogicalXor", np.logical_xor, _P, _Q, commutative=True, identity=False)
+logical_not = _define_logical("logical_not", "LogicalNot", np.logical_not, _Q)

@@ -14,7 +14,7 @@ import numpy as np
 
 from autoconv.errors import UnimplementedError
 from autoconv.graph.types import are_shapes_compatible
-from autoconv.ops.gradients import conjugate, dtype_of, shape_of
+from autoconv.ops.gradients import as_dtype_of, conjugate, dtype_of, shape_of
 from autoconv.ops.record import Builder
 
 
@@ -30,11 +30,6 @@ def _project(b: Builder, x: Any, y: Any) -> Any:
 def _times_adjoint(b: Builder, x: Any, y: Any) -> Any:
     """Return x·y^H."""
     return b.matmul(x, conjugate(b, y), transpose_b=True)
-
-
-def _as_dtype_of(b: Builder, real: Any, like: Any) -> Any:
-    """Convert real numbers to the dtype of `like`."""
-    return b.complex(real, b.zeros_like(real)) if dtype_of(like).is_complex else real
 
 
 def cholesky_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
@@ -63,11 +58,11 @@ def svd_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attribu
         )
     has_reduced_factors = len(results) == 3 and not attributes.get("full_matrices")
     s, u, v = results if has_reduced_factors else b.svd(x, full_matrices=False, compute_uv=True)
-    core = _as_dtype_of(b, b.diag(b.zeros_like(s) if s_cotangent is None else s_cotangent, offset=0), x)
+    core = as_dtype_of(b, b.diag(b.zeros_like(s) if s_cotangent is None else s_cotangent, offset=0), x)
     if not needs_vectors:
         return (_times_adjoint(b, b.matmul(u, core), v),)
-    gaps = _as_dtype_of(b, _gaps(b, b.multiply(s, s)), x)
-    row, column = (_as_dtype_of(b, b.expand_dims(s, axis=axis), x) for axis in (-2, -1))
+    gaps = as_dtype_of(b, _gaps(b, b.multiply(s, s)), x)
+    row, column = (as_dtype_of(b, b.expand_dims(s, axis=axis), x) for axis in (-2, -1))
     outer_parts = []
     if u_cotangent is not None:
         product = _project(b, u, u_cotangent)
@@ -111,7 +106,7 @@ def qr_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attribut
     diagonal = b.matrix_band_part(middle, num_lower=0, num_upper=0)
     strict = b.subtract(lower, diagonal)
     if dtype_of(q).is_complex:  # the diagonal of R is real
-        lower = b.add(strict, _as_dtype_of(b, b.real(diagonal), q))
+        lower = b.add(strict, as_dtype_of(b, b.real(diagonal), q))
     numerator = b.add(q_cotangent, b.matmul(q, b.add(lower, adjoint_of(b, strict))))
     return (adjoint_of(b, b.triangular_solve(r, adjoint_of(b, numerator), lower=False, adjoint=False)),)
 
@@ -119,10 +114,10 @@ def qr_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attribut
 def eigh_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
     (values, vectors), (values_cotangent, vectors_cotangent) = results, cotangents
     diagonal = b.zeros_like(values) if values_cotangent is None else values_cotangent
-    core = _as_dtype_of(b, b.diag(diagonal, offset=0), vectors)
+    core = as_dtype_of(b, b.diag(diagonal, offset=0), vectors)
     if vectors_cotangent is not None:
-        product = b.divide(_project(b, vectors, vectors_cotangent), _as_dtype_of(b, _gaps(b, values), vectors))
-        core = b.add(core, b.set_diag(product, _as_dtype_of(b, b.zeros_like(values), vectors), offset=0))
+        product = b.divide(_project(b, vectors, vectors_cotangent), as_dtype_of(b, _gaps(b, values), vectors))
+        core = b.add(core, b.set_diag(product, as_dtype_of(b, b.zeros_like(values), vectors), offset=0))
     gradient = _times_adjoint(b, b.matmul(vectors, core), vectors)
     # Only the lower triangle of the input is read, so it gets the cotangents of both triangles.
     return (_half_lower(b, b.add(gradient, adjoint_of(b, gradient))),)

@@ -14,7 +14,7 @@ from autoconv.graph.dtypes import DType, as_dtype
 from autoconv.graph.effects import Effects
 from autoconv.graph.types import ObjectType, Shape, TensorType
 from autoconv.ops.elementwise.arithmetic import quiet
-from autoconv.ops.gradients import dtype_of, no_cotangents, pass_cotangent, restore_reduced_axes
+from autoconv.ops.gradients import as_dtype_of, dtype_of, no_cotangents, pass_cotangent, restore_reduced_axes
 from autoconv.ops.record import OPS, Builder, define, no_gradient, sample
 from autoconv.ops.rules import broadcast, element_count, normalised_axes, reduced_shape, same_type
 
@@ -96,8 +96,7 @@ def _variance_gradient(of_deviation: bool) -> Callable[..., Any]:
         count = b.subtract(b.divide(size_before, size_after), float(attributes.get("ddof", 0)))
         share = b.divide(ct, b.multiply(count, y)) if of_deviation else b.divide(b.multiply(ct, 2.0), count)
         share = restore_reduced_axes(b, share, x, axes, attributes.get("keepdims", False))
-        share = b.complex(share, b.zeros_like(share)) if dtype.is_complex else share
-        return (b.multiply(b.subtract(x, b.reduce_mean(x, axis=axes, keepdims=True)), share),)
+        return (b.multiply(b.subtract(x, b.reduce_mean(x, axis=axes, keepdims=True)), as_dtype_of(b, share, x)),)
 
     return rule
 

@@ -12,7 +12,7 @@ from autoconv.graph.types import TensorType
 from autoconv.ops.elementwise.arithmetic import quiet
 from autoconv.ops.gradients import conjugate
 from autoconv.ops.record import Builder, define, sample
-from autoconv.ops.rules import broadcast, normalised_axis
+from autoconv.ops.rules import broadcast, check_axis_of
 
 _X = np.array([[0.5, -1.25, 2.0], [3.5, 0.75, 1.5]])
 _I = np.array([[7, -7, 5], [1, 2, -4]], np.int32)
@@ -24,10 +24,7 @@ def _axis_rule(name: str) -> Callable[..., TensorType]:
     def rule(x: TensorType, *others: TensorType, axis: int, **_: Any) -> TensorType:
         if not x.dtype.is_numeric:
             raise TypeError(f"{name} takes numeric tensors, found {x.dtype.name}")
-        if x.shape is not None:
-            if not x.shape:
-                raise ValueError(f"{name} takes a tensor of at least one dimension, found a scalar")
-            normalised_axis(axis, len(x.shape))
+        check_axis_of(name, x, axis)
         return broadcast(x, *others)
 
     return rule

@@ -13,7 +13,7 @@ from autoconv.graph.effects import Effects
 from autoconv.graph.types import Shape, TensorType, are_shapes_compatible, shape_text
 from autoconv.ops.movement.gather import check_indices
 from autoconv.ops.record import Builder, define, no_gradient, sample
-from autoconv.ops.rules import normalised_axis
+from autoconv.ops.rules import check_axis_of, normalised_axis
 from autoconv.ops.traits import Indexing, Scatter
 
 _X = np.array([[0.5, -1.25, 2.0], [3.5, -0.75, 1.5]])
@@ -26,10 +26,7 @@ def _sort_rule(name: str, dtype: DType | None = None) -> Callable[..., TensorTyp
     def rule(x: TensorType, *, axis: int = -1, **_: Any) -> TensorType:
         if x.dtype.is_string:
             raise TypeError(f"{name} takes tensors of numbers, found {x.dtype.name}")
-        if x.shape is not None:
-            if not x.shape:
-                raise ValueError(f"{name} takes a tensor of at least one dimension, found a scalar")
-            normalised_axis(axis, len(x.shape))
+        check_axis_of(name, x, axis)
         return x if dtype is None else x.with_dtype(dtype)
 
     return rule

@@ -1,7 +1,7 @@
 """FarmHash's 64-bit fingerprint of bytes; TensorFlow's `to_hash_bucket_fast` takes its remainder.
 
 The algorithm is Google's FarmHash (Geoff Pike), function `farmhashna::Hash64`. It is frozen, as its values are stored
-in files. Numbers are unsigned and wrap offset 64 bits.
+in files. Numbers are unsigned and wrap at 64 bits.
 """
 
 from __future__ import annotations

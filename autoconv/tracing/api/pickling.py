@@ -67,12 +67,12 @@ class Pickled:
         self.__init__(unpack(function) if isinstance(function, Source) else function, *options)  # type: ignore[misc]
 
 
-def _find_or_make_object(class_: type[Pickled], name: str) -> Pickled:
+def _find_or_make_object(cls: type[Pickled], name: str) -> Pickled:
     """Return the object of that name in the main module, or an empty one, whose state follows, if there is none."""
     value: Any = sys.modules.get("__main__")
     for part in name.split("."):
         value = getattr(value, part, None)
-    return value if isinstance(value, class_) else class_.__new__(class_)
+    return value if isinstance(value, cls) else cls.__new__(cls)
 
 
 _MAIN = ("__main__", "__mp_main__")

@@ -94,22 +94,22 @@ def make_call_form(
     constants, and choices between them. The form includes only guards by identity; the caller checks the others. `name`
     is the function's.
     """
-    key, donated, locations = arguments.key, arguments.donated, arguments.location_count
-    first_location = len(key.leaves) - locations
+    key, donated = arguments.key, arguments.donated
+    first_location = len(key.leaves) - arguments.location_count
     native_leaves = [leaf for i, leaf in enumerate(key.leaves) if _is_native_parameter(leaf, i >= first_location)]
     literals = {i: leaf.value for i, leaf in enumerate(key.leaves) if isinstance(leaf, Literal)}
     checked_literals = {i: value for i, value in literals.items() if _is_comparable(value)}
     has_structures = any(template is not None for _, template in key.templates)
     if has_structures or len(native_leaves) + len(checked_literals) < len(key.leaves):
         return None
-    if len(key.leaves) != len(key.templates) + locations or key.orders:
+    if first_location != len(key.templates) or key.orders:
         return None
     positions = iter(results.first_equal_positions) if results.first_equal_positions else itertools.count()
     result = _result_form(results.layout, positions, contract, results.returns_arrays)
     values = [_captured_value(captured) for captured in captures]
     if result is None or not all(map(_is_native_capture, values)):
         return None
-    identity_guards = [identity_guard(leaf_position, read()) for _, read, _, leaf_position in guards.checks]
+    identity_guards = [identity_guard(place, read()) for _, read, _, place in guards.checks]
     identity_guards += _definition_guards(guards.function)
     parameter_positions = [i for i in range(len(key.leaves)) if i not in checked_literals]
     parameter_forms = [_parameter_form(leaf) for leaf in native_leaves]

@@ -93,7 +93,8 @@ class WriteMonitor:
 
     def _written_locations(self) -> list[Location]:
         """Return the deferred locations that the trace has written: others may be changed by another name."""
-        return [s for s in self.deferred_locations if s.kind == "contents" or s.key in self.written_keys]
+        locations = self.deferred_locations
+        return [location for location in locations if location.kind == "contents" or location.key in self.written_keys]
 
     def begin(self, leaves: Sequence[Any]) -> None:
         """Store the inputs of the trace in the locations where the traced code reads them."""
@@ -202,7 +203,7 @@ class WriteMonitor:
 
     def _find_locations_of(self, owners: Sequence[Any], excluded: Sequence[Location] = ()) -> list[Location]:
         """Return all locations from which an owner is reachable: a write through one name is read through another."""
-        keys = self.input_keys.union(location.key for location in excluded)
+        excluded_keys = self.input_keys.union(location.key for location in excluded)
         locations_by_key = {
             location.key: location
             for location in self.guards.locations()
@@ -211,7 +212,7 @@ class WriteMonitor:
         # A location without a kind is an argument itself, such as a list of a user's class.
         if not all(location.kind for location in locations_by_key.values()):
             self._run_plain("an argument is changed")
-        return [location for key, location in locations_by_key.items() if key not in keys]
+        return [location for key, location in locations_by_key.items() if key not in excluded_keys]
 
     def _refuse_new_objects(self, missing: Sequence[Location]) -> None:
         """Raise RunPlain if each trace writes an attribute of another object, which the call itself seems to create."""

@@ -43,7 +43,7 @@ class Bailout:
         self.trace_budget = TraceBudget() if trace_budget is None else trace_budget
         self._kinds: tuple[type, ...] = ()
         self.is_without_trace = False  # whether the last call was examined and ran as plain Python
-        self._consecutive_plain_calls = 0  # consecutive plain calls
+        self._consecutive_plain_calls = 0
         self._skips_left = 0  # further calls to run plain without examination
         self._plain_seconds: BoundedDict[Any, float] = BoundedDict(_MAX_KEYS)  # of plain calls, by doubtful values
 

@@ -119,8 +119,8 @@ class CompileContract(SessionContract):
 
     def specialise(self, *values: object) -> None:
         deciding = DecidingArguments(self.positions, self.trace.regions)
-        needed = [value for value in values if isinstance(value, (SymbolicTensor, SymbolicArray))]
-        deciding_leaves = [deciding.find_deciding_leaves(value.value_in_graph) for value in needed]
+        symbolic_values = [value for value in values if isinstance(value, (SymbolicTensor, SymbolicArray))]
+        deciding_leaves = [deciding.find_deciding_leaves(value.value_in_graph) for value in symbolic_values]
         if deciding_leaves and all(deciding_leaves):
             raise Specialise(frozenset().union(*deciding_leaves))
 
@@ -182,10 +182,10 @@ class CompileContract(SessionContract):
     def _promote_escaping(self, containers: Sequence[Any]) -> None:
         """Make inputs of outside containers whose identity matters; their contents alone are guarded otherwise."""
         existing_ids = {id(part) for part in self._reachable_before_call(self._arguments)} if containers else ()
-        outer = [part for part in containers if id(part) in existing_ids]
-        if outer:
-            self.outside.handle_changed_containers(outer)
-            raise RunPlain(f"a {type(outer[0]).__name__} that existed before the call is stored, raised or returned")
+        existing = [part for part in containers if id(part) in existing_ids]
+        if existing:
+            self.outside.handle_changed_containers(existing)
+            raise RunPlain(f"a {type(existing[0]).__name__} that existed before the call is stored, raised or returned")
 
     def check_recorded(self, arguments: Sequence[Any]) -> None:
         graph, guards = self.trace.root.graph, self.guards
@@ -216,8 +216,8 @@ class CompileContract(SessionContract):
     def _check_writes(self, arguments: Sequence[Any]) -> None:
         """Raise for writes to objects that may alias others which the trace read."""
         graph, call, guards = self.trace.root.graph, self.call, self.guards
-        count = len(call.leaves) - len(call.locations)
-        opaque_arguments = [call.leaves[i] for i in range(count) if isinstance(call.key.leaves[i], ObjectKey)]
+        argument_count = len(call.leaves) - len(call.locations)
+        opaque_arguments = [call.leaves[i] for i in range(argument_count) if isinstance(call.key.leaves[i], ObjectKey)]
         parts = [part for argument in arguments for part in mutable_parts(argument)]
         names = guards.reads.attribute_names_if_all_known if guards.reads else None
         reached = list(values_reached_by_names(guards.reached_values, names))

@@ -22,7 +22,7 @@ from autoconv.graph.types import Type
 class Launches(Protocol):
     """A collection of calls from independent plan items, which run concurrently later.
 
-    Of each plan item one call is collected; `has_call` is true after that of the present item.
+    Of each plan item one call is collected; `has_call` is true after that of the current item.
     """
 
     has_call: bool

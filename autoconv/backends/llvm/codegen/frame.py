@@ -87,7 +87,7 @@ class Body:
         self.dimensions: dict[str, Dimension] = {register_of(symbol): symbol for symbol in symbols}
         self.upper_bounds: dict[str, dict[str, int]] = {}  # a register is at most another register plus an offset
         self.offsets: dict[str, tuple[str, int]] = {}  # a register is another register plus a constant
-        # Indices that the present region has checked, counted from the start, by the registers of index and size.
+        # Indices that the current region has checked, counted from the start, by the registers of index and size.
         self.normalised_positions: ChainMap[tuple[str, str], str] = ChainMap()
         # Slices by the registers of their parts and a size: start, length and step (see memory/slice_bounds.py).
         self.slice_bounds: ChainMap[tuple[str, ...], tuple[Position, Position, Position]] = ChainMap()

@@ -338,7 +338,7 @@ class Region(KernelCalls):
         return self._plan.patches.get(node)
 
     def release_after_item(self, object_: Object, type_: Type) -> None:
-        """Release an object that belongs to no value, after the present item."""
+        """Release an object that belongs to no value, after the current item."""
         assert object_.slot is not None
         self._released_after_item.append((object_.slot, type_))
 

@@ -293,7 +293,7 @@ def parameter_type(argument: Argument) -> str:
     """Return LLVM's type of the C parameter."""
     if not argument.is_passed_by_value:
         return "ptr"
-    return "i16" if memory(argument.dtype) == "half" else memory(argument.dtype)
+    return _number_type(argument.dtype)
 
 
 def tensor_type(rank: int) -> str:

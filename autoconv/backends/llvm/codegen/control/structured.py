@@ -33,14 +33,17 @@ from autoconv.ops.analysis.value_range import is_within_int64
 _FAST_CLASSES = frozenset({"scalar", "pick", "view", "control", "memory"})
 
 
+def _is_last_use(region: LoweringContext, node: Node, value: Value) -> bool:
+    return node.inputs.count(value) == 1 and region.remaining_uses[value] == 1
+
+
 def _owned_or_borrowed(region: LoweringContext, node: Node, inputs: Sequence[Value]) -> list[Native]:
     """Return the inputs as arguments of a region: owned where this node is their last use, else borrowed."""
     arguments: list[Native] = []
     for value in inputs:
         native = region.native(value)
         if isinstance(native, Object):
-            is_last_use = node.inputs.count(value) == 1 and region.remaining_uses[value] == 1
-            native = Object(native.ir, native.slot if is_last_use else None)
+            native = Object(native.ir, native.slot if _is_last_use(region, node, value) else None)
         arguments.append(as_borrowed(native) if isinstance(native, Memory) else native)
     return arguments
 
@@ -190,8 +193,7 @@ def _take_initial_state(region: LoweringContext, node: Node, value: Value) -> Na
     """Return the initial value of a loop's state, with an owned reference for an object or a view."""
     native = region.native(value)
     if isinstance(native, Object):
-        is_last_use = node.inputs.count(value) == 1 and region.remaining_uses[value] == 1
-        return Object(region.take_reference(value, is_last_use))
+        return Object(region.take_reference(value, _is_last_use(region, node, value)))
     return array_view.with_new_reference(region, native) if isinstance(native, Memory) else native
 
 

@@ -115,8 +115,8 @@ def write_rfft(region: LoweringContext, node: Node) -> None:
     else:
         source = region.data(x)
 
-    def split(b: ElementWriter, x: str, y: str, row: str) -> None:
-        _split_half_spectrum(b, result_type.dtype, size // 2, scale, x, y, row)
+    def split(b: ElementWriter, source: str, target: str, row: str) -> None:
+        _split_half_spectrum(b, result_type.dtype, size // 2, scale, source, target, row)
 
     name = _write_row_routine(region, half_type, split)
     _call_with_roots(region, name, source, region.address(spectrum), size, -1, result_type.dtype)
@@ -134,8 +134,8 @@ def write_irfft(region: LoweringContext, node: Node) -> None:
     spectrum, half_spectrum = region.new_array(result.type), region.new_array(half_type)
     scale = _scale(size, node.attributes.get("norm", "backward"), is_inverse=True)
 
-    def merge(b: ElementWriter, x: str, y: str, row: str) -> None:
-        _merge_half_spectrum(b, source_type.dtype, size // 2, scale, x, y, row)
+    def merge(b: ElementWriter, source: str, target: str, row: str) -> None:
+        _merge_half_spectrum(b, source_type.dtype, size // 2, scale, source, target, row)
 
     name = _write_row_routine(region, half_type, merge)
     target = region.address(half_spectrum if size > 2 else spectrum)
@@ -217,9 +217,9 @@ def _call_with_roots(
 def _write_row_routine(
     region: LoweringContext, row_type: TensorType, write: Callable[[ElementWriter, str, str, str], None]
 ) -> str:
-    """Write a function with a loop over rows, whose body `write(b, x, y, row)` writes; return its name.
+    """Write a function with a loop over rows, whose body `write(b, source, target, row)` writes; return its name.
 
-    `row_type` has the rows and an estimate of their length; `write` defines the lengths of the rows of x and y.
+    `row_type` has the rows and an estimate of their length; `write` defines the lengths of the rows of both.
     """
     parameters = ["ptr noalias readonly %x", "ptr noalias %y", "ptr noalias readonly %w"]
     body = Routine(region, [*parameters, *PART], "i1")
@@ -239,52 +239,58 @@ def _load_root(b: ElementWriter, dtype: DType, k: Position, size: int) -> tuple[
     return load(b, dtype.real_dtype, "%w", k), load(b, dtype.real_dtype, "%w", plus(b.out, k, size))
 
 
-def _load_even_and_odd(b: ElementWriter, dtype: DType, x: str, offset: Position, size: int, k: str) -> tuple[Any, Any]:
+def _load_even_and_odd(
+    b: ElementWriter, dtype: DType, source: str, offset: Position, size: int, k: str
+) -> tuple[Any, Any]:
     """Return the sum and the difference of the number at `k` and the conjugate of the number at `size - k`."""
     out = b.out
-    number = _load_parts(b, dtype, x, plus(out, offset, k))
-    mirrored = _load_parts(b, dtype, x, plus(out, plus(out, offset, size), times(out, k, -1)))
+    number = _load_parts(b, dtype, source, plus(out, offset, k))
+    mirrored = _load_parts(b, dtype, source, plus(out, plus(out, offset, size), times(out, k, -1)))
     return (number[0] + mirrored[0], number[1] - mirrored[1]), (number[0] - mirrored[0], number[1] + mirrored[1])
 
 
-def _split_half_spectrum(b: ElementWriter, dtype: DType, size: int, scale: float, x: str, y: str, row: str) -> None:
+def _split_half_spectrum(
+    b: ElementWriter, dtype: DType, size: int, scale: float, source: str, target: str, row: str
+) -> None:
     """Compute the spectrum X of 2n real numbers from the transform Z of n pairs of them.
 
     X[k] = (Z[k] + Z*[n - k]) / 2 - i/2 · w^k · (Z[k] - Z*[n - k])
     """
     out = b.out
     source_offset, target_offset = times(out, row, size), times(out, row, size + 1)
-    real, imag = _load_parts(b, dtype, x, source_offset)
+    real, imag = _load_parts(b, dtype, source, source_offset)
     zero = b.constant(0.0, real.dtype)
-    store(b, b.pair((real + imag) * scale, zero), y, target_offset)
-    store(b, b.pair((real - imag) * scale, zero), y, plus(out, target_offset, size))
+    store(b, b.pair((real + imag) * scale, zero), target, target_offset)
+    store(b, b.pair((real - imag) * scale, zero), target, plus(out, target_offset, size))
     with out.loop("1", str(size), unrolled=False) as k:
-        even, odd = _load_even_and_odd(b, dtype, x, source_offset, size, k)
+        even, odd = _load_even_and_odd(b, dtype, source, source_offset, size, k)
         root = _load_root(b, dtype, k, size)
         number = (
             even[0] + b.fma(odd[0], root[1], odd[1] * root[0]),
             even[1] + b.fma(odd[1], root[1], -(odd[0] * root[0])),
         )
-        store(b, b.pair(number[0] * (0.5 * scale), number[1] * (0.5 * scale)), y, plus(out, target_offset, k))
+        store(b, b.pair(number[0] * (0.5 * scale), number[1] * (0.5 * scale)), target, plus(out, target_offset, k))
 
 
-def _merge_half_spectrum(b: ElementWriter, dtype: DType, size: int, scale: float, x: str, y: str, row: str) -> None:
+def _merge_half_spectrum(
+    b: ElementWriter, dtype: DType, size: int, scale: float, source: str, target: str, row: str
+) -> None:
     """Compute the transform Z of n pairs of real numbers from the spectrum X of the 2n numbers.
 
     Z[k] = (X[k] + X*[n - k]) + i · w^k · (X[k] - X*[n - k]); of the first and last X, only the real parts are used.
     """
     out = b.out
     source_offset, target_offset = times(out, row, size + 1), times(out, row, size)
-    first, last = (_load_parts(b, dtype, x, plus(out, source_offset, k))[0] for k in (0, size))
-    store(b, b.pair((first + last) * scale, (first - last) * scale), y, target_offset)
+    first, last = (_load_parts(b, dtype, source, plus(out, source_offset, k))[0] for k in (0, size))
+    store(b, b.pair((first + last) * scale, (first - last) * scale), target, target_offset)
     with out.loop("1", str(size), unrolled=False) as k:
-        even, odd = _load_even_and_odd(b, dtype, x, source_offset, size, k)
+        even, odd = _load_even_and_odd(b, dtype, source, source_offset, size, k)
         root = _load_root(b, dtype, k, size)
         number = (
             even[0] - b.fma(odd[0], root[1], odd[1] * root[0]),
             even[1] + b.fma(odd[0], root[0], -(odd[1] * root[1])),
         )
-        store(b, b.pair(number[0] * scale, number[1] * scale), y, plus(out, target_offset, k))
+        store(b, b.pair(number[0] * scale, number[1] * scale), target, plus(out, target_offset, k))
 
 
 def _write_axis_transform(

@@ -153,7 +153,7 @@ class Batch:
             … batch.call_lapack("getrf", n, n, a, n, pivots)
         batch.run(work of one matrix, in units of 0.05 ns)
 
-    In the loop, `x` and `results` are pointers to the present matrices, and `new_workspace` returns memory. `ranks` are
+    In the loop, `x` and `results` are pointers to the current matrices, and `new_workspace` returns memory. `ranks` are
     those of the results for a single matrix. `workspaces` are sizes that `workspace_sizes` returned.
     """
 

@@ -29,14 +29,14 @@ from autoconv.graph.types import Dimension
 _LAPACK_CALL_COST, _REGISTER_COST = 6000, 400
 
 
-def _lapack_predicate(*names: str) -> Callable[[Node], bool]:
-    """Return a predicate that holds for nodes over nonempty real matrices if LAPACK has the named routines."""
+def _lapack_predicate(*names: str, takes_complex: bool = False) -> Callable[[Node], bool]:
+    """Return a predicate that holds for nodes over nonempty matrices, real or complex, if LAPACK has the routines."""
 
     def fits(node: Node) -> bool:
         types: list[Any] = [value.type for value in node.inputs]
         are_nonempty = all(is_array(type_) and 0 not in sizes(type_) for type_ in types)
-        are_real = all(type_.dtype.name in ("float32", "float64") for type_ in types)
-        return are_nonempty and are_real and has_routines(*names)
+        fit_routines = all(is_complex(t) if takes_complex else t.dtype.name in ("float32", "float64") for t in types)
+        return are_nonempty and fit_routines and has_routines(*names)
 
     return fits
 
@@ -62,17 +62,6 @@ def _open_lapack_predicate(*names: str) -> Callable[[Node], bool]:
         batch_rank = max(len(shape) - 2 for shape in operand_shapes)
         have_batch = all(broadcasts_to(shape[:-2], result_shape[:batch_rank]) for shape in operand_shapes)
         return is_square and have_batch and all(shape[-2] == matrix_shape[-1] for shape in other_shapes)
-
-    return fits
-
-
-def _complex_lapack_predicate(*names: str) -> Callable[[Node], bool]:
-    """Return a predicate, as `_lapack_predicate`, for nodes over complex matrices."""
-
-    def fits(node: Node) -> bool:
-        types: list[Any] = [value.type for value in node.inputs]
-        are_nonempty = all(is_complex(type_) and is_array(type_) and 0 not in sizes(type_) for type_ in types)
-        return are_nonempty and has_routines(*names)
 
     return fits
 
@@ -105,7 +94,7 @@ def _work_estimate(factor: int, *counts: Dimension, is_small: bool = False) -> D
 # ---- determinants, inverses, systems
 
 
-@complex_lowering("determinant", "slogdet", fits=_complex_lapack_predicate("zgetrf"), library=True)
+@complex_lowering("determinant", "slogdet", fits=_lapack_predicate("zgetrf", takes_complex=True), library=True)
 @native_lowering("determinant", "slogdet", fits=_lapack_predicate("dgetrf"),
                  fits_open=_open_lapack_predicate("dgetrf"), work=_single_matrix_work(4), library=True)  # fmt: skip
 def write_determinant(region: LoweringContext, node: Node) -> None:
@@ -174,7 +163,7 @@ def _zero_if(b: ElementWriter, condition: Element, x: Element) -> Element:
     return b.select(condition, b.constant(0.0, float64), x)
 
 
-@complex_lowering("inverse", fits=_complex_lapack_predicate("zgesv"), library=True)
+@complex_lowering("inverse", fits=_lapack_predicate("zgesv", takes_complex=True), library=True)
 @native_lowering("inverse", fits=_lapack_predicate("dgesv"), fits_open=_open_lapack_predicate("dgesv"), library=True)
 def write_inverse(region: LoweringContext, node: Node) -> None:
     n = _column_count(node)
@@ -197,7 +186,7 @@ def write_inverse(region: LoweringContext, node: Node) -> None:
     batch.run(_work_estimate(10, n, n, n, is_small=is_small))
 
 
-@complex_lowering("solve", fits=_complex_lapack_predicate("zgesv"), library=True)
+@complex_lowering("solve", fits=_lapack_predicate("zgesv", takes_complex=True), library=True)
 @native_lowering("solve", fits=_lapack_predicate("dgesv"), fits_open=_open_lapack_predicate("dgesv"), library=True)
 def write_solve(region: LoweringContext, node: Node) -> None:
     n, columns = _column_count(node), _column_count(node, 1)
@@ -216,7 +205,7 @@ def write_solve(region: LoweringContext, node: Node) -> None:
     batch.run(plus(_work_estimate(4, n, n, n, is_small=is_small), times(8, product((n, n, columns)))))
 
 
-@complex_lowering("triangular_solve", fits=_complex_lapack_predicate("ztrtrs"), library=True)
+@complex_lowering("triangular_solve", fits=_lapack_predicate("ztrtrs", takes_complex=True), library=True)
 @native_lowering("triangular_solve", fits=_lapack_predicate("dtrtrs"), fits_open=_open_lapack_predicate("dtrtrs"),
         library=True)  # fmt: skip
 def write_triangular_solve(region: LoweringContext, node: Node) -> None:
@@ -261,7 +250,7 @@ def _load_column_major(batch: Batch, source: str, target: str, n: Dimension, adj
 # ---- decompositions
 
 
-@complex_lowering("cholesky", fits=_complex_lapack_predicate("zpotrf"), library=True)
+@complex_lowering("cholesky", fits=_lapack_predicate("zpotrf", takes_complex=True), library=True)
 @native_lowering("cholesky", fits=_lapack_predicate("dpotrf"), fits_open=_open_lapack_predicate("dpotrf"), library=True)
 def write_cholesky(region: LoweringContext, node: Node) -> None:
     """Decompose the symmetric part of the matrix, or the Hermitian part of a complex one."""
@@ -304,7 +293,7 @@ def _operand_dtype(node: Node) -> Any:
     return node.inputs[0].dtype
 
 
-@complex_lowering("qr", fits=_complex_lapack_predicate("zgeqrf", "zungqr"), library=True)
+@complex_lowering("qr", fits=_lapack_predicate("zgeqrf", "zungqr", takes_complex=True), library=True)
 @native_lowering("qr", fits=_lapack_predicate("dgeqrf", "dorgqr"),
                  fits_open=_open_lapack_predicate("dgeqrf", "dorgqr"), work=_single_matrix_work(8),
                  library=True)  # fmt: skip
@@ -334,7 +323,7 @@ def write_qr(region: LoweringContext, node: Node) -> None:
     batch.run(plus(_LAPACK_CALL_COST, _work_estimate(8, rows, columns, short_side)))
 
 
-@complex_lowering("eigh", fits=_complex_lapack_predicate("zheevd"), library=True)
+@complex_lowering("eigh", fits=_lapack_predicate("zheevd", takes_complex=True), library=True)
 @native_lowering("eigh", fits=_lapack_predicate("dsyevd"), fits_open=_open_lapack_predicate("dsyevd"),
                  work=_single_matrix_work(60), library=True)  # fmt: skip
 def write_eigh(region: LoweringContext, node: Node) -> None:
@@ -360,7 +349,7 @@ def write_eigh(region: LoweringContext, node: Node) -> None:
     batch.run(plus(4 * _LAPACK_CALL_COST, _work_estimate(60, n, n, n)))
 
 
-@complex_lowering("svd", fits=_complex_lapack_predicate("zgesdd"), library=True)
+@complex_lowering("svd", fits=_lapack_predicate("zgesdd", takes_complex=True), library=True)
 @native_lowering("svd", fits=_lapack_predicate("dgesdd"), fits_open=_open_lapack_predicate("dgesdd"),
                  work=_single_matrix_work(80), library=True)  # fmt: skip
 def write_svd(region: LoweringContext, node: Node) -> None:

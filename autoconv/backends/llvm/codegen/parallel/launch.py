@@ -17,9 +17,9 @@ class Launches:
     def __init__(self, out: FunctionText) -> None:
         self.out = out
         self.calls: list[tuple[str, Sequence[str], str]] = []  # function, arguments, cell for its result
-        self.has_call = False  # whether the call of the present item has been added
+        self.has_call = False  # whether the call of the current item has been added
         self.line_after_call = 0
-        self.block = ""  # the block of the present item's call
+        self.block = ""  # the block of the current item's call
         self.is_single_threaded = False  # whether a call uses LAPACK, so that its own threads have to be switched off
 
     def add(self, function: str, arguments: Sequence[str], returns_flag: bool) -> str:

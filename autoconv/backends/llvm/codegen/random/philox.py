@@ -224,7 +224,7 @@ def write_integers_function(region: LoweringContext, dtype: DType, count: Positi
     """Write a function that draws `%least` plus the remainder of words divided by `%range`."""
     draw = _DrawWriter(region, dtype, 2 if dtype.size == 8 else 1, ["%least", "%range"])
     out, b = draw.out, draw.b
-    low, range_ = b.wrap(uint64, "%least"), b.wrap(uint64, "%range")
+    least, range_ = b.wrap(uint64, "%least"), b.wrap(uint64, "%range")
 
     def write_chunk(start: str, length: str) -> None:
         words = draw.write_words(start)
@@ -245,7 +245,7 @@ def write_integers_function(region: LoweringContext, dtype: DType, count: Positi
 
         def write(remainder: Callable[[Element], Element]) -> None:
             def write_number(i: str, offset: str) -> None:
-                draw.store(low + remainder(draw.word_pair(words, i)), offset)
+                draw.store(least + remainder(draw.word_pair(words, i)), offset)
 
             _loop_over_numbers(out, start, length, write_number)
 

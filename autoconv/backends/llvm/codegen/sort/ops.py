@@ -98,21 +98,19 @@ def _call_row_routine(
         _sort_by_numpy(region, node)
     call_arguments = pointers(region, node.inputs[0], *node.results)
     buffers = []
-    if is_sorted_by_numpy:
+    size = row_sorter.size
+    if is_sorted_by_numpy or (isinstance(size, int) and size <= STACK_LIMIT):
         call_arguments += ["ptr null", "ptr null"]
-    elif not isinstance(row_sorter.size, int):
+    else:
         for dtype in (row_sorter.sorter.dtype, uint32):
-            buffer = region.body.new_sized_array(dtype, (times(region.out, row_sorter.size, 2),))
-            buffers.append((buffer.slot or "", TensorType(dtype, (None,))))
-            call_arguments += pointers(region, buffer)
-    elif row_sorter.size > STACK_LIMIT:
-        for dtype in (row_sorter.sorter.dtype, uint32):
-            type_ = TensorType(dtype, (2 * row_sorter.size,))
-            buffer = region.new_array(type_)
+            if isinstance(size, int):
+                type_ = TensorType(dtype, (2 * size,))
+                buffer = region.new_array(type_)
+            else:
+                type_ = TensorType(dtype, (None,))
+                buffer = region.body.new_sized_array(dtype, (times(region.out, size, 2),))
             buffers.append((buffer.slot or "", type_))
             call_arguments += pointers(region, buffer)
-    else:
-        call_arguments += ["ptr null", "ptr null"]
     call(region, row_sorter.finish(), *open_dimensions(region), *call_arguments)
     for slot, type_ in buffers:
         region.body.release_or_keep(slot, type_)
