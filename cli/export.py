@@ -77,8 +77,9 @@ def export(
 def _exported_bytes(function: Any, arguments: list[Any], format_name: str, capacity: int, contract: str) -> bytes:
     if format_name == "onnx":
         from autoconv import onnx
+        from autoconv.onnx.checksum import add_checksum
 
-        return bytes(onnx.export(function, *arguments, capacity=capacity, contract=contract).SerializeToString())
+        return add_checksum(onnx.export(function, *arguments, capacity=capacity, contract=contract).SerializeToString())
     from autoconv import stablehlo
 
     return stablehlo.export(function, *arguments, capacity=capacity, contract=contract).text.encode()

@@ -47,7 +47,7 @@ MAY_IMPORT = {
     "storage": {"errors", "graph"},
     "clibrary": {"errors", "graph", "numpy", "optimise", "backends", "runtime", "operators", "storage", "tracing"},
     "onnx": BASE | {"graph", "backends", "numpy", "runtime", "storage", "tracing"},
-    "stablehlo": {"backends", "numpy", "tracing"},
+    "stablehlo": {"backends", "graph", "numpy", "tracing"},
     "train": {"errors", "forks", "graph", "runtime", "storage", "api"},
     "saved_model": {"errors", "graph", "ops", "runtime", "operators", "storage", "tracing", "api", "train"},
 }

@@ -12,7 +12,10 @@ from typing import Any
 import autoconv.numpy  # noqa: F401  (its import registers NumPy's functions)
 from autoconv.backends.portable import GraphUnfit
 from autoconv.backends.stablehlo import Module
+from autoconv.graph.graph import Graph
 from autoconv.tracing.api.declared_arguments import trace_function
+from autoconv.tracing.api.exported_generators import replace_generators
+from autoconv.tracing.views.func_graph import STABLEHLO_HOOK
 from autoconv.tracing.views.portable import as_stablehlo
 
 
@@ -37,5 +40,11 @@ def export(function: Any, *specs: Any, capacity: int = 64, contract: str = "func
     trace = trace_function(function, specs, contract)
     return as_stablehlo(trace.graph, capacity, trace.types)
 
+
+def _write_recorded(graph: Graph, capacity: int) -> Module:
+    return as_stablehlo(replace_generators(graph), capacity)
+
+
+STABLEHLO_HOOK.set(_write_recorded)
 
 __all__ = ["GraphUnfit", "Module", "export"]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import autoconv
+
 PROGRAM = """
 import autoconv
 
@@ -74,6 +76,11 @@ def test_an_onnx_model_runs(command, program):
     found, word = session.run(None, {"x": np.float32([8, 4]), "n": np.array(2, np.int32)})
     assert found.tolist() == [2.0, 1.0]
     assert word == 0
+    damaged = bytearray((program / "out.onnx").read_bytes())
+    damaged[len(damaged) // 2] ^= 4
+    (program / "out.onnx").write_bytes(damaged)
+    with pytest.raises(autoconv.errors.DataLossError):
+        autoconv.onnx.load(program / "out.onnx")
 
 
 def test_arrays_of_compiled_functions_have_open_sizes(command, program):

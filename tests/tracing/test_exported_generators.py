@@ -120,6 +120,11 @@ def test_distributions(function, by_c):
         np.testing.assert_allclose(found, expected, rtol=1e-14)
 
 
+def test_the_text_of_a_graph():
+    concrete = ac.compile(lambda x: np.random.default_rng(3).random() + x).get_concrete_function(1.0)
+    assert "stablehlo.multiply" in concrete.graph.to_stablehlo()
+
+
 OUTER, PYTHON = np.random.default_rng(3), random.Random(3)
 
 

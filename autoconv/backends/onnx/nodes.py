@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from autoconv.backends.error_causes import ErrorClass
 from autoconv.backends.portable.control import Control
 from autoconv.backends.portable.terms import Term, as_array
 from autoconv.backends.portable.unfit import GraphUnfit
@@ -54,6 +55,7 @@ class NodeWriter(Control):
         self.nodes: list[Record] = []
         self.constants: dict[str, np.ndarray] = {}
         self.locations: list[str] = []
+        self.error_classes: list[ErrorClass] = []
         self.error_word: Term | None = None
         self._name_count = 0
         self._constant_by_bytes: dict[Any, Term] = {}

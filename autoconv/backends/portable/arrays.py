@@ -168,5 +168,5 @@ class Arrays:
     # ---- control
 
     def fail_where(self, condition: Term) -> None:
-        """Set the error word if the condition (a bool without dimensions) holds."""
+        """Set the error word if the condition holds anywhere."""
         raise NotImplementedError

@@ -29,6 +29,13 @@ class Cell:
     possible_aliases: list[Cell] = field(default_factory=list)
 
 
+@dataclass(eq=False)
+class HandlerCell(Cell):
+    """A number that the body of a `try` stores for its handlers; `is_filled` has whether it did."""
+
+    is_filled: Cell = field(kw_only=True)
+
+
 @dataclass(frozen=True, eq=False)
 class Choice:
     """One of several arrays that a branch or loop has chosen: `tag` (an int32) is its position in `options`."""
@@ -56,7 +63,7 @@ def cells_of(view: View) -> list[Cell]:
     return [option.cell for option in options_of(view) if isinstance(option.cell, Cell)]
 
 
-Item = Any  # a Term, a ListTerm, a View, or a Cell for a variable
+Item = Any  # a Term, a ListTerm, a View, a Cell for a variable or for a handler, or the exception of a handler
 
 
 SIZE_DEPENDS_ON_VALUE = "a size depends on a value"
@@ -64,13 +71,18 @@ SIZE_DEPENDS_ON_VALUE = "a size depends on a value"
 
 def stored_cells(node: Node, operands: Sequence[Item]) -> set[Cell]:
     """Return the cells that a control node may write."""
-    cells = [
-        frozenset(cells_of(item) if isinstance(item, View) else [item] if isinstance(item, Cell) else [])
-        for item in operands
-    ]
+    cells = [frozenset(_cells_of_item(item)) for item in operands]
     result: set[Cell] = set()
     _collect_stored_cells(node, cells, result)
     return result
+
+
+def _cells_of_item(item: Item) -> list[Cell]:
+    if isinstance(item, View):
+        return cells_of(item)
+    if isinstance(item, HandlerCell):
+        return [item, item.is_filled]
+    return [item] if isinstance(item, Cell) else []
 
 
 def _collect_stored_cells(node: Node, cells: Sequence[frozenset[Cell]], stored: set[Cell]) -> None:
@@ -78,7 +90,7 @@ def _collect_stored_cells(node: Node, cells: Sequence[frozenset[Cell]], stored: 
     op = node.op
     if op.traits.stores_into is not None:
         stored |= cells[op.traits.stores_into]
-    elif op.name.startswith("assign_"):
+    elif op.name.startswith("assign_") or op.name == "cell_set":
         stored |= cells[0]
     # Iterations may exchange the arrays of the state: each may be any of them.
     state_cells = frozenset[Cell]().union(*cells[: state_size(node)])
@@ -96,4 +108,4 @@ def _collect_stored_cells(node: Node, cells: Sequence[frozenset[Cell]], stored: 
             )
 
 
-__all__ = ["Cell", "Choice", "Item", "View", "cells_of", "options_of", "stored_cells"]
+__all__ = ["Cell", "Choice", "HandlerCell", "Item", "View", "cells_of", "options_of", "stored_cells"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from autoconv.backends.error_causes import ErrorClass
 from autoconv.backends.portable.terms import Term
 from autoconv.backends.portable.writing import Rules
 from autoconv.graph.dtypes import float64, int32
@@ -19,6 +20,9 @@ class Control(Rules):
     # A number in the graph: 0, or the number of the first failure's location, from 1 on; None before any check.
     error_word: Term | None = None
     locations: list[str]  # those of nodes that may fail
+    error_classes: list[ErrorClass]  # for each location, of the exceptions that handlers catch
+    error_class: ErrorClass = None  # of the present node's failures, in a `try`
+    causes: Sequence[tuple[ErrorClass, Callable[[], Term]]] = ()  # others, with conditions on the operands
 
     def native_form(self, node: Node, operands: Sequence[Term]) -> Term | None:
         """Return the runtime's own form of an elementwise op, or None if it has none: then the op's rule is applied."""
@@ -30,9 +34,23 @@ class Control(Rules):
 
     def fail_where(self, condition: Term) -> None:
         """Set the error word to the number of the node's location if the condition holds, unless it is set already."""
-        if self.node_location not in self.locations:
-            self.locations.append(self.node_location)
-        number = self.constant(self.locations.index(self.node_location) + 1, int32)
+        for error_class, has_cause in self.causes:
+            self._set_error_word(self.bits("and", has_cause(), condition), error_class)
+        self._set_error_word(condition, self.error_class)
+
+    def number_of_place(self, error_class: ErrorClass) -> int:
+        """Return the number of the node's location, for failures of a class."""
+        places = list(zip(self.locations, self.error_classes, strict=True))
+        place = self.node_location, error_class
+        if place in places:
+            return places.index(place) + 1
+        self.locations.append(self.node_location)
+        self.error_classes.append(error_class)
+        return len(self.locations)
+
+    def _set_error_word(self, condition: Term, error_class: ErrorClass) -> None:
+        condition = self.reduce_any(condition) if condition.shape else condition
+        number = self.constant(self.number_of_place(error_class), int32)
         earlier_word = self.error_word_or_zero(self.error_word)
         self.error_word = self.select(condition & earlier_word.same(0), number, earlier_word)
 

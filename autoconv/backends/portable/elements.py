@@ -202,7 +202,7 @@ class Elementwise(Arrays):
     def fail(self, condition: Term) -> None:
         if condition.constant_value == 0:
             return
-        self.fail_where(condition if not condition.shape else self.reduce_any(condition))
+        self.fail_where(condition)
 
     def warn(self, error: str, condition: Term) -> None:
         """Ignore the condition: NumPy's warnings have no counterpart."""

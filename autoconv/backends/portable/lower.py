@@ -7,10 +7,13 @@ region that writes cells returns their contents; a loop has them in its state.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from autoconv.backends.error_causes import error_causes, message_and_class
+from autoconv.backends.llvm.legalize.promote_handler_cells import promote_cells
 from autoconv.backends.portable.cells import Cell, Choice, Item, View, cells_of
 from autoconv.backends.portable.joins import JoinedArrays
 from autoconv.backends.portable.loops import LoopState, item_terms, take_item
@@ -18,6 +21,7 @@ from autoconv.backends.portable.memory import MEMORY, Memory, types_of
 from autoconv.backends.portable.rules import RULES
 from autoconv.backends.portable.rules.windows import Window, elementwise, reduce_window
 from autoconv.backends.portable.terms import ListTerm, Progression, Term
+from autoconv.backends.portable.tries import RULES_OF_EXCEPTIONS, UNUSED, CaughtError, is_catchable
 from autoconv.backends.portable.unfit import GraphUnfit
 from autoconv.graph.dtypes import bfloat16, float32
 from autoconv.graph.graph import Graph, Node, Value, is_recursive
@@ -52,6 +56,7 @@ class Lowering(Memory):
 
         With `in_place`, results that share memory are described by views, if possible.
         """
+        graph = promote_cells(graph, leaves_process=True)
         items: list[Item] = []
         for position, (parameter, term) in enumerate(zip(graph.parameters, arguments, strict=True)):
             if isinstance(parameter.type, (ResourceType, ArrayType)):
@@ -95,6 +100,12 @@ class Lowering(Memory):
 
     def lower_node(self, node: Node, operands: list[Item]) -> Sequence[Item]:
         self.w.node_location = f"{node.op.name} at {node.span}" if node.span is not None else node.op.name
+        self.w.causes, self.w.error_class = (), None
+        if self.try_depth and not node.regions:
+            self.w.error_class = message_and_class(node)[1]
+            self.w.causes = tuple(
+                (error_class, functools.partial(test, self.w, operands)) for error_class, _, test in error_causes(node)
+            )
         try:
             outputs_of_node = self._lower_by_rule(node, operands)
         except GraphUnfit as error:
@@ -109,6 +120,10 @@ class Lowering(Memory):
         name = node.op.name
         if name == "numpy_shapes":  # the operations that follow check the shapes themselves
             return []
+        if name in UNUSED:
+            return [None]
+        if name in RULES_OF_EXCEPTIONS:
+            return RULES_OF_EXCEPTIONS[name](self.w, node, *operands)
         memory = MEMORY.get(name)
         if memory is not None and (name in _ALLOCATIONS or not operands or not isinstance(operands[0], Term)):
             return memory(self, node, *operands)
@@ -187,18 +202,24 @@ class Lowering(Memory):
 
     def cond(self, node: Node, operands: list[Item]) -> list[Item]:
         index, captures = operands[0], operands[1:]
+        return self._branch(node, index, [(region, captures, self.w.error_word) for region in node.regions])
+
+    def _branch(
+        self, node: Node, index: Term, arms_to_lower: Sequence[tuple[Graph, Sequence[Item], Term | None]]
+    ) -> list[Item]:
+        """Write a choice between regions, each with its arguments and the error word before it."""
         outer_contents = [cell.term for cell in self.cells]
         cell_count = len(outer_contents)
-        outer_word = self.w.error_word
+        words = [word for _, _, word in arms_to_lower]
         arms = []
-        for region in node.regions:
-            self._restore_contents(outer_contents, outer_word)
+        for region, captures, word in arms_to_lower:
+            self._restore_contents(outer_contents, word)
             arms.append(self._lower_arm(region, captures, node, cell_count))
-        self._restore_contents(outer_contents, outer_word)
-        arrays = JoinedArrays(self, index, cell_count, captures)
+        self._restore_contents(outer_contents, words[0])
+        arrays = JoinedArrays(self, index, cell_count, [item for _, captures, _ in arms_to_lower for item in captures])
         joined = [self._join_results([arm.outputs[i] for arm in arms], arrays) for i in range(len(node.results))]
         changed = [i for i in range(cell_count) if any(arm.outer_contents[i] is not outer_contents[i] for arm in arms)]
-        may_fail = any(arm.error_word is not outer_word for arm in arms)
+        may_fail = any(arm.error_word is not words[0] for arm in arms)
         del self.cells[cell_count:]
         arm_results = []
         for arm_index, arm in enumerate(arms):
@@ -268,8 +289,19 @@ class Lowering(Memory):
         self.w.error_word = result.pop()
         return state.take_results(result)[: len(node.results)]
 
-    def refuse(self, node: Node, operands: list[Item]) -> None:
-        raise GraphUnfit(node.op.name, "exceptions are not caught there", node.span)
+    def attempt(self, node: Node, operands: list[Item]) -> list[Item]:
+        """Write a `try`, see `tries`."""
+        w, (body, normal_end, handler) = self.w, node.regions
+        outer_word = w.error_word
+        self.try_depth += 1
+        outputs = self.lower_region(body, operands)
+        self.try_depth -= 1
+        if w.error_word is outer_word or w.error_word is None:
+            return self.lower_region(normal_end, [*outputs, *operands])
+        word, word_before = w.error_word, w.error_word_or_zero(outer_word)
+        is_caught = word_before.same(0) & is_catchable(w, word)
+        arms = [(handler, [CaughtError(word), *operands], word_before), (normal_end, [*outputs, *operands], word)]
+        return self._branch(node, is_caught, arms)
 
 
 @dataclass(frozen=True)
@@ -296,5 +328,5 @@ _COMPLEX = frozenset([
 _REDUCTIONS = frozenset(["sum", "prod", "max", "min", "any", "all"])
 _ALLOCATIONS = frozenset(["array_of", "array_new"])  # they take numbers, and give an array
 # The methods of `Lowering` for control flow, by the ops.
-_CONTROL = {"cond": "cond", "while": "loop", "call": "call", "custom_gradient": "call", "try": "refuse"}
+_CONTROL = {"cond": "cond", "while": "loop", "call": "call", "custom_gradient": "call", "try": "attempt"}
 __all__ = ["Lowered", "Lowering"]

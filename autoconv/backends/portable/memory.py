@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.backends.portable.cells import SIZE_DEPENDS_ON_VALUE, Cell, Choice, Item, View, options_of
+from autoconv.backends.portable.cells import SIZE_DEPENDS_ON_VALUE, Cell, Choice, HandlerCell, Item, View, options_of
 from autoconv.backends.portable.control import Control
 from autoconv.backends.portable.rules import RULES
 from autoconv.backends.portable.rules.subscripts import assign, check_positions, positions_of, subscript, write_at
 from autoconv.backends.portable.rules.windows import Window, cast, elementwise, fit_array
 from autoconv.backends.portable.terms import Term, static_shape
 from autoconv.backends.portable.unfit import GraphUnfit
+from autoconv.graph.dtypes import bool_
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Node
 from autoconv.graph.types import ArrayType
@@ -26,11 +27,19 @@ class Memory:
     def __init__(self, writer: Control) -> None:
         self.w = writer
         self.cells: list[Cell] = []
+        self.try_depth = 0  # the number of tries around the body that is being written
 
     def new_cell(self, term: Term, argument: int | None = None) -> Cell:
         cell = Cell(term, argument)
         self.cells.append(cell)
         return cell
+
+    def write(self, cell: Cell, term: Term) -> None:
+        """Replace the contents of a cell, but not behind a failure in the body of a `try`: a handler may read them."""
+        word = self.w.error_word
+        if self.try_depth and word is not None and word.constant_value != 0:
+            term = self.w.select(word.same(0), term, cell.term)
+        cell.term = term
 
     def read(self, node: Node, cell: Cell) -> Term:
         return cell.term
@@ -42,7 +51,7 @@ class Memory:
                 value = cell.term + value
             case "assign_sub_variable":
                 value = cell.term - value
-        cell.term = self.w.expand(value, cell.term.shape, self.w.sizes(cell.term))
+        self.write(cell, self.w.expand(value, cell.term.shape, self.w.sizes(cell.term)))
         return cell.term
 
     def load(self, view: View) -> Any:
@@ -111,16 +120,16 @@ class Memory:
         value = cast(w, value, cell.term.dtype)
         if not view.chain:
             value = fit_array(w, value, cell.term.shape)
-            cell.term = w.expand(value, cell.term.shape, w.sizes(cell.term))
+            self.write(cell, w.expand(value, cell.term.shape, w.sizes(cell.term)))
             return
         (node, operands), *rest = view.chain
         if not rest and node.op.name == "array_view":
             new_contents = assign(w, cell.term, value, node.attributes["spec"], operands)
             if new_contents is not None:
-                cell.term = new_contents
+                self.write(cell, new_contents)
                 return
         positions = self._apply_views(view, positions_of(w, cell.term))
-        cell.term = write_at(w, cell.term, value, positions, None)
+        self.write(cell, write_at(w, cell.term, value, positions, None))
 
     def view(self, node: Node, base: View, *operands: Term) -> View:
         result = View(base.cell, (*base.chain, (node, operands)))
@@ -181,6 +190,24 @@ class Memory:
         number = self.w.constant(0 if fill is None else fill, dtype)
         return View(self.new_cell(self.w.expand(number, shape, size_values)))
 
+    def new_handler_cell(self, node: Node) -> HandlerCell:
+        type_: Any = node.attributes["type"]
+        is_filled = self.new_cell(self.w.constant(False, bool_))
+        shape = static_shape(type_.shape)
+        if shape is None:
+            raise GraphUnfit("try", "a handler reads an array of unknown size that the body assigns", node.span)
+        cell = HandlerCell(self.w.expand(self.w.constant(0, type_.dtype), shape), is_filled=is_filled)
+        self.cells.append(cell)
+        return cell
+
+    def set_handler_cell(self, node: Node, cell: HandlerCell, value: Term) -> list[Item]:
+        self.write(cell, self.w.cast(value, cell.term.dtype))
+        self.write(cell.is_filled, self.w.constant(True, bool_))
+        return []
+
+    def get_handler_cell(self, node: Node, cell: HandlerCell, default: Term) -> Term:
+        return self.w.select(cell.is_filled.term, cell.term, self.w.cast(default, cell.term.dtype))
+
     def array_size(self, node: Node, view: View) -> Term:
         term = self.load(view)
         if isinstance(term, Window):
@@ -206,6 +233,7 @@ MEMORY: dict[str, Callable[..., Any]] = {
     "assign_sub_variable": Memory.assign, "array_load": Memory.array_load, "array_store": Memory.array_store,
     "array_set": Memory.array_set, "array_of": Memory.array_of, "array_new": Memory.array_new,
     "array_size": Memory.array_size, "array_view": Memory.view, "array_transpose": Memory.view,
+    "cell": Memory.new_handler_cell, "cell_set": Memory.set_handler_cell, "cell_get": Memory.get_handler_cell,
     "array_diagonal": Memory.view, "array_strided": Memory.view, "array_windows": Memory.view,
 }  # fmt: skip
 

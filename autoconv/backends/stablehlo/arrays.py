@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from autoconv.backends.error_causes import ErrorClass
 from autoconv.backends.portable.control import Control
 from autoconv.backends.portable.terms import Term, as_array, padded_shape
 from autoconv.backends.portable.unfit import GraphUnfit
@@ -41,6 +42,7 @@ class ArrayWriter(Control):
         self._name_count = 0
         self._constants: list[dict[str, Term]] = [{}]  # of the function, then of each open region: by their text
         self.locations: list[str] = []
+        self.error_classes: list[ErrorClass] = []
         self.node_location = ""
         self.error_word: Term | None = None
 

@@ -12,7 +12,7 @@ from autoconv.graph.picture import graph_html
 from autoconv.hooks import Hook
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 
-STABLEHLO_HOOK = Hook("autoconv.tracing.views.portable")  # writes a graph; loaded at the first use
+STABLEHLO_HOOK = Hook("autoconv.stablehlo")  # writes a graph; loaded at the first use
 
 
 @dataclass(frozen=True, slots=True)

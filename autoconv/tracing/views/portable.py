@@ -10,7 +10,6 @@ from autoconv.graph.graph import Graph
 from autoconv.graph.types import ArrayType, Symbol, TensorType, Type
 from autoconv.optimise import optimise
 from autoconv.optimise.specialise import CannotSpecialise, generalise, is_static, specialise
-from autoconv.tracing.views.func_graph import STABLEHLO_HOOK
 
 
 def prepare(graph: Graph, types: Sequence[Type] | None = None) -> Graph:
@@ -46,7 +45,5 @@ def as_stablehlo(graph: Graph, capacity: int = 64, types: Sequence[Type] | None 
     """Return a recorded graph as a StableHLO module, with parameters of these types."""
     return to_stablehlo(prepare(graph, types), capacity)
 
-
-STABLEHLO_HOOK.set(as_stablehlo)
 
 __all__ = ["as_stablehlo", "prepare"]

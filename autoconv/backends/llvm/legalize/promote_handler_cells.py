@@ -48,14 +48,17 @@ GET = Op(
 )  # fmt: skip
 
 
-def promote_cells(graph: Graph) -> Graph:
-    """Return the graph, regions included, with dicts that only hold numbers for handlers replaced by cells."""
+def promote_cells(graph: Graph, leaves_process: bool = False) -> Graph:
+    """Return the graph, regions included, with dicts that only hold numbers for handlers replaced by cells.
+
+    In a graph that leaves the process, Python's numbers and NumPy's are the same, and cells hold arrays, too.
+    """
     if not any(node.op.name == "try" for node in graph.walk()) or has_recursion(graph):
         return graph
     copy = clone(graph, lambda *_: None)
     for node in list(copy.walk()):
         if node.op.name == "object_build" and node.attributes["kind"] == "dict" and not node.inputs:
-            _HandlerDict(node).rewrite()
+            _HandlerDict(node, leaves_process).rewrite()
     remove_all_dead_nodes(copy)
     for node in reversed([node for node in copy.walk() if node.regions]):  # innermost first: writes of dicts are gone
         node.effects = node_effects(node.op, node.regions, node.attributes, node.inputs)
@@ -78,8 +81,9 @@ class _Uses:
 class _HandlerDict:
     """A dict of the graph that handlers read."""
 
-    def __init__(self, node: Node) -> None:
+    def __init__(self, node: Node, leaves_process: bool) -> None:
         self.creation = node
+        self.leaves_process = leaves_process
         self.capturing_nodes: list[Node] = []  # nodes whose regions capture it, outer ones first
         self.value_by_graph: dict[Graph, Value] = {}  # the value that stands for it in each graph
         self.uses_by_key: dict[int, _Uses] = defaultdict(_Uses)
@@ -145,15 +149,16 @@ class _HandlerDict:
             self.unpromoted_keys.add(key)
         return True
 
-    @staticmethod
-    def _unify_type(uses: _Uses) -> bool:
+    def _unify_type(self, uses: _Uses) -> bool:
         """Set the type of the uses; return whether all stored and loaded numbers have it, and it fits a register."""
         types = {reader.attributes["type"] for reader in uses.readers}
         if not types:
             return True  # never read
         uses.type = types.pop()
         operands = [node.inputs[2] for node in (*uses.stores, *uses.loads)]
-        return not types and is_scalar(uses.type) and all(_is_number(value, uses.type) for value in operands)
+        if types or not (is_scalar(uses.type) or self.leaves_process):
+            return False
+        return all(_has_type(value, uses.type, self.leaves_process) for value in operands)
 
     # ---- rewriting
 
@@ -211,14 +216,20 @@ def _is_plain_unboxing(node: Node) -> bool:
     return node.op.name == "object_unbox" and not node.attributes.get("index")
 
 
-def _is_number(value: Value, type_: Type) -> bool:
-    """Return whether an object is a number of that type."""
+def _has_type(value: Value, type_: Type, any_kind: bool) -> bool:
+    """Return whether an object has that type; with `any_kind`, a number may be Python's in place of NumPy's."""
     if value.node is not None and value.node.op.name == "object_box":
-        return value.node.inputs[0].type == type_
+        return _are_equal(value.node.inputs[0].type, type_, any_kind)
     number, dtype = _constant_object(value), _DTYPES.get(type(_constant_object(value)))
-    if dtype is None or TensorType(dtype, (), True) != type_:
+    if dtype is None or not _are_equal(TensorType(dtype, (), True), type_, any_kind):
         return False
     return dtype is not int64 or is_within_int64((number, number))
+
+
+def _are_equal(first: Type, second: Type, any_kind: bool) -> bool:
+    if not any_kind or not isinstance(first, TensorType) or not isinstance(second, TensorType):
+        return first == second
+    return (first.dtype, first.shape) == (second.dtype, second.shape)
 
 
 def _number(graph: Graph, node: Node, type_: Type) -> Value:
