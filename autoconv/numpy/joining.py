@@ -14,6 +14,7 @@ from autoconv.numpy.operands import (
     cast,
     computes,
     integer,
+    is_compiled,
     known_shape,
     numpy_dtype,
     rank_of,
@@ -92,9 +93,16 @@ def _joining_function(raise_rank: Callable[..., Any], axis: int) -> Callable[...
 vstack = _joining_function(atleast_2d, 0)
 hstack = _joining_function(atleast_1d, 1)
 dstack = _joining_function(atleast_3d, 2)
-computes("vstack", "row_stack")(vstack)
+computes("vstack")(vstack)
 computes("hstack")(hstack)
 computes("dstack")(dstack)
+
+
+@computes("row_stack")
+def row_stack(tup: TensorLike, *, dtype: DTypeLike | None = None, casting: str = "same_kind") -> Any:
+    if is_compiled():
+        refuse("warns that it is deprecated")
+    return vstack(tup, dtype=dtype, casting=casting)
 
 
 @computes("column_stack")

@@ -161,6 +161,8 @@ def cross(a: object, b: object, axisa: object = -1, axisb: object = -1, axisc: o
         axisa = axisb = axisc = axis
     x, y = moveaxis(a, axisa, -1), moveaxis(b, axisb, -1)
     if _size_along(x, -1) != 3 or _size_along(y, -1) != 3:
+        if is_compiled():
+            refuse("warns that vectors of two dimensions are deprecated")
         return call_numpy("cross", False, tensor(a), tensor(b), axisa, axisb, axisc)
     components_of_operands = [[apply("get_item", v, spec=(Rest(), At(i))) for i in range(3)] for v in (x, y)]
     (a0, a1, a2), (b0, b1, b2) = components_of_operands
