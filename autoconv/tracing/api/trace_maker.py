@@ -173,6 +173,8 @@ class TraceMaker:
             reason = f"{type(error).__name__}: {public_error_text(error)}"
         else:
             return None
+        if self._feedback.try_opaque_containers(call):
+            return State.FIND_TRACE
         if self._feedback.try_arrays_as_objects(call, reason, place):
             return State.FIND_TRACE
         self._record_plain(call, reason, place)

@@ -14,9 +14,20 @@ from typing import Any
 from autoconv.runtime.support.attributes import slots_of
 from autoconv.runtime.support.structure import Template, fields_of, loses_state
 from autoconv.runtime.support.type_spec import TypeSpec
+from autoconv.tracing.execute.call_form import pass_locations
 from autoconv.tracing.guards.python_codegen import FunctionWriter, TooLong
 from autoconv.tracing.key.array_keys import ArrayKey
-from autoconv.tracing.key.cache_key import Key, LeafKey, Literal, ObjectKey, Reference, TensorKey, has_extra_attributes
+from autoconv.tracing.key.cache_key import (
+    Key,
+    LeafKey,
+    Literal,
+    ObjectKey,
+    OuterName,
+    Reference,
+    SharedKey,
+    TensorKey,
+    has_extra_attributes,
+)
 
 _CONTAINER_LIMIT = 64  # lists, dicts and dataclasses, which must be distinct objects
 _PAIR_LIMIT = 6  # pairs that are compared one by one
@@ -30,7 +41,8 @@ class Unpacking:
     """The extraction of leaves from arguments.
 
     `extract` returns the leaves at these `positions`, or None if the positional arguments do not fit.
-    `key` is the key of a call with only these leaves.
+    `key` is the key of a call with only these leaves. After the arguments, `extract` takes the containers of outer
+    names and attributes: those that are flattened, and those that share one.
     """
 
     key: Key
@@ -38,10 +50,16 @@ class Unpacking:
     extract: Extract
 
     def wrap_entry(
-        self, native: Callable[..., Any], is_disjoint: Callable[[Sequence[Any]], bool]
+        self,
+        native: Callable[..., Any],
+        is_disjoint: Callable[[Sequence[Any]], bool],
+        reads: Sequence[Callable[[], Any]],
     ) -> Callable[..., Any]:
-        """Wrap the native entry; calls whose leaves may overlap arrays from outside go through the full binding."""
-        extract = self.extract
+        """Wrap the native entry; calls whose leaves may overlap arrays from outside go through the full binding.
+
+        `reads` return the containers of outer names and attributes.
+        """
+        extract = pass_locations(self.extract, reads) if reads else self.extract
 
         def call_with_leaves(*arguments: Any) -> Any:
             leaves = extract(*arguments)
@@ -63,9 +81,13 @@ def make_unpacking(key: Key, written_count: int) -> Unpacking | None:
         return None
     positions = tuple(i for i, leaf in enumerate(leaves) if isinstance(leaf, _EXTRACTED_KINDS))
     is_supported = all(isinstance(leaf, (*_EXTRACTED_KINDS, Literal)) or _is_by_identity(leaf) for leaf in leaves)
-    if not is_supported or any(isinstance(leaf, ObjectKey) for leaf in key.leaves[argument_leaf_count:]):
+    objects = key.leaves[argument_leaf_count:]
+    if any(isinstance(name, OuterName) for name, _ in key.templates):
+        objects += tuple(leaf for leaf in leaves if not (isinstance(leaf, ObjectKey) and leaf.item_kind))
+    if not is_supported or any(isinstance(leaf, ObjectKey) for leaf in objects):
         return None  # written lists and dicts must not be parts of the arguments, which the full binding checks
-    extracted_leaves = tuple(leaves[i] for i in positions) + key.leaves[templates_end:]
+    extracted_leaves = tuple(leaves[i] for i in positions)
+    extracted_leaves += tuple(leaf for leaf in key.leaves[templates_end:] if not isinstance(leaf, SharedKey))
     templates = tuple((f"leaf_{i}", None) for i in positions)
     positions += tuple(range(templates_end, argument_leaf_count))
     try:
@@ -93,7 +115,8 @@ def _is_by_identity(leaf: LeafKey) -> bool:
 
 def _write_extraction(key: Key, leaves: Sequence[LeafKey]) -> Extract:
     names = [f"a{i}" for i in range(len(key.templates))]
-    extraction = _ExtractionWriter(FunctionWriter(", ".join(names)), iter(leaves))
+    shared = {f"s{i}": leaf for i, leaf in enumerate(key.leaves) if isinstance(leaf, SharedKey)}
+    extraction = _ExtractionWriter(FunctionWriter(", ".join((*names, *shared))), iter(leaves))
     for name, (parameter, template) in zip(names, key.templates, strict=True):
         previous_count = len(extraction.containers)
         extraction.unpack(name, template)
@@ -107,6 +130,8 @@ def _write_extraction(key: Key, leaves: Sequence[LeafKey]) -> Extract:
     else:
         for container, other in pairs:
             extraction.writer.require(f"{container} is not {other}")
+    for name, leaf in shared.items():
+        extraction.writer.require(f"{name} is {extraction.written[leaf.position]}")
     expressions = (*extraction.extracted, *extraction.written)
     return extraction.writer.finish(f"({''.join(f'{expression}, ' for expression in expressions)})")
 

@@ -20,7 +20,6 @@ from autoconv.optimise import optimise
 from autoconv.runtime.objects.storage import Storage
 from autoconv.runtime.objects.variable import Variable
 from autoconv.runtime.recording import tape_recorders
-from autoconv.runtime.recording.journal import Location
 from autoconv.runtime.recording.regions import Region
 from autoconv.runtime.recording.tracebacks import present, present_errors
 from autoconv.runtime.support.shape import ShapeLeaf
@@ -93,7 +92,7 @@ class ConcreteFunction(GraphMember):
         self.output_specs: Any = None  # of a function that was loaded
         self._graphs_by_device: dict[str, PlacedGraph] = {}  # by the device of the block that encloses the call
         self._find_shared_outputs(recording.arrays)
-        self._compile(recording.locations)
+        self._compile(recording)
 
     def _find_shared_outputs(self, sees_arrays: bool) -> None:
         """Determine which outputs are equal, are arrays of the program, or are captured arrays or constants."""
@@ -111,18 +110,19 @@ class ConcreteFunction(GraphMember):
         constants = [node.results[0] for node in optimised.nodes if node.op.name == "constant"]
         self._returns_constants = self._returns_arrays and bool(aliased_outputs(optimised, constants))
 
-    def _compile(self, locations: Sequence[Location]) -> None:
+    def _compile(self, recording: Recording) -> None:
         """Compile the graph, and wrap its entry for calls with the user's own arguments."""
         key, contract, owner, optimised = self.key, self.contract, self._owner, self.optimised
-        unpacking = make_unpacking(key, len(locations))
-        form_key, donated, location_count = key, self._donated, len(locations)
+        unpacking, location_count = make_unpacking(key, len(recording.locations)), len(recording.locations)
+        form_key, donated = key, self._donated
         if unpacking is not None:
             form_key = unpacking.key
             location_count = len(form_key.leaves) - len(form_key.templates)
             donated = [i for i, leaf_position in enumerate(unpacking.positions) if leaf_position in donated]
+        is_whole = unpacking is None and not (recording.locations or recording.containers)
         outputs_may_share_memory = not self._returns_captures and not self._returns_constants
         results = Results(self.layout, self._returns_arrays, outputs_may_share_memory, self._first_equal_positions)
-        arguments = Arguments(form_key, donated, location_count, unpacking is None and not locations)
+        arguments = Arguments(form_key, donated, location_count, is_whole)
         form = make_call_form(arguments, self.captures, results, self.guards, contract, self.function_name)
         self.can_run_again = can_run_again(optimised)  # whether a failed run has no side effects
         rollback = Rollback() if self.can_run_again or not contract.python_exceptions else make_rollback(optimised)
@@ -135,11 +135,12 @@ class ConcreteFunction(GraphMember):
         self._must_copy = not self._compiled.holds_no_arguments  # whether runs get copies of arrays
         self._requests_native = (owner.backend or SETTINGS.backend) != "reference"
         self._run, self.entry = rollback.wrap(self._run, self.entry)
-        self._location_readers = [location.reader for location in locations]
-        if locations and self.entry is not None:
-            self.entry = pass_locations(self.entry, self._location_readers)
+        containers, passed = recording.readers()
+        self._location_readers = containers + passed
+        if passed and self.entry is not None:
+            self.entry = pass_locations(self.entry, passed)
         if unpacking is not None and self.entry is not None:
-            self.entry = unpacking.wrap_entry(self.entry, self._are_disjoint)
+            self.entry = unpacking.wrap_entry(self.entry, self._are_disjoint, containers)
 
     @property
     def entries(self) -> tuple[Callable[..., Any], ...]:
@@ -340,8 +341,7 @@ class ConcreteFunction(GraphMember):
         if isinstance(value, EagerTensor) and any(tape_recorders.follows([value])):
             return value
         is_taped = isinstance(value, EagerTensor)
-        if isinstance(value, EagerTensor):
-            value = value._array
+        value = value._array if is_taped else value
         if self.contract.python_exceptions:
             if getattr(type_, "weak", False):
                 return np.asarray(value).item()

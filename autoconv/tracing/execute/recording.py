@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,14 +12,15 @@ from autoconv.runtime.recording.contracts import Contract
 from autoconv.runtime.recording.journal import Location
 from autoconv.tracing.guards.guards import Guards
 from autoconv.tracing.key.array_keys import ArrayKey
-from autoconv.tracing.key.cache_key import Key, ObjectKey, SpecKey, TensorKey, VariableKey
+from autoconv.tracing.key.cache_key import Key, ObjectKey, SharedKey, SpecKey, TensorKey, VariableKey
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recording:
     """A finished trace: its graph as recorded and optimised, and the facts with which calls use it.
 
-    `arrays` is true where the program sees NumPy's arrays in place of tensors; `locations` are the written locations;
+    `arrays` is true where the program sees NumPy's arrays in place of tensors; `locations` are the written locations,
+    `containers` those whose containers are flattened;
     `warns` is true where NumPy warned of a computation on plain values during the trace.
     """
 
@@ -33,7 +34,17 @@ class Recording:
     contract: type[Contract]
     arrays: bool = False
     locations: Sequence[Location] = ()
+    containers: Sequence[Location] = ()
     warns: bool = False
+
+    def readers(self) -> tuple[list[Callable[[], Any]], list[Callable[[], Any]]]:
+        """Return the readers of the locations: of flattened and shared containers, and of the others."""
+        keys = self.key.leaves[len(self.key.leaves) - len(self.locations) :]
+        shared = [isinstance(key, SharedKey) for key in keys]
+        pairs = [(s.reader, is_shared) for s, is_shared in zip(self.locations, shared, strict=True)]
+        containers = [location.reader for location in self.containers]
+        containers += [read for read, is_shared in pairs if is_shared]
+        return containers, [read for read, is_shared in pairs if not is_shared]
 
 
 def input_leaves(key: Key) -> list[int]:

@@ -263,10 +263,13 @@ def _wrapped_functions(value: Any) -> Iterator[Any]:
         yield from (part for part in parts if part is not None)
 
 
-def reachable_values(values: Iterable[Any], skip: frozenset[Any] = frozenset()) -> Iterator[Any]:
+def reachable_values(
+    values: Iterable[Any], skip: frozenset[Any] = frozenset(), reads: AttributeReads | None = None
+) -> Iterator[Any]:
     """Iterate over the values and their parts, except numbers and text.
 
-    `skip` are items and attributes to leave out, as (id of the list or object, place or name).
+    `skip` are items and attributes to leave out, as (id of the list or object, place or name). With `reads`, attributes
+    that are not read are left out as well.
     """
     visited: set[int] = set()
     pending = list(values)
@@ -287,16 +290,21 @@ def reachable_values(values: Iterable[Any], skip: frozenset[Any] = frozenset()) 
         elif isinstance(value, types.MethodType):
             pending += [value.__self__, value.__func__]
         elif is_user_code(type(value)) and not isinstance(value, (type, types.FunctionType)):
-            pending += attribute_values(value, skip)
+            pending += attribute_values(value, skip, reads)
 
 
 def _parts_among(items: Iterable[Any]) -> list[Any]:
     return [item for item in items if type(item) not in _PLAIN_TYPES]
 
 
-def attribute_values(value: Any, skip: frozenset[Any]) -> list[Any]:
-    """Return the values of an object's attributes, without those in `skip`, as (id of the object, name)."""
-    return [part for name, part in attributes_of(value).items() if (id(value), name) not in skip]
+def attribute_values(value: Any, skip: frozenset[Any], reads: AttributeReads | None = None) -> list[Any]:
+    """Return the values of an object's attributes, without those in `skip` and those that are not read."""
+    names = None if reads is None else reads.names_for_class(type(value))
+    return [
+        part
+        for name, part in attributes_of(value).items()
+        if (id(value), name) not in skip and (names is None or name in names)
+    ]
 
 
 def reachable_classes(values: Iterable[Any]) -> set[type]:

@@ -29,16 +29,16 @@ from autoconv.tracing.guards.guards import Guards
 from autoconv.tracing.guards.trace_restrictions import RunPlain
 from autoconv.tracing.key.argument_containers import can_add_containers
 from autoconv.tracing.key.array_keys import ArrayKey
-from autoconv.tracing.key.cache_key import TensorKey
+from autoconv.tracing.key.cache_key import OuterName, SharedKey, TensorKey
 from autoconv.tracing.key.call import Call
 
 
 class RestartTrace(AbandonTrace):
     """Restart the trace with more inputs or facts.
 
-    These are the `locations` or whole `arguments` that it writes; arguments whose `containers` it writes;
-    `facts` about objects that it creates (see `Call.facts`); `memory`: arrays traced as memory; or `objects`:
-    dataclasses passed as objects.
+    These are the `locations` or whole `arguments` that it writes; arguments whose `containers` it writes; locations
+    whose containers become objects (`opaque`); `facts` about objects that it creates (see `Call.facts`); `memory`:
+    arrays traced as memory; or `objects`: dataclasses passed as objects.
     """
 
     def __init__(
@@ -49,6 +49,7 @@ class RestartTrace(AbandonTrace):
         memory: bool = False,
         objects: bool = False,
         containers: Sequence[str] = (),
+        opaque: Sequence[Any] = (),
     ) -> None:
         self.memory = memory
         self.objects = objects
@@ -56,6 +57,7 @@ class RestartTrace(AbandonTrace):
         self.arguments = frozenset(arguments)
         self.containers = frozenset(containers)
         self.facts = frozenset(facts)
+        self.opaque = frozenset(opaque)
         super().__init__(", ".join((*arguments, *containers)) or ", ".join(location.name for location in locations))
 
     def is_of_new_class(self, locations: Sequence[Location]) -> bool:
@@ -78,8 +80,8 @@ class WriteMonitor:
     def __init__(self, trace: Trace, call: Call, guards: Guards) -> None:
         self.trace = trace
         self.guards = guards
-        self.locations = call.locations
-        self.input_keys = {location.key for location in call.locations}
+        self.locations = call.all_locations
+        self.input_keys = {location.key for location in self.locations}
         self.written_keys: set[Any] = set()  # keys of locations that this trace wrote
         self.call = call
         self.flattened_arguments: dict[str, Any] = {}
@@ -87,7 +89,7 @@ class WriteMonitor:
         self.may_be_memory = not call.arrays_as_objects and not self.has_tensors
         self.array_names = [name for name, key in zip(call.names, call.key.leaves, strict=True) if _is_array(key)]
         # Attributes are stored at once.
-        self.deferred_locations = [location for location in call.locations if location.kind != "attribute"]
+        self.deferred_locations = [location for location in self.locations if location.kind != "attribute"]
         self._contents = ContainerStores(trace)
         self.stores = DeferredStores(lambda _: self._written_locations(), self._record_store, includes_limits=True)
 
@@ -105,7 +107,12 @@ class WriteMonitor:
         for location in self._contents.locations():
             self.deferred_locations.append(location)
             self.stores.mark_stored(root, location)
-        for location, leaf in zip(self.locations, leaves, strict=True):
+        stand_ins = [container for container, _ in self.trace.argument_containers.values()]
+        first = len(self.call.leaves) - len(self.call.locations)
+        keys = zip(leaves, self.call.key.leaves[first:], strict=True)
+        contents = [self.flattened_arguments[name] for name in self.call.containers]
+        contents += [stand_ins[key.position] if isinstance(key, SharedKey) else leaf for leaf, key in keys]
+        for location, leaf in zip(self.locations, contents, strict=True):
             root.journal.record(location)
             if leaf is not MISSING:
                 location.write(leaf)
@@ -132,6 +139,8 @@ class WriteMonitor:
             self._run_plain(action)  # no kernel can undo the effects of a user class's methods
         for name, copy in self.flattened_arguments.items():
             if _contains_container(copy, owner):
+                if isinstance(name, OuterName):
+                    raise RestartTrace(opaque=[self.call.containers[name].key])
                 if type(owner) in PLAIN_OF and not self.has_tensors and can_add_containers(self.call, name):
                     raise RestartTrace(containers=[name])
                 raise RestartTrace(arguments=[name])
@@ -165,8 +174,12 @@ class WriteMonitor:
 
     def handle_escaping_tuples(self, values: Sequence[Value]) -> None:
         """Restart the trace where tuples in arguments are stored: with these arguments as objects."""
-        if values:
-            raise RestartTrace(arguments=[self.trace.tuples_in_graph[value] for value in values])
+        names = [self.trace.tuples_in_graph[value] for value in values]
+        outer = [self.call.containers[name].key for name in names if isinstance(name, OuterName)]
+        if outer:
+            raise RestartTrace(opaque=outer)
+        if names:
+            raise RestartTrace(arguments=names)
 
     def handle_changed_containers(self, containers: Sequence[Any]) -> None:
         """Handle lists, dicts and sets that are constants of the graph and may be changed by it."""
@@ -260,9 +273,15 @@ def _is_array(key: Any) -> bool:
 
 
 def _contains_container(value: Any, owner: Any) -> bool:
-    """Return whether the value is, or contains, the container; for arrays, whether they may share memory."""
-    if isinstance(value, np.ndarray) and isinstance(owner, np.ndarray):
-        return np.may_share_memory(value, owner)
+    """Return whether the value is, or contains, the container.
+
+    An array is contained where it may share memory with the value, or with an item of a dict in it.
+    """
+    if isinstance(owner, np.ndarray):
+        dicts = [part for part in mutable_parts(value) if isinstance(part, dict)]
+        arrays = [item for part in dicts for item in dict.values(part) if isinstance(item, np.ndarray)]
+        arrays += [value] if isinstance(value, np.ndarray) else []
+        return any(np.may_share_memory(array, owner) for array in arrays)
     parts = itertools.chain(mutable_parts(value), containers_in(value))  # the latter: subclasses, too
     return value is owner or any(part is owner for part in parts)
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from autoconv.operators.calls.call import is_user_code
 from autoconv.runtime.support.structure import ATOMS
-from autoconv.tracing.guards.attribute_reads import attribute_values, reachable_values
+from autoconv.tracing.guards.attribute_reads import AttributeReads, attribute_values, reachable_values
 from autoconv.tracing.guards.fingerprints import guarded_class_attributes, guarded_module_attributes
 from autoconv.tracing.guards.guards import Guards
 
@@ -51,15 +51,19 @@ class OutsideValues:
 class OutsideContainers:
     """The containers that are reachable from the guarded names at the time of a call.
 
-    They are searched for on each call, because a name may be bound to another, equal container between calls.
+    They are searched for on each call, because a name may be bound to another, equal container between calls. Guards
+    check their classes, lengths and keys. If `written` are all containers that the graph may change, only those like
+    one of these count.
     """
 
-    def __init__(self, guards: Guards) -> None:
+    def __init__(self, guards: Guards, written: Sequence[Any] | None = None) -> None:
         self._names = None if guards.reads is None else guards.reads.attribute_names_if_all_known
+        self._reads_of_objects = guards.reads
+        self._forms = None if written is None else set(map(_form_of, written))
         self._skip = guards.skip
         reads = [read for _, read, _, _ in guards.checks]
         self._reads: list[Callable[[], Any]] = [
-            read for read in reads if any(map(_is_container, self._reachable([read])))
+            read for read in reads if any(map(self._counts, self._reachable([read])))
         ]
 
     def __bool__(self) -> bool:
@@ -74,30 +78,38 @@ class OutsideContainers:
         return any(id(value) in ids for value in self._reachable(self._reads))
 
     def _reachable(self, reads: Iterable[Callable[[], Any]]) -> Iterator[Any]:
-        return values_reached_by_names((read() for read in reads), self._names, self._skip)
+        return values_reached_by_names((read() for read in reads), self._names, self._skip, self._reads_of_objects)
+
+    def _counts(self, value: Any) -> bool:
+        return _is_container(value) and (self._forms is None or _form_of(value) in self._forms)
 
 
 def values_reached_by_names(
-    values: Iterable[Any], names: frozenset[str] | None, skip: frozenset[Any] = frozenset()
+    values: Iterable[Any],
+    names: frozenset[str] | None,
+    skip: frozenset[Any] = frozenset(),
+    reads: AttributeReads | None = None,
 ) -> Iterator[Any]:
     """Iterate over the values and their parts; also over the attributes of classes and modules, by these names.
 
-    None stands for all names. Defaults and attributes of functions are among the parts. `skip` are those to leave out:
-    (id of the list or object, position or name).
+    None stands for all names. Defaults and attributes of functions are among the parts. `skip` and
+    `reads` are as in `reachable_values`.
     """
     visited: set[int] = set()
     pending = list(values)
     while pending:
         next_values: list[Any] = []
-        for value in reachable_values(pending, skip):
+        for value in reachable_values(pending, skip, reads):
             if id(value) not in visited:
                 visited.add(id(value))
                 yield value
-                next_values += _parts(value, names, skip, visited)
+                next_values += _parts(value, names, skip, reads, visited)
         pending = [value for value in next_values if type(value) not in _ATOMS and id(value) not in visited]
 
 
-def _parts(value: Any, names: frozenset[str] | None, skip: frozenset[Any], visited: set[int]) -> Iterator[Any]:
+def _parts(
+    value: Any, names: frozenset[str] | None, skip: frozenset[Any], reads: AttributeReads | None, visited: set[int]
+) -> Iterator[Any]:
     if isinstance(value, types.ModuleType):
         if value.__name__ not in sys.stdlib_module_names:  # through `sys.modules` everything would be reached
             yield from guarded_module_attributes(value, frozenset(vars(value)) if names is None else names).values()
@@ -112,10 +124,14 @@ def _parts(value: Any, names: frozenset[str] | None, skip: frozenset[Any], visit
     else:
         kind = value if issubclass(type(value), type) else type(value)  # `__class__` may run code
         if kind is not value and kind.__module__ not in ("numpy", "builtins"):
-            yield from attribute_values(value, skip)
+            yield from attribute_values(value, skip, reads)
         for base in kind.__mro__ if id(kind) not in visited or kind is value else ():
             visited.add(id(base))
             yield from (part for name, part in guarded_class_attributes(base, names) if (id(base), name) not in skip)
+
+
+def _form_of(container: Any) -> Any:
+    return type(container), frozenset(container) if type(container) is dict else len(container)
 
 
 def _is_container(value: Any) -> bool:

@@ -40,28 +40,30 @@ def can_add_containers(call: Call, name: str) -> bool:
     for other_name, template in call.key.templates:
         end = position + (1 if template is None else template.leaf_count)
         if other_name == name:
-            if template is None or name in call.key.written or not _is_of_builtins(template):
+            if template is None or name in call.key.written or not is_of_builtins(template):
                 return False
             if flatten(call.arguments.get(name), loses_state)[1] != template:  # `name` is a key of `**kwargs`
                 return False
-            return _holds_arrays(call.key.leaves[position:end]) or _has_empty_dict(template)
+            return holds_arrays(call.key.leaves[position:end]) or may_get_arrays(template)
         position = end
     return False
 
 
-def _holds_arrays(leaves: Sequence[LeafKey]) -> bool:
+def holds_arrays(leaves: Sequence[LeafKey]) -> bool:
     return any(
         isinstance(leaf, ArrayKey) or (isinstance(leaf, TensorKey) and leaf.is_of_array and leaf.type.shape != ())
         for leaf in leaves
     )
 
 
-def _has_empty_dict(template: Template | None) -> bool:
-    return template is not None and (template.keys == () or any(map(_has_empty_dict, template.children)))
+def may_get_arrays(template: Template | None) -> bool:
+    """Return whether there is a dict without items, which calls may fill with arrays."""
+    return template is not None and (template.keys == () or any(map(may_get_arrays, template.children)))
 
 
-def _is_of_builtins(template: Template | None) -> bool:
-    return template is None or (template.kind in (list, dict, tuple) and all(map(_is_of_builtins, template.children)))
+def is_of_builtins(template: Template | None) -> bool:
+    """Return whether a structure consists of lists, dicts and tuples."""
+    return template is None or (template.kind in (list, dict, tuple) and all(map(is_of_builtins, template.children)))
 
 
 def containers_in(value: Any, template: Template) -> Iterator[Any]:
@@ -73,4 +75,4 @@ def containers_in(value: Any, template: Template) -> Iterator[Any]:
         yield from () if child is None else containers_in(value[key], child)
 
 
-__all__ = ["add_containers", "can_add_containers", "containers_in"]
+__all__ = ["add_containers", "can_add_containers", "containers_in", "is_of_builtins", "may_get_arrays"]

@@ -175,7 +175,23 @@ class CustomKey:
         return bool(other.type.is_subtype_of(self.type))
 
 
-LeafKey = TensorKey | VariableKey | Literal | Reference | ObjectKey | ArrayKey | SpecKey | CustomKey
+@dataclass(frozen=True, slots=True)
+class SharedKey:
+    """A written location whose value is one of the written containers, by its position among these."""
+
+    position: int
+
+    def __str__(self) -> str:
+        return f"Shared[{self.position}]"
+
+
+class OuterName(str):
+    """The name of an outer name or attribute whose container is flattened, in place of a parameter's."""
+
+    __slots__ = ()
+
+
+LeafKey = TensorKey | VariableKey | Literal | Reference | ObjectKey | ArrayKey | SpecKey | CustomKey | SharedKey
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +201,8 @@ class Key:
     Under `compile`, `orders` are the keys of dicts in order, `memory` tells whether arrays are traced as memory, and
     `overlaps` whether those may overlap. Each
     replica of a strategy has its own traces, because it has its own copies of variables. `written` names the arguments
-    whose lists and dicts are leaves as well, after the leaves of the templates.
+    whose lists and dicts are leaves as well, after the leaves of the templates. Containers of outer names and
+    attributes follow the arguments, each under an `OuterName`.
     """
 
     templates: tuple[tuple[str, Template | None], ...]

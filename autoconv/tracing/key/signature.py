@@ -7,7 +7,6 @@ import itertools
 import types
 import typing
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -17,7 +16,6 @@ from autoconv.config.placement import replica
 from autoconv.graph.types import TensorType, is_subtype
 from autoconv.runtime.objects.variable import Variable
 from autoconv.runtime.recording.contracts import Contract
-from autoconv.runtime.recording.journal import MISSING, Location
 from autoconv.runtime.support.composite_structures import expand_specs
 from autoconv.runtime.support.shape import TensorSpec
 from autoconv.runtime.support.structure import MissingFieldError, flatten, is_structure, loses_state
@@ -25,11 +23,10 @@ from autoconv.runtime.support.type_spec import is_composite, is_composite_spec
 from autoconv.runtime.tensors.conversion import constant, to_array
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import EagerTensor, Tensor
-from autoconv.tracing.key.argument_structure import CannotFlatten, find_structures_to_flatten, refuse_shared_containers
+from autoconv.tracing.key.argument_structure import CannotFlatten, find_structures_to_flatten
 from autoconv.tracing.key.array_keys import ArrayKey, make_array_key, may_overlap, needs_numpy
 from autoconv.tracing.key.cache_key import (
     Key,
-    LeafKey,
     Literal,
     ObjectKey,
     TensorKey,
@@ -181,27 +178,6 @@ class Signature:
     def _opaque_key(self, value: Any) -> ObjectKey:
         item_kind, depth = guess_list_items(value) if self.guesses_list_items and type(value) is list else ("", 0)
         return ObjectKey(type(value).__name__, item_kind, depth)
-
-    def add_locations(self, call: Call, locations: Sequence[Location]) -> None:
-        """Append the contents of the locations to the leaves and to the key."""
-        values = [location.reader() for location in locations]
-        refuse_shared_containers([call.arguments.get(name) for name, kind in call.key.templates if kind], values)
-        call.leaves += values
-        call.names += [location.name for location in locations]
-        call.locations = tuple(locations)
-        memory = call.key.memory
-        keys = (*call.key.leaves, *(self._location_key(value, memory) for value in values))
-        arrays = [a for a, key in zip(call.leaves, keys, strict=True) if isinstance(key, ArrayKey)]
-        call.key = replace(call.key, leaves=keys, overlaps=memory and may_overlap(arrays))
-
-    def _location_key(self, value: Any, memory: bool) -> LeafKey:
-        if value is MISSING:
-            return Literal(None)
-        if memory and isinstance(value, np.ndarray) and not needs_numpy(value):
-            return make_array_key(value)
-        if value is None or isinstance(value, (str, bytes, list, dict, set)):
-            return make_object_key(value)
-        return make_leaf_key(self.contract, value, {}, False)
 
     def _is_plain_object(self, value: Any) -> bool:
         """Return whether the value is a frozen dataclass without tensors, which is compared rather than flattened."""

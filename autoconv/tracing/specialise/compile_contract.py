@@ -161,9 +161,19 @@ class CompileContract(SessionContract):
         self._arguments = arguments
         # Attributes are stored when they are set.
         written = [location.read() for location in self.outside.deferred_locations]
+        written = [value for value in written if id(value) not in self.trace.argument_containers]
+        self._refuse_other_references(arguments)
         trace_restrictions.check_identities(result, self._reachable_before_call(arguments), written)
         # Before the outputs: new objects stored in older ones are the same objects in the result.
         self.outside.stores.store(self.trace.root)
+
+    def _refuse_other_references(self, arguments: Sequence[Any]) -> None:
+        """Raise RunPlain if a container of an outer name is reached otherwise than by the names that are inputs."""
+        call = self.call
+        outer = {id(part) for name in call.containers for part in mutable_parts(call.arguments[name])}
+        for part in self._reachable_before_call(arguments) if outer else ():
+            if id(part) in outer:
+                raise RunPlain(f"a {type(part).__name__} is changed that is also read by another name")
 
     def _reachable_before_call(self, arguments: Sequence[Any]) -> Iterator[Any]:
         """Iterate over the objects reachable from the arguments and the names read, without the trace's own writes."""
@@ -217,13 +227,26 @@ class CompileContract(SessionContract):
         """Raise for writes to objects that may alias others which the trace read."""
         graph, call, guards = self.trace.root.graph, self.call, self.guards
         argument_count = len(call.leaves) - len(call.locations)
+        outer = {id(part) for location in call.all_locations for part in mutable_parts(location.read())}
         opaque_arguments = [call.leaves[i] for i in range(argument_count) if isinstance(call.key.leaves[i], ObjectKey)]
+        opaque_arguments = [argument for argument in opaque_arguments if id(argument) not in outer]
         parts = [part for argument in arguments for part in mutable_parts(argument)]
         names = guards.reads.attribute_names_if_all_known if guards.reads else None
         reached = list(values_reached_by_names(guards.reached_values, names))
         if refuse_unknown_writes(graph, reached, [*parts, *self.trace.rebuilt_arguments.values()], opaque_arguments):
-            self._containers = OutsideContainers(guards)
+            self._containers = OutsideContainers(guards, self._written_containers(argument_count))
         guards.reached_values.clear()
+
+    def _written_containers(self, count: int) -> list[Any] | None:
+        """Return the containers that the graph may change, if all of them were flattened; else None.
+
+        `count` leaves are those of the arguments and of flattened containers.
+        """
+        key = self.call.key
+        first = sum(1 if template is None else template.leaf_count for _, template in key.templates)
+        if any(isinstance(leaf, ObjectKey) for leaf in (*key.leaves[:first], *key.leaves[count:])):
+            return None
+        return self.call.leaves[first:count]
 
     def _check_memory(self) -> None:
         """Raise if results share memory with arguments or each other in plain Python, but not in this graph."""

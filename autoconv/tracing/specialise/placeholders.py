@@ -24,7 +24,7 @@ from autoconv.tracing.guards.list_facts import list_item_type
 from autoconv.tracing.guards.trace_restrictions import RunPlain
 from autoconv.tracing.key.argument_containers import containers_in
 from autoconv.tracing.key.array_keys import ArrayKey, describe_array, needs_numpy
-from autoconv.tracing.key.cache_key import CustomKey, ObjectKey, SpecKey, TensorKey
+from autoconv.tracing.key.cache_key import CustomKey, ObjectKey, OuterName, SpecKey, TensorKey
 from autoconv.tracing.key.call import Call
 from autoconv.tracing.key.signature import Signature
 from autoconv.tracing.key.trace_types import TracingContext
@@ -116,7 +116,7 @@ def invoke(target: Callable[..., Any], signature: Signature, arguments: dict[str
     """Call the function with the arguments, each as its parameter requires: by position, by keyword, or collected."""
     positional: list[Any] = []
     keywords: dict[str, Any] = {}
-    remaining = dict(arguments)
+    remaining = {name: value for name, value in arguments.items() if not isinstance(name, OuterName)}
     for name, parameter in signature.python_signature.parameters.items():
         if parameter.kind is parameter.VAR_POSITIONAL:
             index = 0

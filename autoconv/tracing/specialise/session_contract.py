@@ -33,7 +33,7 @@ class SessionContract(Contract):
 
     def __init__(self, trace: Trace, call: Call, on_create: Callable[[Any], None]) -> None:
         self.call = call
-        self.guards = Guards(runs_plain=self.runs_plain, skip=frozenset(location.key for location in call.locations))
+        self.guards = Guards(runs_plain=self.runs_plain, skip=frozenset(s.key for s in call.all_locations))
         self._on_create = on_create
         self._evaluate: _Evaluate | None = make_evaluator(trace, call, current_region())
 

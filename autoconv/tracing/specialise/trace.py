@@ -260,7 +260,7 @@ class TraceSession:
         recording = Recording(
             graph=trace.root.graph, optimised=optimised, key=call.key, names=call.names, captures=self._captures,
             layout=layout, guards=self.guards, contract=subject.contract, arrays=trace.arrays, locations=call.locations,
-            warns=trace.warns_of_constants,
+            containers=tuple(call.containers.values()), warns=trace.warns_of_constants,
         )  # fmt: skip
         concrete = ConcreteFunction(recording, subject.owner, self._name)
         concrete.outside, concrete.is_narrow = self._outside_values, call.general_key is not None

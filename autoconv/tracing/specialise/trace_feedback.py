@@ -17,9 +17,10 @@ from autoconv.tracing.guards.external_writes import RestartTrace
 from autoconv.tracing.key.argument_containers import add_containers
 from autoconv.tracing.key.array_keys import ArrayKey
 from autoconv.tracing.key.bounded_dict import BoundedDict
-from autoconv.tracing.key.cache_key import Key, ObjectKey
+from autoconv.tracing.key.cache_key import Key, ObjectKey, SharedKey
 from autoconv.tracing.key.call import Call
 from autoconv.tracing.key.leaf_keys import make_leaf_key
+from autoconv.tracing.key.location_inputs import Choices, add_locations
 from autoconv.tracing.key.signature import Signature
 from autoconv.tracing.specialise.retracing import open_key
 from autoconv.tracing.specialise.trace_cache import MAX_KEYS
@@ -50,6 +51,7 @@ class TraceFeedback:
         self._memory = False  # whether arrays are traced as memory, because some trace changes one in place
         self._failed_open_keys: set[Key] = set()  # keys with open sizes for which tracing failed
         self._keys_of_object_calls: set[Key] = set()  # keys of calls whose arrays are passed as objects, not as memory
+        self._opaque: set[Any] = set()  # keys of locations whose lists and dicts are objects of the graph
         self._locations: BoundedDict[Key, list[Location]] = BoundedDict(MAX_KEYS)
         self.value_specialisation = ValueSpecialisation()
         # Locations made inputs because they change; False after a failed trace.
@@ -60,7 +62,7 @@ class TraceFeedback:
         call = self._bind_arguments(args, kwargs)
         locations = self._locations.get(call.key)
         if locations:
-            self._signature.add_locations(call, locations)
+            add_locations(call, locations, Choices(self._signature.contract, self._opaque, self._keyed_by_value))
         call.facts = self._facts
         self.value_specialisation.specialise_call(call)
         return call
@@ -79,7 +81,8 @@ class TraceFeedback:
         """Bind the call again, with the facts learned since."""
         rebound = self.bind(call.args, call.kwargs)
         call.key, call.leaves = rebound.key, rebound.leaves
-        call.names, call.locations = rebound.names, rebound.locations
+        call.names, call.locations, call.containers = rebound.names, rebound.locations, rebound.containers
+        call.arguments = rebound.arguments
         call.facts, call.general_key = rebound.facts, rebound.general_key
         call.arrays_as_objects = rebound.arrays_as_objects
 
@@ -91,7 +94,7 @@ class TraceFeedback:
         aliases: dict[int, int] = {}
         leaves = tuple(
             key
-            if isinstance(key, (ObjectKey, ArrayKey))
+            if isinstance(key, (ObjectKey, ArrayKey, SharedKey))
             else make_leaf_key(self._signature.contract, leaf, aliases, index in self._keyed_by_value)
             for index, (leaf, key) in enumerate(zip(call.leaves, call.key.leaves, strict=True))
         )
@@ -101,13 +104,13 @@ class TraceFeedback:
         """Return the reason why the call cannot be traced as `restart` requires; empty if it can."""
         if len(self._facts) > _MAX_FACTS:
             return "too many kinds of objects become part of a value known only at run time"
-        if len(call.locations) > _MAX_LOCATIONS:
+        if len(call.all_locations) > _MAX_LOCATIONS:
             return f"more than {_MAX_LOCATIONS} outer names and attributes are written, {restart} is one of them"
-        if restart.is_of_new_class(call.locations):
+        if restart.is_of_new_class(call.all_locations):
             return f"{restart} is written, and the call itself creates the class"
         if restart.arguments and restart.arguments <= self._object_arguments:
             return f"{restart} is written, which has to happen on every call"
-        if restart.memory and self._memory and call.locations:
+        if restart.memory and self._memory and call.all_locations:
             return "an array of the program is written, which has to happen on every call"
         return ""
 
@@ -115,6 +118,8 @@ class TraceFeedback:
         """Bind the call again as `restart` requires: with new inputs or facts, or with arrays as memory."""
         if restart.facts:
             self._facts |= restart.facts
+        elif restart.opaque:
+            self._opaque |= restart.opaque
         elif restart.objects:
             self._signature.is_leaf = _stays_one_leaf
             self._keyed_by_value = frozenset()
@@ -131,6 +136,14 @@ class TraceFeedback:
             self._add_inputs(call, restart.locations)
             return
         self._rebind(call)
+
+    def try_opaque_containers(self, call: Call) -> bool:
+        """After a failed trace, return whether to pass flattened containers of outer names as objects; rebind if so."""
+        if not call.containers:
+            return False
+        self._opaque |= {location.key for location in call.containers.values()}
+        self._rebind(call)
+        return True
 
     def try_arrays_as_objects(self, call: Call, reason: str, place: Any) -> bool:
         """After arrays could not be traced as memory, return whether to pass them as objects, and rebind if so."""
@@ -149,7 +162,7 @@ class TraceFeedback:
 
         An array becomes an input at its second value, a number at its third.
         """
-        if not traces or len(call.locations) >= _MAX_LOCATIONS:
+        if not traces or len(call.all_locations) >= _MAX_LOCATIONS:
             return False
         changed_inputs = [
             {location.key: (location, value) for location, value in trace.guards.changed_inputs()} for trace in traces
@@ -161,10 +174,9 @@ class TraceFeedback:
             and (isinstance(value, np.ndarray) or len(traces) > 1)
             and self._changing_locations.get(key, True)
         ]
-        if not changing_locations:
+        if not changing_locations or not self._add_inputs(call, changing_locations):
             return False
         self._changing_locations.update((location.key, True) for location in changing_locations)
-        self._add_inputs(call, changing_locations)
         return True
 
     def undo_promotion(self, call: Call) -> bool:
@@ -174,7 +186,7 @@ class TraceFeedback:
         """
         if self.value_specialisation.generalise_call(call):
             return True
-        promoted_keys = {location.key for location in call.locations if self._changing_locations.get(location.key)}
+        promoted_keys = {location.key for location in call.all_locations if self._changing_locations.get(location.key)}
         if not promoted_keys:
             return False
         self._changing_locations.update(dict.fromkeys(promoted_keys, False))
@@ -183,12 +195,15 @@ class TraceFeedback:
         self._rebind(call)
         return True
 
-    def _add_inputs(self, call: Call, locations: Sequence[Location]) -> None:
+    def _add_inputs(self, call: Call, locations: Sequence[Location]) -> bool:
+        """Add inputs and bind the call again; return whether any is new: others are items of containers among them."""
         base_key = self._bind_arguments(call.args, call.kwargs).key
         known_locations = self._locations.setdefault(base_key, [])
         known_keys = {location.key for location in known_locations}
-        known_locations += [location for location in locations if location.key not in known_keys]
+        new_locations = [location for location in locations if location.key not in known_keys]
+        known_locations += new_locations
         self._rebind(call)
+        return bool(new_locations)
 
     # ---- sizes
 

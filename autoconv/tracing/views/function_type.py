@@ -17,7 +17,7 @@ from autoconv.runtime.support.shape import TensorSpec
 from autoconv.runtime.support.structure import Template, pack
 from autoconv.runtime.support.type_spec import TypeSpec
 from autoconv.runtime.tensors.tensor import EagerTensor
-from autoconv.tracing.key.cache_key import Key, LeafKey, Literal, TensorKey
+from autoconv.tracing.key.cache_key import Key, LeafKey, Literal, OuterName, TensorKey
 from autoconv.tracing.key.signature import Signature
 
 _VARIADIC_KINDS = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
@@ -64,7 +64,7 @@ class FunctionType:
         parameters, position = [], 0
         for name, template in key.templates:
             end = position + (1 if template is None else template.leaf_count)
-            kind = _kind_name(signature, name)
+            kind = "OUTER" if isinstance(name, OuterName) else _kind_name(signature, name)
             parameters.append(Parameter(name, kind, template, key.leaves[position:end], tuple(names[position:end])))
             position = end
         for leaf, name in zip(key.leaves[position:], names[position:], strict=True):

@@ -1,0 +1,218 @@
+"""Outer names and attributes as inputs of a trace: leaves that follow those of the arguments.
+
+The contents of lists and dicts of arrays are flattened as those of arguments are, under the names of `Call.containers`;
+the containers are leaves beside them. All names and attributes of one container share its leaves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from autoconv.runtime.recording.contracts import Contract
+from autoconv.runtime.recording.journal import MISSING, Location
+from autoconv.runtime.support.structure import ATOMS, flatten, loses_state, mutable_parts, structure_parts
+from autoconv.tracing.key.argument_containers import (
+    can_add_containers,
+    containers_in,
+    is_of_builtins,
+    may_get_arrays,
+)
+from autoconv.tracing.key.argument_structure import CannotFlatten, find_structures_to_flatten, refuse_shared_containers
+from autoconv.tracing.key.array_keys import ArrayKey, make_array_key, may_overlap, needs_numpy
+from autoconv.tracing.key.cache_key import (
+    LeafKey,
+    Literal,
+    ObjectKey,
+    OuterName,
+    SharedKey,
+    dict_orders,
+    make_object_key,
+)
+from autoconv.tracing.key.call import Call
+from autoconv.tracing.key.leaf_keys import make_leaf_key
+
+_MAX_ITEMS = 256  # items of a container that is flattened
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """Facts that earlier traces found about the locations.
+
+    The containers of the locations `opaque` are objects of the graph. `by_value` are the positions of leaves that are
+    keyed by value.
+    """
+
+    contract: type[Contract]
+    opaque: Collection[Any] = frozenset()
+    by_value: Collection[int] = frozenset()
+
+
+def add_locations(call: Call, locations: Sequence[Location], choices: Choices) -> None:
+    """Append the contents of the locations to the leaves and to the key."""
+    values = {location.key: location.reader() for location in locations}
+    flattened = _Flattened(call, locations, values, choices.opaque)
+    others = [location for location in locations if location.key not in flattened.by_key]
+    unshared = [values[location.key] for location in others if location.key not in flattened.shared]
+    refuse_shared_containers([call.arguments.get(name) for name, kind in call.key.templates if kind], unshared)
+    if flattened.by_key or not flattened.arguments.issubset(call.key.written):
+        _add_flattened(call, flattened, choices)
+    containers = {id(container): position for position, container in enumerate(_containers(call))}
+    others = [s for s in others if s.kind != "item" or id(s.owner) not in containers]
+    memory, keys = call.key.memory, list(call.key.leaves)
+    for location in others:
+        value = values[location.key]
+        is_shared = location.key in flattened.shared
+        keys.append(SharedKey(containers[id(value)]) if is_shared else _location_key(value, memory, choices.contract))
+    call.leaves += [values[location.key] for location in others]
+    call.names += [location.name for location in others]
+    call.locations = tuple(others)
+    arrays = [a for a, key in zip(call.leaves, keys, strict=True) if isinstance(key, ArrayKey)]
+    call.key = replace(call.key, leaves=tuple(keys), overlaps=memory and may_overlap(arrays))
+
+
+class _Flattened:
+    """The locations whose containers are flattened, `by_key`, and those that have one of these or of an argument.
+
+    `arguments` are the names of the arguments whose containers the latter, `shared`, have.
+    """
+
+    def __init__(
+        self, call: Call, locations: Sequence[Location], values: dict[Any, Any], opaque: Collection[Any]
+    ) -> None:
+        self.by_key: dict[Any, tuple[Location, Any]] = {}
+        self.shared: set[Any] = set()
+        self.arguments: set[str] = set()
+        candidates = [
+            (location, values[location.key])
+            for location in locations
+            if location.key not in opaque and not call.arrays_as_objects and _can_flatten(values[location.key])
+        ]
+        if not candidates:
+            return
+        chosen = {location.key for location, _ in candidates}
+        written = {id(container) for container in _containers(call)}
+        objects = [value for key, value in values.items() if key not in chosen]
+        for leaf, key_of_leaf in zip(call.leaves, call.key.leaves, strict=True):
+            if isinstance(key_of_leaf, ObjectKey) and not key_of_leaf.item_kind and id(leaf) not in written:
+                objects.append(leaf)
+        if not _may_reach(objects, {id(part) for _, value in candidates for part in mutable_parts(value)}):
+            self._choose(call, candidates)
+
+    def _choose(self, call: Call, candidates: list[tuple[Location, Any]]) -> None:
+        """Choose the outermost containers; no containers at all if two of them share a part only."""
+        owners = {
+            id(part): name
+            for name, template in call.key.templates
+            if template is not None
+            for part in mutable_parts(call.arguments.get(name))
+        }
+        parts = set(owners)
+        candidates.sort(key=lambda pair: -sum(1 for _ in mutable_parts(pair[1])))  # those within others come after
+        for location, value in candidates:
+            if id(value) in parts:
+                self.shared.add(location.key)
+                self.arguments |= {owners[id(value)]} if id(value) in owners else set()
+                continue
+            inner = {id(part) for part in mutable_parts(value)}
+            if not parts.isdisjoint(inner):
+                self.by_key, self.shared, self.arguments = {}, set(), set()
+                return
+            parts |= inner
+            self.by_key[location.key] = location, value
+        unwritten = self.arguments.difference(call.key.written)
+        if not all(can_add_containers(call, name) for name in unwritten):
+            raise CannotFlatten("a list or dict is passed that the function also changes by another name")
+
+
+def _add_flattened(call: Call, flattened: _Flattened, choices: Choices) -> None:
+    """Insert the leaves of containers after those of the arguments, and append the containers themselves."""
+    end = sum(1 if template is None else template.leaf_count for _, template in call.key.templates)
+    leaves, names, keys = call.leaves[:end], call.names[:end], list(call.key.leaves[:end])
+    templates, orders = list(call.key.templates), list(call.key.orders)
+    call.containers = {}
+    for location, value in flattened.by_key.values():
+        is_taken = any(location.name == other_name for other_name, _ in templates)
+        name = OuterName(f"{location.name} {len(templates)}" if is_taken else location.name)
+        contents, template = flatten(value, loses_state)
+        for leaf in contents:
+            keys.append(_leaf_key(leaf, call.key.memory, len(keys) in choices.by_value, choices.contract))
+        leaves += contents
+        names += [name] * len(contents)
+        templates.append((name, template))
+        orders += dict_orders(find_structures_to_flatten([value], loses_state, True))
+        call.containers[name] = location
+        call.arguments = {**call.arguments, name: value}
+    written = {*call.key.written, *flattened.arguments, *call.containers}
+    call.leaves, call.names = leaves, names
+    call.key = replace(
+        call.key, templates=tuple(templates), orders=tuple(orders), leaves=tuple(keys),
+        written=tuple(name for name, template in templates if name in written),
+    )  # fmt: skip
+    for argument, template in templates:
+        if argument in written and template is not None:
+            found = list(containers_in(call.arguments[argument], template))
+            call.leaves += found
+            call.names += [argument] * len(found)
+    added = call.leaves[len(keys) :]
+    call.key = replace(call.key, leaves=(*keys, *map(make_object_key, added)))
+
+
+def _containers(call: Call) -> Iterator[Any]:
+    """Iterate over the written containers of the arguments and locations, in the order of their leaves."""
+    for name, template in call.key.templates:
+        if name in call.key.written and template is not None:
+            yield from containers_in(call.arguments[name], template)
+
+
+def _can_flatten(value: Any) -> bool:
+    """Return whether a value is a list or dict of arrays, numbers and texts, or of such containers."""
+    if type(value) not in (list, dict) or len(value) > _MAX_ITEMS:
+        return False
+    try:
+        find_structures_to_flatten([value], loses_state, True)
+    except CannotFlatten:
+        return False
+    leaves, template = flatten(value, loses_state)
+    if len(leaves) > _MAX_ITEMS or template is None or not is_of_builtins(template):
+        return False
+    if not all(type(leaf) in ATOMS or isinstance(leaf, (np.ndarray, np.generic)) for leaf in leaves):
+        return False
+    return any(isinstance(leaf, np.ndarray) for leaf in leaves) or may_get_arrays(template)
+
+
+def _may_reach(values: Sequence[Any], ids: set[int]) -> bool:
+    """Return whether one of the containers `ids` may be reached from values that stay objects."""
+    pending, visited = list(values), set[int]()
+    while pending:
+        value = pending.pop()
+        if id(value) in visited or type(value) in ATOMS or isinstance(value, (np.ndarray, np.generic)):
+            continue
+        visited.add(id(value))
+        if id(value) in ids:
+            return True
+        if type(value) in (list, dict, tuple):
+            pending += structure_parts(value)
+        elif value is not MISSING and type(value) not in (set, frozenset):
+            return True  # an object of any class
+    return False
+
+
+def _location_key(value: Any, memory: bool, contract: type[Contract]) -> LeafKey:
+    if value is MISSING:
+        return Literal(None)
+    if value is None or isinstance(value, (str, bytes, list, dict, set)):
+        return make_object_key(value)
+    return _leaf_key(value, memory, False, contract)
+
+
+def _leaf_key(value: Any, memory: bool, literal: bool, contract: type[Contract]) -> LeafKey:
+    if memory and isinstance(value, np.ndarray) and not needs_numpy(value):
+        return make_array_key(value)
+    return make_leaf_key(contract, value, {}, literal)
+
+
+__all__ = ["Choices", "add_locations"]
