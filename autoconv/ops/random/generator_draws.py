@@ -170,16 +170,19 @@ def number_code(draw: Callable[..., Any], bits: Bits, convert: Callable[[Any], A
 
 
 def array_code(draw: Callable[..., Any], bits: Bits, shape: tuple[int, ...], dtype: Any, ranks: tuple[int, ...]) -> Any:
-    """Return the code that draws an array; the first operands, of these ranks, are parameters of the numbers."""
+    """Return the code that draws an array of `count` numbers; the first operands, of these ranks, are parameters.
 
-    def draw_array(state: Any, *operands: Any) -> Any:
+    The count is an argument so that the loop is one of the graph, however short.
+    """
+
+    def draw_array(state: Any, count: int, *operands: Any) -> Any:
         columns = [
             (x + np.zeros(shape, x.dtype)).reshape(-1) if rank else x
             for x, rank in zip(operands, ranks, strict=False)
         ]
         result = np.empty(shape, dtype)
         numbers = result.reshape(-1)
-        for i in range(numbers.size):
+        for i in range(count):
             parameters = [x[i] if rank else x for x, rank in zip(columns, ranks, strict=False)]
             numbers[i] = draw(bits, state, *parameters, *operands[len(ranks) :])
         return result
@@ -190,17 +193,17 @@ def array_code(draw: Callable[..., Any], bits: Bits, shape: tuple[int, ...], dty
 def choice_code(bits: Bits, shape: tuple[int, ...], rank: int) -> Callable[..., Any]:
     """Return the code that chooses from the integers below a number, or rows of an array of that rank."""
 
-    def draw_choice(state: Any, choices: Any, *chances: Any) -> Any:
+    def draw_choice(state: Any, size: int, choices: Any, *chances: Any) -> Any:
         count = len(choices) if rank else choices
         indices = np.empty(shape, np.int64)
         numbers = indices.reshape(-1)
         if chances:
             sums = np.cumsum(chances[0])
             limits = sums / sums[-1]
-            for i in range(numbers.size):
+            for i in range(size):
                 numbers[i] = np.searchsorted(limits, bits.next_float(state), side="right")
         else:
-            for i in range(numbers.size):
+            for i in range(size):
                 numbers[i] = integer(bits, state, 0, count)
         chosen = indices if shape else numbers[0]
         return choices[chosen] if rank else chosen

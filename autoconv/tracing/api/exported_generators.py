@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import functools
 import linecache
+import math
 import types
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -183,17 +184,20 @@ class _Generators(Rewriter[None]):
             inputs[1 + argument[1]] if argument[0] in ("input", "number") else self._constant(argument[-1])
             for argument in arguments
         ]
-        if any(size is None for size in result.type.shape):
+        sizes = [size for size in result.type.shape if isinstance(size, int)]
+        if len(sizes) < len(result.type.shape):
             _refuse(node, f"a draw by {method!r} of as many numbers as a value says")
         operand_types: list[Any] = [value.type for value in operands]
         types = tuple((type_.dtype, type_.shape) for type_ in operand_types)
         code = _draw_code(kind, draw.draws, types, draw.tables, result.type)
+        is_array = _draws_array(draw.draws, result.type)
         tables = [self._add("array_of", [self._constant(table)])[0] for table in ziggurat(draw.tables)]
         arrays = [
             self._add("array_of", [value])[0] if type_.shape else value
             for value, type_ in zip(operands, operand_types, strict=True)
         ]
-        (number,) = self._append(node, code, [inputs[0], *arrays, *tables])
+        counts = self._add("constant", value=np.array(math.prod(sizes)), weak=True) if is_array else ()
+        (number,) = self._append(node, code, [inputs[0], *counts, *arrays, *tables])
         return self._add("array_load", [number]) if isinstance(number.type, ArrayType) else [number]
 
     def _append(self, node: Node, code: Graph, operands: Sequence[Value]) -> list[Value]:
@@ -272,14 +276,20 @@ def _draw_code(kind: ObjectType, name: str, operands: tuple[Any, ...], tables: s
     bits, ranks = getattr(sources, _BITS[kind]), tuple(len(shape) for _, shape in operands)
     if name == "choice":
         code = sources.choice_code(bits, result.shape, ranks[0])
-    elif result.shape == () or name == "permutation":
+    elif not _draws_array(name, result):
         convert = (int if result.dtype.is_integer else float) if result.weak else sources.same
         draw = sources.permuted_rows if name == "permutation" and ranks[0] else getattr(sources, name)
         code = sources.number_code(draw, bits, convert)
     else:
         code = sources.array_code(getattr(sources, name), bits, result.shape, result.dtype.numpy, ranks)
     examples = [np.ones(shape, dtype.numpy)[()] for dtype, shape in operands]
-    return _trace(code, [np.zeros(memory.shape, memory.dtype.numpy), *examples, *ziggurat(tables)])
+    counts = [1] if _draws_array(name, result) else []
+    return _trace(code, [np.zeros(memory.shape, memory.dtype.numpy), *counts, *examples, *ziggurat(tables)])
+
+
+def _draws_array(name: str, result: TensorType) -> bool:
+    """Return whether the code of a draw takes the count of numbers."""
+    return name == "choice" or (result.shape != () and name != "permutation")
 
 
 def _trace(code: Callable[..., Any], examples: Sequence[Any]) -> Graph:
