@@ -11,11 +11,11 @@ import numpy as np
 from autoconv.errors import StagingError
 from autoconv.numpy.creation import creates
 from autoconv.numpy.kernels import encode_argument
-from autoconv.numpy.operands import NotStaged, computes, holds_tensors, integer, is_weak, refusal, refuse, tensor
+from autoconv.numpy.operands import NotStaged, computes, holds_tensors, is_weak, refusal, refuse, tensor
 from autoconv.numpy.writes import note_change
 from autoconv.ops.numpy.generators import type_of_draw
 from autoconv.ops.values.generator_types import GENERATOR_TYPES
-from autoconv.runtime.annotations import ShapeLike, TensorLike
+from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.arrays.symbolic_arrays import wrap_new_arrays
 from autoconv.runtime.objects.symbolic_generators import (
     CONVERTED_METHODS,
@@ -30,14 +30,6 @@ from autoconv.runtime.tensors.dispatch import graph_value, wrap_results
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import Tensor
 
-# Position of the argument `size`, if it is not the third.
-_SIZE_POSITIONS = {
-    "random": 0, "standard_normal": 0, "standard_exponential": 0, "permutation": 0, "choice": 1, "exponential": 1,
-    "poisson": 1, "geometric": 1, "rayleigh": 1, "standard_gamma": 1, "chisquare": 1, "pareto": 1, "power": 1,
-    "weibull": 1, "triangular": 3, "random_sample": 0,
-}  # fmt: skip
-_METHODS_OF_SIZES = frozenset({"rand", "randn"})  # all their arguments are sizes
-
 
 def _draw(generator: SymbolicGenerator, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Record the call of a generator's method, and return its numbers."""
@@ -46,10 +38,6 @@ def _draw(generator: SymbolicGenerator, method: str, args: tuple[Any, ...], kwar
         raise StagingError("a random generator of a graph is used after it was recorded", current_place())
     is_of_numpy = generator.__class__ is not random.Random
     region.trace.arrays |= region.contract.numpy_arrays and is_of_numpy
-    size_position = _SIZE_POSITIONS.get(method, 2) if is_of_numpy else None
-    size_positions = range(len(args)) if method in _METHODS_OF_SIZES else (size_position,)
-    args = tuple(_specialise_size(x) if i in size_positions else x for i, x in enumerate(args))
-    kwargs = {key: _specialise_size(x) if key == "size" else x for key, x in kwargs.items()}
     inputs: list[Tensor] = []
     try:
         if method == "shuffle":
@@ -82,19 +70,6 @@ def _shuffle(generator: SymbolicGenerator, x: Any, axis: int = 0) -> None:
     if isinstance(x, SymbolicTensor):
         note_change(x)
     x[...] = generator.permutation(x)
-
-
-def _specialise_size(size: ShapeLike) -> Any:
-    """Return the size, in which arguments of the traced function become static values.
-
-    Each value then has a trace of its own, with native code for the use of the numbers.
-    """
-    if isinstance(size, (tuple, list)):
-        return tuple(map(_specialise_size, size))
-    region = current_region()
-    positions = region.trace.leaf_positions if region is not None else None
-    is_argument = isinstance(size, SymbolicTensor) and positions is not None and size.value_in_graph in positions
-    return integer(size) if is_argument else size
 
 
 @creates("random.default_rng")

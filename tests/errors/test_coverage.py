@@ -44,7 +44,6 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
         "autoconv/tracing/api/exported_generators.py",
         "a generator that keeps a normal number has no form outside o",
     ): OF_DRAWS,
-    ("autoconv/tracing/api/exported_generators.py", "… has no form outside of the process"): OF_DRAWS,
     ("cli/show_graph.py", "…"): "the command's: tests/cli/test_show_graph.py",
     ("cli/tracebacks.py", "…: …"): "the command's: tests/cli/test_show_graph.py",
     ("autoconv/autodiff/cotangents.py", "the gradient of … used more than once cannot be added up"): CANNOT,

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from autoconv.graph.dtypes import as_dtype
+from autoconv.graph.types import weak_rank
 from autoconv.runtime.arrays.read_only import mark_read_only
-from autoconv.runtime.arrays.symbolic_arrays import wrap_new_arrays
+from autoconv.runtime.arrays.symbolic_arrays import load_elements, wrap_new_arrays
+from autoconv.runtime.objects.symbol_search import holds_symbols
 from autoconv.runtime.recording.numpy_protocol import implementation
 from autoconv.runtime.recording.regions import current_region
+from autoconv.runtime.tensors import dispatch
+from autoconv.runtime.tensors.conversion import as_tensor
+from autoconv.runtime.tensors.tensor import EagerTensor, Tensor
 
-GRIDS = frozenset(map(type, (np.mgrid, np.ogrid, np.r_, np.c_)))  # classes whose subscripts make arrays
+_JOINING = frozenset(map(type, (np.r_, np.c_)))
+GRIDS = _JOINING | {type(np.mgrid), type(np.ogrid)}  # classes whose subscripts make arrays
 
 
 def convert_created(result: Any) -> Any:
@@ -29,11 +37,16 @@ def convert_created(result: Any) -> Any:
     return None
 
 
-def new_arrays(result: Any) -> Any:
-    """Return what a subscript of one of GRIDS made: under `compile`, its arrays belong to the program."""
+def grid_item(grid: Any, index: object) -> object:
+    """Return `grid[index]` for one of GRIDS; NotImplemented for values of the graph that it makes no arrays of."""
     region = current_region()
     if region is None or not region.contract.numpy_arrays:
-        return result
+        return NotImplemented if holds_symbols((index,)) else grid[index]
+    if type(grid) in _JOINING and any(map(_is_of_graph, _parts(index))):
+        return _join(type(grid) is type(np.c_), _parts(index))
+    if holds_symbols((index,)):
+        return NotImplemented
+    result = grid[index]
     created = convert_created(result)
     if created is None:
         return result
@@ -41,4 +54,59 @@ def new_arrays(result: Any) -> Any:
     return wrap_new_arrays(created)
 
 
-__all__ = ["GRIDS", "convert_created", "new_arrays"]
+def _parts(index: object) -> tuple[object, ...]:
+    return index if type(index) is tuple else (index,)
+
+
+def _is_of_graph(part: object) -> bool:
+    return holds_symbols((part.start, part.stop, part.step) if type(part) is slice else (part,))
+
+
+def _join(as_columns: bool, parts: Sequence[object]) -> object:
+    """Concatenate the arrays, numbers and ranges in a subscript of `np.r_` or, as columns, of `np.c_`."""
+    tensors = [part if as_tensor(part) is None else as_tensor(part) for part in map(_range_or_item, parts)]
+    if not all(_is_joined(part) for part in tensors):
+        return NotImplemented
+    dtype = np.result_type(*map(_dtype_or_number, tensors))
+    arrays = []
+    for part in tensors:
+        x = part if isinstance(part, Tensor) else EagerTensor(np.asarray(part, dtype))
+        if x.type.weak:
+            x = dispatch.apply("python_cast", x, dtype=as_dtype(dtype), weak=False)
+        x = dispatch.apply("cast", x, dtype=as_dtype(dtype))
+        if x.type.rank == 0:
+            x = dispatch.apply("reshape", x, shape=(1,))
+        arrays.append(dispatch.apply("expand_dims", x, axis=1) if as_columns and x.type.rank == 1 else x)
+    if len({x.type.rank for x in arrays}) > 1:
+        return NotImplemented
+    return wrap_new_arrays(dispatch.apply("concat", *arrays, axis=-1 if as_columns else 0))
+
+
+def _range_or_item(part: object) -> object:
+    """Return the numbers of a slice as an array, or another part of a subscript as it is."""
+    if type(part) is list:
+        return implementation(np.asarray)(part)  # type: ignore[misc]
+    if type(part) is not slice:
+        return load_elements(part)
+    if not _is_of_graph(part):
+        return np.r_[part]
+    start, step = (0 if part.start is None else part.start), (1 if part.step is None else part.step)
+    if type(step) is complex or part.stop is None:
+        return None
+    return implementation(np.arange)(start, part.stop, step)  # type: ignore[misc]
+
+
+def _is_joined(part: object) -> bool:
+    if isinstance(part, Tensor):
+        return part.type.rank is not None and not part.type.dtype.is_string
+    return type(part) in (bool, int, float, complex) or isinstance(part, (np.ndarray, np.generic))
+
+
+def _dtype_or_number(part: object) -> Any:
+    """Return what decides the dtype of joined arrays: a dtype, or a number of Python's class."""
+    if not isinstance(part, Tensor):
+        return part if type(part) in (bool, int, float, complex) else np.asarray(part).dtype
+    return (False, 0, 0.0, 0j)[weak_rank(part.type.dtype)] if part.type.weak else part.type.dtype.numpy
+
+
+__all__ = ["GRIDS", "convert_created", "grid_item"]

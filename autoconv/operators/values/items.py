@@ -19,7 +19,7 @@ from autoconv.operators.control.variants import as_array_element, as_index, dist
 from autoconv.operators.regions.layout import Variant
 from autoconv.operators.values.attributes import set_attr
 from autoconv.operators.values.builtins import convert_callback
-from autoconv.operators.values.created_arrays import GRIDS, new_arrays
+from autoconv.operators.values.created_arrays import GRIDS, grid_item
 from autoconv.operators.values.list_arrays import index_array
 from autoconv.operators.values.symbolic_subscript import (
     check_index,
@@ -64,6 +64,8 @@ def get_item(x: Any, index: Any) -> Any:
         return x[_convert_index(index)]
     if isinstance(x, dict) and has_objects_in_graph() and holds_symbols((index,)) and has_trace_time_values(x):
         return select_value(x, index)
+    if type(x) in GRIDS and (made_array := grid_item(x, index)) is not NotImplemented:
+        return made_array
     if type(index) is SymbolicTensor:
         return _item_at_tensor(x, index)
     if type(x) is not SymbolicObject and holds_symbols((index,)):
@@ -74,7 +76,7 @@ def get_item(x: Any, index: Any) -> Any:
     if type(x) not in _PYTHON_CONTAINERS:
         if isinstance(x, collections.defaultdict) and index not in x:  # the read inserts the key
             record_container_write(x)
-        return new_arrays(x[index]) if type(x) in GRIDS else x[index]
+        return x[index]
     try:
         return x[index]
     except (LookupError, TypeError) as error:  # raised by the program, not by its tracing

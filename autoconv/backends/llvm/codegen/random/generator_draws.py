@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +18,7 @@ import numpy as np
 from autoconv.backends.llvm.analysis.representation import is_array, is_scalar, sizes
 from autoconv.backends.llvm.codegen.objects.operation import Operation, object_lowering
 from autoconv.backends.llvm.codegen.values import RegisterWriter
+from autoconv.backends.llvm.ir.index_arith import element_count
 from autoconv.backends.llvm.runtime import numpy_random
 from autoconv.backends.llvm.runtime.llvm_text import read
 from autoconv.backends.llvm.target import abi
@@ -28,6 +29,7 @@ from autoconv.ops.values.generator_types import generator_class
 
 _NEXT_DOUBLE = 24  # offset of the function `next_double` in the interface, in bytes
 _REQUIRED = None  # in place of a default
+_MAX_COUNT = 1 << 37  # arrays with more numbers are left to NumPy
 _MAX_RATE = 1e15  # of Poisson's distribution; NumPy refuses much larger ones
 
 
@@ -97,7 +99,9 @@ def _is_native(node: Node) -> bool:
     (result,) = node.results
     type_: Any = result.type
     distribution = _distribution(node)
-    if distribution is None or not (is_scalar(type_) or is_array(type_)) or memory_offsets(_class(node)) is None:
+    if distribution is None or memory_offsets(_class(node)) is None:
+        return False
+    if not (is_scalar(type_) or is_array(type_) or _sizes(node, distribution)):
         return False
     if distribution.function.startswith("random_") and not numpy_random.is_available():
         return False
@@ -145,6 +149,28 @@ def _arguments(node: Node, distribution: Distribution) -> dict[str, Any] | None:
     return given if required <= given.keys() else None
 
 
+def _sizes(node: Node, distribution: Distribution) -> list[Any]:
+    """Return the given sizes of an array; an empty list if some are not integers in registers or constants."""
+    arguments, keywords = node.attributes["arguments"], dict(node.attributes["keywords"])
+    if node.attributes["method"] in _TAKE_SIZES:
+        sizes = [*arguments]
+    else:
+        position = len(distribution.parameters)
+        size = keywords.get("size", arguments[position] if position < len(arguments) else ("value", None))
+        sizes = [*size[1:]] if size[0] in ("tuple", "list") else [size]
+    type_: Any = node.results[0].type
+    has_integers = all(_is_integer(node, argument) for argument in sizes)
+    return sizes if has_integers and len(sizes) == type_.rank else []
+
+
+def _is_integer(node: Node, argument: Any) -> bool:
+    kind, *parts = argument
+    if kind in ("input", "number"):
+        type_: Any = node.inputs[1 + parts[0]].type
+        return is_scalar(type_) and type_.dtype.is_integer and not type_.dtype.is_unsigned
+    return kind in ("value", "scalar") and type(parts[-1]) is int and 0 <= parts[-1] < _MAX_COUNT
+
+
 def _is_number(node: Node, argument: Any) -> bool:
     """Return whether an argument is a real number: a constant, or one in a register."""
     kind, *parts = argument
@@ -184,9 +210,12 @@ class _Draw:
             conditions, write_number = self._integers()
         else:
             conditions, write_number = self._floats()
+        (result,) = op.node.results
+        self._shape: Sequence[Any] = []
+        if not is_scalar(result.type):
+            self._shape = sizes(result.type) if is_array(result.type) else self._computed_sizes(conditions)
         for condition in conditions:
             is_uncommon = out.or_(is_uncommon, out.not_(condition))
-        (result,) = op.node.results
         op.use_kernel_if(
             is_uncommon, lambda: [write_number() if is_scalar(result.type) else self._write_array(write_number)]
         )
@@ -195,13 +224,27 @@ class _Draw:
         out, (result,) = self._out, self._op.node.results
         type_: Any = result.type
         ir_type = "i64" if type_.dtype is int64 else "double"
-        array = self._op.region.new_array(type_)
+        new_sized_array = self._op.body.new_sized_array
+        array = self._op.region.new_array(type_) if is_array(type_) else new_sized_array(type_.dtype, self._shape)
         data = out.load("ptr", self._op.field_address(array.ir, abi.DATA))
-        with out.loop("0", str(math.prod(sizes(type_)))) as i:
+        with out.loop("0", str(element_count(out, self._shape))) as i:
             address = out.gep(ir_type, data, i)
             out.store(ir_type, write_number(), address)
         out.store("ptr", "null", array.slot)
         return str(array.ir)
+
+    def _computed_sizes(self, conditions: list[Any]) -> list[str]:
+        """Return the registers of sizes, and add the conditions under which native code makes the array."""
+        b, registers, count = self._elements, [], self._elements.constant(1.0, float64)
+        for kind, *parts in _sizes(self._op.node, self._distribution):
+            is_operand = kind in ("input", "number")
+            number = self._op.region.number(self._op.node.inputs[1 + parts[0]]) if is_operand else None
+            size = b.constant(parts[-1], int64) if number is None else b.cast(number, int64)
+            conditions.append((size >= 0).ir)
+            registers.append(size.ir)
+            count = count * b.cast(size, float64)
+        conditions.append((count < float(_MAX_COUNT)).ir)
+        return registers
 
     def _interface(self) -> Any:
         return self._op.field_address(self._generator, self._offsets[0])
