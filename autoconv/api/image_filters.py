@@ -89,6 +89,7 @@ def extract_patches(
     if padding not in ("VALID", "SAME"):
         raise ValueError(f'padding is "VALID" or "SAME", found {padding!r}')
     x = convert_to_tensor(images)
+    sizes, strides, rates = ([int(number) for number in numbers] for numbers in (sizes, strides, rates))
     patch_sides = [(sizes[axis] - 1) * rates[axis] + 1 for axis in (1, 2)]
     sides = [x.shape[axis] if x.shape[axis] is not None else shape(x)[axis] for axis in (1, 2)]
     if padding == "SAME":

@@ -95,3 +95,13 @@ def test_the_gradient_of_max_pooling_goes_to_the_first_maximum():
 def test_invalid_pooling(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_attributes_of_windows_may_be_numbers_of_any_kind():
+    """TensorFlow drops the fractions of attributes."""
+    x = tf.reshape(tf.range(16.0), [1, 4, 4, 1])
+    pooled = tf.nn.max_pool2d(x, 2, 2, "SAME")
+    for number in (2.0, np.float64(2.5), np.float32(2), np.int64(2), [2.0, 2], np.array([1, 2, 2, 1])):
+        np.testing.assert_array_equal(tf.nn.max_pool2d(x, number, number, "SAME"), pooled)
+    patches = tf.image.extract_patches(x, (1, np.float64(2), 2.0, 1), (1, 1, 1, 1), (1, 1.0, 1, 1), "VALID")
+    assert patches.shape == (1, 3, 3, 4)

@@ -234,3 +234,23 @@ def test_tensors_in_a_list_are_cast_to_the_requested_dtype() -> None:
 def test_lists_without_elements_get_the_dtype_of_the_first_value():
     for values, dtype in (([[3], []], autoconv.int32), ([[], [3]], autoconv.float32), ([[True], []], autoconv.bool)):
         assert shaping.concat(values, 0).dtype is dtype
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: autoconv.zeros([2.0]),
+        lambda: autoconv.ones((2, 3.0)),
+        lambda: autoconv.reshape(autoconv.ones([4]), [2.0, 2]),
+        lambda: autoconv.reshape(autoconv.ones([4]), np.array([2.0, 2.0])),
+        lambda: autoconv.fill([2.0], 1),
+        lambda: autoconv.tile([1], [2.0]),
+        lambda: autoconv.random.uniform([2.0]),
+        lambda: autoconv.reduce_sum(autoconv.ones([2, 2]), 1.0),
+    ],
+)
+def test_sizes_and_axes_are_no_floats(call) -> None:
+    with pytest.raises((TypeError, InvalidArgumentError)):
+        call()
+    with pytest.raises((TypeError, InvalidArgumentError)):
+        autoconv.function(call)()

@@ -92,7 +92,7 @@ LIBRARIES = {
             for folder in ("geometry", "image", "math", "nn/loss", "nn/metric", "rendering")
         ),
         (*ABSL, "scipy", "psutil", "tqdm", "termcolor", "trimesh", "networkx", "matplotlib"),
-        old_numpy=("int", "float", "bool", "object"),
+        old_numpy=("int", "complex"),
     ),
 }
 

@@ -79,3 +79,13 @@ def test_removed_names_have_a_remedy():
         tf.contrib  # noqa: B018
     with pytest.raises(AttributeError, match="no attribute 'nothing_of_this_name'"):
         tf.nothing_of_this_name  # noqa: B018
+
+
+def test_sizes_as_objects():
+    known, unknown = ac.TensorShape([2, None]).dims
+    assert (known.value, unknown.value) == (2, None) and known == 2 and ac.TensorShape(None).dims is None
+    assert known.merge_with(unknown).value == 2 == unknown.merge_with(2).value
+    assert known.is_compatible_with(None) and not known.is_compatible_with(3)
+    assert ac.TensorShape([unknown, known]).as_list() == [None, 2]
+    with pytest.raises(ValueError, match="not compatible"):
+        known.merge_with(tf.Dimension(3))

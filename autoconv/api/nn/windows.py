@@ -138,8 +138,11 @@ def check_format(rank: int, data_format: str | None) -> None:
 
 
 def per_side(parameter: str, value: Any, count: int, is_channels_first: bool) -> tuple[int, ...]:
-    """Return a number for each of `count` sides, given one for all, one for each, or one for each image dimension."""
-    numbers = [1] if value is None else [value] if isinstance(value, int) else [int(part) for part in value]
+    """Return a number for each of `count` sides, given one for all, one for each, or one for each image dimension.
+
+    Fractions of floats are dropped, as TensorFlow does with attributes of ops.
+    """
+    numbers = [1] if value is None else [int(part) for part in np.atleast_1d(value)]
     if len(numbers) == count + 2:
         numbers = numbers[2:] if is_channels_first else numbers[1:-1]
     if len(numbers) not in (1, count) or min(numbers) < 1:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from autoconv.errors import DtypeError
 from autoconv.runtime.annotations import AxisLike, ShapeLike, TensorLike
 from autoconv.runtime.tensors.conversion import as_tensor, convert_to_tensor
 from autoconv.runtime.tensors.static_values import computed_value, partial_value, static_sizes, static_value
@@ -16,7 +17,7 @@ from autoconv.runtime.tensors.symbolic import SymbolicTensor
 def static_axes(axis: AxisLike) -> tuple[int, ...] | None:
     """Return `axis` (None, an int, a list or tuple of ints, or a tensor of constants) as a tuple of ints.
 
-    Raises TypeError for a tensor whose value is not known while tracing.
+    Raises TypeError for a tensor whose value is not known while tracing, and for floats.
     """
     if axis is None:
         return None
@@ -26,6 +27,8 @@ def static_axes(axis: AxisLike) -> tuple[int, ...] | None:
     if value is None:
         message = f"axis has to be known while tracing, found {axis!r}; pass Python ints"
         raise _unknown_value_error(message, axis)
+    if np.asarray(value).dtype.kind == "f":
+        raise DtypeError(f"axis is an int or a list of ints, found {axis!r}")
     return tuple(int(a) for a in np.ravel(value))
 
 
@@ -67,17 +70,27 @@ def _known_value(value: object) -> Any:
     return constant
 
 
+def convert_pair(x: TensorLike, y: TensorLike) -> tuple[Any, Any]:
+    """Return both operands as tensors of one dtype: the tensor's if only one is a tensor, else that of the first.
+
+    Raises ValueError for two tensors of different dtypes.
+    """
+    other = as_tensor(y) if as_tensor(x) is None else None
+    first = convert_to_tensor(x) if other is None else convert_to_tensor(x, other.dtype)
+    return first, convert_to_tensor(y, first.dtype)
+
+
 def shape_argument(shape: ShapeLike) -> tuple[tuple[Any, ...], tuple[int | None, ...] | None]:
     """Return a shape as (extra operands, static shape).
 
     The extra operands are none if every size is known, else one vector of all sizes at run time. The static shape has
-    None for unknown sizes, and is None if the rank is unknown, too.
+    None for unknown sizes, and is None if the rank is unknown, too. Raises DtypeError for sizes that are floats.
     """
     if as_tensor(shape) is None and isinstance(shape, (int, np.integer)):
         shape = (shape,)
     known_shape = static_value(shape)
     if known_shape is not None:
-        return (), tuple(int(size) for size in np.ravel(known_shape))
+        return (), tuple(map(_as_size, np.ravel(known_shape).tolist()))
     if as_tensor(shape) is None and isinstance(shape, Iterable):
         # TensorFlow 1's shapes hold sizes as Dimensions.
         sizes = [getattr(size, "value", size) if type(size).__name__ == "Dimension" else size for size in shape]
@@ -103,4 +116,10 @@ def _known_size(dimension: Any) -> int | None:
     if value is None and isinstance(dimension, SymbolicTensor):
         size, is_known = partial_value(dimension.value_in_graph) or (None, None)
         value = size if size is not None and size.ndim == 0 and is_known else None
-    return None if value is None else int(value)
+    return None if value is None else _as_size(value)
+
+
+def _as_size(value: Any) -> int:
+    if isinstance(value, (float, np.floating)) or getattr(value, "dtype", np.dtype(int)).kind == "f":
+        raise DtypeError(f"sizes of a shape are integers, found {value}")
+    return int(value)

@@ -11,6 +11,7 @@ import numpy as np
 from autoconv.api.tensors.accepted_dtypes import LARGE_INTEGERS, check_dtype
 from autoconv.api.tensors.arguments import shape_argument, static_int
 from autoconv.api.tensors.axis_choice import any_axis
+from autoconv.errors import DtypeError
 from autoconv.graph.dtypes import DType, as_dtype, bfloat16, float16, float32, float64, int32, int64
 from autoconv.runtime.annotations import AxisLike, DTypeLike, ShapeLike, TensorLike
 from autoconv.runtime.tensors.conversion import as_tensor, constant, convert_to_tensor
@@ -125,6 +126,10 @@ def range(
     if limit is None:
         start, limit = 0, start
     bounds = (start, limit, delta)
+    for bound in bounds:
+        tensor = as_tensor(bound)
+        if isinstance(bound, complex) or (tensor is not None and tensor.dtype.is_complex):
+            raise DtypeError(f"range() takes real numbers, found {bound!r}")
     out_dtype = as_dtype(dtype) if dtype is not None else _widest_dtype(bounds)
     static_bounds = [static_value(bound) for bound in bounds]
     length = None if any(k is None for k in static_bounds) else _range_length(*static_bounds)
@@ -195,6 +200,8 @@ def linspace(
 def _float_bounds(start: TensorLike, stop: TensorLike) -> tuple[Any, Any]:
     first = convert_to_tensor(start)
     last = convert_to_tensor(stop)
+    if as_tensor(start) is not None and as_tensor(stop) is not None:
+        last = convert_to_tensor(stop, first.dtype)  # raises ValueError for another dtype
     dtype = first.dtype if first.dtype.is_floating or first.dtype.is_complex else last.dtype
     if dtype.is_integer:
         dtype = float32 if dtype.size <= 2 else float64

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from autoconv.api.tensors.accepted_dtypes import COMPLEX, FLOATING, SIGNED, SINGLE_OR_DOUBLE, check_dtype
-from autoconv.api.tensors.arguments import static_int
+from autoconv.api.tensors.arguments import convert_pair, static_int
 from autoconv.api.tensors.axis_choice import any_axis
 from autoconv.runtime.annotations import AxisLike, TensorLike
-from autoconv.runtime.tensors.conversion import convert_to_tensor
+from autoconv.runtime.tensors.conversion import as_tensor, convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.static_values import static_value
 from autoconv.runtime.tensors.tensor import Tensor
@@ -302,6 +302,7 @@ def xlog1py(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     >>> autoconv.math.xlog1py([0.0, 2.0], [-1.0, 1.0]).numpy().round(3)
     array([0.   , 1.386], dtype=float32)
     """
+    x, y = convert_pair(x, y)
     return apply("xlogy", x, apply("add", y, 1.0), name=name)
 
 
@@ -321,6 +322,8 @@ def polygamma(a: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
     np.float32(1.645)
     """
     check_dtype("polygamma", SINGLE_OR_DOUBLE, a, x)
+    if as_tensor(a) is not None:
+        a, x = convert_pair(a, x)
     known_order = static_value(a)
     if known_order is not None and np.ndim(known_order) == 0 and known_order == int(known_order) and known_order >= 0:
         return apply("polygamma", x, order=int(known_order), name=name) if known_order else digamma(x, name)

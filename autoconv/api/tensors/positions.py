@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.api.tensors.accepted_dtypes import LARGE_INTEGERS, SINGLE_OR_DOUBLE, check_dtype
+from autoconv.api.tensors.arguments import convert_pair
 from autoconv.api.tensors.casts import cast, stop_gradient
 from autoconv.api.tensors.comparison import clip_by_value
 from autoconv.api.tensors.constants import zeros
@@ -145,7 +146,7 @@ def truncatediv(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor
     >>> autoconv.truncatediv([7, -7], [2, 2]).numpy()
     array([ 3, -3], dtype=int32)
     """
-    a, b = _convert_pair(x, y)
+    a, b = convert_pair(x, y)
     magnitude = apply("abs", a) // apply("abs", b)
     return magnitude * apply("sign", a) * apply("sign", b)
 
@@ -156,7 +157,7 @@ def truncatemod(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor
     >>> autoconv.truncatemod([7, -7], [2, 2]).numpy()
     array([ 1, -1], dtype=int32)
     """
-    a, b = _convert_pair(x, y)
+    a, b = convert_pair(x, y)
     return apply("sign", a) * (apply("abs", a) % apply("abs", b))
 
 
@@ -199,8 +200,3 @@ def cumulative_logsumexp(
     maximum = apply("select", apply("is_finite", maximum), maximum, apply("zeros_like", maximum))
     sums = apply("cumsum", apply("exp", tensor - maximum), axis=axis, exclusive=bool(exclusive), reverse=bool(reverse))
     return apply("log", sums) + maximum
-
-
-def _convert_pair(x: TensorLike, y: TensorLike) -> tuple[Any, Any]:
-    first = convert_to_tensor(x)
-    return first, convert_to_tensor(y, first.dtype)

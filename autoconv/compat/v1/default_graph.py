@@ -1,12 +1,12 @@
-"""The default graph of the enclosing `as_default` block, or else of the process; the sizes of its shapes."""
+"""The default graph: the graph of the enclosing `as_default` block, or else one per process."""
 
 from __future__ import annotations
 
 from contextlib import ExitStack
-from typing import Any
 
 from autoconv.api.control.graphs import Graph, graph_being_built
 from autoconv.runtime.recording.regions import current_region, recording
+from autoconv.runtime.support.dimension import Dimension
 from autoconv.runtime.support.shape import show_sizes_by
 
 
@@ -96,53 +96,6 @@ def enable_v2_tensorshape() -> None:
     show_sizes_by(None)
 
 
-class Dimension(int):
-    """A known size of a shape: an int with itself as `value`. An unknown size has None as `value`.
-
-    >>> autoconv.compat.v1.Dimension(3).value + 1
-    4
-    """
-
-    def __new__(cls, value: Any) -> Any:
-        return _UNKNOWN_DIMENSION if value is None else super().__new__(cls, value)
-
-    @property
-    def value(self) -> int:
-        return int(self)
-
-    @classmethod
-    def of(cls, size: int | None) -> Any:
-        return cls(size)
-
-    def __repr__(self) -> str:
-        return f"Dimension({int(self)})"
-
-    __str__ = int.__repr__
-
-
-class _UnknownDimension:
-    """An unknown size: arithmetic with it is unknown, and no comparison holds."""
-
-    value = None
-
-    def _absorb(self, other: object = None) -> _UnknownDimension:
-        return self
-
-    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __floordiv__ = __rfloordiv__ = __mod__ = _absorb
-
-    def __eq__(self, other: object) -> Any:
-        return None if other is None or other is self else False
-
-    def __hash__(self) -> int:
-        return hash(None)
-
-    def __repr__(self) -> str:
-        return "Dimension(None)"
-
-    def __str__(self) -> str:
-        return "?"
-
-
 class _State:
     """The default graph outside of blocks, and the recording into it while eager execution is disabled."""
 
@@ -176,5 +129,4 @@ class _State:
             self.block = None
 
 
-_UNKNOWN_DIMENSION = _UnknownDimension()
 _STATE = _State()

@@ -47,6 +47,23 @@ class SparseTensorValue(NamedTuple):
     dense_shape: Any
 
 
+def convert_to_tensor_or_sparse_tensor(value: Any, dtype: DTypeLike | None = None, name: str | None = None) -> Any:
+    """Return a sparse tensor for a SparseTensor or a SparseTensorValue, a tensor for anything else.
+
+    Raises RuntimeError for a sparse tensor of another dtype.
+
+    >>> autoconv.compat.v1.convert_to_tensor_or_sparse_tensor([1, 2]).shape
+    TensorShape([2])
+    """
+    if isinstance(value, SparseTensorValue):
+        value = SparseTensor(*value)
+    if not isinstance(value, SparseTensor):
+        return convert_to_tensor(value, dtype)
+    if dtype is not None and value.dtype is not as_dtype(dtype):
+        raise RuntimeError(f"Sparse dtype mismatch. Requested: {as_dtype(dtype).name}, Actual: {value.dtype.name}")
+    return value
+
+
 def sparse_placeholder(dtype: DTypeLike, shape: Any = None, name: str | None = None) -> SparseTensor:
     """Return a sparse tensor of placeholders; see `placeholder`.
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from autoconv.graph.dtypes import DType, as_dtype, float32
 from autoconv.graph.types import Dimension, Shape, TensorType, are_shapes_compatible, is_subtype, join_shapes
+from autoconv.runtime.support.dimension import Dimension as SizeObject
 from autoconv.runtime.support.type_spec import TypeSpec
 
 
@@ -36,8 +37,9 @@ class TensorShape(tuple):  # type: ignore[type-arg]
     ndims = rank
 
     @property
-    def dims(self) -> list[int | None] | None:
-        return None if self.dims_tuple is None else self.as_list()
+    def dims(self) -> list[Any] | None:
+        """The sizes as objects, whose `value` is an int or None; None for an unknown rank."""
+        return None if self.dims_tuple is None else [SizeObject.of(size) for size in self.as_list()]
 
     def as_list(self) -> list[int | None]:
         """The dimensions, None for an unknown one; raises ValueError for an unknown rank."""
