@@ -10,6 +10,7 @@ import functools
 from collections.abc import Sequence
 from typing import Any
 
+from autoconv.backends.llvm.runtime import float_flags
 from autoconv.backends.llvm.runtime.llvm_text import read
 from autoconv.backends.llvm.target import abi
 
@@ -113,7 +114,7 @@ def _guarded_text(name: str, letters: str, tests: dict[str, str], lines: Sequenc
     """Return the text of a function that runs `lines` if all tests hold, and otherwise returns `other`.
 
     Its parameters have the names `letters`, and the types in FUNCTIONS. `tests` maps the operands of each test to its
-    function. The last of `lines` defines the result, `%found`.
+    function. One of `lines` defines the result, `%found`.
     """
     result, types = FUNCTIONS[name]
     parameters = [f"{ir_type} %{letter}" for ir_type, letter in zip(types.split(", "), letters, strict=True)]
@@ -131,19 +132,24 @@ def _class_test(letter: str, classes: Any) -> dict[str, str]:
     return {f"ptr %{letter}, i64 {classes}": "object_is"}
 
 
+def _keeping_flags(call: str) -> list[str]:
+    """Return lines that keep the flags of floating-point errors, which NumPy clears before it computes."""
+    return ["%errors = call i64 @float_errors()", call, "call void @keep_float_errors(i64 %errors)"]
+
+
 _MUTABLE = mask("list", "dict")
 _TRUTH_RESULT = "%found = call ptr @object_truth_of(i32 %status)"
 _NONE_RESULT = "%found = call ptr @object_none_of(i32 %status)"
 _GUARDED_FUNCTIONS = "\n".join([
-    _guarded_text("object_unary", "abc", _class_test("a", "%c"), ["%found = call ptr %b(ptr %a)"]),
+    _guarded_text("object_unary", "abc", _class_test("a", "%c"), _keeping_flags("%found = call ptr %b(ptr %a)")),
     _guarded_text(
         "object_binary", "abcde", {**_class_test("a", "%d"), **_class_test("b", "%e")},
-        ["%found = call ptr %c(ptr %a, ptr %b)"],
+        _keeping_flags("%found = call ptr %c(ptr %a, ptr %b)"),
     ),
     _guarded_text("object_compare", "abc", {**_class_test("a", ALL_CLASSES), **_class_test("b", ALL_CLASSES)},
-                  ["%found = call ptr @PyObject_RichCompare(ptr %a, ptr %b, i32 %c)"]),
+                  _keeping_flags("%found = call ptr @PyObject_RichCompare(ptr %a, ptr %b, i32 %c)")),
     _guarded_text("object_contains", "ab", {**_class_test("a", _SIZED), **_class_test("b", ALL_CLASSES)},
-                  ["%status = call i32 @PySequence_Contains(ptr %a, ptr %b)", _TRUTH_RESULT]),
+                  [*_keeping_flags("%status = call i32 @PySequence_Contains(ptr %a, ptr %b)"), _TRUTH_RESULT]),
     _guarded_text("object_set_item", "abc", {**_class_test("a", _MUTABLE), **_class_test("b", ALL_CLASSES)},
                   ["%status = call i32 @PyObject_SetItem(ptr %a, ptr %b, ptr %c)", _NONE_RESULT]),
     _guarded_text("object_delete_item", "ab", {**_class_test("a", _MUTABLE), **_class_test("b", ALL_CLASSES)},
@@ -151,10 +157,10 @@ _GUARDED_FUNCTIONS = "\n".join([
     _guarded_text("object_append", "ab", _class_test("a", mask("list")),
                   ["%status = call i32 @PyList_Append(ptr %a, ptr %b)", _NONE_RESULT]),
     _guarded_text("object_call", "abc", {"ptr %b, i64 %c": "object_are_known"},
-                  ["%found = call ptr @PyObject_Vectorcall(ptr %a, ptr %b, i64 %c, ptr null)"]),
+                  _keeping_flags("%found = call ptr @PyObject_Vectorcall(ptr %a, ptr %b, i64 %c, ptr null)")),
     _guarded_text("object_call_method", "abcd",
                   {"ptr %b, i64 %d": "object_first_is", "ptr %b, i64 %c": "object_are_known"},
-                  ["%found = call ptr @PyObject_VectorcallMethod(ptr %a, ptr %b, i64 %c, ptr null)"]),
+                  _keeping_flags("%found = call ptr @PyObject_VectorcallMethod(ptr %a, ptr %b, i64 %c, ptr null)")),
     _guarded_text("object_is_tuple", "ab", _class_test("a", mask("tuple")),
                   ["%length = call i64 @PyObject_Size(ptr %a)", "%found = icmp eq i64 %length, %b"], "false"),
     _guarded_text("object_iterator", "a", _class_test("a", _SIZED), ["%found = call ptr @PyObject_GetIter(ptr %a)"]),
@@ -183,4 +189,4 @@ def text() -> str:
         "typed_lists", LIST_COUNT=abi.LIST_COUNT, LIST_ITEMS=abi.LIST_ITEMS, BYTE_START=abi.BYTE_START,
         FLOAT_VALUE=abi.FLOAT_VALUE, TYPE=abi.TYPE_OFFSET,
     )  # fmt: skip
-    return f"{names}\n{common}\n{lists}"
+    return f"{names}\n{common}\n{lists}\n{float_flags.text()}"
