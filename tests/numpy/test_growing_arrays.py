@@ -63,7 +63,10 @@ def test_arrays_that_fit_stay_compiled():
     assert "plain" not in compiled.explain() and compiled.experimental_get_tracing_count() <= 4
 
 
-@pytest.mark.parametrize("expression", ["len(np.nonzero(x > 1)[0])", "np.where(x)[0].size", "len(np.argwhere(x))"])
+COUNTS = ("len(np.nonzero(x > 1)[0])", "np.where(x)[0].size", "len(np.argwhere(x))", "len(np.unique(x > 1))")
+
+
+@pytest.mark.parametrize("expression", COUNTS)
 def test_counts_of_selected_elements_stay_compiled(expression):
     """Nothing reads the positions, which are at most as many as the elements."""
     function = build_function(f"def f(x):\n    return {expression} / 2\n", f"<count {expression}>")
