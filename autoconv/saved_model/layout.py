@@ -7,6 +7,7 @@ holds the old object or the new one.
 
 from __future__ import annotations
 
+import contextlib
 import glob
 import hashlib
 import os
@@ -42,12 +43,19 @@ def write_folder(
     folder: str, content: dict[str, Any], graphs: Sequence[str], arrays: Mapping[str, np.ndarray], assets: Sequence[str]
 ) -> None:
     """Write a folder: `content` is that of the index, `assets` are paths of files to copy."""
+    is_new = not os.path.isdir(folder)
     os.makedirs(folder, exist_ok=True)
-    with folder_lock(folder):
-        try:
-            _write_files(folder, content, graphs, arrays, assets)
-        finally:  # after an interruption too, the index decides which files are the object's
-            _delete_unused(folder)
+    try:
+        with folder_lock(folder):
+            try:
+                _write_files(folder, content, graphs, arrays, assets)
+            finally:  # after an interruption too, the index decides which files are the object's
+                _delete_unused(folder)
+    except BaseException:
+        if is_new:
+            with contextlib.suppress(OSError):  # another process writes there
+                os.rmdir(folder)
+        raise
 
 
 def _write_files(

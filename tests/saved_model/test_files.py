@@ -119,3 +119,18 @@ def test_processes_and_threads_that_save_at_the_same_time(tmp_path):
     assert not faults
     assert len(list(tmp_path.iterdir())) == 5
     assert len(set(ac.train.load_variable(tmp_path / "c", "w/.ATTRIBUTES/VARIABLE_VALUE").tolist())) == 1
+
+
+def test_a_full_disk_leaves_nothing(tmp_path, monkeypatch):
+    def write_no_arrays(path, arrays):
+        raise OSError(28, "No space left on device", path)
+
+    monkeypatch.setattr("autoconv.saved_model.layout.write_arrays", write_no_arrays)
+    with pytest.raises(OSError, match="No space left on device"):
+        ac.saved_model.save(Sample(), tmp_path / "made")
+    assert not (tmp_path / "made").exists()
+    folder = tmp_path / "older"
+    folder.mkdir()
+    with pytest.raises(OSError, match="No space left on device"):
+        ac.saved_model.save(Sample(), folder)
+    assert list(folder.iterdir()) == []
