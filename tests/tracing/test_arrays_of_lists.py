@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import autoconv
 from tests.tracing.list_arrays import INTS, A, check, check_staged, ops_of, outcome
 
 
@@ -257,3 +258,24 @@ def test_lists_as_indices():
         return a[keep]
 
     assert "out of bounds" in str(outcome(check(outside, (A,)), (A,)))
+
+
+def numbers_of_several_kinds(x, n):
+    floats, ints, are_large = [], [], []
+    for i in range(n):
+        value = x[i]
+        if value > 0.25:
+            floats.append(value)
+            ints.append(i * 3)
+            are_large.append(i > 2)
+    return np.array(floats), np.array(ints), np.array(are_large), np.array(floats).sum()
+
+
+def test_arrays_of_typed_lists_are_copies_of_their_bytes():
+    compiled = autoconv.compile(numbers_of_several_kinds)
+    for dtype in (np.float64, np.float32):
+        for n in (6, 1, 2):  # 1: nothing is gathered, and the arrays of empty lists are of float64
+            x = np.array([0.0, 0.5, 1.0, 0.1, 2.0, 3.0], dtype)
+            for found, expected in zip(compiled(x, n), numbers_of_several_kinds(x, n), strict=True):
+                np.testing.assert_array_equal(found, expected, strict=True)
+    assert "typed_list_array" not in compiled.explain()

@@ -1,4 +1,4 @@
-"""Lower operations on whole typed lists: sort, sum, search, slice."""
+"""Lower operations on whole typed lists: sort, sum, search, slice, conversion to an array."""
 
 from __future__ import annotations
 
@@ -23,7 +23,9 @@ from autoconv.backends.llvm.ir.operand import TRUE
 from autoconv.backends.llvm.ir.scalars import Element
 from autoconv.backends.llvm.ir.types import register
 from autoconv.graph.dtypes import DType, bool_, int64
+from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Node
+from autoconv.ops.numpy.list_arrays import OF_NUMBERS
 
 _INSERTION_LIMIT = 40  # most items that are sorted by insertion; the kernel sorts more of them by NumPy
 
@@ -196,6 +198,22 @@ def _clamp(region: LoweringContext, bound: Element, length: str) -> str:
     from_start = out.select(is_negative, out.op("add", position, length), position)
     nonnegative = out.select(out.icmp("slt", from_start, 0), 0, from_start)
     return out.select(out.icmp("sgt", nonnegative, length), length, nonnegative)
+
+
+@data_sized_lowering(OF_NUMBERS, fits=lambda node: _has_bytes_of_items(node))
+def _write_array(region: LoweringContext, node: Node) -> None:
+    """Copy the items into a new array. Of an empty list, the array may have another dtype than the one expected."""
+    out, x = region.out, typed_operand(region, node)
+    size = x.size()
+    if node.effects & Effects.RAISE:
+        region.raise_if(node, out.icmp("eq", size, 0))
+    array = region.body.new_sized_array(x.dtype, (x.length(),))
+    out.copy(region.address(array), x.start(), size)
+    region.set(node.results[0], array)
+
+
+def _has_bytes_of_items(node: Node) -> bool:
+    return node.attributes["dtype"] is dtype_of(node) and node.attributes["shape"] == (None,)
 
 
 @data_sized_lowering("typed_list_extend")
