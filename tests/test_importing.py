@@ -299,3 +299,19 @@ def test_a_package_sees_another_module_where_it_imports_one(tmp_path, monkeypatc
     assert caught.traceback[-1].lineno == 10
     with pytest.raises(ValueError, match="name of a package"):
         autoconv.importing.rename("nothere", packages=[])
+
+
+def test_names_of_compat_are_those_of_version_2(tmp_path, monkeypatch):
+    (tmp_path / "compat_client.py").write_text(
+        "import tensorflow.compat.v2 as tf\nimport tensorflow\nfrom tensorflow.compat import as_text, v2\n"
+        "found = v2.ones([1]).shape[0], as_text(b'a'), tensorflow.compat.v2.ones([2]).shape[0]\n"
+        "kinds = [isinstance(3, tf.compat.integral_types), isinstance(1j, tf.compat.real_types)]\n"
+        "size = tf.compat.dimension_at_index(tf.TensorShape([2, None]), 1).value\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    hook = autoconv.importing.rename("tensorflow", packages=["compat_client"])
+    try:
+        import compat_client
+    finally:
+        hook.uninstall()
+    assert compat_client.found == (1, "a", 2) and compat_client.kinds == [True, False] and compat_client.size is None

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
+import numbers
 from typing import Any
 
+import numpy as np
+
 from autoconv.compat import v1
+from autoconv.runtime.support.dimension import Dimension
 
 
 def as_text(bytes_or_text: bytes | str, encoding: str = "utf-8") -> str:
@@ -52,4 +57,38 @@ def dimension_value(dimension: Any) -> int | None:
     return getattr(dimension, "value", dimension)
 
 
-__all__ = ["as_bytes", "as_str", "as_str_any", "as_text", "dimension_value", "v1"]
+def dimension_at_index(shape: Any, index: int) -> Any:
+    """Return a size of a shape as an object with a `value`; that is None where the rank is unknown.
+
+    >>> autoconv.compat.dimension_at_index(autoconv.TensorShape([2, None]), 0).value
+    2
+    """
+    return Dimension(None) if shape.rank is None else shape.dims[index]
+
+
+def path_to_str(path: Any) -> Any:
+    """Return the text of a path object, and any other value itself.
+
+    >>> autoconv.compat.path_to_str("a/b")
+    'a/b'
+    """
+    return as_str_any(path.__fspath__()) if hasattr(path, "__fspath__") else path
+
+
+# Classes for isinstance().
+integral_types = (numbers.Integral, np.integer)
+real_types = (numbers.Real, np.integer, np.floating)
+complex_types = (numbers.Complex, np.number)
+bytes_or_text_types = (bytes, str)
+
+__all__ = [
+    "as_bytes", "as_str", "as_str_any", "as_text", "bytes_or_text_types", "complex_types", "dimension_at_index",
+    "dimension_value", "integral_types", "path_to_str", "real_types", "v1",
+]  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    """Return the names of version 2, `v2`: they are autoconv itself."""
+    if name == "v2":
+        return importlib.import_module("autoconv")
+    raise AttributeError(f"module 'autoconv.compat' has no attribute {name!r}")

@@ -46,9 +46,7 @@ def _unique_with_counts(x: TensorLike, axis: TensorLike, out_idx: DTypeLike = tf
 
 def _list_difference(x: TensorLike, y: TensorLike, out_idx: DTypeLike = tf.int32) -> tuple[object, object]:
     """Return the elements of `x` that are not in `y`, and their indices."""
-    elements = tf.convert_to_tensor(x)
-    is_kept = tf.reduce_all(tf.not_equal(elements[:, None], y), 1)
-    return tf.boolean_mask(elements, is_kept), tf.cast(tf.boolean_mask(tf.range(tf.size(elements)), is_kept), out_idx)
+    return tf.compat.v1.setdiff1d(x, y, out_idx)  # type: ignore[no-any-return]
 
 
 FORMS: dict[str, Callable[..., object]] = {

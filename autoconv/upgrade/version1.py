@@ -44,13 +44,14 @@ MODULES = {
     "resource_variables_enabled": "scopes", "scatter_add": "effects", "scatter_div": "effects",
     "scatter_max": "effects", "scatter_min": "effects", "scatter_mul": "effects", "scatter_nd_add": "effects",
     "scatter_nd_sub": "effects", "scatter_nd_update": "effects", "scatter_sub": "effects",
-    "scatter_update": "effects", "sparse_placeholder": "placeholders", "sparse_to_dense": "maths", "squeeze": "maths",
-    "string_split": "maths", "tables_initializer": "collections", "to_bfloat16": "maths", "to_complex128": "maths",
-    "to_complex64": "maths", "to_double": "maths", "to_float": "maths", "to_int32": "maths", "to_int64": "maths",
-    "trainable_variables": "collections", "truncated_normal_initializer": "initializers",
-    "tuple": "operations:tuple_", "variable_op_scope": "scopes", "variable_scope": "variables",
-    "variables_initializer": "collections", "variance_scaling_initializer": "initializers",
-    "verify_tensor_all_finite": "maths", "where": "maths", "while_loop": "maths", "zeros_initializer": "initializers",
+    "scatter_update": "effects", "setdiff1d": "maths", "sparse_placeholder": "placeholders",
+    "sparse_to_dense": "maths", "squeeze": "maths", "string_split": "maths", "tables_initializer": "collections",
+    "to_bfloat16": "maths", "to_complex128": "maths", "to_complex64": "maths", "to_double": "maths",
+    "to_float": "maths", "to_int32": "maths", "to_int64": "maths", "trainable_variables": "collections",
+    "truncated_normal_initializer": "initializers", "tuple": "operations:tuple_", "variable_op_scope": "scopes",
+    "variable_scope": "variables", "variables_initializer": "collections",
+    "variance_scaling_initializer": "initializers", "verify_tensor_all_finite": "maths", "where": "maths",
+    "while_loop": "maths", "zeros_initializer": "initializers",
 }  # fmt: skip
 
 # New names in version 2 by old names.

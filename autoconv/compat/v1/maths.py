@@ -10,6 +10,7 @@ from autoconv.api.control import flow
 from autoconv.api.gradients.callbacks import numpy_function, py_function
 from autoconv.api.tensors import casts, gather, reductions, shaping
 from autoconv.api.tensors.reductions import argmax as _argmax
+from autoconv.errors import InvalidArgumentError
 from autoconv.graph.dtypes import bfloat16, complex64, complex128, float32, float64, int32, int64
 from autoconv.ragged import boolean_mask
 from autoconv.runtime.annotations import AxisLike, DTypeLike, TensorLike
@@ -259,6 +260,23 @@ def py_func(func: Any, inp: Any, Tout: Any, stateful: bool = True, name: str | N
     np.float32(1.0)
     """
     return numpy_function(func, inp, Tout, stateful, name)
+
+
+def setdiff1d(x: TensorLike, y: TensorLike, index_dtype: DTypeLike = int32, name: str | None = None) -> tuple[Any, Any]:
+    """Return the elements of a vector that are not in another one, and their positions.
+
+    Raises InvalidArgumentError for tensors of other ranks.
+
+    >>> [each.numpy() for each in autoconv.compat.v1.setdiff1d([1, 2, 3, 2], [2])]
+    [array([1, 3], dtype=int32), array([0, 2], dtype=int32)]
+    """
+    vector = convert_to_tensor(x)
+    others = convert_to_tensor(y, vector.dtype)
+    if vector.shape.rank not in (1, None) or others.shape.rank not in (1, None):
+        raise InvalidArgumentError(f"setdiff1d takes vectors, found the shapes {vector.shape} and {others.shape}")
+    is_kept = reductions.reduce_all(shaping.expand_dims(vector, 1) != shaping.expand_dims(others, 0), 1)
+    positions = casts.cast(gather.where(is_kept)[:, 0], index_dtype)
+    return gather.gather(vector, positions), positions
 
 
 def count_nonzero(

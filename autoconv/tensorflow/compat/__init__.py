@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from autoconv.compat import as_bytes, as_str, as_str_any, as_text, dimension_value
+from typing import Any
+
+from autoconv import compat
 from autoconv.tensorflow.compat import v1
 
-__all__ = ["as_bytes", "as_str", "as_str_any", "as_text", "dimension_value", "v1"]
+__all__ = ["v1"]
+
+
+def __getattr__(name: str) -> Any:
+    return getattr(compat, name)
