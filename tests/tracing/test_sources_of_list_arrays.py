@@ -158,3 +158,28 @@ def test_returned_arrays_are_new_in_each_call():
     assert np.shares_memory(first[0], first[2])
     assert not np.shares_memory(first[0], second[0])
     assert first[0].flags.writeable
+
+
+def test_lists_that_gather_arrays_computed_from_their_items():
+    def path(n, start):
+        points = [start]
+        for i in range(n):
+            points.append(points[-1] * 0.5 - np.array([1.0, i]) / 2)
+        return np.array(points), len(points)
+
+    def turned(n, start):
+        points = [start]
+        for _ in range(n):
+            points.append(-points[-1])
+            points[-1] += points[0]
+        return np.stack(points), points[0]
+
+    def of_two_shapes(n, start):
+        points = [start]
+        for i in range(n):
+            points.append(points[-1] + (np.ones((2, 2)) if i == 3 else 1))
+        return np.array(points[-1:])
+
+    check_staged(path, (3, np.ones(2)), (70, np.array([0.5, -1.0])), (0, np.ones(2)))
+    check_staged(turned, (3, np.ones(2)), (70, np.array([2, -1])), traces=2)
+    check(of_two_shapes, (2, np.ones(2)), (70, np.ones(2)))

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from autoconv.errors import AutoconvError
 from autoconv.graph.graph import Node
+from autoconv.graph.python_operators import ARITHMETIC
 from autoconv.operators.inference.points_to import RULES, Contents, Flow, root
 from autoconv.ops.python.objects import FUNCTIONS
 from autoconv.process_state import without_warnings
 
 _EXAMPLE_LIMIT = 64  # combinations of example operands to which a function is applied
+_ELEMENT_LIMIT = 4096  # elements of an array that is an example
+_ARITHMETIC = frozenset({"neg", *(name for operator in ARITHMETIC for name in (operator.name, operator.in_place))})
 # Functions that return a list of the operands' items, and the methods that store an item, with its argument position.
 _LIST_FUNCTIONS = frozenset({"list", "tuple", "sorted", "reversed", "add", "mul"})
 _STORING_METHODS = {"append": 0, "insert": 1}
@@ -100,7 +104,7 @@ def _apply(flow: Flow, node: Node) -> None:
         for operand in operands:
             flow.add_list_of(result, operand)
     else:
-        _apply_to_examples(flow, result, FUNCTIONS[function], operands)
+        _apply_to_examples(flow, result, function, operands)
 
 
 def _add_tuples(flow: Flow, result: Contents, operands: Sequence[Contents], is_enumerate: bool) -> None:
@@ -113,17 +117,17 @@ def _add_tuples(flow: Flow, result: Contents, operands: Sequence[Contents], is_e
     flow.add_tuple(item, parts)
 
 
-def _apply_to_examples(
-    flow: Flow, result: Contents, function: Callable[..., Any], operands: Sequence[Contents]
-) -> None:
-    examples_of_operands: list[list[Any]] = []
+def _apply_to_examples(flow: Flow, result: Contents, name: str, operands: Sequence[Contents]) -> None:
+    function, examples_of_operands = FUNCTIONS[name], list[list[Any]]()
     for operand in operands:
         items = None if operand.items is None else root(operand.items)
-        if any(x is not None and (x.may_be_unknown or x.arrays) for x in (operand, items)) or (items and items.items):
+        arrays = _array_examples(operand) if name in _ARITHMETIC else []
+        is_unknown = any(x is not None and (x.may_be_unknown or x.arrays) for x in (operand, items))
+        if (is_unknown and not arrays) or (items and items.items):
             flow.add_unknown(result)
             return
         item_examples = () if items is None else items.numbers.values()
-        examples_of_operands.append([*operand.numbers.values(), *([example] for example in item_examples)])
+        examples_of_operands.append([*operand.numbers.values(), *arrays, *([example] for example in item_examples)])
     example_count = 0
     for arguments in itertools.islice(itertools.product(*examples_of_operands), _EXAMPLE_LIMIT):
         try:
@@ -135,6 +139,17 @@ def _apply_to_examples(
         example_count += 1
     if not example_count and all(examples_of_operands):
         flow.add_unknown(result)
+
+
+def _array_examples(contents: Contents) -> list[np.ndarray]:
+    """Return an example of each array that the object may be; none if it may be another, or one of unknown sizes."""
+    examples: list[np.ndarray] = []
+    for dtype, shape in () if contents.may_be_unknown or contents.items is not None else contents.arrays:
+        sizes = [size for size in shape if isinstance(size, int)]
+        if len(sizes) < len(shape) or math.prod(sizes) > _ELEMENT_LIMIT:
+            return []
+        examples.append(np.ones(sizes, dtype))
+    return examples
 
 
 RULES.update({
