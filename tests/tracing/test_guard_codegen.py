@@ -163,3 +163,23 @@ def test_guards_do_not_keep_objects_alive():
     gc.collect()
     assert reference() is None
     assert turned(1.5) == 3.0
+
+
+def test_large_outer_tables_notice_each_change_of_value_class_or_order():
+    table, names = [i % 5 for i in range(1000)], {f"k{i}": i for i in range(200)}
+
+    def sums():
+        # Text of each item: it shows classes, and the order of keys.
+        return "".join(map(str, table[:9])), [*names][:2], table[3] + names["k7"]
+
+    compiled = autoconv.compile(sums)
+    changes = [
+        lambda: table.__setitem__(1, True), lambda: table.__setitem__(2, 2.0), lambda: table.__setitem__(0, -0.0),
+        lambda: table.append(3), lambda: names.update(k7=10**30), lambda: names.update(k0=names.pop("k0")),
+        lambda: table.__setitem__(3, int("3")), lambda: table.reverse(),
+    ]  # fmt: skip
+    for change in changes:
+        for _ in range(3):
+            assert repr(compiled()) == repr(sums())
+        change()
+        assert repr(compiled()) == repr(sums())

@@ -13,6 +13,7 @@ import functools
 import operator
 import types
 from collections.abc import Callable, Iterable
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,7 @@ from autoconv.tracing.guards.python_codegen import FunctionWriter, TooLong
 
 _MAX_ITEMS = 64  # items of a list, tuple or dict that are compared one by one
 _PLAIN_TYPES = (int, str, bytes, float, complex, np.number, np.bool_)
+_ATOM_TYPES = frozenset({int, str, bytes, float, complex, bool, type(None)})
 _TAKE_FUNCTION_PARTS = operator.attrgetter("__code__", "__defaults__", "__kwdefaults__", "__dict__")
 _IMMUTABLE_TYPES = (
     *_PLAIN_TYPES, bool, type(None),
@@ -158,7 +160,7 @@ class _CheckWriter:
         keys = list(base.keys(value) if base is dict else range(base.__len__(value)))
         is_plain = type(value) is base
         if len(keys) > _MAX_ITEMS or not all(type(key) in (str, int, bytes) for key in keys):
-            self._compare_fingerprint(value, variable)
+            self._compare_many_items(value, variable)
             return
         if base is dict:
             keys_expression = variable if is_plain else f"{self.writer.constant(dict.keys)}({variable})"
@@ -175,6 +177,23 @@ class _CheckWriter:
                 self.compare(base.__getitem__(value, key), item_expression)
         if not is_plain:
             self._compare_attributes(value, variable)
+
+    def _compare_many_items(self, value: Any, variable: str) -> None:
+        """Compare the items of a large container: immutable ones by identity, which is the quickest; else fingerprints.
+
+        Where equal items are other objects, the comparison fails, and fingerprints decide (see the module).
+        """
+        cls = type(value)
+        is_partly_compared = any(owner == id(value) for owner, _ in self._skip)
+        views = [dict.keys(value), dict.values(value)] if cls is dict else [value]
+        items = [list(view) for view in views]
+        if cls not in (list, tuple, dict) or is_partly_compared or not {type(x) for x in chain(*items)} <= _ATOM_TYPES:
+            self._compare_fingerprint(value, variable)
+            return
+        self.writer.require(f"len({variable}) == {len(value)}")
+        for method, expected in zip(("", ".values()"), items, strict=False):
+            same = f"map({self.writer.constant(operator.is_)}, {variable}{method}, {self.writer.constant(expected)})"
+            self.writer.require(f"all({same})")
 
     def _compare_array(self, value: np.ndarray, variable: str) -> None:
         self.writer.require_same(value, variable)
